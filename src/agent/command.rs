@@ -15,7 +15,7 @@ use crate::tools::CommandCall;
 /// A command that was answered.
 pub struct Finished {
     /// In words.
-    pub told: CommandReport,
+    pub report: CommandReport,
     /// What it printed, as the model gets it.
     pub output: String,
     /// Whether it ended well.
@@ -65,19 +65,19 @@ pub async fn finish(
     }
     let exit = command.running.progress().exit.clone();
     let note = exit.as_ref().and_then(|(_, left)| context.commands.take_up(&command, left.as_ref()));
-    let changed: Vec<String> = sealed.changes.changes.iter().map(|change| change.kept.path.clone()).collect();
+    let changed: Vec<String> = sealed.changes.changes.iter().map(|change| change.entry.path.clone()).collect();
     // What a command changed is not someone else's change.
     lock(&context.services.known).retain(|path, _| !changed.contains(path));
     let result =
         SealResult { changeset: sealed.changeset, changes: sealed.changes.changes, unread: sealed.changes.unread };
-    let mut told = CommandReport::new(&command, stopped, &result, failure.as_deref());
-    told.notes.extend(note);
+    let mut report = CommandReport::new(&command, stopped, &result, failure.as_deref());
+    report.notes.extend(note);
     let output = command.running.output().for_model(&command.id);
     if command.running.progress().is_over() {
         command.set_told();
     }
     let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
-    Finished { told, output, ok }
+    Finished { report, output, ok }
 }
 
 /// Seals every job's changes so far, so that changesets stand in the order in which things happened.

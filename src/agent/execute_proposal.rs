@@ -79,12 +79,12 @@ pub async fn execute_proposal(
         // What the person restores is not someone else's change.
         lock(&context.services.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
     }
-    let settled = write(context, &proposal, decision, cause, stop).await;
-    context.events.send(EventBody::Settled(proposal.id, settled.outcome.clone())).await;
-    if let Some(id) = &settled.changeset {
+    let result = write(context, &proposal, decision, cause, stop).await;
+    context.events.send(EventBody::Settled(proposal.id, result.outcome.clone())).await;
+    if let Some(id) = &result.changeset {
         tell_changeset(context, id).await;
     }
-    settled
+    result
 }
 
 /// Tells of a new changeset, unless it was told already.

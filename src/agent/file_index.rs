@@ -26,11 +26,11 @@ impl FileIndex {
     }
 
     /// Returns whether the index was asked for before; from now on it was.
-    pub fn asked(&self) -> bool {
+    pub fn was_requested(&self) -> bool {
         let mut state = self.state();
-        let asked = state.files.is_some();
+        let requested = state.files.is_some();
         state.files.get_or_insert_with(|| Arc::new(Files::new()));
-        asked
+        requested
     }
 
     /// Returns whether files were asked for with the same words the last time.

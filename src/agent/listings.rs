@@ -37,7 +37,7 @@ const INPUTS: usize = 500;
 /// Answers a question without holding up the loop.
 pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
     if let Query::Files(words) = &query {
-        if !context.services.index.asked() {
+        if !context.services.index.was_requested() {
             watch::walk(&context.services);
         }
         // `@rag` is being typed: while its words are, its index comes up to date.

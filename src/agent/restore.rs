@@ -51,9 +51,9 @@ impl Restores {
             Cause { session: context.id(), kind: kind.into(), title: proposal.title.clone(), ..Cause::default() };
         let context = Arc::clone(context);
         self.begin(move |stop, _| async move {
-            let settled =
+            let result =
                 execute_proposal(&context, Arc::new(proposal), Vec::new(), Approver::Person, cause, &stop).await;
-            tell(&context, &settled, "wrote").await;
+            tell(&context, &result, "wrote").await;
         });
     }
 
@@ -87,8 +87,8 @@ impl Restores {
         self.begin(move |stop, chosen| async move {
             match plan(&context, request, turn).await {
                 Ok(plan) => {
-                    if let Some(settled) = run(&context, &plan, chosen, &stop).await {
-                        tell(&context, &settled, "restored").await;
+                    if let Some(result) = run(&context, &plan, chosen, &stop).await {
+                        tell(&context, &result, "restored").await;
                     }
                 }
                 Err(why) => context.say(Level::Warning, why, "").await,
@@ -224,9 +224,9 @@ pub async fn run(
         let executing = execute_proposal(context, proposal, restoration.previews, Approver::Person, cause, &again);
         tokio::pin!(executing);
         let mut rechosen = false;
-        let settled = loop {
+        let result = loop {
             tokio::select! {
-                settled = &mut executing => break settled,
+                result = &mut executing => break result,
                 Some((path, choice)) = chosen.recv() => {
                     choices.each.insert(path, choice);
                     rechosen = true;
@@ -234,9 +234,9 @@ pub async fn run(
                 }
             }
         };
-        let withdrawn = matches!(settled.outcome, Outcome::Withdrawn);
+        let withdrawn = matches!(result.outcome, Outcome::Withdrawn);
         if !(withdrawn && rechosen) || stop.is_cancelled() {
-            return Some(settled);
+            return Some(result);
         }
     }
 }
@@ -256,10 +256,10 @@ async fn look(
 }
 
 /// Says in passing how what the person asked for ended, in the word for it, and leaves a note for the model.
-async fn tell(context: &SessionContext, settled: &ProposalResult, did: &str) {
-    match &settled.outcome {
+async fn tell(context: &SessionContext, result: &ProposalResult, did: &str) {
+    match &result.outcome {
         Outcome::Applied { .. } => {
-            let paths: Vec<&str> = settled.written.iter().map(|(p, _)| p.as_str()).collect();
+            let paths: Vec<&str> = result.written.iter().map(|(p, _)| p.as_str()).collect();
             let (paths, back) = (paths.join(", "), if did == "restored" { "/redo takes that back." } else { "" });
             let note = format!("Meanwhile the person {did}: {paths}. Read these files again before you edit them.");
             lock(&context.notes).push(note);

@@ -223,8 +223,8 @@ impl Services {
     }
 
     /// Waits until memory has done what was posted, unless another program holds it up: then it is kept when that is over.
-    pub async fn settled(&self) {
-        let _ = tokio::time::timeout(PATIENCE, self.memory.settled()).await;
+    pub async fn flushed(&self) {
+        let _ = tokio::time::timeout(PATIENCE, self.memory.flushed()).await;
     }
 
     /// Forgets recorded errors of memory: it is written again.

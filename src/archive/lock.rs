@@ -46,7 +46,7 @@ impl Archive {
     /// Returns the newest id that was given out, as the lock tells it without being held; `None` where it tells
     /// nothing. Whatever it belongs to may still be on its way.
     pub fn newest_given(&self) -> Option<Id> {
-        told(&self.open_home().ok()??.open_file("lock").ok()?)
+        read_id(&self.open_home().ok()??.open_file("lock").ok()?)
     }
 
     /// Takes the lock, making the archive's folders where they are missing. Waits for another holder.
@@ -80,13 +80,13 @@ impl Archive {
     /// so that a computer that lost its power may have an older one; while this process lives that does not happen, and
     /// looking once is enough.
     fn newest_id(&self, file: &File) -> Result<Id, Error> {
-        let told = told(file);
-        if let (Some(id), true) = (told, self.listed.load(Ordering::Relaxed)) {
+        let stored = read_id(file);
+        if let (Some(id), true) = (stored, self.listed.load(Ordering::Relaxed)) {
             return Ok(id);
         }
         let newest = self.list()?.first().copied();
         self.listed.store(true, Ordering::Relaxed);
-        Ok(told.max(newest).unwrap_or(Id::MIN))
+        Ok(stored.max(newest).unwrap_or(Id::MIN))
     }
 
     /// Sweeps under the lock, since a sweep takes temporary files of this process for those of an earlier one.
@@ -100,7 +100,7 @@ impl Archive {
 }
 
 /// Returns the id that a lock's text is.
-fn told(file: &File) -> Option<Id> {
+fn read_id(file: &File) -> Option<Id> {
     let mut text = [0; 36];
     file.read_exact_at(&mut text, 0).ok()?;
     Id::parse(std::str::from_utf8(&text).ok()?)

@@ -47,18 +47,18 @@ impl Recent {
 
     /// Notes a version of these bytes that now lies at `file`.
     pub fn add(&mut self, file: PathBuf, sha: Option<Sha>) {
-        let Some(kept) = file.parent().and_then(|folder| self.folders.get_mut(folder)) else { return };
-        kept.truncate(LOOK_BACK - 1);
-        kept.push_front(RecentVersion { file, sha });
+        let Some(version) = file.parent().and_then(|folder| self.folders.get_mut(folder)) else { return };
+        version.truncate(LOOK_BACK - 1);
+        version.push_front(RecentVersion { file, sha });
     }
 
     /// Returns a recent version in `folder` of equal bytes and mode, whose storage a new one can share.
     pub fn equal_one(&mut self, folder: &Folder, bytes: &[u8], mode: u32, sha: Option<Sha>) -> Option<PathBuf> {
-        let may_be = |kept: &&RecentVersion| kept.sha.is_none() || kept.sha == sha;
+        let may_be = |version: &&RecentVersion| version.sha.is_none() || version.sha == sha;
         self.newest(folder)
             .iter()
             .filter(may_be)
-            .map(|kept| &kept.file)
+            .map(|version| &version.file)
             .find(|f| is_equal(folder, f, bytes, mode))
             .cloned()
     }

@@ -73,12 +73,12 @@ impl Archive {
     /// # Errors
     /// Whatever the disk says. Versions archived so far stay (without a changeset); nothing else does.
     pub fn record(&self, lock: &mut Lock, states: &[Before<'_>], consent: Option<Consent>) -> Result<Recorded, Error> {
-        let kept: Vec<_> = states.iter().filter(|b| self.excluded_by(b.path).is_none()).collect();
-        if kept.is_empty() {
+        let archived_states: Vec<_> = states.iter().filter(|b| self.excluded_by(b.path).is_none()).collect();
+        if archived_states.is_empty() {
             return Ok(Recorded { changeset: None, files: Vec::new() });
         }
         let newest = lock.last();
-        let files: Vec<_> = kept
+        let files: Vec<_> = archived_states
             .iter()
             .map(|Before { path, state, .. }| RecordedFile {
                 path: (*path).into(),
@@ -94,7 +94,7 @@ impl Archive {
         step("archive: ids")?;
         lock.save().map_err(at(&self.folder))?;
         step("archive: versions")?;
-        self.write_versions(&files, &kept, &mut recent)?;
+        self.write_versions(&files, &archived_states, &mut recent)?;
         step("archive: changeset")?;
         let paths: Vec<_> = files.iter().map(|f| f.path.as_str()).collect();
         self.write_changeset(changeset, &paths, consent.map(|c| c.to_string()).as_deref())?;

@@ -356,8 +356,8 @@ fn with_set_id_bits(old: State, now: &State) -> State {
             State::File { bytes, mode: Some(old | now & 0o6000) }
         }
         (State::Large(old), now) => {
-            let kept = now.mode().unwrap_or(0) & 0o6000;
-            State::Large(Box::new(LargeFile { mode: old.mode.map(|mode| mode | kept), ..*old }))
+            let set_id_bits = now.mode().unwrap_or(0) & 0o6000;
+            State::Large(Box::new(LargeFile { mode: old.mode.map(|mode| mode | set_id_bits), ..*old }))
         }
         (old, _) => old,
     }

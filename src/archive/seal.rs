@@ -42,7 +42,7 @@ pub enum ChangeKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandChange {
     /// The state before, as it was kept.
-    pub kept: JournalLine,
+    pub entry: JournalLine,
     /// What became of it.
     pub kind: ChangeKind,
     /// SHA-256 of the state before, as [`state_sha`] gives it.
@@ -70,17 +70,17 @@ impl Archive {
     /// # Errors
     /// When the journal cannot be read.
     pub fn compare(&self, workspace: &Workspace, staging: &CommandStaging) -> Result<CommandChanges, Error> {
-        let kept = staging.kept().map_err(at(staging.folder()))?;
-        let keep_bytes = kept.len() <= MANY;
+        let entries = staging.journal().map_err(at(staging.folder()))?;
+        let keep_bytes = entries.len() <= MANY;
         let mut all = CommandChanges::default();
-        for kept in kept {
-            let mut kept = kept;
-            make_readable(staging.folder(), &mut kept);
-            let before = staged_state(staging.folder(), &kept).map_err(at(staging.folder()))?;
-            let after = match workspace.read_archived(&kept.path) {
+        for entry in entries {
+            let mut entry = entry;
+            make_readable(staging.folder(), &mut entry);
+            let before = staged_state(staging.folder(), &entry).map_err(at(staging.folder()))?;
+            let after = match workspace.read_archived(&entry.path) {
                 Ok(read) => read.state,
                 Err(error) => {
-                    all.unread.push((kept.path.clone(), error.to_string()));
+                    all.unread.push((entry.path.clone(), error.to_string()));
                     State::Absent
                 }
             };
@@ -94,7 +94,7 @@ impl Archive {
                 after: state_sha(&after),
                 bytes: text,
                 counts: count_changed(&before, &after),
-                kept,
+                entry,
             });
         }
         Ok(all)
@@ -120,15 +120,15 @@ impl Archive {
         let mut open = Vec::new();
         let mut folders = BTreeSet::new();
         for (change, id) in changes.iter().zip(ids) {
-            let kept = &change.kept;
-            let folder = self.file_folder(&kept.path);
-            let fail = |source| Error::State { file: kept.path.clone(), folder: folder.clone(), source };
+            let entry = &change.entry;
+            let folder = self.file_folder(&entry.path);
+            let fail = |source| Error::State { file: entry.path.clone(), folder: folder.clone(), source };
             archive.make(folder.file_name().unwrap_or_default(), 0o700).map_err(fail)?;
-            let version = folder.join(version::name(id, &kept.path, &shape(kept)));
-            open.extend(name_version(staging.folder(), kept, &version).map_err(fail)?);
+            let version = folder.join(version::name(id, &entry.path, &shape(entry)));
+            open.extend(name_version(staging.folder(), entry, &version).map_err(fail)?);
             folders.insert(folder);
-            let absent = kept.kind == StagedKind::Absent;
-            files.push(RecordedFile { path: kept.path.clone(), version: id, absent, sha256: change.before });
+            let absent = entry.kind == StagedKind::Absent;
+            files.push(RecordedFile { path: entry.path.clone(), version: id, absent, sha256: change.before });
         }
         self.reach("seal: flush").map_err(at(&self.folder))?;
         let flushed = match folders.len() <= FEW {
@@ -159,27 +159,27 @@ fn change_kind(before: &State, after: &State) -> ChangeKind {
 }
 
 /// Lets a staged file be read by its owner where its mode does not; the version has that bit more.
-fn make_readable(folder: &Path, kept: &mut JournalLine) {
-    if let (StagedKind::File, Some(name), 0) = (kept.kind, &kept.staged, kept.mode & 0o400) {
-        kept.mode |= 0o400;
+fn make_readable(folder: &Path, entry: &mut JournalLine) {
+    if let (StagedKind::File, Some(name), 0) = (entry.kind, &entry.staged, entry.mode & 0o400) {
+        entry.mode |= 0o400;
         // What cannot be read then is told by the reading.
-        let _ = fs::set_permissions(folder.join(name), fs::Permissions::from_mode(kept.mode & 0o1777));
+        let _ = fs::set_permissions(folder.join(name), fs::Permissions::from_mode(entry.mode & 0o1777));
     }
 }
 
 /// Returns the state that was kept.
-fn staged_state(folder: &Path, kept: &JournalLine) -> io::Result<State> {
-    let staged = kept.staged.as_ref().map(|name| folder.join(name)).ok_or(io::ErrorKind::NotFound);
-    Ok(match kept.kind {
+fn staged_state(folder: &Path, entry: &JournalLine) -> io::Result<State> {
+    let staged = entry.staged.as_ref().map(|name| folder.join(name)).ok_or(io::ErrorKind::NotFound);
+    Ok(match entry.kind {
         StagedKind::Absent => State::Absent,
-        StagedKind::Folder => State::Folder { mode: kept.mode & 0o7777 },
+        StagedKind::Folder => State::Folder { mode: entry.mode & 0o7777 },
         StagedKind::Link => State::Link { target: fs::read_link(staged?)? },
         StagedKind::File => {
             let staged = staged?;
             match state_of(disk::open_file(&staged, disk::Links::Refuse)?, &staged, &CancellationToken::new())?.0 {
-                State::File { bytes, .. } => State::File { bytes, mode: Some(kept.mode & 0o7777) },
+                State::File { bytes, .. } => State::File { bytes, mode: Some(entry.mode & 0o7777) },
                 State::Large(mut large) => {
-                    large.mode = Some(kept.mode & 0o7777);
+                    large.mode = Some(entry.mode & 0o7777);
                     State::Large(large)
                 }
                 other => other,
@@ -189,19 +189,19 @@ fn staged_state(folder: &Path, kept: &JournalLine) -> io::Result<State> {
 }
 
 /// Returns a state of this kind, for the name of its version.
-fn shape(kept: &JournalLine) -> State {
-    match kept.kind {
+fn shape(entry: &JournalLine) -> State {
+    match entry.kind {
         StagedKind::Absent => State::Absent,
-        StagedKind::Folder => State::Folder { mode: kept.mode },
+        StagedKind::Folder => State::Folder { mode: entry.mode },
         StagedKind::File | StagedKind::Link => State::file(&b""[..]),
     }
 }
 
 /// Makes a version of what was kept; the file that is still to be flushed.
-fn name_version(folder: &Path, kept: &JournalLine, version: &Path) -> io::Result<Option<File>> {
-    let (text, staged) = match (&kept.kind, &kept.staged) {
+fn name_version(folder: &Path, entry: &JournalLine, version: &Path) -> io::Result<Option<File>> {
+    let (text, staged) = match (&entry.kind, &entry.staged) {
         (StagedKind::Absent, _) => (String::new(), None),
-        (StagedKind::Folder, _) => (version::folder_text(kept.mode & 0o7777), None),
+        (StagedKind::Folder, _) => (version::folder_text(entry.mode & 0o7777), None),
         (_, Some(name)) => (String::new(), Some(folder.join(name))),
         (_, None) => return Err(io::ErrorKind::NotFound.into()),
     };
@@ -216,12 +216,12 @@ fn name_version(folder: &Path, kept: &JournalLine, version: &Path) -> io::Result
         return Ok(None);
     }
     // A file that has another name is still somebody's to write.
-    let linked = (meta.nlink() == 1 || kept.inode == JournalLine::COPY) && fs::hard_link(&staged, version).is_ok();
+    let linked = (meta.nlink() == 1 || entry.inode == JournalLine::COPY) && fs::hard_link(&staged, version).is_ok();
     if !linked {
         let from = disk::open_file(&staged, disk::Links::Refuse)?;
-        disk::copy_new(&from, version, kept.mode & 0o1777)?;
-    } else if meta.mode() & 0o7777 != kept.mode & 0o1777 {
-        fs::set_permissions(version, fs::Permissions::from_mode(kept.mode & 0o1777))?;
+        disk::copy_new(&from, version, entry.mode & 0o1777)?;
+    } else if meta.mode() & 0o7777 != entry.mode & 0o1777 {
+        fs::set_permissions(version, fs::Permissions::from_mode(entry.mode & 0o1777))?;
     }
     // A file without the right to read it cannot be opened by its owner either: it is flushed with its folder.
     Ok(File::open(version).ok())

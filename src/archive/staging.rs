@@ -126,8 +126,8 @@ impl CommandStaging {
     ///
     /// # Errors
     /// Whatever the disk says; then the path must not be changed.
-    pub fn add(&mut self, kept: &JournalLine) -> io::Result<()> {
-        let mut line = serde_json::to_vec(kept)?;
+    pub fn add(&mut self, entry: &JournalLine) -> io::Result<()> {
+        let mut line = serde_json::to_vec(entry)?;
         line.push(b'\n');
         self.journal.write_all(&line)
     }
@@ -136,7 +136,7 @@ impl CommandStaging {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn kept(&self) -> io::Result<Vec<JournalLine>> {
+    pub fn journal(&self) -> io::Result<Vec<JournalLine>> {
         let text = match fs::read(self.folder.join(JOURNAL)) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -144,7 +144,7 @@ impl CommandStaging {
         };
         let mut seen = std::collections::HashSet::new();
         let lines = text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice::<JournalLine>(line).ok());
-        Ok(lines.filter(|kept| seen.insert(kept.path.clone())).collect())
+        Ok(lines.filter(|entry| seen.insert(entry.path.clone())).collect())
     }
 
     /// Returns what is known of its command.

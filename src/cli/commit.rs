@@ -47,7 +47,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     }
     if !arguments.yes {
         match ask(message)? {
-            Some(settled) => message = settled,
+            Some(edited) => message = edited,
             None => return Ok(NOT_APPROVED),
         }
     }

@@ -107,14 +107,14 @@ mod tests {
     #[test]
     fn it_names_the_keys_in_force() {
         let mut recording = Recording::parse(include_str!("../../assets/demo.jsonl"), "the tour").expect("a recording");
-        let mut asked = std::cell::RefCell::new(Vec::new());
+        let mut bindings = std::cell::RefCell::new(Vec::new());
         name_keys(&mut recording, |usual, action| {
-            asked.borrow_mut().push((usual.to_string(), action.to_string()));
+            bindings.borrow_mut().push((usual.to_string(), action.to_string()));
             format!("K-{usual}")
         });
-        asked.get_mut().sort();
-        asked.get_mut().dedup();
-        assert_eq!(asked.get_mut().len(), KEYS.len());
+        bindings.get_mut().sort();
+        bindings.get_mut().dedup();
+        assert_eq!(bindings.get_mut().len(), KEYS.len());
         let text = |(_, delta): &(_, Delta)| if let Delta::Text(text) = delta { text.clone() } else { String::new() };
         let said: String = recording.steps.iter().flatten().map(text).collect();
         assert!(said.contains("- **K-F3** opens the archive: `K-Left` and `K-Right` go"), "{said}");

@@ -42,10 +42,10 @@ struct Diff {
 
 impl Diff {
     fn line(&mut self, paint: &str, text: &[u8]) {
-        let shown;
+        let cleaned;
         let text = if self.clean {
-            shown = clean(&String::from_utf8_lossy(text)).replace('\n', "^J");
-            shown.as_bytes()
+            cleaned = clean(&String::from_utf8_lossy(text)).replace('\n', "^J");
+            cleaned.as_bytes()
         } else {
             text
         };

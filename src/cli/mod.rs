@@ -100,7 +100,7 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
 fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
     let (archive, memory) = (context.archive()?, context.memory());
     let mut input = io::stdin().lock();
-    let mut desk = files::ArchiveCommands {
+    let mut commands = files::ArchiveCommands {
         workspace: &context.workspace,
         archive: &archive,
         memory: &memory,
@@ -113,7 +113,7 @@ fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
         out: Out::stdout(),
         err: Out::stderr(),
     };
-    Ok(i32::from(desk.run(command)?))
+    Ok(i32::from(commands.run(command)?))
 }
 
 /// Talks line by line.

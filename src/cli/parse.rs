@@ -117,10 +117,10 @@ fn apart(args: Vec<OsString>) -> Vec<OsString> {
     let first = args.iter().position(|arg| is_word(arg) || arg == "--");
     let Some(first) = first.filter(|at| args[*at] != "--" && !is_command(&args[*at])) else { return args };
     if args[first] == "help" && args.get(first + 1).is_none_or(is_command) {
-        let mut asked = args;
-        asked.remove(first);
-        asked.push("--help".into());
-        return asked;
+        let mut with_help = args;
+        with_help.remove(first);
+        with_help.push("--help".into());
+        return with_help;
     }
     let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
     let (words, mut flags): (Vec<_>, Vec<_>) = args[..end].iter().cloned().partition(is_word);
@@ -156,21 +156,22 @@ mod tests {
 
     #[test]
     fn what_cannot_be_meant_is_told_in_one_line() {
-        let told = |words: &[&str]| {
+        let error_of = |words: &[&str]| {
             let error =
                 <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect_err("refused");
             in_one_line(&error.render().to_string(), words.first().map(OsString::from).as_ref())
         };
         assert_eq!(
-            told(&["undo", "--frob"]),
+            error_of(&["undo", "--frob"]),
             "unexpected argument '--frob' found; to pass '--frob' as a value, use '-- --frob'; \
              `nebula undo --help` shows the options"
         );
         assert!(
-            told(&["shi"]).starts_with("the following required arguments were not provided: <FILES>...; `nebula shi")
+            error_of(&["shi"])
+                .starts_with("the following required arguments were not provided: <FILES>...; `nebula shi")
         );
         assert!(
-            told(&["task", "--approve", "x", "hi"])
+            error_of(&["task", "--approve", "x", "hi"])
                 .ends_with("[possible values: ask, edits, all, none]; `nebula task --help` shows the options")
         );
         let typed = |words: &[&str]| {

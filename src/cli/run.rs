@@ -50,7 +50,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         Some("scan") => Keeper::Scan,
         _ => shell.keeper().0,
     };
-    let (events, told) = mpsc::unbounded_channel();
+    let (events, received) = mpsc::unbounded_channel();
     let printed = events.clone();
     let passes: Box<dyn FnMut(&[u8]) + Send> =
         Box::new(move |bytes| drop(printed.send(Event::Printed(bytes.to_vec()))));
@@ -70,7 +70,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         }
     };
     command.running.on_change(move || drop(events.send(Event::Changed)));
-    let stopped = context.block_on(follow(&command, told, args.json))?;
+    let stopped = context.block_on(follow(&command, received, args.json))?;
     commands.end_all();
     let info = CommandInfo { command: command.text.clone(), ..info };
     let sealing = |staging: &mut _| seal(staging, &info, stores).map_err(|error| error.to_string());
@@ -88,7 +88,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
 }
 
 /// Prints what the command prints until nothing of it runs; whether it was interrupted.
-async fn follow(command: &Command, mut told: mpsc::UnboundedReceiver<Event>, as_json: bool) -> Result<bool> {
+async fn follow(command: &Command, mut received: mpsc::UnboundedReceiver<Event>, as_json: bool) -> Result<bool> {
     let mut stopped = false;
     loop {
         let progress = command.running.progress().clone();
@@ -96,7 +96,7 @@ async fn follow(command: &Command, mut told: mpsc::UnboundedReceiver<Event>, as_
             break;
         }
         tokio::select! {
-            event = told.recv() => match event {
+            event = received.recv() => match event {
                 Some(Event::Printed(bytes)) => print(&bytes, as_json)?,
                 Some(Event::Changed) => {}
                 None => break,
@@ -107,7 +107,7 @@ async fn follow(command: &Command, mut told: mpsc::UnboundedReceiver<Event>, as_
             }
         }
     }
-    while let Ok(event) = told.try_recv() {
+    while let Ok(event) = received.try_recv() {
         if let Event::Printed(bytes) = event {
             print(&bytes, as_json)?;
         }
@@ -149,7 +149,7 @@ fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool)
     if as_json {
         let change = |change: &crate::archive::CommandChange| {
             let kind = format!("{:?}", change.kind).to_lowercase();
-            json!({"path": change.kept.path, "kind": kind, "added": change.counts.added, "removed": change.counts.removed})
+            json!({"path": change.entry.path, "kind": kind, "added": change.counts.added, "removed": change.counts.removed})
         };
         let changed: Vec<_> = changes.iter().map(change).collect();
         let exit = progress.exit.as_ref().map(|(exit, _)| *exit);

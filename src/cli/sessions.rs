@@ -112,8 +112,8 @@ fn search(memory: &Memory, project: &str, words: &str, as_json: bool) -> Result<
         return Ok(());
     }
     // A title is the first words of a message: one line says both.
-    let mut told = std::collections::HashSet::new();
-    for h in hits.iter().filter(|h| told.insert((&h.session, &h.snippet))) {
+    let mut printed = std::collections::HashSet::new();
+    for h in hits.iter().filter(|h| printed.insert((&h.session, &h.snippet))) {
         writeln!(out, "{}  {}\n    {}", h.session, h.title, h.snippet.replace('\n', " "))?;
     }
     if hits.is_empty() {

@@ -200,8 +200,8 @@ fn remembered(context: &Context, memory: &Memory, notices: &[memory::Notice]) ->
         (Ok(sessions), []) if sessions.len() == 1 => (true, "1 session of this project".into()),
         (Ok(sessions), []) => (true, format!("{} sessions of this project", sessions.len())),
         (Ok(_), notices) => {
-            let told: Vec<_> = notices.iter().map(ToString::to_string).collect();
-            (false, format!("{place}: {}", told.join("; ")))
+            let messages: Vec<_> = notices.iter().map(ToString::to_string).collect();
+            (false, format!("{place}: {}", messages.join("; ")))
         }
         (Err(e), _) => (false, e.to_string()),
     };

@@ -183,7 +183,7 @@ impl Config {
     /// Returns every top-level key with its value in force, as JSON, and where it comes from; in the order of the
     /// manual. Values of headers are hidden.
     pub fn listing(&self) -> Vec<(String, Option<String>, ValueSource)> {
-        let shown = |key: &keys::Key| {
+        let entry = |key: &keys::Key| {
             let mut value = self.in_force(key.name);
             if let Some(value) = &mut value {
                 hide_headers(key.name, value);
@@ -191,7 +191,7 @@ impl Config {
             let origin = self.origin(key.name);
             (key.name.to_string(), value.map(|value| value.to_string()), origin)
         };
-        keys::KEYS.iter().map(shown).collect()
+        keys::KEYS.iter().map(entry).collect()
     }
 
     fn in_force(&self, key: &str) -> Option<Value> {

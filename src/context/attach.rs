@@ -76,9 +76,9 @@ pub fn compose(
     let mut making =
         Making { workspace, capabilities, blocks: Vec::new(), attached: Vec::new(), blobs: Vec::new(), size: 0 };
     let mut problems = Vec::new();
-    let mut seen = HashSet::new();
+    let mut attached_before = HashSet::new();
     for mention in mentions(typed) {
-        if !seen.insert(format!("{:?}", mention.target)) {
+        if !attached_before.insert(format!("{:?}", mention.target)) {
             continue;
         }
         let result = match &mention.target {
@@ -147,8 +147,8 @@ impl Making<'_> {
     fn text(&mut self, path: &str, lines: Option<(usize, usize)>, bytes: &Arc<[u8]>) -> Result<(), String> {
         let all = decoded(bytes);
         if lines.is_none() && bytes.len() > MAX_TEXT {
-            let told = format!("{path} is {} long", words(bytes.len() as u64));
-            return Err(shorter(&told, path, &all, 1));
+            let complaint = format!("{path} is {} long", words(bytes.len() as u64));
+            return Err(shorter(&complaint, path, &all, 1));
         }
         let count = all.lines().count();
         let Some((from, to)) = lines else {
@@ -170,8 +170,8 @@ impl Making<'_> {
         let part: Vec<&str> = all.lines().skip(from - 1).take(to + 1 - from).collect();
         let part = part.join("\n");
         if part.len() > MAX_TEXT {
-            let told = format!("lines {from} to {to} of {path} are {} long", words(part.len() as u64));
-            return Err(shorter(&told, path, &all, from));
+            let complaint = format!("lines {from} to {to} of {path} are {} long", words(part.len() as u64));
+            return Err(shorter(&complaint, path, &all, from));
         }
         self.passage(path, (from, to), &part);
         Ok(())
@@ -293,7 +293,7 @@ fn language(title: &str) -> &str {
 
 /// Returns what to mention instead of a text that is too long: as many of its lines from `from` on as may be attached.
 /// Where even one line is too long no lines help.
-fn shorter(told: &str, path: &str, text: &str, from: usize) -> String {
+fn shorter(complaint: &str, path: &str, text: &str, from: usize) -> String {
     let mut room = MAX_TEXT;
     let fits = |line: &&str| {
         let fits = line.len() < room;
@@ -304,12 +304,12 @@ fn shorter(told: &str, path: &str, text: &str, from: usize) -> String {
     let mention = crate::context::mention::written(path);
     match count {
         0 => format!(
-            "{told}, and its line {from} alone is longer than {}: put the part that matters into a file of its own and mention \
+            "{complaint}, and its line {from} alone is longer than {}: put the part that matters into a file of its own and mention \
              that, or name the file without @, so that the model searches in it",
             words(MAX_TEXT as u64)
         ),
-        1 => format!("{told}: mention fewer lines of it, as {mention}:{from}"),
-        _ => format!("{told}: mention fewer lines of it, as {mention}:{from}-{}", from + count - 1),
+        1 => format!("{complaint}: mention fewer lines of it, as {mention}:{from}"),
+        _ => format!("{complaint}: mention fewer lines of it, as {mention}:{from}-{}", from + count - 1),
     }
 }
 

@@ -292,9 +292,9 @@ fn languages(paths: &[String]) -> String {
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let shown =
+    let counts =
         counts.iter().take(5).map(|(name, n)| format!("{name} ({n} {})", if *n == 1 { "file" } else { "files" }));
-    shown.collect::<Vec<_>>().join(", ")
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 /// Files that say how a project is built, run and tested.

@@ -86,8 +86,9 @@ pub fn list(workspace: &Workspace, home: Option<&Path>) -> Prompts {
     let folder = home.map(|h| h.join("prompts"));
     for entry in folder.and_then(|f| fs::read_dir(f).ok()).into_iter().flatten().flatten() {
         let path = entry.path();
-        let shown = path.display().to_string();
-        let text = || disk::read_text(&path, MAX_PROMPT, Links::Follow).map(Some).map_err(|e| format!("{shown}: {e}"));
+        let display = path.display().to_string();
+        let text =
+            || disk::read_text(&path, MAX_PROMPT, Links::Follow).map(Some).map_err(|e| format!("{display}: {e}"));
         found.add(path.clone(), text);
     }
     found.all.sort_by(|a, b| a.name.cmp(&b.name));
@@ -197,8 +198,9 @@ impl UserPrompt {
     /// Returns its arguments as they are typed: `FILE FOCUS`; empty where it names none.
     pub fn usage(&self) -> String {
         if self.arguments.is_empty() {
-            let takes = self.text.contains("$ARGUMENTS") || ('1'..='9').any(|n| self.text.contains(&format!("${n}")));
-            return if takes { "ARGUMENTS…".into() } else { String::new() };
+            let has_arguments =
+                self.text.contains("$ARGUMENTS") || ('1'..='9').any(|n| self.text.contains(&format!("${n}")));
+            return if has_arguments { "ARGUMENTS…".into() } else { String::new() };
         }
         self.arguments.iter().map(|a| a.to_uppercase()).collect::<Vec<_>>().join(" ")
     }
@@ -304,8 +306,8 @@ mod tests {
         .unwrap();
         fs::write(home.join("prompts/fix.md"), "---\narguments: $file focus\n---\nFix $file for $focus.").unwrap();
         let prompts = list(&Workspace::open(&root).unwrap(), Some(&home));
-        let shown: Vec<_> = prompts.all.iter().map(|p| (p.name.as_str(), p.description.as_str())).collect();
-        assert_eq!(shown, [("explain", "Says how"), ("fix", "Fix $file for $focus."), ("review", "Review it")]);
+        let display: Vec<_> = prompts.all.iter().map(|p| (p.name.as_str(), p.description.as_str())).collect();
+        assert_eq!(display, [("explain", "Says how"), ("fix", "Fix $file for $focus."), ("review", "Review it")]);
         assert_eq!(prompts.expand("fix", "a.rs speed").unwrap(), "Fix a.rs for speed.");
         assert_eq!(prompts.expand("explain", "a.rs").unwrap(), "Explain a.rs.");
         let unknown = prompts.expand("x", "").unwrap_err().to_string();

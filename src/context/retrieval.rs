@@ -254,10 +254,10 @@ fn update_source(
 ) -> Result<Progress, memory::Error> {
     let own = Path::new(&source.path) == workspace.root();
     let walk = if own { workspace.walk("") } else { walk_of(Path::new(&source.path)) };
-    let Some(seen) = list(Path::new(&source.path), &walk, watch) else {
+    let Some(files) = list(Path::new(&source.path), &walk, watch) else {
         return Ok(Progress { stopped: true, ..Progress::default() });
     };
-    let plan = rag.plan(source.id, &seen)?;
+    let plan = rag.plan(source.id, &files)?;
     rag.forget(source.id, &plan.gone)?;
     let mut progress = Progress { changed: plan.read.len(), gone: plan.gone.len(), ..Progress::default() };
     let mut batch = Batch { rag, source: source.id, files: Vec::new(), bytes: 0 };
@@ -266,7 +266,7 @@ fn update_source(
             batch.write()?;
             return Ok(Progress { stopped: true, ..progress });
         }
-        let file = &seen[i];
+        let file = &files[i];
         batch.push(file, text_of(&full_path(&source.path, &file.path)))?;
         progress.done += 1;
     }
@@ -305,14 +305,14 @@ fn walk_of(path: &Path) -> WalkBuilder {
 
 /// Returns the files of a source that may be texts; `None`: it was stopped.
 fn list(source: &Path, walk: &WalkBuilder, watch: ProgressCallback<'_>) -> Option<Vec<IndexedFile>> {
-    let mut seen = Vec::new();
+    let mut files = Vec::new();
     for entry in walk.build().flatten() {
         if !watch(Progress::default()) {
             return None;
         }
-        seen.extend(entry.file_type().filter(|t| t.is_file()).and_then(|_| indexed_file(source, &entry)));
+        files.extend(entry.file_type().filter(|t| t.is_file()).and_then(|_| indexed_file(source, &entry)));
     }
-    Some(seen)
+    Some(files)
 }
 
 /// Returns a file as the index knows it; `None` for one that is too large or not there any more.

@@ -124,8 +124,8 @@ impl RuleFile {
 /// Returns what a model that was told the rules `before` must hear once these are the ones `now`: a part for each rule
 /// that is new or reads otherwise, and a line for one whose file is `gone`.
 pub fn news(before: &[ActiveRule], now: &[ActiveRule], gone: &dyn Fn(&str) -> bool) -> Vec<String> {
-    let told = |rule: &&ActiveRule| before.iter().any(|b| b.path == rule.path && b.text == rule.text);
-    let added = now.iter().filter(|rule| !told(rule)).map(|rule| {
+    let unchanged = |rule: &&ActiveRule| before.iter().any(|b| b.path == rule.path && b.text == rule.text);
+    let added = now.iter().filter(|rule| !unchanged(rule)).map(|rule| {
         let how = if before.iter().any(|b| b.path == rule.path) { "have changed" } else { "apply from here on" };
         format!("Rules of this project that {how}, from {} ({}):\n\n{}", rule.path, rule.reason, rule.text.trim())
     });

@@ -133,8 +133,8 @@ mod tests {
             (".", Links::Follow, "a folder"),
             ("large", Links::Follow, "larger than 4 bytes"),
         ] {
-            let told = read(name, links).expect_err(name);
-            assert!(told.contains(said), "{name}: {told}");
+            let error = read(name, links).expect_err(name);
+            assert!(error.contains(said), "{name}: {error}");
         }
         assert!(read_file(&at("none"), 4, Links::Follow).is_err_and(|e| e.kind() == io::ErrorKind::NotFound));
     }

@@ -19,14 +19,14 @@ pub fn repair(text: &str) -> Result<Value, String> {
         return Ok(value);
     }
     let mut reader = Reader { text, at: 0 };
-    let told = |reader: &Reader, wrong: String| {
+    let complaint = |reader: &Reader, wrong: String| {
         let before = &text[..reader.at.min(text.len())];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
         format!("the JSON cannot be read: {wrong} at line {line}, column {column}. {ADVICE}")
     };
-    let value = reader.value(0).map_err(|wrong| told(&reader, wrong))?;
-    reader.rest().map_err(|wrong| told(&reader, wrong))?;
+    let value = reader.value(0).map_err(|wrong| complaint(&reader, wrong))?;
+    reader.rest().map_err(|wrong| complaint(&reader, wrong))?;
     Ok(value)
 }
 

@@ -68,7 +68,7 @@ fn archive(
 
 fn will_write(change: &CommandChange) -> WillWrite {
     WillWrite {
-        path: change.kept.path.clone(),
+        path: change.entry.path.clone(),
         sha256: change.after,
         replaces: change.before,
         bytes: change.bytes.clone(),

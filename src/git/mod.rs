@@ -195,8 +195,8 @@ impl Repository {
     pub fn has_commit_hooks(&self) -> bool {
         // Asked without the settings that name no folder for hooks. It runs nothing.
         let mut command = self.command();
-        let asked = command.args(["rev-parse", "--git-path", "hooks"]).spawn();
-        let Some(output) = asked.ok().and_then(|child| limited(child, HOOKS_LIMIT).ok()) else { return false };
+        let child = command.args(["rev-parse", "--git-path", "hooks"]).spawn();
+        let Some(output) = child.ok().and_then(|child| limited(child, HOOKS_LIMIT).ok()) else { return false };
         let folder = self.top.join(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n'));
         COMMIT_HOOKS.iter().any(|hook| folder.join(hook).exists())
     }
@@ -232,8 +232,8 @@ impl Repository {
     /// Returns the names of the filters that the configuration holds.
     fn filters(&self, limit: Duration) -> Result<Vec<String>, Error> {
         let mut command = self.with_settings();
-        let asked = command.args(["config", "--null", "--name-only", "--get-regexp", r"^filter\..*"]);
-        let output = limited(asked.spawn().map_err(not_run)?, limit)?;
+        let child = command.args(["config", "--null", "--name-only", "--get-regexp", r"^filter\..*"]);
+        let output = limited(child.spawn().map_err(not_run)?, limit)?;
         // 1: there are none.
         if !output.status.success() && output.status.code() != Some(1) {
             let said = String::from_utf8_lossy(&output.stderr);

@@ -53,8 +53,8 @@ impl Remote {
             name.to_owned()
         } else {
             let repository = Repository::find(folder)?;
-            let asked = repository.read(&["config", "--get", &format!("remote.{name}.url")], ADDRESS_LIMIT);
-            let url = asked.ok().map(|url| url.trim().to_owned()).filter(|url| !url.is_empty());
+            let configured = repository.read(&["config", "--get", &format!("remote.{name}.url")], ADDRESS_LIMIT);
+            let url = configured.ok().map(|url| url.trim().to_owned()).filter(|url| !url.is_empty());
             let url =
                 url.ok_or_else(|| Error::Failed(format!("there is no remote {name}: `git remote -v` lists them")))?;
             // A path is relative to the repository that names it.
@@ -134,8 +134,8 @@ impl Remote {
     ///
     /// # Errors
     /// When the remote refuses for another reason, or cannot be reached.
-    pub fn push(&self, reference: &str, commit: &str, seen: Option<&str>) -> Result<bool, Error> {
-        let lease = format!("--force-with-lease={reference}:{}", seen.unwrap_or_default());
+    pub fn push(&self, reference: &str, commit: &str, expected: Option<&str>) -> Result<bool, Error> {
+        let lease = format!("--force-with-lease={reference}:{}", expected.unwrap_or_default());
         let mut command = self.command();
         command.args(["push", "-q", &lease]).arg(&self.url).arg(format!("{commit}:{reference}"));
         let output = command.output().map_err(not_run)?;
@@ -143,7 +143,7 @@ impl Remote {
             return Ok(true);
         }
         // Whatever it said: if the ref moved meanwhile, that is why.
-        if self.fetch(reference)?.as_deref() == seen { succeeded(output).map(|_| false) } else { Ok(false) }
+        if self.fetch(reference)?.as_deref() == expected { succeeded(output).map(|_| false) } else { Ok(false) }
     }
 
     fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, Error> {

@@ -104,7 +104,7 @@ impl MemoryHandle {
     }
 
     /// Waits until everything that was posted is done.
-    pub async fn settled(&self) {
+    pub async fn flushed(&self) {
         let _ = self.ask(|_| Ok(())).await;
     }
 
@@ -263,7 +263,7 @@ mod tests {
     async fn nobody_waits_for_a_lock_and_everything_is_kept_in_its_order() {
         let w = World::new();
         let memory = w.open(LONG);
-        memory.settled().await;
+        memory.flushed().await;
         let other = w.lock();
         let session = memory.create(new());
         let asked = memory.append(&session, said("one"));
@@ -292,12 +292,12 @@ mod tests {
     async fn what_is_in_ram_is_kept_as_soon_as_the_lock_goes() {
         let w = World::new();
         let memory = w.open(Duration::ZERO);
-        memory.settled().await;
+        memory.flushed().await;
         let other = w.lock();
         let session = memory.create(new());
         let id = memory.append(&session, said("one"));
         assert_eq!(w.heard(), Notice::InMemoryOnly { trouble: Trouble::Locked });
-        memory.settled().await;
+        memory.flushed().await;
         assert_eq!(memory.banner(), Some(Trouble::Locked));
         drop(other);
         assert_eq!(w.heard(), Notice::Back);
@@ -339,7 +339,7 @@ mod tests {
         assert!(matches!(lost, Err(Error::Stopped)));
         let session = memory.create(new());
         memory.append(&session, said("still here"));
-        memory.settled().await;
+        memory.flushed().await;
         assert_eq!(in_file(w.dir.path()), ["still here"]);
     }
 }

@@ -118,11 +118,11 @@ pub struct Command {
     /// Where its output is kept.
     pub log: Option<PathBuf>,
     given: Vec<(String, String)>,
-    kept: Mutex<Kept>,
+    staged: Mutex<StagedStates>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct StagedStates {
     staging: Option<CommandStaging>,
     /// Those before it that could not be sealed yet.
     older: Vec<CommandStaging>,
@@ -131,7 +131,7 @@ struct Kept {
     /// What it left was taken up already.
     left_taken: bool,
     /// Its end was told to the model.
-    told: bool,
+    reported: bool,
 }
 
 /// Checks a command's text.
@@ -220,8 +220,9 @@ impl Commands {
             return Err(StartError::NoGuard(why));
         }
         let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
-        let kept = Mutex::new(Kept { staging, older: Vec::new(), scan, left_out, left_taken: false, told: false });
-        let command = Arc::new(Command { id, text: request.text.clone(), keeper, running, log, given, kept });
+        let staged =
+            Mutex::new(StagedStates { staging, older: Vec::new(), scan, left_out, left_taken: false, reported: false });
+        let command = Arc::new(Command { id, text: request.text.clone(), keeper, running, log, given, staged });
         self.state().all.push(Arc::clone(&command));
         Ok(command)
     }
@@ -276,20 +277,20 @@ impl Commands {
 
     /// Returns those whose states are staged still: jobs, and what was not sealed for some reason.
     pub fn unsealed(&self) -> Vec<Arc<Command>> {
-        self.state().all.iter().filter(|command| command.kept().staging.is_some()).cloned().collect()
+        self.state().all.iter().filter(|command| command.staged().staging.is_some()).cloned().collect()
     }
 
     /// Jobs that ended and were not spoken of yet.
     pub fn ended_untold(&self) -> Vec<Arc<Command>> {
         let over = |command: &&Arc<Command>| {
-            command.running.progress().is_over() && !std::mem::replace(&mut command.kept().told, true)
+            command.running.progress().is_over() && !std::mem::replace(&mut command.staged().reported, true)
         };
         self.state().all.iter().filter(over).cloned().collect()
     }
 
     /// Takes up what a command left to the next one: a note for the model where that is something to know.
     pub fn take_up(&self, command: &Command, left: Option<&ShellState>) -> Option<String> {
-        let left = left.filter(|_| !std::mem::replace(&mut command.kept().left_taken, true))?;
+        let left = left.filter(|_| !std::mem::replace(&mut command.staged().left_taken, true))?;
         let root = self.shell.workspace.root();
         let variables = self.shell.environment.left(&command.given, &left.variables);
         let mut state = self.state();
@@ -362,9 +363,9 @@ impl Shell {
 }
 
 impl Command {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn staged(&self) -> MutexGuard<'_, StagedStates> {
         // What is behind the lock is replaced in one step each time.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.staged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Brings its staging folder up to date and hands it to `seal`, which archives what is in it; then the folder goes, or,
@@ -377,13 +378,13 @@ impl Command {
         shell: &Shell,
         seal: impl Fn(&mut CommandStaging) -> Result<T, String>,
     ) -> Result<Option<T>, String> {
-        let mut kept = self.kept();
-        while let Some(old) = kept.older.first_mut() {
+        let mut staged = self.staged();
+        while let Some(old) = staged.older.first_mut() {
             seal(old)?;
             // What stays is sealed once more by the next start, as nothing: its states are equal.
-            let _ = kept.older.remove(0).remove();
+            let _ = staged.older.remove(0).remove();
         }
-        let Kept { staging, scan, older, .. } = &mut *kept;
+        let StagedStates { staging, scan, older, .. } = &mut *staged;
         let Some(open) = staging else { return Ok(None) };
         if let Some(scan) = scan.as_ref() {
             scan.after(&shell.places(), open).map_err(|error| error.to_string())?;
@@ -419,25 +420,25 @@ impl Command {
 
     /// Returns what is known of it for whoever seals it; nothing where nothing is kept.
     pub fn info(&self) -> CommandInfo {
-        let kept = self.kept();
-        kept.staging.as_ref().and_then(|staging| staging.info().ok()).unwrap_or_default()
+        let staged = self.staged();
+        staged.staging.as_ref().and_then(|staging| staging.info().ok()).unwrap_or_default()
     }
 
     /// The paths that are kept so far.
     pub fn kept_paths(&self) -> Vec<String> {
-        let kept = self.kept();
-        let journal = kept.staging.as_ref().and_then(|staging| staging.kept().ok()).unwrap_or_default();
-        journal.into_iter().map(|kept| kept.path).collect()
+        let staged = self.staged();
+        let journal = staged.staging.as_ref().and_then(|staging| staging.journal().ok()).unwrap_or_default();
+        journal.into_iter().map(|staged| staged.path).collect()
     }
 
     /// Paths that were not archived, each with why.
     pub fn left_out(&self) -> Vec<(String, String)> {
-        self.kept().left_out.clone()
+        self.staged().left_out.clone()
     }
 
     /// Marks its end, or its running on, as reported to the model.
     pub fn set_told(&self) {
-        self.kept().told = true;
+        self.staged().reported = true;
     }
 
     /// Returns how its shell ended, if it did.

@@ -15,20 +15,20 @@ mod message;
 pub mod output;
 mod places;
 mod probe;
+mod report;
 mod run;
 mod scan;
 #[cfg(target_os = "linux")]
 mod stage;
-mod told;
 mod tree;
 
 pub use commands::{Command, CommandRequest, Commands, Keeper, LONGEST, MOST_JOBS, Shell, StartError, check_text};
 pub use env::Environment;
 pub use message::{Exit, ShellState, Summary};
 pub use places::{PathClass, PathClasses, PlaceSettings};
+pub use report::{CommandReport, SealResult, Stopped};
 pub use run::{CommandProgress, RunningCommand};
 pub use scan::ScanError;
-pub use told::{CommandReport, SealResult, Stopped};
 
 use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::archive::{Archive, Error};

@@ -71,7 +71,7 @@ impl Cleaner {
 
     /// Returns the line that is not over yet; none where it is empty.
     pub fn rest(&self) -> Option<String> {
-        (!self.line.is_empty() || !self.under.is_empty()).then(|| shown(&self.line, &self.under))
+        (!self.line.is_empty() || !self.under.is_empty()).then(|| overlay(&self.line, &self.under))
     }
 
     /// Ends the line that is not over yet and returns it; `None` where it is empty.
@@ -88,7 +88,7 @@ impl Cleaner {
         }
         if std::mem::take(&mut self.returned) && byte != b'\n' && byte != b'\r' {
             let over = std::mem::take(&mut self.line);
-            self.under = shown(&over, &self.under).into_bytes();
+            self.under = overlay(&over, &self.under).into_bytes();
         }
         match byte {
             b'\n' => line(self.end_line()),
@@ -103,7 +103,7 @@ impl Cleaner {
 
     fn end_line(&mut self) -> String {
         self.returned = false;
-        let text = shown(&self.line, &self.under);
+        let text = overlay(&self.line, &self.under);
         self.line.clear();
         self.under.clear();
         text
@@ -129,7 +129,7 @@ fn after(escape: Escape, byte: u8) -> Escape {
 }
 
 /// Returns a line over another: what is longer of the lower one shows.
-fn shown(line: &[u8], under: &[u8]) -> String {
+fn overlay(line: &[u8], under: &[u8]) -> String {
     let mut text = String::from_utf8_lossy(line).into_owned();
     if !under.is_empty() {
         let over = text.chars().count();

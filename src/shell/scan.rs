@@ -152,7 +152,7 @@ impl Scan {
     /// When the tree cannot be looked at, or the disk refuses.
     pub fn after(&self, places: &PathClasses, staging: &mut CommandStaging) -> Result<(), ScanError> {
         let (now, _) = look(places)?;
-        let mut add = |kept: JournalLine| staging.add(&kept).map_err(at(&self.shadow));
+        let mut add = |entry: JournalLine| staging.add(&entry).map_err(at(&self.shadow));
         for path in now.keys().filter(|path| !self.entries.contains_key(*path) && !self.is_left_out(path)) {
             add(JournalLine { path: path.clone(), kind: StagedKind::Absent, mode: 0, staged: None, inode: (0, 0) })?;
         }

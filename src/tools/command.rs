@@ -133,7 +133,7 @@ fn output(args: &Args, run: &Run) -> Result<RunResult, String> {
         return Err(format!("`waitSeconds` must be at most {LONGEST_WAIT}, but is {wait}"));
     }
     wait_for_more(&command, Duration::from_secs(wait as u64), run);
-    let told = CommandReport::new(&command, None, &shell::SealResult::default(), None);
+    let report = CommandReport::new(&command, None, &shell::SealResult::default(), None);
     let chosen = first.is_some() || last.is_some() || search.is_some();
     let text = match &command.log {
         Some(log) if chosen => {
@@ -155,7 +155,7 @@ fn output(args: &Args, run: &Run) -> Result<RunResult, String> {
         command.set_told();
     }
     let summary = plural(command.running.output().line_count(), "line");
-    Ok(RunResult::Output(ToolOutput { text: told.text(&text), summary, ..ToolOutput::default() }))
+    Ok(RunResult::Output(ToolOutput { text: report.text(&text), summary, ..ToolOutput::default() }))
 }
 
 /// Waits for new output or the end.
@@ -182,7 +182,7 @@ fn stop(args: &Args, run: &Run) -> Result<RunResult, String> {
     let patience = Instant::now() + Duration::from_secs(5);
     command.running.wait(Some(patience), shell::CommandProgress::is_over);
     command.set_told();
-    let told = CommandReport::new(&command, Some(Stopped::Model), &shell::SealResult::default(), None);
+    let report = CommandReport::new(&command, Some(Stopped::Model), &shell::SealResult::default(), None);
     let last = command.running.output().last(LAST).join("\n") + "\n";
-    Ok(RunResult::Output(ToolOutput { text: told.text(&last), summary: "stopped".into(), ..ToolOutput::default() }))
+    Ok(RunResult::Output(ToolOutput { text: report.text(&last), summary: "stopped".into(), ..ToolOutput::default() }))
 }

@@ -93,8 +93,8 @@ struct Part {
 fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Result<Part, String> {
     let whole = first.is_none() && last.is_none();
     if whole && text.len() <= CAP {
-        let shown = if text.is_empty() { format!("({name} is empty)") } else { text.to_string() };
-        return Ok(Part { text: shown, lines: text.lines().count() });
+        let text_shown = if text.is_empty() { format!("({name} is empty)") } else { text.to_string() };
+        return Ok(Part { text: text_shown, lines: text.lines().count() });
     }
     let total = text.lines().count();
     let first = first.unwrap_or(1);
@@ -102,32 +102,32 @@ fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Re
         return Err(format!("{name} has {total} lines; line {first} does not exist"));
     }
     let last = last.unwrap_or(total).min(total);
-    let mut shown = String::new();
+    let mut text_shown = String::new();
     let mut taken = 0;
     for line in text.split_inclusive('\n').skip(first - 1).take(last + 1 - first) {
-        if shown.len() + line.len() > CAP {
+        if text_shown.len() + line.len() > CAP {
             break;
         }
-        shown.push_str(line);
+        text_shown.push_str(line);
         taken += 1;
     }
     if taken == 0 {
         // One line longer than the cap: its beginning is all that can be shown.
         let line = text.lines().nth(first - 1).unwrap_or("");
         let end = (0..=CAP.min(line.len())).rev().find(|i| line.is_char_boundary(*i)).unwrap_or(0);
-        shown =
+        text_shown =
             format!("{}\n(line {first} of {name} has {} bytes; its rest cannot be shown)", &line[..end], line.len());
         taken = 1;
     }
     let reached = first + taken - 1;
     if reached < last {
-        shown.push_str(&format!(
+        text_shown.push_str(&format!(
             "\n(lines {first}-{reached} of {total}; {} left out: ask for startLine {} to go on)",
             last - reached,
             reached + 1
         ));
     }
-    Ok(Part { text: shown, lines: taken })
+    Ok(Part { text: text_shown, lines: taken })
 }
 
 /// Returns what to do where no file is: a name like it elsewhere, if there is one.

@@ -25,7 +25,7 @@ pub struct Files {
     /// Told when the walk is over.
     over: (Mutex<()>, Condvar),
     /// Counts the searches, so that each knows whether it is the newest.
-    asked: AtomicU64,
+    searches: AtomicU64,
     /// The last search, if its time was over before it was.
     going: Mutex<Option<RunningSearch>>,
 }
@@ -121,9 +121,9 @@ impl Files {
     /// Finds as [`Files::find`] does, but answers with what is found when `patience` is over or another search is asked
     /// for. Asked the same again, it goes on.
     pub fn find_within(&self, query: &str, limit: usize, patience: Duration) -> Hits {
-        let mine = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        let mine = self.searches.fetch_add(1, Ordering::Relaxed) + 1;
         let end = Instant::now().checked_add(patience);
-        let over = || self.asked.load(Ordering::Relaxed) != mine || end.is_some_and(|e| Instant::now() >= e);
+        let over = || self.searches.load(Ordering::Relaxed) != mine || end.is_some_and(|e| Instant::now() >= e);
         // Before the search: a walk that ends meanwhile has told all by the next one.
         let complete = self.complete.load(Ordering::Acquire);
         let index = self.read();
@@ -235,14 +235,14 @@ mod tests {
         let many: Vec<_> = (0..60_000).map(|i| format!("{i:05}/cba")).chain(["some/abc".into()]).collect();
         files.add(&many);
         files.finish();
-        let mut asked = 1;
+        let mut searches = 1;
         let mut hits = files.find_within("abc", 5, Duration::ZERO);
         while !hits.complete {
-            asked += 1;
+            searches += 1;
             hits = files.find_within("abc", 5, Duration::ZERO);
         }
         assert_eq!(paths(&hits), ["some/abc"]);
-        assert!(asked > 2, "{asked}");
+        assert!(searches > 2, "{searches}");
         assert!(!files.find_within("abc", 5, Duration::ZERO).complete, "begins anew");
         assert_eq!(files.find("abc", 5), hits);
     }

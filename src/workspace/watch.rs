@@ -225,14 +225,14 @@ mod tests {
         fs::write(dir.path().join(".nebula-tmp-1-0-0"), "").expect("written");
         fs::write(dir.path().join("a"), "1").expect("written");
         fs::write(archive.join("x.txt"), "1").expect("written");
-        let mut told = next();
-        while told.paths.is_empty() || !told.archive {
+        let mut changes = next();
+        while changes.paths.is_empty() || !changes.archive {
             let more = next();
-            assert!(told.paths.is_empty() || more.paths.is_empty(), "told twice: {told:?} {more:?}");
-            told.paths.extend(more.paths);
-            told.archive |= more.archive;
+            assert!(changes.paths.is_empty() || more.paths.is_empty(), "told twice: {changes:?} {more:?}");
+            changes.paths.extend(more.paths);
+            changes.archive |= more.archive;
         }
-        assert_eq!(told, Changes { paths: vec!["a".into()], archive: true, all: false });
+        assert_eq!(changes, Changes { paths: vec!["a".into()], archive: true, all: false });
         fs::create_dir_all(dir.path().join("new/deep")).expect("made");
         fs::write(dir.path().join("new/deep/b"), "1").expect("written");
         while !next().paths.contains(&"new/deep/b".to_string()) {}

@@ -24,7 +24,7 @@ struct Size {
     /// It is being measured.
     measuring: bool,
     /// It was told that it is nearly full.
-    told: bool,
+    reported: bool,
 }
 
 /// A measure is good for so long, in milliseconds: measuring a huge archive takes a while.
@@ -101,7 +101,7 @@ impl ArchiveSize {
     /// Tells, once, that the archive is nearly full.
     fn judge(&self, bytes: u64) {
         let Some(full) = size::nearly_full(bytes, self.max()) else { return };
-        if std::mem::replace(&mut lock(&self.size).told, true) {
+        if std::mem::replace(&mut lock(&self.size).reported, true) {
             return;
         }
         let what = "Nothing is deleted by itself: nebula prune deletes the oldest states, after asking.";
@@ -117,6 +117,6 @@ impl Size {
     /// Returns whether it may be nearly full by now. Equal states share storage, so that only a measure is believed.
     fn must_be_measured(&self, max: u64) -> bool {
         let reckoned = self.bytes.map(|bytes| bytes + self.joined);
-        !self.told && reckoned.is_some_and(|bytes| size::nearly_full(bytes, max).is_some())
+        !self.reported && reckoned.is_some_and(|bytes| size::nearly_full(bytes, max).is_some())
     }
 }

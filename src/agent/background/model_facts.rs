@@ -81,8 +81,8 @@ pub async fn describe(services: &Services, provider: &dyn Provider, model: &str)
 async fn refresh(services: &Arc<Services>, provider: &dyn Provider) {
     let (place, paths) = (provider.place(), lock(&services.config).paths.clone());
     let read = paths.clone();
-    let Ok(kept) = tokio::task::spawn_blocking(move || model_cache::read(&read)).await else { return };
-    let entry = &kept[&place];
+    let Ok(cached) = tokio::task::spawn_blocking(move || model_cache::read(&read)).await else { return };
+    let entry = &cached[&place];
     lock(&services.models).list(&place, of_json(&entry["models"]));
     let now = time::now();
     if entry["at"].as_i64().is_some_and(|at| (0..FRESH).contains(&(now - at))) {
@@ -91,9 +91,9 @@ async fn refresh(services: &Arc<Services>, provider: &dyn Provider) {
     let Ok(models) = provider.models().await else { return };
     let entry = json!({"at": now, "models": models.iter().map(to_json).collect::<Vec<_>>()});
     lock(&services.models).list(&place, models);
-    let mut kept = if kept.is_object() { kept } else { json!({}) };
-    kept[&place] = entry;
-    let _ = tokio::task::spawn_blocking(move || model_cache::write(&paths, &kept)).await;
+    let mut cached = if cached.is_object() { cached } else { json!({}) };
+    cached[&place] = entry;
+    let _ = tokio::task::spawn_blocking(move || model_cache::write(&paths, &cached)).await;
 }
 
 fn to_json(model: &Model) -> Value {

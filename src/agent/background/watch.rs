@@ -24,8 +24,8 @@ pub fn begin(services: &Arc<Services>) {
             let there = services2.archive.list().unwrap_or_default();
             let newest = there.into_iter().find(|id| Some(*id) <= given).unwrap_or(Id::MIN);
             {
-                let mut told = lock(&services2.newest);
-                *told = newest.max(*told);
+                let mut known = lock(&services2.newest);
+                *known = newest.max(*known);
             }
             services2.workspace.watch(services2.archive.folder(), move |changes| {
                 // The agent may be gone already.
@@ -116,11 +116,11 @@ fn archived(services: &Services) -> Vec<crate::protocol::Changeset> {
         *newest = *first;
     }
     drop(newest);
-    let told = |id: &Id| {
+    let known = |id: &Id| {
         let record = services.memory.sync().changeset(&services.project(), &id.to_string()).ok().flatten();
         changeset(services, *id, record.as_ref())
     };
-    new.iter().rev().map(told).collect()
+    new.iter().rev().map(known).collect()
 }
 
 /// Fills the index behind `@` on a thread of its own, once.

@@ -21,7 +21,7 @@ pub fn tag(format: Format) -> &'static str {
 
 /// Returns a call of a tool of which nothing is known but its name.
 pub fn of_tool(tools: &ToolSet, name: &str, state: CallState) -> Call {
-    let verb = tools.verb(name).map(|v| shown(name, v));
+    let verb = tools.verb(name).map(|v| display_verb(name, v));
     let blank = blank(name, state);
     Call { verb: verb.unwrap_or_else(|| blank.verb.clone()), ..blank }
 }
@@ -33,11 +33,11 @@ fn verb(name: &str) -> Verb {
         "replace_file" | "replace_lines" | "xml" | "blocks" | "whole" | "patch" | "lines" => ("edited", "file"),
         other => (other, "time"),
     };
-    shown(name, tools::Verb { done: done.to_string().into(), one: one.to_string().into() })
+    display_verb(name, tools::Verb { done: done.to_string().into(), one: one.to_string().into() })
 }
 
 /// Returns a verb as it is shown, with its other forms; where none are known the name stands for them.
-fn shown(name: &str, verb: tools::Verb) -> Verb {
+fn display_verb(name: &str, verb: tools::Verb) -> Verb {
     let (short, doing) = match verb.forms() {
         Some((short, doing)) => (short.to_string(), doing.to_string()),
         None => (name.to_string(), format!("running {name}")),
@@ -194,8 +194,8 @@ mod tests {
         };
         let edit =
             Edit { path: Some("a.rs".into()), op, format: Format::Tools, by: "replaceInFile".into(), whole: true };
-        let shown: String = preview(&edit).iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect();
-        assert_eq!(shown, "+mod b;\n-use x;\n+use y;\n");
+        let display_verb: String = preview(&edit).iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect();
+        assert_eq!(display_verb, "+mod b;\n-use x;\n+use y;\n");
     }
 
     fn followed(before: &str, after: &str) -> String {

@@ -36,7 +36,7 @@ pub struct SessionContext {
     /// What happened beside the conversation and the model must hear of with the next message.
     pub notes: Mutex<Vec<String>>,
     settings: Mutex<Settings>,
-    shown: Mutex<StatusData>,
+    status_data: Mutex<StatusData>,
 }
 
 /// The format that is chosen by itself.
@@ -142,7 +142,7 @@ impl SessionContext {
             rules: Mutex::new(RulesView::default()),
             notes: Mutex::new(Vec::new()),
             settings: Mutex::new(settings),
-            shown: Mutex::new(StatusData::default()),
+            status_data: Mutex::new(StatusData::default()),
         }
     }
 
@@ -156,8 +156,8 @@ impl SessionContext {
     pub fn take_notes(&self) -> Vec<String> {
         const LAST: usize = 20;
         let ended = self.commands.ended_untold().into_iter().map(|job| {
-            let told = CommandReport::new(&job, None, &SealResult::default(), None);
-            format!("{} ended: {}\n{}", job.id, told.summary, job.running.output().last(LAST).join("\n"))
+            let report = CommandReport::new(&job, None, &SealResult::default(), None);
+            format!("{} ended: {}\n{}", job.id, report.summary, job.running.output().last(LAST).join("\n"))
         });
         std::mem::take(&mut *lock(&self.notes)).into_iter().chain(ended).collect()
     }
@@ -196,25 +196,25 @@ impl SessionContext {
 
     /// Shows the session's tokens and dollars from now on.
     pub fn show_totals(&self, totals: &memory::Totals) {
-        let mut shown = lock(&self.shown);
-        shown.tokens = totals.input + totals.output;
-        shown.cost = totals.cost;
+        let mut status_data = lock(&self.status_data);
+        status_data.tokens = totals.input + totals.output;
+        status_data.cost = totals.cost;
     }
 
     /// Shows what the request that goes out now holds, in tokens, by part, and the window it is made for.
     pub fn show_context(&self, parts: Vec<(&'static str, u64)>, window: u64) {
-        lock(&self.shown).context = Some((parts, window));
+        lock(&self.status_data).context = Some((parts, window));
     }
 
     /// Returns tokens of the last request that are the same in every one: system prompt and tools.
     pub fn fixed_tokens(&self) -> u64 {
-        let shown = lock(&self.shown);
-        shown.context.as_ref().map_or(0, |(parts, _)| parts.iter().take(2).map(|(_, tokens)| tokens).sum())
+        let status_data = lock(&self.status_data);
+        status_data.context.as_ref().map_or(0, |(parts, _)| parts.iter().take(2).map(|(_, tokens)| tokens).sum())
     }
 
     /// Returns what the last request held, by part, as a table.
     pub fn context_table(&self) -> String {
-        let Some((parts, window)) = lock(&self.shown).context.clone() else {
+        let Some((parts, window)) = lock(&self.status_data).context.clone() else {
             return "Nothing was asked in this session yet.".into();
         };
         let used: u64 = parts.iter().map(|(_, tokens)| tokens).sum();
@@ -231,9 +231,9 @@ impl SessionContext {
 
     /// Shows these rules from now on; whether they are others than before.
     pub fn show_rules(&self, rules: Vec<RuleChip>) -> bool {
-        let mut shown = lock(&self.shown);
-        let changed = shown.rules != rules;
-        shown.rules = rules;
+        let mut status_data = lock(&self.status_data);
+        let changed = status_data.rules != rules;
+        status_data.rules = rules;
         changed
     }
 
@@ -241,7 +241,7 @@ impl SessionContext {
     pub fn status(&self) -> Status {
         let settings = self.settings();
         let connection = self.services.connection();
-        let shown = lock(&self.shown).clone();
+        let status_data = lock(&self.status_data).clone();
         let provider = connection.provider.as_ref();
         Status {
             workspace: self.services.workspace.name(),
@@ -251,10 +251,10 @@ impl SessionContext {
             provider: provider.map(|p| p.place()).unwrap_or_default(),
             recording: provider.is_some_and(|p| p.recorded()),
             format: settings.format.name().into(),
-            tokens: shown.tokens,
-            cost: shown.cost,
-            context: shown.context.map(|(parts, window)| (parts.iter().map(|(_, tokens)| tokens).sum(), window)),
-            rules: shown.rules,
+            tokens: status_data.tokens,
+            cost: status_data.cost,
+            context: status_data.context.map(|(parts, window)| (parts.iter().map(|(_, tokens)| tokens).sum(), window)),
+            rules: status_data.rules,
             archive: *lock(&self.services.archive_counts),
             banner: self.services.banner(),
             tried: connection.tried,

@@ -135,11 +135,11 @@ impl Conversation {
 
     /// Returns the result of a call, for memory and for the model.
     pub fn result(&self, result: ResultRecord, text: &str) -> (NewMessage, Message) {
-        let mut kept = NewMessage::text(memory::Role::Tool, text);
-        kept.meta = MessageMeta { turn: self.turn, model: self.model.clone(), ..MessageMeta::default() };
-        let told = Message::result(ToolResult { call: result.id.clone(), text: text.into(), ok: result.ok });
-        kept.tool_results = Some(results_json(&[result]));
-        (kept, told)
+        let mut stored = NewMessage::text(memory::Role::Tool, text);
+        stored.meta = MessageMeta { turn: self.turn, model: self.model.clone(), ..MessageMeta::default() };
+        let message = Message::result(ToolResult { call: result.id.clone(), text: text.into(), ok: result.ok });
+        stored.tool_results = Some(results_json(&[result]));
+        (stored, message)
     }
 
     /// Returns the words of the prompt that began the present turn: the cause of what it changes.

@@ -103,9 +103,9 @@ impl Conversation {
         for call in self.open_calls() {
             let result = ResultRecord::failed(&call.id, &call.name);
             let text = "nebula stopped before this call was run; nothing was changed by it";
-            let (kept, told) = self.result(result, text);
-            let row = memory.append(&self.id, &kept)?;
-            self.push(told, row);
+            let (stored, message) = self.result(result, text);
+            let row = memory.append(&self.id, &stored)?;
+            self.push(message, row);
         }
         Ok(())
     }
@@ -137,7 +137,8 @@ mod tests {
         let (session, items) = Conversation::load(&memory, &record, &Arc::new(ToolSet::builtin())).expect("loaded");
         let answers: Vec<_> = session.messages.iter().map(|m| m.answers()).collect();
         assert_eq!(answers, [None, Some("a"), Some("b"), None]);
-        let told = items.iter().filter(|i| matches!(i, Item::Notice(n) if n.title.contains("cannot be read"))).count();
-        assert_eq!(told, 2);
+        let message =
+            items.iter().filter(|i| matches!(i, Item::Notice(n) if n.title.contains("cannot be read"))).count();
+        assert_eq!(message, 2);
     }
 }

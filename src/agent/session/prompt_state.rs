@@ -20,7 +20,7 @@ pub struct PromptState {
     /// What the system prompt says.
     pub base: Option<PromptFacts>,
     /// What the model was told last, by the system prompt or after it.
-    pub told: PromptFacts,
+    pub last_sent: PromptFacts,
     /// How many messages a summary stood for when the base was made: with another summary another prompt begins.
     pub covered: usize,
     /// How many files were in play when the rules were last looked at.
@@ -50,27 +50,28 @@ impl PromptState {
     }
 
     /// Reads the state as memory stored it; anything unreadable begins anew.
-    pub fn read(kept: Option<&str>) -> Self {
-        let Some(kept) = kept.and_then(|text| serde_json::from_str::<PromptRecord>(text).ok()) else {
+    pub fn read(record: Option<&str>) -> Self {
+        let Some(record) = record.and_then(|text| serde_json::from_str::<PromptRecord>(text).ok()) else {
             return Self::default();
         };
-        let told = kept.told.map_or_else(|| kept.base.facts(), |told| told.facts());
+        let last_sent = record.last_sent.map_or_else(|| record.base.facts(), |last_sent| last_sent.facts());
         PromptState {
-            base: Some(kept.base.facts()),
-            told,
-            covered: kept.covered,
-            left_out: kept.left_out,
+            base: Some(record.base.facts()),
+            last_sent,
+            covered: record.covered,
+            left_out: record.left_out,
             ..Self::default()
         }
     }
 
     /// Returns the state as memory stores it; `None` before the first request.
-    pub fn kept(&self) -> Option<String> {
+    pub fn to_record(&self) -> Option<String> {
         let base = self.base.as_ref()?;
-        let told = (self.told != *base).then(|| FactsRecord::of(&self.told));
-        let kept = PromptRecord { base: FactsRecord::of(base), told, covered: self.covered, left_out: self.left_out };
+        let last_sent = (self.last_sent != *base).then(|| FactsRecord::of(&self.last_sent));
+        let record =
+            PromptRecord { base: FactsRecord::of(base), last_sent, covered: self.covered, left_out: self.left_out };
         // Records of strings and numbers always serialise.
-        serde_json::to_string(&kept).ok()
+        serde_json::to_string(&record).ok()
     }
 }
 
@@ -78,8 +79,8 @@ impl PromptState {
 #[derive(Serialize, Deserialize)]
 struct PromptRecord {
     base: FactsRecord,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    told: Option<FactsRecord>,
+    #[serde(default, rename = "told", skip_serializing_if = "Option::is_none")]
+    last_sent: Option<FactsRecord>,
     #[serde(default)]
     covered: usize,
     #[serde(default)]
@@ -176,17 +177,17 @@ mod tests {
         };
         let mut state = PromptState {
             base: Some(base.clone()),
-            told: base.clone(),
+            last_sent: base.clone(),
             covered: 3,
             left_out: 2,
             ..PromptState::default()
         };
-        let read = PromptState::read(state.kept().as_deref());
-        assert_eq!((read.base.as_ref(), &read.told), (Some(&base), &base));
+        let read = PromptState::read(state.to_record().as_deref());
+        assert_eq!((read.base.as_ref(), &read.last_sent), (Some(&base), &base));
         assert_eq!((read.covered, read.left_out), (3, 2));
-        state.told.live.git = Some("branch main; 1 changed (a)".into());
-        let read = PromptState::read(state.kept().as_deref());
-        assert_eq!((read.base.as_ref(), &read.told), (Some(&base), &state.told));
+        state.last_sent.live.git = Some("branch main; 1 changed (a)".into());
+        let read = PromptState::read(state.to_record().as_deref());
+        assert_eq!((read.base.as_ref(), &read.last_sent), (Some(&base), &state.last_sent));
         assert!(PromptState::read(Some("{}")).base.is_none());
         assert!(PromptState::read(None).base.is_none());
     }

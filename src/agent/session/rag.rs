@@ -29,10 +29,10 @@ pub fn retrieve(context: &Arc<SessionContext>, words: &str, stop: &CancellationT
     let path = path(&context.services).ok_or("@rag needs a home folder for its index; set NEBULA_HOME")?;
     let failed = |e: crate::memory::Error| format!("the index of @rag cannot be used: {e}");
     let rag = Rag::open(&path).map_err(failed)?;
-    let told = Cell::new(Instant::now());
+    let last_report = Cell::new(Instant::now());
     let watch = |progress: Progress| {
-        if progress.changed >= MANY && told.get().elapsed() >= OFTEN {
-            told.set(Instant::now());
+        if progress.changed >= MANY && last_report.get().elapsed() >= OFTEN {
+            last_report.set(Instant::now());
             let title = format!("indexing for @rag: {} of {} files; Esc stops", progress.done, progress.changed);
             tokio::runtime::Handle::current().block_on(context.say(Level::Info, title, ""));
         }

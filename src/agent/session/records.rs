@@ -42,14 +42,14 @@ pub struct ResultRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changeset: Option<String>,
     /// What the model was told, for what was written in the text; a call's result is the message itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told: Option<String>,
+    #[serde(default, rename = "told", skip_serializing_if = "Option::is_none")]
+    pub for_model: Option<String>,
     /// Files it made known, and as what.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<KnownFileRecord>,
     /// How the call was shown when it was over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<CallDisplayRecord>,
+    #[serde(default, rename = "shown", skip_serializing_if = "Option::is_none")]
+    pub display: Option<CallDisplayRecord>,
 }
 
 /// How a call was shown, so that a session that is read again shows the same.
@@ -118,8 +118,8 @@ impl CallDisplayRecord {
         if let Some((added, removed)) = self.counts {
             call.counts = Some(Counts { added, removed });
         }
-        let line = |kept: &String| {
-            let mut chars = kept.chars();
+        let line = |stored: &String| {
+            let mut chars = stored.chars();
             Some(PreviewLine { sign: chars.next()?, text: chars.as_str().to_string() })
         };
         if !self.preview.is_empty() {
@@ -262,8 +262,8 @@ pub fn parse_sha(hex: &str) -> Option<Sha> {
 }
 
 /// Returns an attachment as memory keeps it.
-pub fn blob(kept: &memory::Blob) -> Blob {
-    Blob { mime: kept.kind.clone(), bytes: kept.bytes.clone().into(), name: kept.name.clone() }
+pub fn blob(stored: &memory::Blob) -> Blob {
+    Blob { mime: stored.kind.clone(), bytes: stored.bytes.clone().into(), name: stored.name.clone() }
 }
 
 fn to_json<T: Serialize>(value: &T) -> String {
@@ -303,7 +303,7 @@ impl AttachedRecord {
     }
 
     /// Returns the attachment as the screen shows it.
-    pub fn shown(&self) -> Attached {
+    pub fn to_attached(&self) -> Attached {
         Attached { path: self.path.clone(), range: self.range, lines: self.lines, bytes: self.bytes }
     }
 }
@@ -320,7 +320,7 @@ fn attached_records(text: &str) -> Vec<AttachedRecord> {
 
 /// Reads what was attached to a message, as it was kept.
 pub fn read_attached(text: &str) -> Vec<Attached> {
-    attached_records(text).iter().map(AttachedRecord::shown).collect()
+    attached_records(text).iter().map(AttachedRecord::to_attached).collect()
 }
 
 /// Returns the files that were attached to a message, with the SHA-256 in hex of those that were attached whole.

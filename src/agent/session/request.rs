@@ -53,7 +53,7 @@ pub async fn say(
         composed.text.push_str(&format!("\n\n---\n{note}"));
     }
     let records = attached(context, session, &composed);
-    let files: Vec<Attached> = records.iter().map(AttachedRecord::shown).collect();
+    let files: Vec<Attached> = records.iter().map(AttachedRecord::to_attached).collect();
     let row = context.services.memory.append(&session.id, record(&composed, &records));
     session.turn = Some(row);
     let typed = composed.text[..composed.typed].to_string();
@@ -63,7 +63,7 @@ pub async fn say(
     }
     session.prompt.look_again();
     // What was typed is kept before anything of it is sent.
-    stop.run_until_cancelled(context.services.settled()).await;
+    stop.run_until_cancelled(context.services.flushed()).await;
     context.events.add(Item::User { text: typed, at: time::now(), attached: files }).await;
     Ok(())
 }
@@ -234,9 +234,9 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
         }
         // A resumed session leaves out the same.
         session.prompt.left_out = session.window.gone_through();
-        if let Some(kept) = session.prompt.kept() {
+        if let Some(stored) = session.prompt.to_record() {
             let id = session.id.clone();
-            context.services.memory.post(move |memory| memory.set_extra(&id, &kept));
+            context.services.memory.post(move |memory| memory.set_extra(&id, &stored));
         }
         let title = format!("the context window is full: {} old results are left out", fitted.newly_left_out.len());
         context.events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
@@ -254,7 +254,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
         messages,
         tools,
         skip_backoff: context.skip_backoff.clone(),
-        ..asked(context, session, fitted.estimate)
+        ..base(context, session, fitted.estimate)
     })
 }
 
@@ -276,7 +276,7 @@ fn parts(session: &Conversation, system: usize, tools: usize, messages: &[Arc<Me
 
 /// Returns a request with what holds for every one of the session's: what is known of the model, how much it is to
 /// think, and how long its answer may be where its window is known. `estimate` is the size of the request in tokens.
-pub fn asked(context: &SessionContext, session: &Conversation, estimate: u64) -> Request {
+pub fn base(context: &SessionContext, session: &Conversation, estimate: u64) -> Request {
     let model = context.model();
     let facts = model_facts::facts(&context.services, &model);
     let effort = lock(&context.services.config).effort_for(&model).and_then(Effort::parse);
@@ -297,7 +297,7 @@ pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, m
     let (model, skip_backoff) = (context.keep_model(), context.skip_backoff.clone());
     // Some servers refuse calls in a conversation of which they are told no tools.
     let tools = session.tool_specs(context.settings().mode == Mode::Agent);
-    Request { model, system, messages, tools, skip_backoff, ..asked(context, session, estimate) }
+    Request { model, system, messages, tools, skip_backoff, ..base(context, session, estimate) }
 }
 
 /// Returns the conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt

@@ -86,9 +86,9 @@ fn happened(rows: &[Message]) -> Happened {
                 }
             }
             if !result.ok {
-                let told = result.told.as_deref().or(row.message.content.as_deref()).unwrap_or_default();
+                let text_for_model = result.for_model.as_deref().or(row.message.content.as_deref()).unwrap_or_default();
                 let path = result.edits.first().map(|edit| format!(" {}", edit.path)).unwrap_or_default();
-                let line = told.lines().next().unwrap_or_default();
+                let line = text_for_model.lines().next().unwrap_or_default();
                 refused.push(format!("{}{path}: {}", result.name, line.chars().take(300).collect::<String>()));
             }
         }

@@ -50,7 +50,7 @@ pub fn rules_now(context: &SessionContext) -> RulesView {
     let (live, rules) = look(context);
     let active = rules.active(&context.services.workspace, &[]);
     let view = rules_view(&rules, &active, &[]);
-    RulesView { parts: shown(compose(context, &PromptFacts { live, rules: active.rules })), ..view }
+    RulesView { parts: rule_parts(compose(context, &PromptFacts { live, rules: active.rules })), ..view }
 }
 
 /// Returns all rules, without the prompt.
@@ -64,7 +64,7 @@ fn rules_view(rules: &Rules, active: &Active, in_play: &[String]) -> RulesView {
     }
 }
 
-fn shown(parts: Vec<PromptPart>) -> Vec<RulePart> {
+fn rule_parts(parts: Vec<PromptPart>) -> Vec<RulePart> {
     parts.into_iter().map(|p| RulePart { origin: p.origin, reason: p.reason, text: p.text }).collect()
 }
 
@@ -94,34 +94,35 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
     let facts = PromptFacts { live: now.0.clone(), rules: active.rules };
     if anew {
         session.prompt.left_out = session.window.gone_through();
-        session.prompt.told = facts.clone();
+        session.prompt.last_sent = facts.clone();
         session.prompt.base = Some(facts);
         session.prompt.made.clear();
     } else {
-        let news = news(context, &session.prompt.told, &facts);
+        let news = news(context, &session.prompt.last_sent, &facts);
         // A rule that is not in play any more has been told all the same.
-        let kept = session.prompt.told.rules.iter().filter(|old| !facts.rules.iter().any(|r| r.path == old.path));
-        let kept: Vec<ActiveRule> =
-            kept.filter(|r| context.services.workspace.root().join(&r.path).exists()).cloned().collect();
-        session.prompt.told = facts;
-        session.prompt.told.rules.extend(kept);
+        let stored =
+            session.prompt.last_sent.rules.iter().filter(|old| !facts.rules.iter().any(|r| r.path == old.path));
+        let stored: Vec<ActiveRule> =
+            stored.filter(|r| context.services.workspace.root().join(&r.path).exists()).cloned().collect();
+        session.prompt.last_sent = facts;
+        session.prompt.last_sent.rules.extend(stored);
         match news {
             Some(news) => tell(context, session, &news, fresh),
             None => return,
         }
         show(context, session).await;
     }
-    if let Some(kept) = session.prompt.kept() {
+    if let Some(stored) = session.prompt.to_record() {
         let id = session.id.clone();
-        context.services.memory.post(move |memory| memory.set_extra(&id, &kept));
+        context.services.memory.post(move |memory| memory.set_extra(&id, &stored));
     }
 }
 
 /// Returns what to tell the model, in words; none: nothing has changed.
-fn news(context: &SessionContext, told: &PromptFacts, now: &PromptFacts) -> Option<String> {
+fn news(context: &SessionContext, last_sent: &PromptFacts, now: &PromptFacts) -> Option<String> {
     let gone = |path: &str| !context.services.workspace.root().join(path).exists();
-    let mut parts = rules::news(&told.rules, &now.rules, &gone);
-    let changes = now.live.changes(&told.live);
+    let mut parts = rules::news(&last_sent.rules, &now.rules, &gone);
+    let changes = now.live.changes(&last_sent.live);
     if !changes.is_empty() {
         parts.push(format!("What is true now has changed:\n\n{}", changes.join("\n")));
     }
@@ -144,24 +145,26 @@ fn tell(context: &SessionContext, session: &mut Conversation, news: &str, fresh:
 
 /// Notes the parts of the prompt in force for whoever asks, and gives them.
 async fn show(context: &Arc<SessionContext>, session: &Conversation) -> Vec<PromptPart> {
-    let (Some(base), told) = (session.prompt.base.clone(), session.prompt.told.clone()) else { return Vec::new() };
+    let (Some(base), last_sent) = (session.prompt.base.clone(), session.prompt.last_sent.clone()) else {
+        return Vec::new();
+    };
     let context2 = Arc::clone(context);
     let made = tokio::task::spawn_blocking(move || {
         let mut parts = compose(&context2, &base);
-        let later = told.rules.iter().filter(|r| !base.rules.iter().any(|b| b.path == r.path && b.text == r.text));
+        let later = last_sent.rules.iter().filter(|r| !base.rules.iter().any(|b| b.path == r.path && b.text == r.text));
         parts.extend(later.map(|r| PromptPart {
             origin: r.path.clone(),
             reason: TOLD.into(),
             text: r.text.to_string(),
         }));
-        let changes = told.live.changes(&base.live).join("\n");
+        let changes = last_sent.live.changes(&base.live).join("\n");
         if !changes.is_empty() {
             parts.push(PromptPart { origin: "what is true now".into(), reason: TOLD.into(), text: changes });
         }
         parts
     });
     let parts = made.await.unwrap_or_default();
-    lock(&context.rules).parts = shown(parts.clone());
+    lock(&context.rules).parts = rule_parts(parts.clone());
     parts
 }
 
@@ -201,8 +204,8 @@ async fn tell_rules(context: &SessionContext, session: &Conversation, view: Rule
     let joined: Vec<RuleChip> = view.active.iter().filter(joined).cloned().collect();
     if !joined.is_empty() {
         if let Some(row) = session.rows.last().copied() {
-            let (id, kept) = (session.id.clone(), JoinedRecord::write(&joined));
-            context.services.memory.post(move |memory| memory.keep_extra(&id, row, &kept));
+            let (id, stored) = (session.id.clone(), JoinedRecord::write(&joined));
+            context.services.memory.post(move |memory| memory.keep_extra(&id, row, &stored));
         }
         context.events.add(Item::Rules(joined)).await;
     }

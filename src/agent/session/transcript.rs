@@ -91,17 +91,17 @@ fn assistant(
         None => items.push(Item::Answer { text: text.to_string() }),
     }
     for call in read_calls(m.tool_calls.as_deref()) {
-        let mut shown = call_preview::of_tool(tools, &call.name, CallState::Interrupted);
+        let mut call_item = call_preview::of_tool(tools, &call.name, CallState::Interrupted);
         if let Ok(value) = arguments(&call.arguments) {
-            shown.main = tools.main(&call.name, &value);
+            call_item.main = tools.main(&call.name, &value);
             if let Some(Ok(edits)) = tools.edits(&call.name, &value) {
-                shown.preview = edits.iter().flat_map(call_preview::preview).collect();
-                shown.counts = Some(call_preview::signs(&shown.preview));
+                call_item.preview = edits.iter().flat_map(call_preview::preview).collect();
+                call_item.counts = Some(call_preview::signs(&call_item.preview));
             }
         }
-        shown.arguments = call.arguments;
+        call_item.arguments = call.arguments;
         open.insert(call.id, items.len());
-        items.push(Item::Call(shown));
+        items.push(Item::Call(call_item));
     }
     if m.meta.state != MessageState::Complete {
         items.push(Item::Notice(Notice {
@@ -211,7 +211,7 @@ fn read(
         };
         talking = false;
         let result = left.next()?;
-        ended(&mut call, result, result.told.as_deref().unwrap_or_default());
+        ended(&mut call, result, result.for_model.as_deref().unwrap_or_default());
         items.push(Item::Call(call));
     }
     left.next().is_none().then_some(items)
@@ -232,8 +232,8 @@ fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
         call.main.clone_from(&edit.path);
     }
     call.rung = result.edits.iter().filter_map(|e| Rung::named(e.rung.as_deref()?)).max();
-    if let Some(shown) = &result.shown {
-        shown.show(call);
+    if let Some(call_item) = &result.display {
+        call_item.show(call);
     }
 }
 

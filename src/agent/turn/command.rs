@@ -53,7 +53,7 @@ pub async fn run(
     let approved = match approval::command_policy(context.settings().approval, context.settings().consent) {
         approval::CommandPolicy::Run(consent) => consent.to_string(),
         approval::CommandPolicy::Refuse(why) => return CommandResult::Refused(why.into()),
-        approval::CommandPolicy::Ask => match ask(context, item, &asked(call, keeper), stop).await {
+        approval::CommandPolicy::Ask => match ask(context, item, &run_question(call, keeper), stop).await {
             Answer::Run => "person".to_string(),
             Answer::No(why) => return CommandResult::Refused(why),
             Answer::Interrupted => return CommandResult::Interrupted,
@@ -62,7 +62,7 @@ pub async fn run(
     let info = CommandInfo { approved: Some(approved), ..info };
     let begun = match command::begin(context, call, keeper, info.clone()).await {
         Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
-            let question = format!("{why}.\n\nRun it all the same?\n\n{}", shown(&call.text));
+            let question = format!("{why}.\n\nRun it all the same?\n\n{}", shortened(&call.text));
             match ask(context, item, &question, stop).await {
                 Answer::Run => command::begin(context, call, Keeper::None, info.clone()).await,
                 Answer::No(why) => return CommandResult::Refused(why),
@@ -115,9 +115,9 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
         item.set(&context.events, CallState::Running).await;
         let stopped = follow(&context, &mut item, &command, call.limit, &stop).await;
         let finished = command::finish(&context, command, info, stopped).await;
-        item.call.summary = finished.told.summary.clone();
-        item.call.reason = (!finished.ok).then(|| finished.told.line.clone());
-        item.call.result = Some(finished.told.text(&finished.output));
+        item.call.summary = finished.report.summary.clone();
+        item.call.reason = (!finished.ok).then(|| finished.report.line.clone());
+        item.call.result = Some(finished.report.text(&finished.output));
         item.set(&context.events, CallState::Done).await;
     });
 }
@@ -130,13 +130,13 @@ async fn keeper(context: &SessionContext) -> Keeper {
 }
 
 /// What the person is asked.
-fn asked(call: &CommandCall, keeper: Keeper) -> String {
+fn run_question(call: &CommandCall, keeper: Keeper) -> String {
     let why = call.why.as_ref().map_or(String::new(), |why| format!("\n{}", clean(why)));
     let limit =
         if call.background { "runs in the background".into() } else { format!("limit {} s", call.limit.as_secs()) };
     format!(
         "Run this command?{why}\n\n{}\n\n{}\nno sandbox: it may write and reach whatever you may · {limit}",
-        shown(&call.text),
+        shortened(&call.text),
         match keeper {
             Keeper::Guard => "keeper: guard, each file is kept before it is changed; undo brings it back",
             Keeper::Scan => "keeper: scan, undo takes back what it changes in this workspace",
@@ -146,13 +146,13 @@ fn asked(call: &CommandCall, keeper: Keeper) -> String {
 }
 
 /// Returns a command's text for a question.
-fn shown(text: &str) -> String {
+fn shortened(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    let mut shown: Vec<String> = lines.iter().take(ASKED).map(|line| format!("  $ {}", clean(line))).collect();
+    let mut lines_shown: Vec<String> = lines.iter().take(ASKED).map(|line| format!("  $ {}", clean(line))).collect();
     if lines.len() > ASKED {
-        shown.push(format!("  … {} more lines: the whole text is in the tools pane", lines.len() - ASKED));
+        lines_shown.push(format!("  … {} more lines: the whole text is in the tools pane", lines.len() - ASKED));
     }
-    shown.join("\n")
+    lines_shown.join("\n")
 }
 
 enum Answer {

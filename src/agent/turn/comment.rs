@@ -37,8 +37,8 @@ pub async fn beside<T>(
                 answering = None;
             }
             Some(comment) = comments.recv(), if answering.is_none() => {
-                let asked = question(proposal, &comment);
-                let request = ask(context, session, &asked).await;
+                let question_text = question(proposal, &comment);
+                let request = ask(context, session, &question_text).await;
                 answering = Some(Box::pin(answer(Arc::clone(context), request, proposal.id, comment, stop.clone())));
             }
         }
@@ -64,12 +64,12 @@ fn question(proposal: &Proposal, comment: &Comment) -> String {
 }
 
 /// Returns the conversation with what is asked in place of the results that wait.
-async fn ask(context: &Arc<SessionContext>, session: &mut Conversation, asked: &str) -> Request {
+async fn ask(context: &Arc<SessionContext>, session: &mut Conversation, question_text: &str) -> Request {
     let open = session.open_calls();
-    let results = open.iter().map(|call| Message::tool(call.id.clone(), asked));
+    let results = open.iter().map(|call| Message::tool(call.id.clone(), question_text));
     let mut more: Vec<Message> = results.collect();
     if more.is_empty() {
-        more.push(Message::user(format!("The edits of your last answer are {asked}")));
+        more.push(Message::user(format!("The edits of your last answer are {question_text}")));
     }
     request::beside(context, session, more).await
 }
@@ -89,7 +89,7 @@ async fn answer(
             String::new()
         }
     };
-    let asked = comment.text.trim().to_string();
+    let question_text = comment.text.trim().to_string();
     context.events.send(EventBody::CommentAnswer(proposal, comment, text.clone())).await;
-    (!text.is_empty()).then_some((asked, text))
+    (!text.is_empty()).then_some((question_text, text))
 }

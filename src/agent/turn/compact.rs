@@ -122,8 +122,8 @@ fn largest(session: &Conversation) -> String {
         .chain(session.summary.iter().map(|(text, _)| (session.window.tokens(text.len()), "the summary")))
         .collect();
     sizes.sort_by_key(|(tokens, _)| std::cmp::Reverse(*tokens));
-    let told: Vec<String> = sizes.iter().take(3).map(|(tokens, name)| format!("{name} ({tokens} tokens)")).collect();
-    format!("The largest parts: {}.", told.join(", "))
+    let largest: Vec<String> = sizes.iter().take(3).map(|(tokens, name)| format!("{name} ({tokens} tokens)")).collect();
+    format!("The largest parts: {}.", largest.join(", "))
 }
 
 /// Returns the facts from memory in front of what the model wrote.
@@ -150,17 +150,17 @@ async fn summarise(
     // server meets calls without their tools.
     let system = system_prompt::system(context, session).await;
     let tools = session.tool_specs(context.settings().mode == Mode::Agent);
-    let kept = usize::from(session.summary.is_some());
+    let summaries = usize::from(session.summary.is_some());
     let (mut messages, room) = request::to_summarise(context, session, system.len());
     let now = format!("{instructions}\n\nSummarise this conversation now, as said above. Call no tools.");
     messages.push(Arc::new(Message::user(now)));
     let mut room = size(&messages).min(room);
     loop {
-        let (newest, left_out) = newest(&messages, kept, room);
+        let (newest, left_out) = newest(&messages, summaries, room);
         let model = context.keep_model();
         let (system, tools, skip_backoff) = (Arc::clone(&system), Arc::clone(&tools), context.skip_backoff.clone());
-        let asked = request::asked(context, session, 0);
-        let request = Request { model, system, tools, messages: newest, skip_backoff, ..asked };
+        let base = request::base(context, session, 0);
+        let request = Request { model, system, tools, messages: newest, skip_backoff, ..base };
         match listen(context, request, stop).await {
             Ok(answer) => {
                 request::add_usage(context, session, answer.usage).await;

@@ -82,7 +82,7 @@ pub async fn edits(
     for (p, results) in each(&mut pending, &results) {
         show_placed(context, p, results, &changes).await;
     }
-    let settled = if changes.is_empty() {
+    let outcome_of_proposal = if changes.is_empty() {
         None
     } else {
         let title = session.title.clone().unwrap_or_default();
@@ -103,25 +103,25 @@ pub async fn edits(
         }
         let mut comments = context.approvals.comments(id);
         let executing = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Policy, cause, stop);
-        let settled = comment::beside(context, session, &proposal, &mut comments, executing, stop).await;
-        let (settled, exchanges) = settled;
+        let outcome_of_proposal = comment::beside(context, session, &proposal, &mut comments, executing, stop).await;
+        let (outcome_of_proposal, exchanges) = outcome_of_proposal;
         context.approvals.withdraw(id);
         if let Some(first) = pending.iter_mut().find(|p| !p.item.call.state.is_final()) {
             first.exchanges = exchanges;
         }
-        after(context, session, &proposal, &settled).await;
-        Some((proposal, settled))
+        after(context, session, &proposal, &outcome_of_proposal).await;
+        Some((proposal, outcome_of_proposal))
     };
-    let mut told = Vec::new();
+    let mut results_of_calls = Vec::new();
     let mut all_well = true;
     let mut said = HashSet::new();
     for (p, results) in each(&mut pending, &results) {
-        let one = tell(context, p, results, settled.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
+        let one = tell(context, p, results, outcome_of_proposal.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
         // A model that asked for what is there already believes that it changed something.
         all_well &= one.record.ok && results.iter().all(|r| r.status != edit::EditStatus::Same);
-        told.push(one);
+        results_of_calls.push(one);
     }
-    EditsResult { results: told, all_well }
+    EditsResult { results: results_of_calls, all_well }
 }
 
 /// Creates the result of edits whose placing was interrupted by the person.
@@ -131,7 +131,7 @@ async fn interrupted(context: &SessionContext, pending: Vec<PendingEdits>) -> Ed
         let text = "interrupted by the user".to_string();
         p.item.end(&context.events, CallState::Interrupted, &text, &text).await;
         let (id, name) = p.call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
-        let record = ResultRecord { shown: Some(p.item.record()), ..ResultRecord::failed(id, name) };
+        let record = ResultRecord { display: Some(p.item.record()), ..ResultRecord::failed(id, name) };
         results.push(CallOutcome { item: p.item.id, call: p.call, record, text });
     }
     EditsResult { results, all_well: false }
@@ -174,22 +174,22 @@ pub async fn undo(
     };
     item.set(&context.events, CallState::Asking).await;
     let (_choices, chosen) = tokio::sync::mpsc::unbounded_channel();
-    let settled = restore::run(context, &plan, chosen, stop).await;
-    let (state, text) = match &settled {
+    let outcome_of_proposal = restore::run(context, &plan, chosen, stop).await;
+    let (state, text) = match &outcome_of_proposal {
         None => {
             (CallState::Failed, "Nothing to undo: there is no such version, or the files are already at it.".into())
         }
-        Some(settled) => undo_told(settled),
+        Some(outcome_of_proposal) => undo_summary(outcome_of_proposal),
     };
-    if let Some(ProposalResult { outcome: Outcome::Conflict { path, .. }, .. }) = &settled {
+    if let Some(ProposalResult { outcome: Outcome::Conflict { path, .. }, .. }) = &outcome_of_proposal {
         let title = format!("undo of {path} refused: the file changed on disk meanwhile");
         let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
         context.events.notice_with(Level::Warning, title, "Nothing was restored; the model is told.", actions).await;
     }
-    if let Some(settled) = settled {
+    if let Some(outcome_of_proposal) = outcome_of_proposal {
         record.ok = state == CallState::Done;
-        record.changeset.clone_from(&settled.changeset);
-        for (path, bytes) in &settled.written {
+        record.changeset.clone_from(&outcome_of_proposal.changeset);
+        for (path, bytes) in &outcome_of_proposal.written {
             if let Some(bytes) = bytes.as_ref().filter(|_| record.ok) {
                 let sha = session.know(path, bytes);
                 record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
@@ -197,15 +197,15 @@ pub async fn undo(
         }
     }
     item.end(&context.events, state, if state == CallState::Done { "" } else { &text }, &text).await;
-    record.shown = Some(item.record());
+    record.display = Some(item.record());
     CallOutcome { item: item.id, call: None, record, text }
 }
 
-fn undo_told(settled: &ProposalResult) -> (CallState, String) {
-    let paths: Vec<&str> = settled.written.iter().map(|(p, _)| p.as_str()).collect();
-    let reason = settled.decision.as_ref().and_then(|d| d.reason.as_deref()).map(str::trim).unwrap_or("");
+fn undo_summary(outcome_of_proposal: &ProposalResult) -> (CallState, String) {
+    let paths: Vec<&str> = outcome_of_proposal.written.iter().map(|(p, _)| p.as_str()).collect();
+    let reason = outcome_of_proposal.decision.as_ref().and_then(|d| d.reason.as_deref()).map(str::trim).unwrap_or("");
     let reason = if reason.is_empty() { String::new() } else { format!("\nThe person's reason: {reason}") };
-    match &settled.outcome {
+    match &outcome_of_proposal.outcome {
         Outcome::Applied { hunks, .. } if hunks.rejected == 0 => {
             (CallState::Done, format!("Restored: {}", paths.join(", ")))
         }
@@ -263,13 +263,15 @@ async fn place(
 
 /// An edit that found no place in a file that someone changed since it was read is told what changed, once a file.
 fn tell_drift(context: &SessionContext, seen: &HashMap<String, FileVersion>, results: &mut [EditResult]) {
-    let mut told = HashSet::new();
+    let mut results_of_calls = HashSet::new();
     for result in results {
         let (edit::EditStatus::Failed(why), Some(seen)) = (&mut result.status, seen.get(&result.path)) else {
             continue;
         };
         let now = context.services.workspace.read(&result.path).ok();
-        if let Some(drift) = now.and_then(|now| seen.drift(&now.state)).filter(|_| told.insert(result.path.clone())) {
+        if let Some(drift) =
+            now.and_then(|now| seen.drift(&now.state)).filter(|_| results_of_calls.insert(result.path.clone()))
+        {
             why.push_str(&format!("\nThe file changed on disk after you read it. {drift}"));
         }
     }
@@ -303,10 +305,15 @@ async fn show_placed(context: &SessionContext, p: &mut PendingEdits, results: &[
 }
 
 /// Records what the session and the chat learn from a settled proposal.
-async fn after(context: &SessionContext, session: &mut Conversation, proposal: &Proposal, settled: &ProposalResult) {
-    match &settled.outcome {
+async fn after(
+    context: &SessionContext,
+    session: &mut Conversation,
+    proposal: &Proposal,
+    outcome_of_proposal: &ProposalResult,
+) {
+    match &outcome_of_proposal.outcome {
         Outcome::Applied { .. } => {
-            for (path, bytes) in &settled.written {
+            for (path, bytes) in &outcome_of_proposal.written {
                 match bytes {
                     Some(bytes) => {
                         context.services.knows(path, session.know(path, bytes));
@@ -346,22 +353,22 @@ async fn tell(
     context: &SessionContext,
     p: &mut PendingEdits,
     results: &[EditResult],
-    settled: Option<(&Proposal, &ProposalResult)>,
+    outcome_of_proposal: Option<(&Proposal, &ProposalResult)>,
     said: &mut HashSet<String>,
 ) -> CallOutcome {
     let call = p.call.take();
     let (id, name) = call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
     let mut record = ResultRecord::failed(id, name);
-    record.edits = results.iter().map(|r| edit_record(r, settled)).collect();
+    record.edits = results.iter().map(|r| edit_record(r, outcome_of_proposal)).collect();
     let mut text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
     if !p.item.call.state.is_final() {
-        let verdict = verdict(results, settled, said);
+        let verdict = verdict(results, outcome_of_proposal, said);
         record.ok = verdict.state == CallState::Done && verdict.reason.is_none();
-        if let Some((_, settled)) = settled {
-            record.changeset.clone_from(&settled.changeset);
-            record.seen = seen(results, settled);
+        if let Some((_, outcome_of_proposal)) = outcome_of_proposal {
+            record.changeset.clone_from(&outcome_of_proposal.changeset);
+            record.seen = seen(results, outcome_of_proposal);
         }
-        if let Some(line) = verdict.told {
+        if let Some(line) = verdict.for_model {
             // Where the place was not found byte for byte, the model should know; else what was decided says enough.
             let exact = results.iter().all(|r| r.rung() == Some(Rung::Exact));
             text = if exact { line } else { format!("{text}\n{line}") };
@@ -375,13 +382,15 @@ async fn tell(
         p.item.call.result = Some(text.clone());
         p.item.set(&context.events, verdict.state).await;
     }
-    record.shown = Some(p.item.record());
+    record.display = Some(p.item.record());
     CallOutcome { item: p.item.id, call, record, text }
 }
 
-fn edit_record(result: &EditResult, settled: Option<(&Proposal, &ProposalResult)>) -> EditRecord {
-    let ok = match (&result.status, settled) {
-        (edit::EditStatus::Landed(_), Some((proposal, settled))) => was_written(result, proposal, settled),
+fn edit_record(result: &EditResult, outcome_of_proposal: Option<(&Proposal, &ProposalResult)>) -> EditRecord {
+    let ok = match (&result.status, outcome_of_proposal) {
+        (edit::EditStatus::Landed(_), Some((proposal, outcome_of_proposal))) => {
+            was_written(result, proposal, outcome_of_proposal)
+        }
         _ => result.ok(),
     };
     let rung = result.rung().map(|r| r.word().to_string());
@@ -389,8 +398,11 @@ fn edit_record(result: &EditResult, settled: Option<(&Proposal, &ProposalResult)
 }
 
 /// Returns whether something of an edit was written.
-fn was_written(result: &EditResult, proposal: &Proposal, settled: &ProposalResult) -> bool {
-    let Some(decision) = settled.decision.as_ref().filter(|_| matches!(settled.outcome, Outcome::Applied { .. }))
+fn was_written(result: &EditResult, proposal: &Proposal, outcome_of_proposal: &ProposalResult) -> bool {
+    let Some(decision) = outcome_of_proposal
+        .decision
+        .as_ref()
+        .filter(|_| matches!(outcome_of_proposal.outcome, Outcome::Applied { .. }))
     else {
         return false;
     };
@@ -402,8 +414,8 @@ fn was_written(result: &EditResult, proposal: &Proposal, settled: &ProposalResul
     proposal.files.iter().zip(decision.files()).filter(|(file, _)| mine(file)).any(taken)
 }
 
-fn seen(results: &[EditResult], settled: &ProposalResult) -> Vec<KnownFileRecord> {
+fn seen(results: &[EditResult], outcome_of_proposal: &ProposalResult) -> Vec<KnownFileRecord> {
     let paths: HashMap<&str, ()> = results.iter().map(|r| (r.path.as_str(), ())).collect();
-    let files = settled.written.iter().filter(|(p, _)| paths.contains_key(p.as_str()));
+    let files = outcome_of_proposal.written.iter().filter(|(p, _)| paths.contains_key(p.as_str()));
     files.filter_map(|(p, b)| Some(KnownFileRecord { path: p.clone(), sha256: hex(&sha(b.as_deref()?)) })).collect()
 }

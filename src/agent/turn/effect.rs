@@ -9,14 +9,14 @@ use crate::provider::Role;
 /// Whether files were to be changed in a turn, and were.
 #[derive(Default)]
 pub struct Effect {
-    asked: bool,
+    changes_requested: bool,
     changed: bool,
 }
 
 impl Effect {
     /// Adds what came of a step.
     pub fn add(&mut self, notes: &StepNotes) {
-        self.asked |= notes.asked;
+        self.changes_requested |= notes.changes_requested;
         self.changed |= notes.changed;
     }
 
@@ -28,7 +28,7 @@ impl Effect {
         }
         let last = session.messages.iter().rev().find(|m| m.role == Role::Assistant);
         let why = match last {
-            _ if self.asked => "No edit of this turn was applied.",
+            _ if self.changes_requested => "No edit of this turn was applied.",
             Some(last) if holds_code(&last.text()) => {
                 "The answer holds a code block, but does not say which file it belongs to."
             }

@@ -79,7 +79,7 @@ pub async fn run(
     };
     let id = session.id.clone();
     context.services.memory.post(move |memory| memory.end_turn(&id));
-    context.services.settled().await;
+    context.services.flushed().await;
     (session, Ok((turn, end)))
 }
 

@@ -18,33 +18,33 @@ pub struct Verdict {
     /// Why it was not done, for the screen.
     pub reason: Option<String>,
     /// What the model is told; none: how its edits were placed says enough.
-    pub told: Option<String>,
+    pub for_model: Option<String>,
 }
 
 /// Returns how a call ended whose edits came to `settled`; none: nothing was proposed. `said` holds the files of which
 /// the whole new text was told already.
 pub fn verdict(
     results: &[EditResult],
-    settled: Option<(&Proposal, &ProposalResult)>,
+    result_of_proposal: Option<(&Proposal, &ProposalResult)>,
     said: &mut HashSet<String>,
 ) -> Verdict {
     let placed = results.iter().any(|r| matches!(r.status, edit::EditStatus::Landed(_)));
-    let Some((proposal, settled)) = settled.filter(|_| placed) else {
+    let Some((proposal, result_of_proposal)) = result_of_proposal.filter(|_| placed) else {
         // Placed, but it changes nothing.
-        return Verdict { state: CallState::Done, summary: "no change".into(), reason: None, told: None };
+        return Verdict { state: CallState::Done, summary: "no change".into(), reason: None, for_model: None };
     };
-    let refused = |reason: &str, told: &str| Verdict {
+    let refused = |reason: &str, for_model: &str| Verdict {
         state: CallState::Refused,
         summary: "refused".into(),
         reason: Some(reason.to_string()),
-        told: Some(told.to_string()),
+        for_model: Some(for_model.to_string()),
     };
-    match &settled.outcome {
+    match &result_of_proposal.outcome {
         Outcome::Withdrawn => Verdict {
             state: CallState::Interrupted,
             summary: String::new(),
             reason: Some("interrupted".into()),
-            told: Some("Not written: interrupted by the user.".into()),
+            for_model: Some("Not written: interrupted by the user.".into()),
         },
         Outcome::Conflict { path, expected, found } => {
             let drift = drift::since_read(expected, found).map_or(String::new(), |d| format!(" {d}"));
@@ -59,10 +59,10 @@ pub fn verdict(
             state: CallState::Failed,
             summary: "failed".into(),
             reason: Some(why.clone()),
-            told: Some(format!("Not written: {why}. Read the files again before the next edit.")),
+            for_model: Some(format!("Not written: {why}. Read the files again before the next edit.")),
         },
         Outcome::Applied { .. } | Outcome::Refused => {
-            let Some(decision) = &settled.decision else { return refused("refused", "Not written.") };
+            let Some(decision) = &result_of_proposal.decision else { return refused("refused", "Not written.") };
             decided(results, proposal, decision, said)
         }
     }
@@ -102,7 +102,7 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
         Some(reason) if !reason.trim().is_empty() => reason.trim().to_string(),
         _ => "you rejected this".to_string(),
     });
-    Verdict { state, summary, reason, told: Some(lines.join("\n")) }
+    Verdict { state, summary, reason, for_model: Some(lines.join("\n")) }
 }
 
 /// Formats as `1 of 2 hunks written`: the same words in the tools pane, in the chat and for the model.

@@ -53,7 +53,7 @@ impl RunningCall {
         session: &Conversation,
         tool: &Arc<dyn Tool>,
         arguments: Value,
-        (outside, mut shown): (Option<PathBuf>, Option<(CallItem, Events)>),
+        (outside, mut display): (Option<PathBuf>, Option<(CallItem, Events)>),
         stop: &CancellationToken,
     ) -> Self {
         let tool = Arc::clone(tool);
@@ -74,7 +74,7 @@ impl RunningCall {
                             ran = &mut running => ran,
                             // Nobody waits any more: the way to the front end must close though the tool goes on.
                             () = stop.cancelled() => {
-                                shown = None;
+                                display = None;
                                 running.await
                             }
                         }
@@ -82,7 +82,7 @@ impl RunningCall {
                     Err(why) => Err(why),
                 };
                 let took = began.elapsed();
-                if let (Some((item, events)), Ok(RunResult::Output(output))) = (&mut shown, &ran)
+                if let (Some((item, events)), Ok(RunResult::Output(output))) = (&mut display, &ran)
                     && !output.is_error
                 {
                     item.take_output(output, Some(took));

@@ -34,7 +34,7 @@ pub struct StreamingEdit {
     open: Option<(EditPart, String)>,
     /// The file that a whole text is compared with; none until that is known.
     before: Option<Option<ReplacedFile>>,
-    told: Instant,
+    shown_at: Instant,
     /// It grew since it was shown last.
     pub stale: bool,
 }
@@ -50,7 +50,7 @@ impl StreamingEdit {
             counts: Counts::default(),
             open: None,
             before: None,
-            told: Instant::now(),
+            shown_at: Instant::now(),
             stale: false,
         }
     }
@@ -67,14 +67,14 @@ impl StreamingEdit {
         }
         self.take(part, text);
         self.stale = true;
-        if self.told.elapsed() >= OFTEN {
+        if self.shown_at.elapsed() >= OFTEN {
             self.tell(context).await;
         }
     }
 
     /// Shows what it is now.
     pub async fn tell(&mut self, context: &SessionContext) {
-        (self.told, self.stale) = (Instant::now(), false);
+        (self.shown_at, self.stale) = (Instant::now(), false);
         let call = &mut self.item.call;
         call.main = self.path.trim().to_string();
         let open = self.open.iter().filter(|(_, text)| !self.may_be_there(text)).filter_map(|(p, t)| line(*p, t));

@@ -48,7 +48,7 @@ pub struct StepNotes {
     /// An edit by a native call could not be read or placed.
     pub native_edit_failed: bool,
     /// Something was asked for that changes files.
-    pub asked: bool,
+    pub changes_requested: bool,
     /// Something of it was written.
     pub changed: bool,
     /// Each call and edit that was not done, with what the model was told.
@@ -56,11 +56,11 @@ pub struct StepNotes {
 }
 
 impl StepNotes {
-    fn add(&mut self, what: &str, record: &ResultRecord, told: &str) {
-        self.asked |= !record.edits.is_empty();
+    fn add(&mut self, what: &str, record: &ResultRecord, for_model: &str) {
+        self.changes_requested |= !record.edits.is_empty();
         self.changed |= record.edits.iter().any(|e| e.rung.is_some() && e.ok == Some(true));
         if !record.ok {
-            self.refusals.push(format!("{what}\n{told}"));
+            self.refusals.push(format!("{what}\n{for_model}"));
         }
     }
 }
@@ -81,8 +81,8 @@ impl<'a> ToolRun<'a> {
 impl ToolRun<'_> {
     /// Records the result of an edit in the text that differs from what the model wanted.
     pub fn tell(&mut self, item: ItemId, record: ResultRecord) {
-        self.notes.add(&record.name, &record, record.told.as_deref().unwrap_or_default());
-        self.texts.extend(record.told.clone());
+        self.notes.add(&record.name, &record, record.for_model.as_deref().unwrap_or_default());
+        self.texts.extend(record.for_model.clone());
         self.records.push((item, record));
         self.go_on = true;
     }
@@ -93,7 +93,7 @@ impl ToolRun<'_> {
         item.end(&self.context.events, CallState::Refused, "plan mode", why).await;
         let path = edit.path.as_deref().unwrap_or_default();
         let record = ResultRecord::failed("", &item.call.name).and_edit(path, edit.format);
-        self.tell(item.id, ResultRecord { told: Some(format!("{path}: {why}")), ..record });
+        self.tell(item.id, ResultRecord { for_model: Some(format!("{path}: {why}")), ..record });
     }
 
     /// Tells the person and the model that the answer was not read on.
@@ -137,7 +137,7 @@ impl ToolRun<'_> {
                 self.result(item.id, &call, native, record, text);
             }
             // Written in the text once more: there is nothing the model must answer to.
-            None => self.records.push((item.id, ResultRecord { told: Some(text.into()), ..record })),
+            None => self.records.push((item.id, ResultRecord { for_model: Some(text.into()), ..record })),
         }
     }
 
@@ -211,7 +211,7 @@ impl ToolRun<'_> {
         }
         item.take_output(&output, None);
         item.set(&self.context.events, CallState::Done).await;
-        record.shown = Some(item.record());
+        record.display = Some(item.record());
         let images = output.blocks.into_iter().map(|block| image(&call.name, block)).collect();
         self.result_with(item.id, call, native, record, &output.text, images);
     }
@@ -273,9 +273,9 @@ impl ToolRun<'_> {
                 return self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await;
             }
         };
-        let text = finished.told.text(&finished.output);
-        item.call.summary = finished.told.summary.clone();
-        item.call.reason = (!finished.ok).then(|| finished.told.line.clone());
+        let text = finished.report.text(&finished.output);
+        item.call.summary = finished.report.summary.clone();
+        item.call.reason = (!finished.ok).then(|| finished.report.line.clone());
         item.call.result = Some(text.clone());
         item.set(&self.context.events, CallState::Done).await;
         // A result that says how it went is no failed call, whatever the command's code.
@@ -291,14 +291,14 @@ impl ToolRun<'_> {
         choices: Vec<(String, String)>,
         permission: bool,
     ) -> Option<String> {
-        let (id, asked) = (self.context.events.question(), text.clone());
+        let (id, question_text) = (self.context.events.question(), text.clone());
         let reply = self.context.approvals.await_reply(id);
         item.set(&self.context.events, CallState::Asking).await;
         self.context.events.send(EventBody::Asked(Question { id, text, choices, permission })).await;
         let reply = self.stop.run_until_cancelled(reply).await.and_then(Result::ok);
         self.context.approvals.withdraw_question(id);
         self.context.events.send(EventBody::Answered(id)).await;
-        item.call.asked = reply.clone().map(|reply| (asked, reply));
+        item.call.asked = reply.clone().map(|reply| (question_text, reply));
         reply
     }
 
@@ -315,9 +315,9 @@ impl ToolRun<'_> {
                 Some((call, native)) => self.result(result.item, &call, native, result.record, &result.text),
                 None if done.all_well => {
                     self.notes.add("", &result.record, &result.text);
-                    self.records.push((result.item, ResultRecord { told: Some(result.text), ..result.record }));
+                    self.records.push((result.item, ResultRecord { for_model: Some(result.text), ..result.record }));
                 }
-                None => self.tell(result.item, ResultRecord { told: Some(result.text), ..result.record }),
+                None => self.tell(result.item, ResultRecord { for_model: Some(result.text), ..result.record }),
             }
         }
     }
@@ -329,7 +329,7 @@ impl ToolRun<'_> {
         if changes && state == CallState::Failed {
             record = record.and_edit(&item.call.main, Format::Tools);
         }
-        record.shown = Some(item.record());
+        record.display = Some(item.record());
         self.result(item.id, call, native, record, why);
     }
 
@@ -360,14 +360,14 @@ impl ToolRun<'_> {
         self.notes.add(&format!("{} {}", call.name, call.arguments), &record, text);
         if native {
             self.notes.native_edit_failed |= !record.ok && record.edits.iter().any(|e| e.rung.is_none());
-            let (mut kept, told) = self.session.result(record, text);
-            kept.blobs = images.iter().map(blob_record).collect();
-            let row = self.context.services.memory.append(&self.session.id, kept);
-            self.session.push(told.with_blobs(images), row);
+            let (mut stored, for_model) = self.session.result(record, text);
+            stored.blobs = images.iter().map(blob_record).collect();
+            let row = self.context.services.memory.append(&self.session.id, stored);
+            self.session.push(for_model.with_blobs(images), row);
         } else {
             self.images.extend(images);
             self.texts.push(format!("Result of {}:\n{text}", call.name));
-            self.records.push((item, ResultRecord { told: Some(text.to_string()), ..record }));
+            self.records.push((item, ResultRecord { for_model: Some(text.to_string()), ..record }));
         }
     }
 

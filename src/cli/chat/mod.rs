@@ -157,8 +157,8 @@ impl Chat {
     fn end_of_input(&mut self) -> io::Result<()> {
         self.ended = true;
         self.put = None;
-        while let Some(asked) = self.waiting.pop_front() {
-            match asked {
+        while let Some(question) = self.waiting.pop_front() {
+            match question {
                 OpenQuestion::Proposal(pending) => {
                     let refused = Decision::refuse(&pending.proposal).because("nobody is there to approve it");
                     self.send(Command::Decide(pending.proposal.id, refused));
@@ -302,7 +302,7 @@ impl Chat {
                 Ok(())
             }
             EventBody::Answered(id) => {
-                self.drop_waiting(|asked| matches!(asked, OpenQuestion::Question(q) if q.id == id));
+                self.drop_waiting(|question| matches!(question, OpenQuestion::Question(q) if q.id == id));
                 Ok(())
             }
             EventBody::Retrying(Some(wait)) => {
@@ -335,7 +335,7 @@ impl Chat {
     }
 
     fn settled(&mut self, id: crate::proposal::ProposalId, outcome: &Outcome) -> io::Result<()> {
-        self.drop_waiting(|asked| matches!(asked, OpenQuestion::Proposal(p) if p.proposal.id == id));
+        self.drop_waiting(|question| matches!(question, OpenQuestion::Proposal(p) if p.proposal.id == id));
         self.printer.settled(outcome)
     }
 
@@ -344,7 +344,7 @@ impl Chat {
         if self.waiting.front().is_some_and(&gone) {
             self.put = None;
         }
-        self.waiting.retain(|asked| !gone(asked));
+        self.waiting.retain(|question| !gone(question));
     }
 
     fn turn_ended(&mut self, end: TurnEnd) -> io::Result<()> {

@@ -24,9 +24,9 @@ pub struct Printer {
     /// Steps of the session so far.
     pub step: usize,
     /// The answer that grows, and its line so far.
-    growing: Option<(ItemId, String, bool)>,
+    open_answer: Option<(ItemId, String, bool)>,
     /// Calls that were told of.
-    told: HashMap<ItemId, CallState>,
+    call_states: HashMap<ItemId, CallState>,
     failed: usize,
     /// Something stands on the line that has not ended: a prompt.
     open: bool,
@@ -53,7 +53,7 @@ impl Printer {
 
     /// Ends a line that is open.
     pub fn end_line(&mut self) -> io::Result<()> {
-        if let Some((_, line, begun)) = self.growing.take()
+        if let Some((_, line, begun)) = self.open_answer.take()
             && !line.trim().is_empty()
         {
             out::say(format_args!("{}{line}", if begun { "" } else { "nebula: " }))?;
@@ -86,7 +86,7 @@ impl Printer {
         match item {
             Item::Answer { text } => {
                 self.end_line()?;
-                self.growing = Some((id, String::new(), false));
+                self.open_answer = Some((id, String::new(), false));
                 self.grew(id, text)
             }
             Item::Call(call) => self.call(id, call),
@@ -101,10 +101,11 @@ impl Printer {
 
     /// Prints more of an answer, whole lines only.
     pub fn grew(&mut self, id: ItemId, text: &str) -> io::Result<()> {
-        let Some((growing, line, begun)) = self.growing.as_mut().filter(|(growing, ..)| *growing == id) else {
+        let Some((open_answer, line, begun)) = self.open_answer.as_mut().filter(|(open_answer, ..)| *open_answer == id)
+        else {
             return Ok(());
         };
-        let _ = growing;
+        let _ = open_answer;
         line.push_str(text);
         while let Some(end) = line.find('\n') {
             let rest = line.split_off(end + 1);
@@ -117,7 +118,7 @@ impl Printer {
 
     /// Prints a call, once it is over.
     pub fn call(&mut self, id: ItemId, call: &Call) -> io::Result<()> {
-        let known = self.told.insert(id, call.state);
+        let known = self.call_states.insert(id, call.state);
         if !call.state.is_final() || known.is_some_and(CallState::is_final) {
             return Ok(());
         }

@@ -67,8 +67,8 @@ impl ArchiveCommands<'_> {
         drop(lock);
         self.measure()?;
         let gone: Vec<_> = plan.changesets.iter().filter(|c| c.1.is_empty()).map(|c| c.0.to_string()).collect();
-        let told = self.memory.forget_changesets(&self.project(), &gone);
-        self.remembered(told)?;
+        let result = self.memory.forget_changesets(&self.project(), &gone);
+        self.remembered(result)?;
         if !args.json {
             writeln!(self.out, "deleted {}", plural(plan.versions.len(), "version"))?;
             self.out.flush()?;

@@ -58,7 +58,7 @@ impl World {
             <Words as clap::Parser>::try_parse_from(["nebula"].iter().chain(words)).expect("a command").command;
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut input = answers.unwrap_or("").as_bytes();
-        let mut desk = ArchiveCommands {
+        let mut commands = ArchiveCommands {
             workspace: &self.workspace,
             archive: &self.archive,
             memory: &self.memory,
@@ -71,8 +71,8 @@ impl World {
             out: Out::new(&mut out, false),
             err: Out::new(&mut err, false),
         };
-        let result = desk.run(&command);
-        drop(desk);
+        let result = commands.run(&command);
+        drop(commands);
         let text = |bytes| String::from_utf8(bytes).expect("text");
         match result {
             Ok(code) => Ran { code, out: text(out), err: text(err) },
@@ -92,7 +92,7 @@ impl World {
         let decided =
             proposal.decide(&Decision::accept(&proposal, Consent::Person)).expect("decided").expect("accepted");
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let mut desk = ArchiveCommands {
+        let mut commands = ArchiveCommands {
             workspace: &self.workspace,
             archive: &self.archive,
             memory: &self.memory,
@@ -105,7 +105,7 @@ impl World {
             out: Out::new(&mut out, false),
             err: Out::new(&mut err, false),
         };
-        desk.execute(&decided, "edit", "make it better").map(drop)
+        commands.execute(&decided, "edit", "make it better").map(drop)
     }
 
     /// Makes every later rename fail, as a full disk does.

@@ -76,8 +76,8 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
         if let Some(prompt) = prompt.take_if(|_| printer.opened) {
             say(Command::Submit(prompt));
         }
-        if let Some(asked) = step.asked {
-            let asking = tokio::task::spawn_blocking(move || asked.ask());
+        if let Some(question) = step.question {
+            let asking = tokio::task::spawn_blocking(move || question.ask());
             tokio::select! {
                 // The question stays unanswered; the interrupted turn takes it back.
                 Some(by) = signals.recv() => stopped = Some(by),
@@ -104,7 +104,7 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
 struct StepDone {
     command: Option<Command>,
     /// What the person is to be asked.
-    asked: Option<ApprovalRequest>,
+    question: Option<ApprovalRequest>,
     exit: Option<TaskExit>,
 }
 
@@ -136,7 +136,7 @@ struct Printer {
     calls: std::collections::HashMap<ItemId, (u64, bool)>,
     next_call: u64,
     /// What was told beside the answer.
-    told: Vec<String>,
+    notices_printed: Vec<String>,
 }
 
 impl Printer {
@@ -160,7 +160,7 @@ impl Printer {
             refused: false,
             calls: std::collections::HashMap::new(),
             next_call: 0,
-            told: Vec::new(),
+            notices_printed: Vec::new(),
         }
     }
 
@@ -287,9 +287,9 @@ impl Printer {
             return Ok(());
         }
         let next = self.next_call + 1;
-        let (number, told) = *self.calls.entry(id).or_insert((next, false));
+        let (number, printed) = *self.calls.entry(id).or_insert((next, false));
         self.next_call = self.next_call.max(number);
-        if !told {
+        if !printed {
             self.calls.insert(id, (number, true));
             let arguments: Value =
                 serde_json::from_str(&call.arguments).unwrap_or(Value::String(call.arguments.clone()));
@@ -315,7 +315,7 @@ impl Printer {
         self.show_proposal(&proposal)?;
         if self.ask {
             self.fresh_line()?;
-            return Ok(StepDone { asked: Some(ApprovalRequest::Proposal(proposal)), ..StepDone::default() });
+            return Ok(StepDone { question: Some(ApprovalRequest::Proposal(proposal)), ..StepDone::default() });
         }
         let decision = self.refuse(&proposal)?;
         let decided = self.answered(Command::Decide(proposal.id, decision))?;
@@ -385,7 +385,7 @@ impl Printer {
     fn asked(&mut self, question: Question) -> io::Result<StepDone> {
         if self.ask {
             self.fresh_line()?;
-            return Ok(StepDone { asked: Some(ApprovalRequest::Question(question)), ..StepDone::default() });
+            return Ok(StepDone { question: Some(ApprovalRequest::Question(question)), ..StepDone::default() });
         }
         let reply = "nobody is there to answer: decide by yourself, or say what you would need to know".into();
         Ok(StepDone { command: Some(Command::Reply(question.id, reply)), ..StepDone::default() })
@@ -400,10 +400,10 @@ impl Printer {
         };
         let text = if detail.is_empty() { title.to_string() } else { format!("{title}. {detail}") };
         // Trouble at the start comes again with the session, or as the end of the turn.
-        if self.told.iter().any(|told| text.starts_with(told)) {
+        if self.notices_printed.iter().any(|printed| text.starts_with(printed)) {
             return Ok(());
         }
-        self.told.push(text.clone());
+        self.notices_printed.push(text.clone());
         self.line(json!({"type": "notice", "level": word, "text": text}))?;
         if !self.json {
             self.fresh_line()?;

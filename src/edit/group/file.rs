@@ -72,8 +72,8 @@ fn on_disk(before: &str, encoding: Encoding, edit: &Edit) -> Option<String> {
     if before.is_empty() {
         return None;
     }
-    let ground = TargetText { text: before, encoding, base: before, steps: &[] };
-    let Ok(done) = place::edit(&ground, edit) else { return place::edit(&ground, edit).err() };
+    let target = TargetText { text: before, encoding, base: before, steps: &[] };
+    let Ok(done) = place::edit(&target, edit) else { return place::edit(&target, edit).err() };
     let line =
         done.stages.first().and_then(|s| s.first()).map_or(1, |s| crate::edit::lines::number(before, s.range.start));
     Some(format!(
@@ -229,8 +229,8 @@ impl File {
             },
         };
         let before = self.before.bytes().map(|b| bytes::decode(b).1).unwrap_or_default();
-        let ground = TargetText { text, encoding, base: &before, steps: &self.steps };
-        let Done { stages, mut found } = place::edit(&ground, edit).map_err(|why| match self.steps.is_empty() {
+        let target = TargetText { text, encoding, base: &before, steps: &self.steps };
+        let Done { stages, mut found } = place::edit(&target, edit).map_err(|why| match self.steps.is_empty() {
             true => why,
             false => on_disk(&before, encoding, edit).unwrap_or(why),
         })?;

@@ -30,17 +30,17 @@ fn several(text: &str, places: &[Range<usize>], more: bool) -> String {
         places.iter().map(|p| lines.at(p.start)..lines.at(p.end.max(p.start + 1) - 1) + 1).collect();
     let numbers: Vec<String> = at.iter().map(|l| (l.start + 1).to_string()).collect();
     let count = if more { format!("more than {LISTED}") } else { places.len().to_string() };
-    let mut told = format!("the search text fits {count} places, at lines {}:\n", numbers.join(", "));
+    let mut answer = format!("the search text fits {count} places, at lines {}:\n", numbers.join(", "));
     for place in &at {
-        let shown = place.start.saturating_sub(2)..(place.end.min(place.start + 4) + 1).min(lines.len());
-        told.push_str(&numbered(&lines, shown));
-        told.push_str("---\n");
+        let lines_shown = place.start.saturating_sub(2)..(place.end.min(place.start + 4) + 1).min(lines.len());
+        answer.push_str(&numbered(&lines, lines_shown));
+        answer.push_str("---\n");
     }
-    told.push_str(
+    answer.push_str(
         "Send it again with a neighbouring line or two that stand at only one of them, in both the search and the \
          replacement; or ask for every place (`replaceAll: true`).",
     );
-    told
+    answer
 }
 
 fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], shape: Shape) -> String {
@@ -48,7 +48,7 @@ fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], 
     if lines.len() == 0 {
         return "the file is empty, so there is nothing to find in it. Give it its whole text instead.".to_string();
     }
-    let mut told = match shape {
+    let mut answer = match shape {
         Shape::Lines => "no lines of the file are the search text".to_string(),
         Shape::Inline | Shape::Literal if !within.is_empty() => "the search text stands".to_string(),
         Shape::Inline | Shape::Literal => "the search text is not in the file".to_string(),
@@ -56,51 +56,51 @@ fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], 
     if !within.is_empty() {
         let mut numbers: Vec<usize> = within.iter().map(|r| lines.at(r.start)).collect();
         numbers.dedup();
-        told.push_str(match shape {
+        answer.push_str(match shape {
             Shape::Lines => "; it is only a part of these:\n",
             Shape::Inline | Shape::Literal => " only inside of longer words here:\n",
         });
-        numbers.iter().for_each(|n| told.push_str(&numbered(&lines, *n..n + 1)));
-        told.push_str("Search for the whole line, or for the whole word with what stands around it.");
+        numbers.iter().for_each(|n| answer.push_str(&numbered(&lines, *n..n + 1)));
+        answer.push_str("Search for the whole line, or for the whole word with what stands around it.");
         if numbers.len() > 1 {
-            told.push_str(" To change each of them, send one change for each.");
+            answer.push_str(" To change each of them, send one change for each.");
         }
-        return told;
+        return answer;
     }
     match closest {
         Some(range) => {
             let (first, last) = (range.start + 1, range.end);
-            told.push_str(&format!(". The closest passage is lines {first} to {last}. They read now:\n"));
-            told.push_str(&numbered(&lines, range.clone()));
-            told.push_str("Copy the search text from there, without the numbers, and send the change again.");
+            answer.push_str(&format!(". The closest passage is lines {first} to {last}. They read now:\n"));
+            answer.push_str(&numbered(&lines, range.clone()));
+            answer.push_str("Copy the search text from there, without the numbers, and send the change again.");
         }
         None => {
             let short = lines.len() <= SHORT;
-            let (begins, shown) = if short { ("reads now", lines.len()) } else { ("begins", 5) };
+            let (begins, lines_shown) = if short { ("reads now", lines.len()) } else { ("begins", 5) };
             let size = if lines.len() == 1 { "1 line".into() } else { format!("{} lines", lines.len()) };
-            told.push_str(&format!(", and nothing like it is. The file has {size} and {begins}:\n"));
-            told.push_str(&numbered(&lines, 0..shown));
-            told.push_str(match short {
+            answer.push_str(&format!(", and nothing like it is. The file has {size} and {begins}:\n"));
+            answer.push_str(&numbered(&lines, 0..lines_shown));
+            answer.push_str(match short {
                 true => "To put something new into it, search for the lines next to the place and repeat them in the replacement.",
                 false => "Read the file, then copy the search text from it. To put something new into it, search for the lines \
                           next to the place and repeat them in the replacement.",
             });
         }
     }
-    told
+    answer
 }
 
 /// Formats lines as they are on disk, each with its number: `12: text`.
 pub(in crate::edit) fn numbered(lines: &Lines, range: Range<usize>) -> String {
-    let mut shown = String::new();
+    let mut lines_shown = String::new();
     for line in range.clone().take(LONG) {
         let content = lines.content(line);
         let end = content.char_indices().nth(WIDE).map_or(content.len(), |(at, _)| at);
         let cut = if end < content.len() { " [cut]" } else { "" };
-        shown.push_str(&format!("{}: {}{cut}\n", line + 1, &content[..end]));
+        lines_shown.push_str(&format!("{}: {}{cut}\n", line + 1, &content[..end]));
     }
     if range.len() > LONG {
-        shown.push_str(&format!("[{} more lines]\n", range.len() - LONG));
+        lines_shown.push_str(&format!("[{} more lines]\n", range.len() - LONG));
     }
-    shown
+    lines_shown
 }

@@ -15,15 +15,15 @@ use crate::edit::op::PatchHunk;
 use crate::proposal::{PlaceMatch, Rung};
 
 /// Places all hunks of one file, one after another. The error is for the model.
-pub(super) fn place(ground: &TargetText, hunks: &[PatchHunk]) -> Result<Done, String> {
+pub(super) fn place(target: &TargetText, hunks: &[PatchHunk]) -> Result<Done, String> {
     let mut done = Done { stages: Vec::new(), found: sure(true) };
-    let mut text = ground.text.to_string();
+    let mut text = target.text.to_string();
     let mut after = 0;
     for (i, hunk) in hunks.iter().enumerate() {
-        let placer = Placer { text: &text, raw: ground.encoding == Encoding::Raw, hunk, after };
-        let told =
+        let placer = Placer { text: &text, raw: target.encoding == Encoding::Raw, hunk, after };
+        let explain =
             |why: String| if hunks.len() > 1 { format!("hunk {} of {}: {why}", i + 1, hunks.len()) } else { why };
-        let Some((splices, found)) = placer.place(hunks.len() == 1).map_err(told)? else { continue };
+        let Some((splices, found)) = placer.place(hunks.len() == 1).map_err(explain)? else { continue };
         if found.rung > done.found.rung || done.found.detail.is_none() && found.rung == done.found.rung {
             done.found = found;
         }

@@ -13,12 +13,12 @@ use crate::proposal::Rung;
 /// Places an edit of lines `first` to `last` (from 1, as they were shown). If the guard is not there, it is looked
 /// for. The error is for the model.
 pub(super) fn place(
-    ground: &TargetText,
+    target: &TargetText,
     (first, last): (usize, usize),
     expect: &str,
     new: &str,
 ) -> Result<Done, String> {
-    if ground.encoding == Encoding::Raw {
+    if target.encoding == Encoding::Raw {
         return Err("it is not valid text; only an exact search and replace is allowed in it.".to_string());
     }
     let bare = without(expect);
@@ -31,10 +31,10 @@ pub(super) fn place(
     let plain_new = plain.as_ref().map_or_else(String::new, |_| entities(&new).unwrap_or_else(|| new.clone()));
     let mut guards: Vec<(&str, &str)> = std::iter::once(expect).chain(bare.as_deref()).map(|g| (g, &*new)).collect();
     guards.extend(plain.as_deref().map(|plain| (plain, &*plain_new)));
-    let there = there(ground, first, last);
+    let there = there(target, first, last);
     if let Some(range) = &there {
         for (guard, new) in &guards {
-            if let Some(done) = at(ground.text, range, guard, new)? {
+            if let Some(done) = at(target.text, range, guard, new)? {
                 return Ok(done);
             }
         }
@@ -42,29 +42,29 @@ pub(super) fn place(
     let mut miss = None;
     for (text, new) in guards {
         let search = Search { text, shape: Shape::Lines, all: false, down_to: Rung::Inexact };
-        match locate::locate(ground.text, &search) {
+        match locate::locate(target.text, &search) {
             Ok(places) => {
-                let line = number(ground.text, places[0].range.start);
-                let mut done = fit::all(ground.text, &search, new, places)?;
+                let line = number(target.text, places[0].range.start);
+                let mut done = fit::all(target.text, &search, new, places)?;
                 let moved = format!("at line {line}, not {first}");
                 done.found.detail = Some(done.found.detail.map_or(moved.clone(), |d| format!("{moved}, {d}")));
                 return Ok(done);
             }
-            Err(m) => miss = miss.or(Some(m.text(ground.text, Shape::Lines))),
+            Err(m) => miss = miss.or(Some(m.text(target.text, Shape::Lines))),
         }
     }
-    let now = there.map_or_else(|| gone(ground, first, last), |range| reads(ground.text, range, first, last));
+    let now = there.map_or_else(|| gone(target, first, last), |range| reads(target.text, range, first, last));
     Err(format!("{now}And elsewhere {}", miss.unwrap_or_default()))
 }
 
 /// Returns where the lines of those numbers are now; `None` if there are none, or an edit before has changed them.
-fn there(ground: &TargetText, first: usize, last: usize) -> Option<Range<usize>> {
-    let base = Lines::new(ground.base);
+fn there(target: &TargetText, first: usize, last: usize) -> Option<Range<usize>> {
+    let base = Lines::new(target.base);
     if first == 0 || last < first || last > base.len() {
         return None;
     }
-    let shown = base.range(first - 1..last);
-    ground.steps.iter().try_fold(shown, |range, step| step.carry(range))
+    let named_lines = base.range(first - 1..last);
+    target.steps.iter().try_fold(named_lines, |range, step| step.carry(range))
 }
 
 /// Returns the edit at the lines it names, if they read as expected but for what the rungs up to look-alikes overlook.
@@ -86,12 +86,12 @@ fn at(text: &str, range: &Range<usize>, expect: &str, new: &str) -> Result<Optio
 
 fn reads(text: &str, range: Range<usize>, first: usize, last: usize) -> String {
     let lines = Lines::new(text);
-    let shown = lines.at(range.start)..lines.at(range.end.max(range.start + 1) - 1) + 1;
-    format!("lines {first} to {last} do not read as expected. They read now:\n{}", numbered(&lines, shown))
+    let named_lines = lines.at(range.start)..lines.at(range.end.max(range.start + 1) - 1) + 1;
+    format!("lines {first} to {last} do not read as expected. They read now:\n{}", numbered(&lines, named_lines))
 }
 
-fn gone(ground: &TargetText, first: usize, last: usize) -> String {
-    let count = Lines::new(ground.base).len();
+fn gone(target: &TargetText, first: usize, last: usize) -> String {
+    let count = Lines::new(target.base).len();
     if first == 0 || last < first || last > count {
         return format!("there are no lines {first} to {last}: the file has {count}. ");
     }

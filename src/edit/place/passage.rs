@@ -10,13 +10,13 @@ use crate::edit::locate::{self, LocatedPlace, Miss, Search, Shape};
 use crate::proposal::{PlaceMatch, Rung};
 
 /// Puts `new` where `search` is. The error is for the model.
-pub(super) fn place(ground: &TargetText, search: &str, new: &str, shape: Shape, all: bool) -> Result<Done, String> {
-    let text = ground.text;
-    if ground.encoding == Encoding::Raw {
+pub(super) fn place(target: &TargetText, search: &str, new: &str, shape: Shape, all: bool) -> Result<Done, String> {
+    let text = target.text;
+    if target.encoding == Encoding::Raw {
         let (search, new) = (bytes::raw(search), bytes::raw(new));
         let search = Search { text: &search, shape, all, down_to: Rung::Exact };
-        let told = |miss: Miss| format!("{} {RAW}", miss.text(text, shape));
-        return fit::all(text, &search, &new, locate::locate(text, &search).map_err(told)?);
+        let explain = |miss: Miss| format!("{} {RAW}", miss.text(text, shape));
+        return fit::all(text, &search, &new, locate::locate(text, &search).map_err(explain)?);
     }
     let literal = Search { text: search, shape, all, down_to: Rung::Inexact };
     let plain = entities(search).map(|plain| (plain, entities(new).unwrap_or_else(|| new.to_string())));
@@ -77,7 +77,7 @@ const TELLING: usize = 8;
 
 /// Places a block of lines. Where it has more than one line of `=======`, the file says which of them parts it: the
 /// longest search text that is there. If that is only the shortest, what the others are is not certain.
-pub(super) fn block(ground: &TargetText, search: &str, new: &str) -> Result<Done, String> {
+pub(super) fn block(target: &TargetText, search: &str, new: &str) -> Result<Done, String> {
     let mut dividers = Vec::new();
     let mut at = 0;
     for line in new.split('\n') {
@@ -93,12 +93,12 @@ pub(super) fn block(ground: &TargetText, search: &str, new: &str) -> Result<Done
             _ => format!("{search}\n{DIVIDER}\n{above}"),
         };
         let wanted = Search { text: &longer, shape: Shape::Lines, all: false, down_to: Rung::LookAlikes };
-        if locate::locate(ground.text, &wanted).is_ok() {
+        if locate::locate(target.text, &wanted).is_ok() {
             let rest = new.get(divider.end + 1..).unwrap_or_default();
-            return place(ground, &longer, rest, Shape::Lines, false);
+            return place(target, &longer, rest, Shape::Lines, false);
         }
     }
-    let mut done = place(ground, search, new, Shape::Lines, false)?;
+    let mut done = place(target, search, new, Shape::Lines, false)?;
     if !dividers.is_empty() {
         done.found =
             PlaceMatch { rung: Rung::Inexact, detail: Some(format!("the block has more than one line of {DIVIDER}")) };

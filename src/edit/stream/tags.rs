@@ -162,7 +162,7 @@ pub(super) struct Field {
     /// How many tags of its own name are open in the text itself.
     pub inner: usize,
     /// How much of the text has been shown as growth.
-    pub shown: usize,
+    pub emitted: usize,
     pub open: bool,
     /// Whether its closing tag was there.
     pub whole: bool,
@@ -184,7 +184,7 @@ impl Field {
             text: String::new(),
             lines: None,
             inner: 0,
-            shown: 0,
+            emitted: 0,
             open: true,
             whole: false,
             by_line: false,

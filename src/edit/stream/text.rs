@@ -70,8 +70,8 @@ impl Text {
     /// Returns to prose from text that turned out to be prose.
     pub fn go_on(&mut self) {
         self.inside_line = true;
-        if let Some(OpenFence { holds: Holds::Edits(shown), .. }) = &mut self.fence {
-            *shown = true;
+        if let Some(OpenFence { holds: Holds::Edits(emitted), .. }) = &mut self.fence {
+            *emitted = true;
         }
     }
 
@@ -316,8 +316,8 @@ impl Text {
     /// Handles a line of prose.
     fn plain(&mut self, ctx: &mut ReaderContext) -> Next {
         self.flush(ctx);
-        if let Some(OpenFence { line, holds: Holds::Edits(shown @ false), .. }) = &mut self.fence {
-            *shown = true;
+        if let Some(OpenFence { line, holds: Holds::Edits(emitted @ false), .. }) = &mut self.fence {
+            *emitted = true;
             ctx.prose(line);
         }
         self.inside_line = true;

@@ -237,12 +237,12 @@ impl Xml {
             end = trimmed.len() - 1;
             end -= usize::from(trimmed[..end].ends_with('\r'));
         }
-        field.text.truncate(end.max(field.shown));
+        field.text.truncate(end.max(field.emitted));
         if let Some(inner) = field.text.trim().strip_prefix("<![CDATA[").and_then(|t| t.strip_suffix("]]>")) {
             field.text = inner.strip_prefix('\n').unwrap_or(inner).to_string();
             return;
         }
-        let (name, text) = (field.name, field.text[field.shown..].to_string());
+        let (name, text) = (field.name, field.text[field.emitted..].to_string());
         if let (Some(id), Some(part)) = (self.id, part(name)) {
             ctx.grew(id, part, &text);
         }
@@ -252,12 +252,12 @@ impl Xml {
     fn grow(&mut self, ctx: &mut ReaderContext) {
         let Some(field) = self.fields.last_mut() else { return };
         let (Some(id), Some(part)) = (self.id, part(field.name)) else { return };
-        let Some(end) = memchr::memrchr(b'\n', &field.text.as_bytes()[field.shown..]) else { return };
-        let mut end = field.shown + end;
+        let Some(end) = memchr::memrchr(b'\n', &field.text.as_bytes()[field.emitted..]) else { return };
+        let mut end = field.emitted + end;
         end -= usize::from(field.text[..end].ends_with('\r'));
-        if end > field.shown {
-            let text = field.text[field.shown..end].to_string();
-            field.shown = end;
+        if end > field.emitted {
+            let text = field.text[field.emitted..end].to_string();
+            field.emitted = end;
             ctx.grew(id, part, &text);
         }
     }
@@ -360,7 +360,7 @@ impl Xml {
         if let Some(field) = self.fields.last_mut().filter(|f| f.open) {
             field.open = false;
             field.text = without_dangling_fence(&field.text).to_string();
-            field.shown = field.shown.min(field.text.len());
+            field.emitted = field.emitted.min(field.text.len());
             self.close(ctx);
         }
         self.finish(ctx);

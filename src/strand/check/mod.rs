@@ -82,12 +82,12 @@ impl Checks {
     pub fn resume(
         state: &State,
         granted: &BTreeSet<String>,
-        mut told: IdMap<Vec<LocatedFault>>,
+        mut known: IdMap<Vec<LocatedFault>>,
     ) -> (Checks, BTreeSet<DefId>) {
         let all: IdSet = state.visible_ids().collect();
-        told.retain(|id, _| all.contains(id));
-        let mut open: BTreeSet<DefId> = all.iter().copied().filter(|id| !told.contains_key(id)).collect();
-        let mut checks = Checks { found: told, ..Checks::default() };
+        known.retain(|id, _| all.contains(id));
+        let mut open: BTreeSet<DefId> = all.iter().copied().filter(|id| !known.contains_key(id)).collect();
+        let mut checks = Checks { found: known, ..Checks::default() };
         checks.run(state, granted, &open);
         open.extend(checks.cycles.keys());
         (checks, open)

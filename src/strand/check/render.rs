@@ -60,17 +60,17 @@ impl Diagnostic {
 /// Tells faults: sorts them within each definition and numbers those at one place.
 pub fn render<'f>(state: &State, found: impl IntoIterator<Item = &'f LocatedFault>) -> Vec<Diagnostic> {
     let types = Types::new(state);
-    let mut told: Vec<(super::DefId, (u32, &'static str, usize), Diagnostic)> = Vec::new();
+    let mut rendered: Vec<(super::DefId, (u32, &'static str, usize), Diagnostic)> = Vec::new();
     for found in found {
         let Some(view) = state.reading(found.def) else { continue };
         let telling = Telling::new(&types, view, found);
         let rank = (found.place.rank(), found.fault.code().0, telling.span.map_or(0, |(start, _)| start));
-        told.push((found.def, rank, telling.diagnostic()));
+        rendered.push((found.def, rank, telling.diagnostic()));
     }
     let order = |id: super::DefId| state.reading(id).map(|view| (view.layer, view.label.clone()));
-    told.sort_by(|(a, x, _), (b, y, _)| order(*a).cmp(&order(*b)).then_with(|| x.cmp(y)));
-    let mut out: Vec<Diagnostic> = Vec::with_capacity(told.len());
-    for (_, _, mut diagnostic) in told {
+    rendered.sort_by(|(a, x, _), (b, y, _)| order(*a).cmp(&order(*b)).then_with(|| x.cmp(y)));
+    let mut out: Vec<Diagnostic> = Vec::with_capacity(rendered.len());
+    for (_, _, mut diagnostic) in rendered {
         let same = out.iter().rev().take_while(|other| other.location == diagnostic.location);
         let before = same.filter(|other| other.code == diagnostic.code).count();
         if before > 0 {

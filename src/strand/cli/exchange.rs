@@ -91,11 +91,11 @@ pub(super) fn apply_ops(
         }
     }
     result.state_hash = s.store.state().state_hash();
-    Ok(told(out, &result))
+    Ok(print_accepted(out, &result))
 }
 
 /// Prints what became of offered ops. Returns the exit code.
-pub fn told(out: &Writer, result: &Accepted) -> u8 {
+pub fn print_accepted(out: &Writer, result: &Accepted) -> u8 {
     tell_with(out, result, &[])
 }
 
@@ -177,7 +177,7 @@ pub(super) fn push(s: &mut Session, out: &mut Writer, named: Option<PathBuf>) ->
     let mut result = store::push(&mut s.store, &mut target)?;
     target.checkpoint();
     result.state_hash = target.state().state_hash();
-    let code = told(out, &result);
+    let code = print_accepted(out, &result);
     if code == 4 {
         out.note("'strand op pull' brings what stands in its way; mend your part and push again");
     }
@@ -248,7 +248,7 @@ pub(super) fn merge(s: &mut Session, out: &mut Writer, log: &Path) -> Result<u8,
     let ops = Log::new(log.to_owned()).read_whole()?;
     let mut result = s.store.accept(ops)?;
     result.state_hash = s.store.state().state_hash();
-    Ok(told(out, &result))
+    Ok(print_accepted(out, &result))
 }
 
 pub(super) fn snapshot(s: &mut Session, out: &mut Writer, dir: &Path) -> Result<u8, Error> {

@@ -47,8 +47,8 @@ pub(super) fn check(s: &mut Session, out: &mut Writer, args: &args::Check) -> Re
     let all_kinds = !(args.types || args.refs || args.effects || args.a11y);
     let hidden = hidden_findings(s);
     let merged = if all_kinds && scope.is_none() { findings(state, args.all) } else { Vec::new() };
-    let told = |finding: &Finding| !hidden.contains(&finding.id());
-    let merged: Vec<_> = merged.into_iter().filter(told).collect();
+    let is_reported = |finding: &Finding| !hidden.contains(&finding.id());
+    let merged: Vec<_> = merged.into_iter().filter(is_reported).collect();
     let errors = faults.iter().filter(|fault| !fault.warning).count();
     let warnings = faults.len() - errors + merged.len();
     if out.json {
@@ -202,15 +202,15 @@ fn interactive(s: &mut Session, out: &mut Writer, which: Option<&str>) -> Result
 fn show_change(s: &mut Session, out: &Writer, patch: &Value) {
     let Ok(draft) = Draft::from_json(patch) else { return };
     // One that is to come back has no text now.
-    let shown =
+    let targets =
         |view: Option<&View>| view.filter(|view| view.visible()).map_or(String::new(), |view| view.text().to_owned());
     let issuer = &s.issuer;
     let made = s.store.rehearse_write(
         |state| issue::issue(state, &draft, issuer),
-        |state, ops| ops.first().map(|op| (op.target(), shown(state.view(op.target())))),
+        |state, ops| ops.first().map(|op| (op.target(), targets(state.view(op.target())))),
     );
     let Ok((_, Some((def, after)))) = made else { return };
-    out.text(&out.change(&shown(s.store.state().view(def)), &after));
+    out.text(&out.change(&targets(s.store.state().view(def)), &after));
 }
 
 /// What a person says to a patch.

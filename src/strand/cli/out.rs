@@ -75,8 +75,8 @@ impl Writer {
         if self.captured.is_some() {
             return;
         }
-        let shown = if self.terminal { shown(text, self.color) } else { text.into() };
-        let _ = std::io::stdout().lock().write_all(shown.as_bytes());
+        let safe = if self.terminal { safe(text, self.color) } else { text.into() };
+        let _ = std::io::stdout().lock().write_all(safe.as_bytes());
     }
 
     /// Prints one line to stdout.
@@ -113,13 +113,13 @@ impl Writer {
         if self.captured.is_some() {
             return;
         }
-        let _ = writeln!(std::io::stderr().lock(), "{}", shown(message, self.color_err));
+        let _ = writeln!(std::io::stderr().lock(), "{}", safe(message, self.color_err));
     }
 
     /// Tells a failure. Returns its exit code.
     pub fn failure(&self, error: &Error) -> u8 {
         let word = paint(self.color_err, RED, "Error:");
-        self.err(&format!("{word} {}", self.told(error)));
+        self.err(&format!("{word} {}", self.error_text(error)));
         if self.json {
             self.value(&json!({"error": error_json(error)}));
         }
@@ -127,14 +127,14 @@ impl Writer {
     }
 
     /// Returns a failure in words; of a text that does not parse, with its lines and a caret under each fault.
-    fn told(&self, error: &Error) -> String {
+    fn error_text(&self, error: &Error) -> String {
         let Error::Refused(Refusal::Syntax { message, faults }) = error else { return error.to_string() };
-        let faults: Vec<String> = faults.iter().map(|fault| self.shown(fault)).collect();
+        let faults: Vec<String> = faults.iter().map(|fault| self.safe(fault)).collect();
         format!("{message}\n  {}", faults.join("\n  "))
     }
 
     /// Returns a fault of a text that does not parse, with its line and a caret.
-    fn shown(&self, fault: &Unparsed) -> String {
+    fn safe(&self, fault: &Unparsed) -> String {
         let end = fault.start + fault.line[fault.start..].chars().next().map_or(1, char::len_utf8);
         let look = Look { color: self.color_err, code: RED, columns: self.columns_err };
         let marked = marked(&fault.line, fault.start, end, look);
@@ -148,7 +148,7 @@ impl Writer {
 
     /// Tells where a file does not parse, even when quiet.
     pub fn unparsed(&self, faults: &[Unparsed]) {
-        faults.iter().for_each(|fault| self.refused(&self.shown(fault)));
+        faults.iter().for_each(|fault| self.refused(&self.safe(fault)));
     }
 
     /// Returns a fault in colour, with its source and carets under the fault.
@@ -212,7 +212,7 @@ pub fn error_json(error: &Error) -> Value {
 const COLOURS: [&str; 10] = ["0", "2", "31", "32", "33", "34", "35", "36", RED, YELLOW];
 
 /// Returns text as a terminal may be given it. Where `color` is wanted, the colours of this file stay.
-fn shown(text: &str, color: bool) -> Cow<'_, str> {
+fn safe(text: &str, color: bool) -> Cow<'_, str> {
     if !color {
         return clean(text);
     }
@@ -234,7 +234,7 @@ const YELLOW: &str = "1;33";
 pub fn misused(error: &clap::Error, json: bool) -> u8 {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-    let _ = writeln!(std::io::stderr().lock(), "Error: {}", shown(text, false));
+    let _ = writeln!(std::io::stderr().lock(), "Error: {}", safe(text, false));
     if json {
         let message = text.lines().next().unwrap_or_default();
         let error = json!({"error": {"code": 2, "kind": "usage", "message": message, "details": {}}});
@@ -276,8 +276,8 @@ fn marked(source: &str, start: usize, end: usize, look: Look) -> String {
             let (indent, width) = (line.get(cut.0..from - first), line.get(from - first..(to - first).min(cut.1)));
             let (indent, width) = (indent.map_or(0, UnicodeWidthStr::width), width.map_or(0, UnicodeWidthStr::width));
             let (before, after) = (if cut.0 > 0 { "…" } else { "" }, if cut.1 < line.len() { "…" } else { "" });
-            let shown = highlight(line, cut, look.color);
-            text.push_str(&format!("  {bar} {before}{shown}{after}\n"));
+            let safe = highlight(line, cut, look.color);
+            text.push_str(&format!("  {bar} {before}{safe}{after}\n"));
             let indent = " ".repeat(indent + before.width());
             text.push_str(&format!("  {bar} {indent}{}\n", paint(look.color, look.code, &"^".repeat(width.max(1)))));
         }
@@ -305,14 +305,14 @@ fn window(line: &str, marked: (usize, usize), columns: usize) -> (usize, usize) 
         to += c.len_utf8();
     }
     let whole = to == marked.1;
-    let mut grew = whole;
-    while grew {
-        grew = false;
+    let mut widened = whole;
+    while widened {
+        widened = false;
         if let Some(c) = line[..from].chars().next_back().filter(|c| used + wide(*c) <= room) {
-            (from, used, grew) = (from - c.len_utf8(), used + wide(c), true);
+            (from, used, widened) = (from - c.len_utf8(), used + wide(c), true);
         }
         if let Some(c) = line[to..].chars().next().filter(|c| used + wide(*c) <= room) {
-            (to, used, grew) = (to + c.len_utf8(), used + wide(c), true);
+            (to, used, widened) = (to + c.len_utf8(), used + wide(c), true);
         }
     }
     (from, to)
@@ -383,16 +383,16 @@ fn highlight(line: &str, cut: (usize, usize), color: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Look, RED, marked, paint, shown};
+    use super::{Look, RED, marked, paint, safe};
 
     const PLAIN: Look = Look { color: false, code: "", columns: usize::MAX };
 
     #[test]
     fn only_its_own_colours_reach_a_terminal() {
         let hostile = "a\u{1b}[2Jb\u{1b}[8mc\u{202e}";
-        assert_eq!(shown(hostile, false), "a^[[2Jb^[[8mc⟨U+202E⟩");
+        assert_eq!(safe(hostile, false), "a^[[2Jb^[[8mc⟨U+202E⟩");
         let red = paint(true, RED, hostile);
-        assert_eq!(shown(&red, true), "\u{1b}[1;31ma^[[2Jb^[[8mc⟨U+202E⟩\u{1b}[0m");
+        assert_eq!(safe(&red, true), "\u{1b}[1;31ma^[[2Jb^[[8mc⟨U+202E⟩\u{1b}[0m");
     }
 
     #[test]
@@ -418,8 +418,8 @@ mod tests {
         for width in 1..60 {
             let look = Look { columns: width, ..PLAIN };
             for (from, to) in [(0, line.len()), (at, at + 5), (12, 33), (line.len(), line.len())] {
-                for shown in marked(line, from, to, look).lines().filter(|_| width > 8) {
-                    assert!(unicode_width::UnicodeWidthStr::width(shown) <= width, "{width}: {shown}");
+                for safe in marked(line, from, to, look).lines().filter(|_| width > 8) {
+                    assert!(unicode_width::UnicodeWidthStr::width(safe) <= width, "{width}: {safe}");
                 }
             }
         }

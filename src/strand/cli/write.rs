@@ -20,7 +20,7 @@ fn body(text: &str) -> Result<String, Error> {
 }
 
 /// Prints the ops of a write, and on stderr the faults it brought.
-fn told(s: &Session, out: &Writer, written: &WriteResult, about: Option<&QName>) {
+fn print_result(s: &Session, out: &Writer, written: &WriteResult, about: Option<&QName>) {
     let diagnostics: Vec<Value> = written.new_faults.iter().map(|fault| fault.to_json()).collect();
     if out.json {
         let first = written.ops.first();
@@ -47,14 +47,14 @@ pub(super) fn add(s: &mut Session, out: &mut Writer, args: &args::Add) -> Result
     };
     let draft = Draft::Add { qname: qname.clone(), body: body(text)?, doc: args.doc.clone(), def: None };
     let written = s.store.issue(&[draft], &s.issuer, args.check)?;
-    told(s, out, &written, Some(&qname));
+    print_result(s, out, &written, Some(&qname));
     Ok(0)
 }
 
 pub(super) fn replace(s: &mut Session, out: &mut Writer, name: &str, text: &str, check: bool) -> Result<u8, Error> {
     let draft = Draft::Replace { qname: qname(name)?, body: body(text)?, doc: None };
     let written = s.store.issue(&[draft], &s.issuer, check)?;
-    told(s, out, &written, None);
+    print_result(s, out, &written, None);
     Ok(0)
 }
 
@@ -67,14 +67,14 @@ pub(super) fn edit(s: &mut Session, out: &mut Writer, name: &str, patch: &str, c
         .map_err(|error| Refusal::Usage(format!("the patch is no JSON such as '{{\"init\": \"set 2\"}}': {error}")))?;
     let draft = Draft::Edit { qname: qname(name)?, patch };
     let written = s.store.issue(&[draft], &s.issuer, check)?;
-    told(s, out, &written, None);
+    print_result(s, out, &written, None);
     Ok(0)
 }
 
 pub(super) fn rename(s: &mut Session, out: &mut Writer, name: &str, new: &str) -> Result<u8, Error> {
     let draft = Draft::Rename { qname: qname(name)?, to: new.to_owned() };
     let written = s.store.issue(&[draft], &s.issuer, false)?;
-    told(s, out, &written, None);
+    print_result(s, out, &written, None);
     Ok(0)
 }
 
@@ -82,7 +82,7 @@ pub(super) fn link(s: &mut Session, out: &mut Writer, from: &str, to: &str, link
     let (from, to) = (qname(from)?, qname(to)?);
     let draft = if link { Draft::Link(from, to) } else { Draft::Unlink(from, to) };
     let written = s.store.issue(&[draft], &s.issuer, false)?;
-    told(s, out, &written, None);
+    print_result(s, out, &written, None);
     Ok(0)
 }
 
@@ -151,7 +151,7 @@ pub(super) fn revert(s: &mut Session, out: &mut Writer, op: &str, dry_run: bool)
         skipped = left;
         Ok(ops)
     })?;
-    told(s, out, &written, None);
+    print_result(s, out, &written, None);
     for register in skipped {
         out.note(&format!("skipped {register}: something newer stands there"));
     }

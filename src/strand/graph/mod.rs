@@ -232,8 +232,8 @@ impl Graph {
     /// Returns every definition that ever had this name.
     pub fn holders(&self, layer: Layer, name: &str) -> Vec<DefId> {
         let name = (layer, name.to_owned());
-        let told = self.lazy.iter().flat_map(|lazy| lazy.holders(&name));
-        let mut held: Vec<DefId> = told.filter(|def| self.lattice(*def).is_some()).collect();
+        let stored = self.lazy.iter().flat_map(|lazy| lazy.holders(&name));
+        let mut held: Vec<DefId> = stored.filter(|def| self.lattice(*def).is_some()).collect();
         let near = self.holders.get(&name_hash(layer, &name.1)).into_iter().flatten();
         held.extend(near.filter(|def| self.had(**def, &name)));
         held.sort_unstable();

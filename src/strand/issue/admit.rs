@@ -54,7 +54,7 @@ pub(super) fn admit_edit(state: &mut State, def: DefId, mut op: Op, mut body: Bo
 }
 
 /// Removes what an absorber absorbs, so that it cannot come back under a freed name.
-pub(super) fn settle(state: &mut State, id: DefId, issuer: &Issuer, made: &mut Vec<Op>) {
+pub(super) fn settle_name(state: &mut State, id: DefId, issuer: &Issuer, made: &mut Vec<Op>) {
     for absorbed in state.absorbed_by(id) {
         let (Some(loser), Some(absorber)) = (state.view(absorbed), state.view(id)) else { continue };
         let mut op = blank(Kind::Remove, &loser.qname(), &issuer.because("settle"));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::admit::{admit, blank, heads, own_heads, settle, target};
+use super::admit::{admit, blank, heads, own_heads, settle_name, target};
 use super::draft::{Issuer, Removal};
 use super::references::references;
 use super::refusal::Refusal;
@@ -40,7 +40,7 @@ pub(super) fn remove(
 }
 
 fn remove_one(state: &mut State, id: DefId, mut parents: BTreeSet<OpId>, issuer: &Issuer, made: &mut Vec<Op>) {
-    settle(state, id, issuer, made);
+    settle_name(state, id, issuer, made);
     let Some(view) = state.view(id) else { return };
     let mut op = blank(Kind::Remove, &view.qname(), issuer);
     op.def = Some(id);

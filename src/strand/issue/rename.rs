@@ -1,6 +1,6 @@
 //! Renaming: a register of its own, and edits of what mentions the name without being bound.
 
-use super::admit::{admit, blank, checked_name, edit_sealed, heads, own_heads, settle, target};
+use super::admit::{admit, blank, checked_name, edit_sealed, heads, own_heads, settle_name, target};
 use super::draft::Issuer;
 use super::refusal::Refusal;
 use crate::strand::id::{DefId, QName};
@@ -38,7 +38,7 @@ pub(super) fn rename(
     } else {
         issuer.bundled()
     };
-    settle(state, id, &issuer, made);
+    settle_name(state, id, &issuer, made);
     let mut op = blank(Kind::Rename, qname, &issuer);
     op.def = Some(id);
     op.name_new = Some(to.to_owned());

@@ -119,7 +119,7 @@ pub fn run(state: &State, trigger: &Trigger, slots: SlotValues, world: &mut dyn 
     while run.status == RunStatus::Done
         && let Some(request) = run.queue.pop_front()
     {
-        run.settle(request, world)?;
+        run.answer_request(request, world)?;
     }
     run.finish();
     Ok(Outcome { steps: run.steps, status: run.status, slots: run.slots })
@@ -378,7 +378,7 @@ impl<'s> Run<'s> {
     }
 
     /// Answers a request, and runs the reducer that receives the answer.
-    fn settle(&mut self, request: Request, world: &mut dyn World) -> Result<(), Reason> {
+    fn answer_request(&mut self, request: Request, world: &mut dyn World) -> Result<(), Reason> {
         let view = self.state().view(request.effect).ok_or("the effect is not there any more")?;
         let Body::Effect { returns, err, .. } = &view.body else { return Err("no effect".into()) };
         let answer = match world.answer(view, &request.prim, &request.args) {

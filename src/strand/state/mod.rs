@@ -362,14 +362,14 @@ impl State {
 
     /// Returns the live definitions that refer to one, by identity, with the places where they do.
     pub fn mentions(&self, id: DefId) -> Vec<Mention> {
-        let told = self.lazy.iter().flat_map(|lazy| lazy.mentions(id));
-        let mut told: IdMap<Mention> = told.map(|mention| (mention.id, mention)).collect();
+        let mentions = self.lazy.iter().flat_map(|lazy| lazy.mentions(id));
+        let mut mentions: IdMap<Mention> = mentions.map(|mention| (mention.id, mention)).collect();
         let from_view = |view: &View| {
             let mut places = view.watch.places(id).unwrap_or_default().to_vec();
             places.sort_unstable();
             Mention { id: view.id, layer: view.layer, label: view.label.clone(), places }
         };
-        let mention = |who: DefId| match (self.views.get(who), told.remove(&who)) {
+        let mention = |who: DefId| match (self.views.get(who), mentions.remove(&who)) {
             (None, Some(mention)) => Some(mention),
             _ => self.view(who).map(from_view),
         };

@@ -117,8 +117,8 @@ impl State {
         };
         let held = self.views.values();
         let held = held.filter_map(|view| is_odd(view, self.graph.is_forked(view.id), !view.hidden.is_empty()));
-        let told = self.rows.values().filter(|row| !self.views.contains(row.head.id));
-        held.chain(told.filter_map(|row| is_odd(&row.head, row.forked, row.hidden))).collect()
+        let stored = self.rows.values().filter(|row| !self.views.contains(row.head.id));
+        held.chain(stored.filter_map(|row| is_odd(&row.head, row.forked, row.hidden))).collect()
     }
 
     /// Returns the view that the text of a definition makes, if it means what its ops mean: its names must lead to

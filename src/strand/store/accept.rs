@@ -105,19 +105,19 @@ impl Store {
     /// Accepts sealed ops as one transaction, by this store's policy and locks.
     pub fn accept(&mut self, ops: Vec<Op>) -> Result<Accepted, Error> {
         let _lock = self.lock()?;
-        let mut gated = self.gate(ops)?;
-        self.join_records(&mut gated)?;
-        self.keep(gated, &[])
+        let mut judged = self.judge(ops)?;
+        self.join_records(&mut judged)?;
+        self.keep(judged, &[])
     }
 
     /// Records nothing twice: a bundle that is offered again, and refused again, keeps the record it has.
-    fn join_records(&self, gated: &mut Judged) -> Result<(), Error> {
-        if gated.conflicts.is_empty() {
+    fn join_records(&self, judged: &mut Judged) -> Result<(), Error> {
+        if judged.conflicts.is_empty() {
             return Ok(());
         }
         let known = self.conflicts()?;
-        let rejected = &mut gated.result.rejected;
-        gated.conflicts.retain(|new| {
+        let rejected = &mut judged.result.rejected;
+        judged.conflicts.retain(|new| {
             let same = |old: &&Conflict| Conflict { id: new.id.clone(), at: new.at, ..(*old).clone() } == *new;
             let Some(old) = known.iter().find(same) else { return true };
             for rejected in rejected.iter_mut().filter(|rejected| rejected.conflict.as_ref() == Some(&new.id)) {
@@ -131,23 +131,23 @@ impl Store {
     /// Returns what accepting would come to, without doing it.
     pub fn rehearse(&mut self, ops: Vec<Op>) -> Result<Accepted, Error> {
         let _lock = self.lock()?;
-        let gated = self.gate(ops)?;
+        let judged = self.judge(ops)?;
         self.stand_on_checkpoint();
         self.catch_up()?;
-        Ok(gated.result)
+        Ok(judged.result)
     }
 
     /// Offers ops to the state by this store's policy and locks. Without its locks nothing is let in.
-    pub(super) fn gate(&mut self, ops: Vec<Op>) -> Result<Judged, Error> {
+    pub(super) fn judge(&mut self, ops: Vec<Op>) -> Result<Judged, Error> {
         let (enforced, locks) = (self.config.locks_enforced, self.locks()?);
         let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
         let latest = Some(now_ms().saturating_add(AHEAD));
-        let gate = AcceptanceRules { policy: self.config.policy, forbidden: &forbidden, latest };
-        Ok(gate.run(&mut self.state, ops))
+        let rules = AcceptanceRules { policy: self.config.policy, forbidden: &forbidden, latest };
+        Ok(rules.run(&mut self.state, ops))
     }
 
     /// Makes what a gate let through durable.
-    pub(super) fn keep(&mut self, gated: Judged, control: &[String]) -> Result<Accepted, Error> {
+    pub(super) fn keep(&mut self, judged: Judged, control: &[String]) -> Result<Accepted, Error> {
         let waiting: Vec<String> = self.state.graph().pending().map(Op::to_line).collect();
         let pending = self.inner("pending.jsonl");
         // Waiting ops are safe before anything is reported; admitted ones leave the file last.
@@ -155,14 +155,14 @@ impl Store {
             atomic_write(&pending, (waiting.join("\n") + "\n").as_bytes())?;
         }
         // A bundle is taken back only once it is recorded whole.
-        files::append_conflicts(&self.root, &gated.conflicts)?;
+        files::append_conflicts(&self.root, &judged.conflicts)?;
         let line = |id: &OpId| Some((*id, self.state.graph().node(*id)?.op.to_line()));
-        let (ids, lines): (Vec<OpId>, Vec<String>) = gated.kept.iter().filter_map(line).unzip();
+        let (ids, lines): (Vec<OpId>, Vec<String>) = judged.kept.iter().filter_map(line).unzip();
         self.log_ops(&ids, lines, control)?;
         if waiting.is_empty() && pending.exists() {
             atomic_write(&pending, b"")?;
         }
-        Ok(gated.result)
+        Ok(judged.result)
     }
 }
 
@@ -190,31 +190,31 @@ pub(super) fn forbidden_by(enforced: bool, locks: &[super::Lock], state: &State,
 impl AcceptanceRules<'_> {
     /// Offers ops to a state and takes out again what may not stay.
     pub(super) fn run(&self, state: &mut State, ops: Vec<Op>) -> Judged {
-        let mut gated = Judged::default();
-        let ops = self.first_look(state, ops, &mut gated);
+        let mut judged = Judged::default();
+        let ops = self.first_look(state, ops, &mut judged);
         let offered = state.offer(ops);
         state.refresh();
-        gated.result.duplicate = offered.duplicates;
+        judged.result.duplicate = offered.duplicates;
         let mut fresh: BTreeSet<OpId> = offered.admitted.iter().copied().collect();
         if self.policy == Policy::Strict {
-            self.roll_back(state, &mut fresh, &mut gated);
+            self.roll_back(state, &mut fresh, &mut judged);
         }
         let order = offered.admitted.into_iter().filter(|id| fresh.contains(id));
-        gated.result.accepted = order.collect();
-        gated.kept.clone_from(&gated.result.accepted);
+        judged.result.accepted = order.collect();
+        judged.kept.clone_from(&judged.result.accepted);
         match self.policy {
             Policy::Strict => {}
-            Policy::Heal => self.heal(state, &fresh, &mut gated),
-            Policy::Warn => self.warn(state, &fresh, &mut gated),
+            Policy::Heal => self.heal(state, &fresh, &mut judged),
+            Policy::Warn => self.warn(state, &fresh, &mut judged),
         }
         let graph = state.graph();
-        gated.result.pending = graph.pending().map(|op| (op.id, graph.missing(op))).collect();
-        gated.result.absorbed = absorbed(state, &fresh);
-        gated
+        judged.result.pending = graph.pending().map(|op| (op.id, graph.missing(op))).collect();
+        judged.result.absorbed = absorbed(state, &fresh);
+        judged
     }
 
     /// Puts aside bundles with an op-id of other content, or that touch what belongs to another.
-    fn first_look(&self, state: &State, ops: Vec<Op>, gated: &mut Judged) -> Vec<Op> {
+    fn first_look(&self, state: &State, ops: Vec<Op>, judged: &mut Judged) -> Vec<Op> {
         let mut at: HashMap<Arc<str>, usize> = HashMap::new();
         let mut bundles: Vec<Vec<Op>> = Vec::new();
         for op in ops {
@@ -243,11 +243,11 @@ impl AcceptanceRules<'_> {
             let new = |op: &&Op| graph.node(op.id).is_none();
             let ahead = ops.iter().filter(new).find(|op| self.latest.is_some_and(|latest| op.ts > latest));
             if let (false, Some(op)) = (collides, ahead) {
-                gated.result.rejected.push(from_the_future(op, &ops));
+                judged.result.rejected.push(from_the_future(op, &ops));
                 continue;
             }
-            let judged = ops.iter().filter(new).filter(|op| !is_heal(op, find));
-            let locked = judged.into_iter().find_map(|op| (self.forbidden)(state, op));
+            let candidates = ops.iter().filter(new).filter(|op| !is_heal(op, find));
+            let locked = candidates.into_iter().find_map(|op| (self.forbidden)(state, op));
             let (reason, message) = match (collides, locked) {
                 (true, _) => ("op-id-collision", "an op-id of this bundle is known with other content".to_owned()),
                 (_, Some(message)) => ("locked", message),
@@ -256,7 +256,7 @@ impl AcceptanceRules<'_> {
                     continue;
                 }
             };
-            self.reject(ops[0].bundle_key(), &ops, reason, &[], message, gated);
+            self.reject(ops[0].bundle_key(), &ops, reason, &[], message, judged);
         }
         pass
     }
@@ -268,7 +268,7 @@ impl AcceptanceRules<'_> {
         reason: &'static str,
         edges: &[(String, String)],
         message: String,
-        gated: &mut Judged,
+        judged: &mut Judged,
     ) {
         let conflict = Conflict {
             id: new_id("cf_"),
@@ -279,7 +279,7 @@ impl AcceptanceRules<'_> {
             ops: ops.iter().map(Op::to_json).collect(),
             status: "open".to_owned(),
         };
-        gated.result.rejected.push(Rejected {
+        judged.result.rejected.push(Rejected {
             bundle,
             ops: ops.iter().map(|op| op.id).collect(),
             reason,
@@ -287,11 +287,11 @@ impl AcceptanceRules<'_> {
             edges: edges.to_vec(),
             message,
         });
-        gated.conflicts.push(conflict);
+        judged.conflicts.push(conflict);
     }
 
     /// Takes bundles that bring new danglings out again, until there is none left.
-    fn roll_back(&self, state: &mut State, fresh: &mut BTreeSet<OpId>, gated: &mut Judged) {
+    fn roll_back(&self, state: &mut State, fresh: &mut BTreeSet<OpId>, judged: &mut Judged) {
         loop {
             let found = new_danglings(state, fresh);
             let Some(first) = found.first() else { return };
@@ -329,7 +329,7 @@ impl AcceptanceRules<'_> {
                 by_bundle.entry(op.bundle_key()).or_default().push(op);
             }
             let message = edges.iter().map(|(from, to)| format!("{from} -> {to}")).collect::<Vec<_>>().join(", ");
-            self.reject_group(by_bundle, &edges, format!("dangling: {message}"), gated);
+            self.reject_group(by_bundle, &edges, format!("dangling: {message}"), judged);
         }
     }
 
@@ -339,7 +339,7 @@ impl AcceptanceRules<'_> {
         bundles: BTreeMap<String, Vec<Op>>,
         edges: &[(String, String)],
         message: String,
-        gated: &mut Judged,
+        judged: &mut Judged,
     ) {
         let all: Vec<Op> = bundles.values().flatten().cloned().collect();
         let conflict = Conflict {
@@ -352,7 +352,7 @@ impl AcceptanceRules<'_> {
             status: "open".to_owned(),
         };
         for (bundle, ops) in bundles {
-            gated.result.rejected.push(Rejected {
+            judged.result.rejected.push(Rejected {
                 bundle,
                 ops: ops.iter().map(|op| op.id).collect(),
                 reason: "dangling",
@@ -361,10 +361,10 @@ impl AcceptanceRules<'_> {
                 message: message.clone(),
             });
         }
-        gated.conflicts.push(conflict);
+        judged.conflicts.push(conflict);
     }
 
-    fn heal(&self, state: &mut State, fresh: &BTreeSet<OpId>, gated: &mut Judged) {
+    fn heal(&self, state: &mut State, fresh: &BTreeSet<OpId>, judged: &mut Judged) {
         let mut fresh = fresh.clone();
         loop {
             let found = new_danglings(state, &fresh);
@@ -373,24 +373,24 @@ impl AcceptanceRules<'_> {
             if heals.is_empty() {
                 return;
             }
-            self.note(state, &found, "healed", gated);
+            self.note(state, &found, "healed", judged);
             let offered = state.offer(heals);
             state.refresh();
             if offered.admitted.is_empty() {
                 return;
             }
             fresh = offered.admitted.iter().copied().collect();
-            gated.result.healed.extend(&offered.admitted);
-            gated.kept.extend(&offered.admitted);
+            judged.result.healed.extend(&offered.admitted);
+            judged.kept.extend(&offered.admitted);
         }
     }
 
-    fn warn(&self, state: &State, fresh: &BTreeSet<OpId>, gated: &mut Judged) {
+    fn warn(&self, state: &State, fresh: &BTreeSet<OpId>, judged: &mut Judged) {
         let found = new_danglings(state, fresh);
-        self.note(state, &found, "warned", gated);
+        self.note(state, &found, "warned", judged);
     }
 
-    fn note(&self, state: &State, found: &[Dangling], status: &str, gated: &mut Judged) {
+    fn note(&self, state: &State, found: &[Dangling], status: &str, judged: &mut Judged) {
         let mut groups: BTreeMap<_, Vec<&Dangling>> = BTreeMap::new();
         for dangling in found {
             groups.entry(dangling.removed).or_default().push(dangling);
@@ -401,9 +401,9 @@ impl AcceptanceRules<'_> {
                 group.iter().flat_map(|found| found.heads.iter().copied().chain([found.writer])).collect();
             let ops = ids.iter().filter_map(|id| state.graph().node(*id)).map(|node| node.op.to_json()).collect();
             for (from, to) in &edges {
-                gated.result.warnings.push(format!("dangling: {from} -> {to} ({status})"));
+                judged.result.warnings.push(format!("dangling: {from} -> {to} ({status})"));
             }
-            gated.conflicts.push(Conflict {
+            judged.conflicts.push(Conflict {
                 id: new_id("cf_"),
                 kind: "dangling".to_owned(),
                 policy: self.policy.word().to_owned(),

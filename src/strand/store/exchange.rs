@@ -114,15 +114,15 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
     let _lock = into.lock()?;
     let theirs = from.lacking(into)?;
     if !upstream {
-        let gated = into.gate(theirs)?;
-        return Ok(Exchange { result: into.keep(gated, &[])?, withdrawn: Vec::new(), records: Vec::new() });
+        let judged = into.judge(theirs)?;
+        return Ok(Exchange { result: into.keep(judged, &[])?, withdrawn: Vec::new(), records: Vec::new() });
     }
     let unpushed = into.lacking(from)?;
     let taken_back: HashSet<OpId> = from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
     let (enforced, locks) = (from.config.locks_enforced, from.locks()?);
     let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
-    let gate = AcceptanceRules { policy: from.config.policy, forbidden: &forbidden, latest: None };
-    take_in(into, theirs, unpushed, &gate, &taken_back)
+    let rules = AcceptanceRules { policy: from.config.policy, forbidden: &forbidden, latest: None };
+    take_in(into, theirs, unpushed, &rules, &taken_back)
 }
 
 /// Takes in the ops that are published elsewhere, as they are. Own ops that are not among them are judged anew by this
@@ -137,8 +137,8 @@ pub fn pull_from(into: &mut Store, published: &[Op]) -> Result<Exchange, Error> 
     let known: HashSet<OpId> = published.iter().map(|op| op.id).collect();
     let unpushed: Vec<Op> = into.ops().into_iter().filter(|op| !known.contains(&op.id)).collect();
     into.sound()?;
-    let gate = AcceptanceRules { policy: into.config.policy, forbidden: &|_, _| None, latest: None };
-    take_in(into, theirs, unpushed, &gate, &HashSet::new())
+    let rules = AcceptanceRules { policy: into.config.policy, forbidden: &|_, _| None, latest: None };
+    take_in(into, theirs, unpushed, &rules, &HashSet::new())
 }
 
 /// Takes in ops as they are, and judges own ones that are not published anew by a gate, under the lock.
@@ -146,7 +146,7 @@ fn take_in(
     into: &mut Store,
     theirs: Vec<Op>,
     unpushed: Vec<Op>,
-    gate: &AcceptanceRules,
+    rules: &AcceptanceRules,
     taken_back: &HashSet<OpId>,
 ) -> Result<Exchange, Error> {
     into.none_archived(&unpushed)?;
@@ -156,13 +156,13 @@ fn take_in(
     into.state.refresh();
     let mut all = Judged { kept: offered.admitted.clone(), ..Judged::default() };
     all.result.accepted = offered.admitted;
-    let mut withdrawals = judge_again(into, gate, taken_back, unpushed, &mut all);
+    let mut withdrawals = judge_again(into, rules, taken_back, unpushed, &mut all);
     // What followed a withdrawn op waits for it in vain: it goes with it.
     let mut stranded: Vec<Op> = into.state.graph().pending().filter(|op| ids.contains(&op.id)).cloned().collect();
     stranded.sort_by_key(Op::key);
     into.state.drop_pending(&stranded.iter().map(|op| op.id).collect());
     into.state.refresh();
-    withdrawals.strand(stranded, gate.policy.word());
+    withdrawals.strand(stranded, rules.policy.word());
     let withdrawn = withdrawals.ids();
     let control: Vec<String> = match withdrawals.records.first() {
         None => Vec::new(),
@@ -178,7 +178,7 @@ fn take_in(
 /// Judges bundles that are not published, oldest first, by a policy and locks. Returns those that go.
 fn judge_again(
     into: &mut Store,
-    gate: &AcceptanceRules,
+    rules: &AcceptanceRules,
     taken_back: &HashSet<OpId>,
     unpushed: Vec<Op>,
     all: &mut Judged,
@@ -186,20 +186,20 @@ fn judge_again(
     let mut withdrawals = Withdrawals::default();
     for bundle in bundles(unpushed) {
         if bundle.iter().any(|op| taken_back.contains(&op.id)) {
-            withdrawals.record(withdrawal(gate.policy.word(), &bundle));
+            withdrawals.record(withdrawal(rules.policy.word(), &bundle));
             continue;
         }
-        let gated = gate.run(&mut into.state, bundle);
+        let judged = rules.run(&mut into.state, bundle);
         let rejected: HashSet<&String> =
-            gated.result.rejected.iter().filter_map(|rejected| rejected.conflict.as_ref()).collect();
+            judged.result.rejected.iter().filter_map(|rejected| rejected.conflict.as_ref()).collect();
         let (records, notes): (Vec<Conflict>, Vec<Conflict>) =
-            gated.conflicts.into_iter().partition(|conflict| rejected.contains(&conflict.id));
+            judged.conflicts.into_iter().partition(|conflict| rejected.contains(&conflict.id));
         records.into_iter().for_each(|record| withdrawals.record(record));
         all.conflicts.extend(notes);
-        all.kept.extend(&gated.result.healed);
-        all.result.rejected.extend(gated.result.rejected);
-        all.result.healed.extend(gated.result.healed);
-        all.result.warnings.extend(gated.result.warnings);
+        all.kept.extend(&judged.result.healed);
+        all.result.rejected.extend(judged.result.rejected);
+        all.result.healed.extend(judged.result.healed);
+        all.result.warnings.extend(judged.result.warnings);
     }
     withdrawals
 }

@@ -182,8 +182,8 @@ impl Store {
     pub fn checks(&mut self) -> Checks {
         self.checkpoint();
         let granted = &self.config.capabilities;
-        let told = checkpoint::diagnostics(&self.root, &self.sum, granted);
-        let (checks, fresh) = Checks::resume(&self.state, granted, told);
+        let diagnostics = checkpoint::diagnostics(&self.root, &self.sum, granted);
+        let (checks, fresh) = Checks::resume(&self.state, granted, diagnostics);
         if !fresh.is_empty() && self.is_at_checkpoint() {
             let fresh = fresh.iter().map(|id| (*id, checks.of(*id)));
             checkpoint::keep_diagnostics(&self.root, &self.sum, granted, fresh);

@@ -137,16 +137,16 @@ fn difference(a: &State, b: &State) -> Option<String> {
         return Some("the definitions are not the same".to_owned());
     }
     for there in b.views() {
-        let told = |what: &str| Some(format!("{}: {what}", there.qname()));
-        let Some(here) = a.view(there.id) else { return told("it is not there") };
+        let difference = |what: &str| Some(format!("{}: {what}", there.qname()));
+        let Some(here) = a.view(there.id) else { return difference("it is not there") };
         let lattice = |state: &State| {
             state.graph().lattice(there.id).map(|lattice| (sorted(lattice.ops.to_vec()), lattice.heads.to_vec()))
         };
         if **here != **there || here.text() != there.text() || here.deps() != there.deps() {
-            return told("its text, name or hash is another");
+            return difference("its text, name or hash is another");
         }
         if here.watch() != there.watch() || lattice(a) != lattice(b) {
-            return told("its ops or references are others");
+            return difference("its ops or references are others");
         }
         let near = |state: &State| {
             let watchers = sorted(state.watchers(there.id).collect());
@@ -160,7 +160,7 @@ fn difference(a: &State, b: &State) -> Option<String> {
             )
         };
         if near(a) != near(b) {
-            return told("other definitions refer to it");
+            return difference("other definitions refer to it");
         }
     }
     None

@@ -40,7 +40,7 @@ impl Store {
         let (kept, old_log, quarantined) = {
             let _lock = WriteLock::wait(root, &log, LOCK_TIMEOUT)?;
             let old = std::fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
-            let (text, quarantined) = mended(&log, &old)?;
+            let (text, quarantined) = repaired_text(&log, &old)?;
             let old_log = root.join(format!(".strand/rejected/op-log-{}.jsonl", now_ms()));
             let folder = root.join(".strand/rejected");
             disk::create_folder(&folder).map_err(|error| Error::io("make", &folder, error))?;
@@ -105,7 +105,7 @@ fn id_in(line: &str) -> Option<OpId> {
 }
 
 /// Returns a damaged log's text with nothing in it but what can be proved, and the lines that were left out.
-fn mended(log: &Log, text: &[u8]) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
+fn repaired_text(log: &Log, text: &[u8]) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
     let resolved = resolve(text);
     let shown = |number: usize, line: &[u8]| (number, String::from_utf8_lossy(line).into_owned());
     let mut left: Vec<(usize, String)> =

@@ -77,8 +77,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = super::super::Store::init(dir.path()).unwrap();
         let held = WriteLock::wait(dir.path(), store.log(), Duration::ZERO).unwrap();
-        let told = WriteLock::wait(dir.path(), store.log(), Duration::ZERO).unwrap_err();
-        assert_eq!((told.kind(), told.exit()), ("busy", 7));
+        let error = WriteLock::wait(dir.path(), store.log(), Duration::ZERO).unwrap_err();
+        assert_eq!((error.kind(), error.exit()), ("busy", 7));
         drop(held);
         WriteLock::wait(dir.path(), store.log(), Duration::ZERO).unwrap();
     }

@@ -12,12 +12,12 @@ impl Work {
     /// Saves texts that found no place, and records what clashed.
     pub(super) fn put_aside(&mut self, store: &mut Store) -> Result<(), Error> {
         let mut conflicts = Vec::new();
-        let mut told = Vec::new();
+        let mut messages = Vec::new();
         for Clash { path, text, why } in &self.clashes {
             let mut words = why.clone();
             if let Some(text) = text {
                 let (aside, known) = beside(store.root(), path, text);
-                told.push(format!("{path}: {words}; the file's text is in {aside}"));
+                messages.push(format!("{path}: {words}; the file's text is in {aside}"));
                 if known {
                     continue;
                 }
@@ -34,7 +34,7 @@ impl Work {
                 status: "open".to_owned(),
             });
         }
-        told.into_iter().for_each(|words| self.warn(words));
+        messages.into_iter().for_each(|words| self.warn(words));
         store.record_conflicts(&conflicts)
     }
 

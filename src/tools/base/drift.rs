@@ -19,13 +19,13 @@ pub fn since_read(read: &State, now: &State) -> Option<String> {
     for hunk in &change.hunks {
         let sides = before[hunk.before.clone()].iter().map(|l| ('-', *l));
         let sides: Vec<_> = sides.chain(after[hunk.after.clone()].iter().map(|l| ('+', *l))).collect();
-        let told = sides.len().min(left);
-        more += sides.len() - told;
-        left -= told;
-        if told > 0 {
+        let listed = sides.len().min(left);
+        more += sides.len() - listed;
+        left -= listed;
+        if listed > 0 {
             out.push_str(&format!("\n@@ line {} @@", hunk.after.start + 1));
         }
-        for (sign, line) in &sides[..told] {
+        for (sign, line) in &sides[..listed] {
             out.push_str(&format!("\n{sign}{}", shortened(line)));
         }
     }
@@ -49,24 +49,24 @@ fn shortened(line: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    fn told(read: &str, now: &str) -> Option<String> {
+    fn text_diff(read: &str, now: &str) -> Option<String> {
         since_read(&State::file(read.as_bytes()), &State::file(now.as_bytes()))
     }
 
     #[test]
     fn what_changed_is_told_in_few_lines() {
-        let text = told("a\nb\nc\nd\ne\nf\ng\n", "a\nB\nc\nd\ne\nf\n").expect("a change");
+        let text = text_diff("a\nb\nc\nd\ne\nf\ng\n", "a\nB\nc\nd\ne\nf\n").expect("a change");
         let lines: Vec<_> = text.lines().skip(1).collect();
         assert_eq!(lines, ["@@ line 2 @@", "-b", "+B", "@@ line 7 @@", "-g"]);
-        assert_eq!(told("a\n", "a\n"), None);
-        assert_eq!(told("a\n", "\0"), None);
+        assert_eq!(text_diff("a\n", "a\n"), None);
+        assert_eq!(text_diff("a\n", "\0"), None);
         assert_eq!(since_read(&State::file(&b"a"[..]), &State::Absent), None);
     }
 
     #[test]
     fn a_large_change_is_cut() {
         let many: String = (0..100).map(|n| format!("{n}\n")).collect();
-        let text = told(&"x".repeat(10_000), &many).expect("a change");
+        let text = text_diff(&"x".repeat(10_000), &many).expect("a change");
         assert!(text.len() < 2_000 && text.ends_with("(41 more changed lines are left out)"), "{text}");
         assert!(text.contains(&format!("-{}…", "x".repeat(WIDTH))), "{text}");
     }

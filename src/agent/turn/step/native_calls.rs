@@ -40,20 +40,22 @@ impl StepReader<'_> {
     /// read, as long as nothing before them changes files. At the `end` of the answer all arguments are as whole as
     /// they will be.
     pub(super) async fn begin_reads(&mut self, end: bool) {
-        while let Some(call) = self.answer.calls.get(self.growing.0).filter(|_| self.growing.0 < self.calls.len()) {
-            let (at, length) = self.growing;
+        while let Some(call) =
+            self.answer.calls.get(self.oldest_open.0).filter(|_| self.oldest_open.0 < self.calls.len())
+        {
+            let (at, length) = self.oldest_open;
             // What was looked at and has not grown since is no more whole than it was.
             if !end && length == call.arguments.len() {
                 return;
             }
-            self.growing.1 = call.arguments.len();
+            self.oldest_open.1 = call.arguments.len();
             let parsed = match serde_json::from_str(&call.arguments) {
                 Ok(value) => Ok(value),
                 Err(_) if !end => return,
                 Err(_) => arguments(&call.arguments),
             };
             let call = call.clone();
-            self.growing = (at + 1, usize::MAX);
+            self.oldest_open = (at + 1, usize::MAX);
             if let Some(item) = self.calls[at].take() {
                 self.begin_call(item, call, parsed).await;
             }

@@ -45,20 +45,20 @@ impl StepReader<'_> {
                 self.edits.push((id, StreamingEdit::new(format, item)));
             }
             Piece::EditGrew { id, part, text } => {
-                if let Some((_, growing)) = self.edits.iter_mut().find(|(e, _)| *e == id) {
-                    growing.grow(self.context, part, &text, self.stop).await;
+                if let Some((_, edit_in_text)) = self.edits.iter_mut().find(|(e, _)| *e == id) {
+                    edit_in_text.grow(self.context, part, &text, self.stop).await;
                 }
             }
             Piece::EditDone { id, edit } => {
-                if let Some(growing) = self.grown(id) {
-                    let mut item = growing.end(Some(&edit));
+                if let Some(edit_in_text) = self.grown(id) {
+                    let mut item = edit_in_text.end(Some(&edit));
                     item.set(&self.context.events, CallState::Waiting).await;
                     self.push(Act::Edit(item, Box::new(edit)));
                 }
             }
             Piece::EditDropped { id, why } => {
-                if let Some(growing) = self.grown(id) {
-                    self.edit_dropped(growing, &why).await;
+                if let Some(edit_in_text) = self.grown(id) {
+                    self.edit_dropped(edit_in_text, &why).await;
                 }
             }
             Piece::CallStarted { id, name } => {
@@ -78,22 +78,22 @@ impl StepReader<'_> {
     }
 
     /// Records an edit in the text that came to nothing.
-    async fn edit_dropped(&mut self, growing: StreamingEdit, why: &str) {
-        let format = growing.format;
-        let mut item = growing.end(None);
+    async fn edit_dropped(&mut self, edit_in_text: StreamingEdit, why: &str) {
+        let format = edit_in_text.format;
+        let mut item = edit_in_text.end(None);
         item.end(&self.context.events, CallState::Failed, why, why).await;
         let record = ResultRecord::failed("", &item.call.name).and_edit(&item.call.main, format);
-        let told = Some(format!("an edit was left out: {why}"));
-        self.push(Act::Dropped(item.id, Box::new(ResultRecord { told, ..record })));
+        let for_model = Some(format!("an edit was left out: {why}"));
+        self.push(Act::Dropped(item.id, Box::new(ResultRecord { for_model, ..record })));
     }
 
     /// Records a call in the text that cannot be read.
     async fn call_broken(&mut self, id: Option<EditId>, text: &str, why: &str) {
         let mut item = self.begun(id, "tool call").await;
-        let told = format!("the tool call could not be read: {why}\nIt was:\n{text}");
-        item.end(&self.context.events, CallState::Failed, why, &told).await;
+        let for_model = format!("the tool call could not be read: {why}\nIt was:\n{text}");
+        item.end(&self.context.events, CallState::Failed, why, &for_model).await;
         let record = ResultRecord::failed("", &item.call.name).and_edit("", Format::Tools);
-        self.push(Act::Dropped(item.id, Box::new(ResultRecord { told: Some(told), ..record })));
+        self.push(Act::Dropped(item.id, Box::new(ResultRecord { for_model: Some(for_model), ..record })));
     }
 
     /// Records a whole call in the text.
@@ -119,8 +119,8 @@ impl StepReader<'_> {
 
     /// Shows what has grown since it was shown last: when the stream pauses nothing of it is held back.
     pub(super) async fn show_grown(&mut self) {
-        for (_, growing) in self.edits.iter_mut().filter(|(_, g)| g.stale) {
-            growing.tell(self.context).await;
+        for (_, edit_in_text) in self.edits.iter_mut().filter(|(_, g)| g.stale) {
+            edit_in_text.tell(self.context).await;
         }
     }
 

@@ -51,7 +51,7 @@ pub(super) struct StepReader<'a> {
     /// Calls and edits of any kind that have begun so far.
     pub(super) calls_made: usize,
     /// The first native call that still grows, and how long its arguments were when they were last looked at.
-    pub(super) growing: (usize, usize),
+    pub(super) oldest_open: (usize, usize),
     /// Something before the next call may change files.
     pub(super) writes: bool,
     /// The end of the answer, watched for repetition, and what it repeats.
@@ -89,7 +89,7 @@ impl<'a> StepReader<'a> {
             written: Vec::new(),
             calls: Vec::new(),
             calls_made: 0,
-            growing: (0, usize::MAX),
+            oldest_open: (0, usize::MAX),
             writes: false,
             output: RepeatedOutput::default(),
             repeating: None,
@@ -221,8 +221,11 @@ impl<'a> StepReader<'a> {
         let whole = matches!(ended, Ended::Whole);
         let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new(), Arc::default()));
         self.pieces(parser.finish(if whole { End::Ordinary } else { End::Cut })).await;
-        for (_, growing) in std::mem::take(&mut self.edits) {
-            growing.end(None).end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
+        for (_, oldest_open) in std::mem::take(&mut self.edits) {
+            oldest_open
+                .end(None)
+                .end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "")
+                .await;
         }
         // Calls that were complete before a cut stand; a person who stops wants nothing more begun.
         if !matches!(ended, Ended::Interrupted) {

@@ -184,11 +184,11 @@ impl Call {
                 item.begun = Some((id, item.start + at));
             }
         }
-        if let Some((id, shown)) = &mut item.begun
-            && *shown < self.text.len()
+        if let Some((id, emitted)) = &mut item.begun
+            && *emitted < self.text.len()
         {
-            ctx.out.push(Piece::CallGrew { id: *id, text: self.text[*shown..].to_string() });
-            *shown = self.text.len();
+            ctx.out.push(Piece::CallGrew { id: *id, text: self.text[*emitted..].to_string() });
+            *emitted = self.text.len();
         }
     }
 

@@ -69,15 +69,15 @@ struct Inner<'l> {
 impl Base {
     /// Reads the line of a base that begins at an offset of its log.
     pub fn parse(line: &[u8], offset: u64) -> Result<Base, String> {
-        let told = |error: serde_json::Error| error.to_string();
-        let inner = serde_json::from_slice::<Line>(line).map_err(told)?.base;
+        let describe = |error: serde_json::Error| error.to_string();
+        let inner = serde_json::from_slice::<Line>(line).map_err(describe)?.base;
         let mut ops = Vec::with_capacity(inner.ops.len());
         for raw in inner.ops {
             let text = raw.get();
             // The text is a part of the line.
             let start = text.as_ptr().addr() - line.as_ptr().addr();
             let place = LogPosition::of(offset + start as u64, text.as_bytes());
-            ops.push(kept(&serde_json::from_str(text).map_err(told)?, place)?);
+            ops.push(parse_op(&serde_json::from_str(text).map_err(describe)?, place)?);
         }
         let withdrawn = inner.withdrawn.iter().filter_map(|id| OpId::parse(id)).collect();
         Ok(Base { archives: inner.archives, withdrawn, ops })
@@ -126,7 +126,7 @@ pub fn entry(node: &Node, at: At, stub: bool) -> String {
     out.to_string()
 }
 
-fn kept(value: &Value, place: LogPosition) -> Result<ArchivedOp, String> {
+fn parse_op(value: &Value, place: LogPosition) -> Result<ArchivedOp, String> {
     let at = at(value).ok_or("an op of the base does not say where it is archived")?;
     let (op, archived) = read_op(value)?;
     let max_ts = value.get("max-ts").and_then(Value::as_i64).unwrap_or(op.ts);

@@ -97,11 +97,11 @@ impl Store {
             }
             known.extend(ops.iter().map(|op| op.id));
             let reason = ops.iter().find_map(|op| {
-                let asked = match before {
+                let before_time = match before {
                     Before::Op(id) => op.id == id,
                     Before::Time(time) => op.ts >= time,
                 };
-                if asked {
+                if before_time {
                     return Some("nothing in the log is older than that".to_owned());
                 }
                 if !graph.has(op.id) || op.parents.iter().any(|parent| !known.contains(parent)) {
@@ -125,13 +125,13 @@ impl Store {
     /// Returns the store that this one pushes to, if it has one.
     fn upstream(&self) -> Result<Option<(PathBuf, Store)>, Error> {
         let Some(path) = self.config.upstream.as_deref().map(Path::new) else { return Ok(None) };
-        let told = |error: Error| {
+        let with_upstream = |error: Error| {
             let path = path.display();
             Error::NotFound(format!(
                 "cannot tell which ops {path} has ({error}); make it reachable, or set none: strand config upstream ''"
             ))
         };
-        Ok(Some((path.to_owned(), Store::open(path).map_err(told)?)))
+        Ok(Some((path.to_owned(), Store::open(path).map_err(with_upstream)?)))
     }
 
     /// Returns the log as it will be: a base, and what is not moved as it is.

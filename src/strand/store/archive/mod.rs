@@ -138,8 +138,8 @@ impl Archives {
 
 impl ArchiveReader for Archives {
     fn op(&self, at: At) -> Option<Op> {
-        let told = |message: String| unreadable(&self.folder.join(file_name(at.archive)), &message);
-        self.line(at).map_err(|message| *self.failure.borrow_mut() = Some(told(message))).ok()
+        let unreadable_archive = |message: String| unreadable(&self.folder.join(file_name(at.archive)), &message);
+        self.line(at).map_err(|message| *self.failure.borrow_mut() = Some(unreadable_archive(message))).ok()
     }
 }
 

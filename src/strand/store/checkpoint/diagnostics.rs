@@ -32,7 +32,7 @@ pub fn read(root: &Path, at: &str, granted: &BTreeSet<String>) -> IdMap<Vec<Loca
         }
         let mut statement = db.prepare("SELECT * FROM diags")?;
         let mut rows = statement.query([])?;
-        let mut told = IdMap::default();
+        let mut by_definition = IdMap::default();
         while let Some(row) = rows.next()? {
             sum::holds(row)?;
             let (Some(def), json) = (pack::one(row.get_ref(0)?.as_blob()?), row.get_ref(1)?.as_str()?) else {
@@ -40,9 +40,9 @@ pub fn read(root: &Path, at: &str, granted: &BTreeSet<String>) -> IdMap<Vec<Loca
             };
             let found = if json.is_empty() { Ok(Vec::new()) } else { serde_json::from_str(json) };
             let Ok(found) = found else { return Ok(None) };
-            told.insert(def, found);
+            by_definition.insert(def, found);
         }
-        Ok(Some(told))
+        Ok(Some(by_definition))
     };
     if !trust::is_stamped(root) {
         return IdMap::default();

@@ -120,14 +120,14 @@ pub fn write(root: &Path, log: &Log, progress: &Progress) -> Result<(), String> 
         trusted = true;
     }
     let first = attempt(root, log, progress);
-    let told = |error: rusqlite::Error| format!("the checkpoint could not be written: {error}");
+    let describe = |error: rusqlite::Error| format!("the checkpoint could not be written: {error}");
     let done = match &first {
         // Nothing is wrong with what is there; another process or the disk stands in the way.
-        Err(rusqlite::Error::SqliteFailure(failure, _)) if !is_damage(failure.code) => first.map_err(told),
+        Err(rusqlite::Error::SqliteFailure(failure, _)) if !is_damage(failure.code) => first.map_err(describe),
         Err(_) => {
             remove(root);
             trusted = true;
-            attempt(root, log, progress).map_err(told)
+            attempt(root, log, progress).map_err(describe)
         }
         Ok(()) => Ok(()),
     };

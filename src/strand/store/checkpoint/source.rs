@@ -167,7 +167,7 @@ impl Source {
         self.failure.borrow().clone()
     }
 
-    fn kept<T>(&self, result: rusqlite::Result<T>) -> Option<T> {
+    fn read_or_fail<T>(&self, result: rusqlite::Result<T>) -> Option<T> {
         result.map_err(|error| *self.failure.borrow_mut() = Some(error.to_string())).ok()
     }
 
@@ -175,14 +175,14 @@ impl Source {
     fn rows<T, P: Params>(&self, sql: &str, params: P, mut read: impl FnMut(&SqlRow) -> rusqlite::Result<T>) -> Vec<T> {
         let checked = |row: &SqlRow| sum::holds(row).and_then(|()| read(row));
         let found = self.db.prepare_cached(sql).and_then(|mut query| query.query_map(params, checked)?.collect());
-        self.kept(found).unwrap_or_default()
+        self.read_or_fail(found).unwrap_or_default()
     }
 
     /// Returns what is read of a row that ends with its sum.
     fn one<T, P: Params>(&self, sql: &str, params: P, read: impl FnOnce(&SqlRow) -> rusqlite::Result<T>) -> Option<T> {
         let checked = |row: &SqlRow| sum::holds(row).and_then(|()| read(row));
         let found = self.db.prepare_cached(sql).and_then(|mut query| query.query_row(params, checked).optional());
-        self.kept(found).flatten()
+        self.read_or_fail(found).flatten()
     }
 
     fn sources(&self, kind: u8, key: &[u8]) -> Vec<DefId> {

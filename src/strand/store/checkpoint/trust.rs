@@ -51,16 +51,16 @@ pub fn stamp(root: &Path) {
 
 /// Looks through a whole checkpoint. Says what is wrong with it, if something is.
 pub fn look_through(db: &Connection) -> Result<(), String> {
-    let told = |error: rusqlite::Error| error.to_string();
-    let verdict: String = db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(told)?;
+    let describe = |error: rusqlite::Error| error.to_string();
+    let verdict: String = db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(describe)?;
     if verdict != "ok" {
         return Err(verdict);
     }
     for table in ["ops", "defs", "edges", "diags"] {
-        let mut statement = db.prepare(&format!("SELECT * FROM {table}")).map_err(told)?;
-        let mut rows = statement.query([]).map_err(told)?;
-        while let Some(row) = rows.next().map_err(told)? {
-            sum::holds(row).map_err(told)?;
+        let mut statement = db.prepare(&format!("SELECT * FROM {table}")).map_err(describe)?;
+        let mut rows = statement.query([]).map_err(describe)?;
+        while let Some(row) = rows.next().map_err(describe)? {
+            sum::holds(row).map_err(describe)?;
         }
     }
     Ok(())

@@ -124,7 +124,7 @@ fn files(changes: &[CommandChange]) -> Vec<String> {
             (0, removed) => format!(" −{removed}"),
             (added, removed) => format!(" +{added} −{removed}"),
         };
-        format!("{sign} {}{counts}", crate::text::clean::clean_line(&change.kept.path))
+        format!("{sign} {}{counts}", crate::text::clean::clean_line(&change.entry.path))
     };
     let mut lines: Vec<String> = changes.iter().take(LISTED).map(line).collect();
     if changes.len() > LISTED {
