@@ -72,7 +72,7 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
     let answers = front.screen.answers()?;
     let mut told = vec![Msg::Resize(columns, rows)];
     told.extend((answers.rule == Some(2)).then_some(Msg::Wide));
-    told.extend(answers.ground.map(Msg::Ground));
+    told.extend(answers.background.map(Msg::Background));
     told.extend(answers.typed.into_iter().map(Msg::Key));
     let exit = front.run(events, woken, told).await?;
     Ok(Left { exit, session: front.app.resumable().map(str::to_string) })
@@ -275,7 +275,7 @@ impl Front {
         match event {
             Input::Key(key) => match self.late.sort(key) {
                 Sorted::Keys(keys) => keys.into_iter().map(Msg::Key).collect(),
-                Sorted::Ground(rgb) => rgb.map(Msg::Ground).into_iter().collect(),
+                Sorted::Background(rgb) => rgb.map(Msg::Background).into_iter().collect(),
             },
             Input::Paste(text) => vec![Msg::Paste(text)],
             Input::Mouse(mouse) => vec![Msg::Mouse(mouse)],

@@ -375,7 +375,7 @@ fn themes_are_tried_on_live_and_esc_puts_the_old_one_back() {
 fn without_colours_no_theme_brings_any() {
     let mut stage = Stage::of_depth(140, 40, Options::default(), Depth::Mono);
     stage.tell(opened(status()));
-    stage.say(Msg::Ground((255, 255, 255)));
+    stage.say(Msg::Background((255, 255, 255)));
     let coloured = |stage: &Stage| {
         let none = |c: Color| matches!(c, Color::Reset);
         stage.draw().0.content.iter().any(|c| !none(c.fg) || !none(c.bg))

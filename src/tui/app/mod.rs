@@ -164,7 +164,7 @@ impl App {
                 themes,
                 depth,
                 auto_theme: named.is_none(),
-                ground: None,
+                background: None,
                 glyphs: if options.ascii { Glyphs::ASCII } else { Glyphs::UNICODE },
                 colours,
             },
@@ -256,8 +256,8 @@ impl App {
                 Vec::new()
             }
             Msg::Edited(purpose, result) => self.edited(purpose, result),
-            Msg::Ground(rgb) => {
-                self.appearance.ground = Some(rgb);
+            Msg::Background(rgb) => {
+                self.appearance.background = Some(rgb);
                 if self.appearance.auto_theme {
                     self.apply_theme(AUTO);
                 }
@@ -268,7 +268,7 @@ impl App {
 
     /// Puts on a theme; an unknown name changes nothing.
     fn apply_theme(&mut self, name: &str) {
-        let name = match self.appearance.ground {
+        let name = match self.appearance.background {
             _ if name != AUTO => name,
             Some(rgb) if super::colour::luminance(rgb) >= 0.5 => "light",
             _ => "dark",

@@ -54,7 +54,7 @@ impl App {
             let clicked = self.composer.completion.as_mut().map(|c| finder::click(c, area, at));
             match clicked {
                 Some(Clicked::Chosen) => return self.act_completion(Action::Insert),
-                Some(Clicked::Asked(queries)) => return self.ask_all(Owner::Completion, queries),
+                Some(Clicked::Ask(queries)) => return self.ask_all(Owner::Completion, queries),
                 Some(Clicked::Outside) | None => self.composer.completion = None,
             }
         }

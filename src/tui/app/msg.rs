@@ -32,7 +32,7 @@ pub enum Msg {
     /// The editor closed: what it left, or why there is nothing.
     Edited(EditFor, Result<Vec<u8>, String>),
     /// The terminal told the colour of its ground.
-    Ground(Rgb),
+    Background(Rgb),
     /// The terminal draws our marks two cells wide: the ASCII ones fit.
     Wide,
 }

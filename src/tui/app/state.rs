@@ -171,7 +171,7 @@ pub(in crate::tui) struct Appearance {
     /// The terminal's ground chooses the theme.
     pub auto_theme: bool,
     /// What the terminal's ground is, once it told.
-    pub ground: Option<Rgb>,
+    pub background: Option<Rgb>,
     pub glyphs: Glyphs,
     pub colours: Highlighter,
 }

@@ -93,7 +93,7 @@ impl Finder {
     pub fn click(&mut self, at: Position) -> FinderOutcome {
         match click(&mut self.list, self.area, at) {
             Clicked::Chosen if self.list.path().is_some() => FinderOutcome::Took,
-            Clicked::Asked(queries) => FinderOutcome::Ask(queries),
+            Clicked::Ask(queries) => FinderOutcome::Ask(queries),
             _ => FinderOutcome::Ask(Vec::new()),
         }
     }
@@ -175,7 +175,7 @@ pub enum Clicked {
     /// It was not for the list.
     Outside,
     /// Another row is selected; ask for this.
-    Asked(Vec<Query>),
+    Ask(Vec<Query>),
     /// The selected row is taken.
     Chosen,
 }
@@ -191,8 +191,8 @@ pub fn click(list: &mut Completion, area: Rect, at: Position) -> Clicked {
     let row = rows.contains(at) && index < list.hits.len();
     match row {
         true if index == list.selected => Clicked::Chosen,
-        true => Clicked::Asked(list.select(index)),
-        false => Clicked::Asked(Vec::new()),
+        true => Clicked::Ask(list.select(index)),
+        false => Clicked::Ask(Vec::new()),
     }
 }
 

@@ -46,11 +46,11 @@ pub fn modal(screen: Rect, body: Rect, width: u16, height: u16) -> Rect {
 
 /// Everything behind a modal popup steps back.
 pub(super) fn backdrop(buf: &mut Buffer, ctx: &Ctx<'_>) {
-    let ground = ctx.theme.ground();
+    let background = ctx.theme.background();
     for cell in &mut buf.content {
         cell.modifier = Modifier::empty();
         cell.set_style(ctx.theme.style(Role::Backdrop));
-        cell.bg = ground.unwrap_or(ratatui::style::Color::Reset);
+        cell.bg = background.unwrap_or(ratatui::style::Color::Reset);
     }
 }
 
@@ -61,11 +61,11 @@ pub fn border(area: Rect, title: &str, note: &str, keys: &[(String, &str)], buf:
         return;
     }
     let (focus, g) = (ctx.theme.style(Role::Focus), ctx.glyphs);
-    let ground = Style::new().bg(ctx.theme.ground().unwrap_or(ratatui::style::Color::Reset));
+    let background = Style::new().bg(ctx.theme.background().unwrap_or(ratatui::style::Color::Reset));
     for y in area.top()..area.bottom() {
         for x in area.left()..area.right() {
             buf[(x, y)].reset();
-            buf[(x, y)].set_style(ground);
+            buf[(x, y)].set_style(background);
         }
     }
     let (left, right, top, bottom) = (area.left(), area.right() - 1, area.top(), area.bottom() - 1);

@@ -13,7 +13,7 @@ use crate::tui::colour::Rgb;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answers {
     /// The colour of its ground.
-    pub ground: Option<Rgb>,
+    pub background: Option<Rgb>,
     /// Cells that a rule takes.
     pub rule: Option<u16>,
     /// It speaks the kitty keyboard protocol.
@@ -78,7 +78,7 @@ pub(super) fn parse(bytes: &[u8], answers: &mut Answers) {
     while let [first, tail @ ..] = rest {
         if let Some(body) = rest.strip_prefix(b"\x1b]") {
             let end = body.iter().position(|b| *b == 7 || *b == 0x1b).unwrap_or(body.len());
-            answers.ground = ground(&body[..end]).or(answers.ground);
+            answers.background = background(&body[..end]).or(answers.background);
             let skip = if body[end..].starts_with(b"\x1b\\") { end + 2 } else { (end + 1).min(body.len()) };
             rest = &body[skip..];
         } else if let Some(body) = rest.strip_prefix(b"\x1b[") {
@@ -144,7 +144,7 @@ fn typed(first: u8, rest: &[u8]) -> (Option<KeyEvent>, usize) {
 }
 
 /// The colour in `11;rgb:1616/1818/1d1d` (also with an alpha, and with 1 to 4 digits a part).
-fn ground(body: &[u8]) -> Option<Rgb> {
+fn background(body: &[u8]) -> Option<Rgb> {
     let text = std::str::from_utf8(body).ok()?.strip_prefix("11;")?;
     let parts = text.strip_prefix("rgb:").or_else(|| text.strip_prefix("rgba:"))?;
     let mut parts = parts.split('/').map(|p| {
@@ -169,7 +169,7 @@ pub enum Sorted {
     /// Keys, in order; maybe none yet.
     Keys(Vec<KeyEvent>),
     /// The ground's colour, if it could be read.
-    Ground(Option<Rgb>),
+    Background(Option<Rgb>),
 }
 
 impl Late {
@@ -187,7 +187,7 @@ impl Late {
             || (key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('g'));
         if ends && self.text.starts_with("11;") {
             self.held.clear();
-            return Sorted::Ground(ground(std::mem::take(&mut self.text).as_bytes()));
+            return Sorted::Background(background(std::mem::take(&mut self.text).as_bytes()));
         }
         self.held.push_back(key);
         if let KeyCode::Char(c) = key.code {
@@ -214,7 +214,7 @@ mod tests {
     fn answers_are_read_and_keys_typed_meanwhile_kept() {
         let mut a = Answers::default();
         parse(b"\x1b[1;2R\x1b]11;rgb:1616/1818/1d1d\x1b\\hi\xc3\xa9\x1b[?1u\r\x1b[?62;22c", &mut a);
-        assert_eq!((a.ground, a.rule, a.kitty), (Some((0x16, 0x18, 0x1d)), Some(1), true));
+        assert_eq!((a.background, a.rule, a.kitty), (Some((0x16, 0x18, 0x1d)), Some(1), true));
         let codes: Vec<KeyCode> = a.typed.iter().map(|k| k.code).collect();
         assert_eq!(codes, [KeyCode::Char('h'), KeyCode::Char('i'), KeyCode::Char('é'), KeyCode::Enter]);
         assert!(attributes_end(b"\x1b[?1u\x1b[?62;22c") && !attributes_end(b"\x1b[?1u"));
@@ -242,7 +242,7 @@ mod tests {
             assert_eq!(late.sort(plain(c)), Sorted::Keys(vec![]));
         }
         let bel = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL);
-        assert_eq!(late.sort(bel), Sorted::Ground(Some((255, 255, 255))));
+        assert_eq!(late.sort(bel), Sorted::Background(Some((255, 255, 255))));
         // A person's Alt-] and what follows stay keys.
         assert_eq!(late.sort(alt(']')), Sorted::Keys(vec![]));
         assert_eq!(late.sort(plain('x')), Sorted::Keys(vec![alt(']'), plain('x')]));

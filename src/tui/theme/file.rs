@@ -311,7 +311,7 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
             .map_err(|word| (owner.to_string(), in_roles(key), ThemeFault::Attribute(key.to_string(), word)))?;
     }
     let stamp = stamp(&styles, ground.is_some());
-    Ok(Theme { name: name.to_string(), styles, ground: ground.and_then(paint), stamp })
+    Ok(Theme { name: name.to_string(), styles, background: ground.and_then(paint), stamp })
 }
 
 /// A role in the terminal's own colours, or the attribute that is none.

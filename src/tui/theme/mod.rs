@@ -115,7 +115,7 @@ pub struct Theme {
     /// Its name: the file's, without `.toml`.
     pub name: String,
     styles: [Style; Role::ALL.len()],
-    ground: Option<Color>,
+    background: Option<Color>,
     stamp: u64,
 }
 
@@ -128,7 +128,7 @@ impl Theme {
         built.unwrap_or(Theme {
             name: name.to_string(),
             styles: [Style::new(); Role::ALL.len()],
-            ground: None,
+            background: None,
             stamp: 0,
         })
     }
@@ -144,8 +144,8 @@ impl Theme {
     }
 
     /// The colour that the whole screen is painted with first, for themes that paint their ground.
-    pub fn ground(&self) -> Option<Color> {
-        self.ground
+    pub fn background(&self) -> Option<Color> {
+        self.background
     }
 
     /// Whether `tint` shows as a colour here. Where it does not, signs and bars carry the meaning.
@@ -183,7 +183,7 @@ mod tests {
         for (role, _) in Role::ALL {
             assert_eq!((plain.style(role).fg, plain.style(role).bg), (None, None));
         }
-        assert_eq!(Theme::shipped("contrast").ground(), Some(Color::Rgb(0, 0, 0)));
+        assert_eq!(Theme::shipped("contrast").background(), Some(Color::Rgb(0, 0, 0)));
     }
 
     #[test]
@@ -203,8 +203,8 @@ mod tests {
                     continue;
                 }
                 let text = rgb(theme.style(role).fg);
-                for ground in grounds.into_iter().chain(tints.map(|tint| rgb(theme.style(tint).bg))) {
-                    assert!(colour::contrast(text, ground) >= 4.5, "{name} {key} on {ground:?}");
+                for background in grounds.into_iter().chain(tints.map(|tint| rgb(theme.style(tint).bg))) {
+                    assert!(colour::contrast(text, background) >= 4.5, "{name} {key} on {background:?}");
                 }
             }
             for tint in [Role::AddedWord, Role::RemovedWord] {
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn text_is_readable_in_16_colours() {
-        for (name, ground) in [("dark", (0, 0, 0)), ("light", (255, 255, 255)), ("contrast", (0, 0, 0))] {
+        for (name, background) in [("dark", (0, 0, 0)), ("light", (255, 255, 255)), ("contrast", (0, 0, 0))] {
             let theme = Themes::default().get(name, Depth::Sixteen).expect("a shipped theme");
             let rgb = |c: Option<Color>| match c {
                 Some(Color::Indexed(n)) if n < 16 => colour::SIXTEEN[usize::from(n)],
@@ -228,7 +228,7 @@ mod tests {
                     continue;
                 }
                 let text = rgb(theme.style(role).fg);
-                assert!(colour::contrast(text, ground) >= 4.5, "{name} {key}");
+                assert!(colour::contrast(text, background) >= 4.5, "{name} {key}");
                 if let (Some(tint), Role::Text | Role::Path) = (selection, role) {
                     assert!(colour::contrast(text, tint) >= 4.5, "{name} {key} on the selection");
                 }
@@ -244,11 +244,11 @@ mod tests {
 
     #[test]
     fn text_is_readable_on_what_it_lies_on() {
-        for (name, ground) in [("dark", (0x16, 0x18, 0x1d)), ("light", (255, 255, 255)), ("contrast", (0, 0, 0))] {
+        for (name, background) in [("dark", (0x16, 0x18, 0x1d)), ("light", (255, 255, 255)), ("contrast", (0, 0, 0))] {
             let theme = Theme::shipped(name);
             let rgb = |c: Option<Color>| match c {
                 Some(Color::Rgb(r, g, b)) => (r, g, b),
-                _ => ground,
+                _ => background,
             };
             for (role, key) in Role::ALL {
                 if role.is_tint() || matches!(role, Role::Line | Role::Backdrop) {
@@ -256,7 +256,7 @@ mod tests {
                 }
                 let want = if role == Role::Text { 7.0 } else { 4.5 };
                 let text = rgb(theme.style(role).fg);
-                assert!(colour::contrast(text, ground) >= want, "{name} {key}");
+                assert!(colour::contrast(text, background) >= want, "{name} {key}");
                 for tint in [Role::Selection, Role::CodeBg, Role::AddedBg, Role::RemovedBg] {
                     assert!(colour::contrast(text, rgb(theme.style(tint).bg)) >= 4.5, "{name} {key} on {tint:?}");
                 }

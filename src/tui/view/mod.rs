@@ -35,8 +35,8 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
 /// Draws into a buffer and tells where the terminal's cursor goes.
 pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
     let ctx = app.ctx(true);
-    let ground = Style::new().bg(ctx.theme.ground().unwrap_or_default()).patch(ctx.theme.style(Role::Text));
-    buf.set_style(buf.area, ground);
+    let background = Style::new().bg(ctx.theme.background().unwrap_or_default()).patch(ctx.theme.style(Role::Text));
+    buf.set_style(buf.area, background);
     let rects = &app.rects;
     if rects.tiny {
         let (w, h) = (buf.area.width, buf.area.height);

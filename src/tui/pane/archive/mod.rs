@@ -55,7 +55,7 @@ pub struct Archive {
     top: usize,
     times: HashMap<String, FileInTime>,
     states: HashMap<StateOf, Arc<State>>,
-    asked: HashSet<Asked>,
+    requested: HashSet<Requested>,
     /// The version under the keys; one more than there are: now.
     point: usize,
     /// `A`: a file and its version, `None` for now.
@@ -76,7 +76,7 @@ type StateOf = (String, Option<String>);
 
 /// What is asked for and not answered yet.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Asked {
+enum Requested {
     Versions(String),
     State(StateOf),
 }
@@ -153,9 +153,9 @@ impl Archive {
     fn forget(&mut self, path: &str) {
         self.times.remove(path);
         self.states.retain(|(p, version), _| p != path || version.is_some());
-        self.asked.retain(|q| match q {
-            Asked::Versions(p) => p != path,
-            Asked::State((p, version)) => p != path || version.is_some(),
+        self.requested.retain(|q| match q {
+            Requested::Versions(p) => p != path,
+            Requested::State((p, version)) => p != path || version.is_some(),
         });
         if self.view.as_ref().is_some_and(|((p, _), _, _)| p == path) {
             self.view = None;
@@ -188,7 +188,7 @@ impl Archive {
                 self.want()
             }
             (Query::Versions(path), Listing::Versions { versions, foreign, now, .. }) => {
-                self.asked.remove(&Asked::Versions(path.clone()));
+                self.requested.remove(&Requested::Versions(path.clone()));
                 let time = FileInTime { versions: versions.clone(), foreign: *foreign, now: *now };
                 self.times.insert(path.clone(), time);
                 if self.path() == Some(path.as_str()) {
@@ -198,7 +198,7 @@ impl Archive {
             }
             (Query::Bytes(path, version), Listing::Bytes(_, _, state)) => {
                 let key = (path.clone(), version.clone());
-                self.asked.remove(&Asked::State(key.clone()));
+                self.requested.remove(&Requested::State(key.clone()));
                 if self.states.len() >= STATES {
                     self.states.clear();
                 }
@@ -263,7 +263,7 @@ impl Archive {
         }
         let Some(path) = self.path().map(str::to_string).filter(|_| self.engaged) else { return effects };
         if !self.times.contains_key(&path) {
-            if self.asked.insert(Asked::Versions(path.clone())) {
+            if self.requested.insert(Requested::Versions(path.clone())) {
                 effects.push(PaneEffect::Ask(Query::Versions(path)));
             }
             return effects;
@@ -271,7 +271,7 @@ impl Archive {
         let Some((left, right)) = self.sides(&path) else { return effects };
         let sides = [self.state_of(&path, left), self.state_of(&path, right)];
         for side in &sides {
-            if !self.states.contains_key(side) && self.asked.insert(Asked::State(side.clone())) {
+            if !self.states.contains_key(side) && self.requested.insert(Requested::State(side.clone())) {
                 effects.push(PaneEffect::Ask(Query::Bytes(side.0.clone(), side.1.clone())));
             }
         }
@@ -330,8 +330,9 @@ impl Archive {
     fn click_detail(&mut self, detail: Rect, at: Position) -> Vec<PaneEffect> {
         let (column, row) = (at.x - detail.x, at.y - detail.y);
         if let Some(top) = self.list_top(detail) {
-            let asked = row.checked_sub(top).and_then(|row| self.restore.as_ref()?.at_row(row, detail.height - top));
-            return asked.map_or(Vec::new(), |action| self.act(action, 0));
+            let requested =
+                row.checked_sub(top).and_then(|row| self.restore.as_ref()?.at_row(row, detail.height - top));
+            return requested.map_or(Vec::new(), |action| self.act(action, 0));
         }
         if row < axis::ROWS
             && let Some(point) = self.point_at(detail.width, column)

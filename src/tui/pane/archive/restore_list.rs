@@ -30,13 +30,13 @@ pub(super) struct RestoreList {
 const FEW: usize = 8;
 
 /// Whether someone else changed the file.
-fn is_foreign(fate: &RestorePreview) -> bool {
-    matches!(fate.status, RestoreStatus::Foreign { .. })
+fn is_foreign(preview: &RestorePreview) -> bool {
+    matches!(preview.status, RestoreStatus::Foreign { .. })
 }
 
 /// Whether nothing was said of a file that someone else changed.
-fn undecided(fate: &RestorePreview) -> bool {
-    matches!(fate.status, RestoreStatus::Foreign { choice: None, .. })
+fn undecided(preview: &RestorePreview) -> bool {
+    matches!(preview.status, RestoreStatus::Foreign { choice: None, .. })
 }
 
 impl RestoreList {
@@ -178,8 +178,8 @@ impl RestoreList {
         let longest = self.previews.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
         let path_room = longest.clamp(12, usize::from(width).saturating_sub(52).clamp(12, 60)).max(14) + 4;
         let asked = self.asked();
-        for (i, fate) in self.previews.iter().enumerate().skip(top).take(rows) {
-            self.row(pen, ctx, (i - top) as u16 + 1, fate, path_room, asked == Some(i));
+        for (i, preview) in self.previews.iter().enumerate().skip(top).take(rows) {
+            self.row(pen, ctx, (i - top) as u16 + 1, preview, path_room, asked == Some(i));
         }
         if self.previews.len() > rows {
             pen.thumb(1, rows as u16, top, self.previews.len(), look);
@@ -187,11 +187,11 @@ impl RestoreList {
         self.question(pen, ctx, rows as u16 + 2);
     }
 
-    fn row(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16, fate: &RestorePreview, path_room: usize, asked: bool) {
+    fn row(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16, preview: &RestorePreview, path_room: usize, asked: bool) {
         let look = paint::look(ctx);
         let theme = look.theme;
         let clock = ctx.clock();
-        let (glyph, mark, words, role, counts, why) = match &fate.status {
+        let (glyph, mark, words, role, counts, why) = match &preview.status {
             RestoreStatus::Restore(counts) => {
                 (look.glyphs.done, Role::Added, "will restore".to_string(), Role::Text, Some(*counts), String::new())
             }
@@ -215,7 +215,7 @@ impl RestoreList {
         pen.put(1, y, glyph, 1, bold(theme, mark));
         let room = path_room - 4;
         let name = if asked { bold(theme, Role::Path) } else { theme.style(Role::Path) };
-        pen.spans(3, y, &paint::path(&show::plain(&fate.path), room, name, look), room);
+        pen.spans(3, y, &paint::path(&show::plain(&preview.path), room, name, look), room);
         let x = path_room as u16 + 3;
         let room = usize::from(pen.width().saturating_sub(x + 1));
         pen.put(x, y, &words, room, theme.style(role));

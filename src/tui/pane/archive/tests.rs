@@ -137,15 +137,15 @@ fn act(archive: &mut Archive, actions: &[Action]) -> Vec<PaneEffect> {
 }
 
 fn previews() -> Vec<RestorePreview> {
-    let fate = |path: &str, kind| RestorePreview { path: path.into(), status: kind };
+    let preview = |path: &str, kind| RestorePreview { path: path.into(), status: kind };
     vec![
-        fate("src/catalog.rs", RestoreStatus::Restore(counts(6, 7))),
-        fate(
+        preview("src/catalog.rs", RestoreStatus::Restore(counts(6, 7))),
+        preview(
             "src/cart.rs",
             RestoreStatus::Foreign { at: Some(at(12, 6, 2)), counts: counts(1, 0), choice: None, conflicts: Some(0) },
         ),
-        fate("src/money.rs", RestoreStatus::Equal),
-        fate(".env.local", RestoreStatus::NotArchived("archiveExclude: .env*".into())),
+        preview("src/money.rs", RestoreStatus::Equal),
+        preview(".env.local", RestoreStatus::NotArchived("archiveExclude: .env*".into())),
     ]
 }
 

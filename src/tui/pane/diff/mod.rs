@@ -87,8 +87,8 @@ impl Diff {
         let mut page = DiffPage::new(proposal.clone(), Stage::Open);
         // A restore is what the person asked for, but for what was changed outside nebula.
         for (f, file) in proposal.files.iter().enumerate() {
-            let fate = previews.iter().find(|fate| fate.path == file.path);
-            if fate.is_some_and(|fate| !matches!(fate.status, RestoreStatus::Foreign { .. })) {
+            let preview = previews.iter().find(|preview| preview.path == file.path);
+            if preview.is_some_and(|preview| !matches!(preview.status, RestoreStatus::Foreign { .. })) {
                 page.choices.accept(f);
             }
         }
@@ -185,9 +185,9 @@ impl Diff {
     fn show(&mut self, mut page: DiffPage) {
         let height = body(&page, self.size.0, self.size.1);
         page.view.measure(self.size.0, height);
-        let takes = page.is_open() && self.held != Some(page.proposal.id);
+        let takes_focus = page.is_open() && self.held != Some(page.proposal.id);
         let old = self.page.replace(page);
-        self.before = old.filter(|old| !takes && matches!(old.stage, Stage::Settled(_)));
+        self.before = old.filter(|old| !takes_focus && matches!(old.stage, Stage::Settled(_)));
     }
 
     /// Takes what the model said before the proposal that waits.

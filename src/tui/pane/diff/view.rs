@@ -25,7 +25,7 @@ const ROOMY: usize = 24;
 pub struct View {
     pub(super) files: Vec<FileView>,
     pub(super) heads: Heads,
-    wish: Option<Layout>,
+    chosen: Option<Layout>,
     wrap: bool,
     open: BTreeSet<(usize, usize)>,
     pub(super) laid: Laid,
@@ -81,7 +81,7 @@ impl View {
         let mut view = View {
             files,
             heads,
-            wish: None,
+            chosen: None,
             wrap: false,
             open: BTreeSet::new(),
             laid: Laid::default(),
@@ -155,13 +155,13 @@ impl View {
 
     /// The layout in use.
     pub fn layout(&self) -> Layout {
-        self.wish.unwrap_or(if self.laid.width >= SIDE_FROM { Layout::Side } else { Layout::Unified })
+        self.chosen.unwrap_or(if self.laid.width >= SIDE_FROM { Layout::Side } else { Layout::Unified })
     }
 
     /// Uses this layout whatever the width.
     pub fn prefer(&mut self, layout: Layout) {
-        if self.wish != Some(layout) {
-            self.wish = Some(layout);
+        if self.chosen != Some(layout) {
+            self.chosen = Some(layout);
             if self.laid.layout.is_some() {
                 self.lay();
             }
@@ -178,7 +178,7 @@ impl View {
 
     /// Switches between side by side and unified.
     pub fn switch_layout(&mut self) {
-        self.wish = Some(match self.layout() {
+        self.chosen = Some(match self.layout() {
             Layout::Side => Layout::Unified,
             Layout::Unified => Layout::Side,
         });

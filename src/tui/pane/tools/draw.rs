@@ -220,28 +220,28 @@ impl Rows<'_, '_, '_> {
             '+' => (glyphs.added, Role::Added, Role::AddedBg),
             _ => (glyphs.removed, Role::Removed, Role::RemovedBg),
         };
-        let ground = self.style(tint);
+        let background = self.style(tint);
         let width = self.pen.width().saturating_sub(4);
-        self.pen.style(3, y, width, 1, ground);
-        self.pen.put(3, y, sign, 1, bold(self.ctx.theme, role).patch(ground));
-        let spans = self.coloured(code, n, &line.text, ground);
+        self.pen.style(3, y, width, 1, background);
+        self.pen.put(3, y, sign, 1, bold(self.ctx.theme, role).patch(background));
+        let spans = self.coloured(code, n, &line.text, background);
         self.cut_spans(5, y, spans, usize::from(width.saturating_sub(3)));
     }
 
-    fn coloured(&self, code: &Code, n: usize, text: &str, ground: Style) -> Vec<Span<'static>> {
+    fn coloured(&self, code: &Code, n: usize, text: &str, background: Style) -> Vec<Span<'static>> {
         let mut spans = Vec::new();
         let mut at = 0;
         self.ctx.colours.look(code, n..n + 1, |_, tokens| {
             for token in tokens {
                 let end = (token.end as usize).min(text.len());
                 if let Some(part) = text.get(at..end) {
-                    spans.push(span(show::plain(part), self.ctx.theme.style(token.role).patch(ground)));
+                    spans.push(span(show::plain(part), self.ctx.theme.style(token.role).patch(background)));
                     at = end;
                 }
             }
         });
         if at < text.len() {
-            spans.push(span(show::plain(&text[at..]), self.style(Role::Text).patch(ground)));
+            spans.push(span(show::plain(&text[at..]), self.style(Role::Text).patch(background)));
         }
         spans
     }

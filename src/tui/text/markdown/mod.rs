@@ -101,7 +101,7 @@ impl Markdown {
             (Some(last), Some(fence)) => self.enter_fence(parsed, &last, fence),
             (Some(last), None) if !self.finished => self.read_open(parsed, &last),
             _ => {
-                self.settle(parsed, usize::MAX);
+                self.close_blocks(parsed, usize::MAX);
                 if self.finished {
                     self.settled = self.text.len();
                 }
@@ -113,7 +113,7 @@ impl Markdown {
     fn enter_fence(&mut self, mut parsed: blocks::Parsed, last: &blocks::Unit, fence: Fence) {
         let mut block = parsed.blocks[last.block].clone();
         parsed.blocks.truncate(last.block);
-        self.settle(parsed, usize::MAX);
+        self.close_blocks(parsed, usize::MAX);
         let id = if self.finished { 0 } else { live_id() };
         block.kind = BlockKind::Code(CodeBlock::new(blocks::info(&self.text[last.start..fence.taken]), id));
         self.blocks.push(block);
@@ -123,10 +123,10 @@ impl Markdown {
 
     /// Settles all but the unfinished unit at the end.
     fn read_open(&mut self, mut parsed: blocks::Parsed, last: &blocks::Unit) {
-        if let Some(mended) = blocks::repair(&self.text[last.start..], parsed.blocks.last()) {
+        if let Some(repaired) = blocks::repair(&self.text[last.start..], parsed.blocks.last()) {
             let gap = parsed.blocks.get(last.block).is_some_and(|b| b.gap);
             parsed.blocks.truncate(last.block);
-            parsed.blocks.extend(blocks::parse(&mended, 0, last.list).blocks);
+            parsed.blocks.extend(blocks::parse(&repaired, 0, last.list).blocks);
             if let Some(first) = parsed.blocks.get_mut(last.block) {
                 first.gap = gap;
             }
@@ -137,14 +137,14 @@ impl Markdown {
         match open.cloned() {
             Some(unit) => {
                 (self.settled, self.list) = (unit.start, unit.list);
-                self.settle(parsed, unit.block);
+                self.close_blocks(parsed, unit.block);
             }
-            None => self.settle(parsed, 0),
+            None => self.close_blocks(parsed, 0),
         }
     }
 
     /// Takes new blocks over; the first `settled` of them will not change.
-    fn settle(&mut self, parsed: blocks::Parsed, settled: usize) {
+    fn close_blocks(&mut self, parsed: blocks::Parsed, settled: usize) {
         let first = self.blocks.len();
         self.blocks.extend(parsed.blocks);
         self.settled_blocks = self.blocks.len().min(first.saturating_add(settled));
