@@ -57,7 +57,7 @@ pub fn findings(state: &State, all: bool) -> Vec<Finding> {
         kind: "void-op",
         location: node.op.id.to_string(),
         message: format!("This op has no effect: {}", node.void.as_deref().unwrap_or_default()),
-        lost: node.op.body.clone(),
+        lost: node.op.body.as_deref().map(str::to_owned),
         draft: Value::Null,
     }));
     out
@@ -101,7 +101,7 @@ fn of_view(state: &State, view: &View, all: bool) -> Vec<Finding> {
             Value::Null,
             |patch| json!({"op": "edit", "layer": view.layer.word(), "name": view.label, "patch": patch}),
         );
-        let lost = node.op.body.clone().or_else(|| patch.as_ref().map(Value::to_string));
+        let lost = node.op.body.as_deref().map(str::to_owned).or_else(|| patch.as_ref().map(Value::to_string));
         out.push(finding("W0902", "edit-superseded", message, lost, draft));
     }
     for (register, value) in on_deleted(state, view) {
@@ -152,11 +152,11 @@ fn on_deleted(state: &State, view: &View) -> Vec<(String, String)> {
                 for change in &writer.op.changes {
                     match change {
                         Change::Set { unit: Some(u), register, value: Some(value) } if u == unit => {
-                            out.push((register.clone(), value.clone()));
+                            out.push((register.to_string(), value.to_string()));
                         }
-                        Change::Insert { parent: Some(parent), regs, .. } if parent == unit => {
+                        Change::Insert(insert) if insert.parent == Some(*unit) => {
                             let text: Vec<String> =
-                                regs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                                insert.regs.iter().map(|(name, value)| format!("{name}={value}")).collect();
                             out.push(("insert".to_owned(), text.join(" ")));
                         }
                         _ => {}

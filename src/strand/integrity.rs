@@ -159,25 +159,13 @@ pub fn heal(state: &State, def: DefId) -> Option<Op> {
     parents.extend(heads(state, state.graph().holders(qname.layer, &qname.name)));
     let above = parents.iter().filter_map(|id| state.graph().node(*id)).map(|node| node.max_ts).max()?;
     let mut op = Op {
-        kind: Kind::Add,
-        layer: qname.layer,
-        name: qname.name,
-        body: Some(print::body(&body)),
-        author: HEALER.into(),
-        ts: above.saturating_add(1),
-        id: def,
+        body: Some(print::body(&body).into()),
         parents: parents.into_iter().collect(),
         depends,
         def: Some(def),
-        name_new: None,
-        base: None,
-        changes: Vec::new(),
-        to: None,
-        bundle: None,
-        cause: Some("heal".to_owned()),
-        doc: None,
-        extra: None,
+        ..Op::new(Kind::Add, (qname.layer, &qname.name), HEALER, above.saturating_add(1), def)
     };
+    op.set_rare(|rare| rare.cause = Some("heal".to_owned()));
     op.id = heal_id(&op);
     Some(op)
 }
@@ -195,8 +183,7 @@ fn heal_id(op: &Op) -> OpId {
 /// but removes of the definition it brings back. `find` tells kind and target of an op that is known or comes with it.
 pub fn is_heal(op: &Op, find: impl Fn(OpId) -> Option<(Kind, DefId)>) -> bool {
     let Some(def) = op.def else { return false };
-    let made =
-        &*op.author == HEALER && op.kind == Kind::Add && op.cause.as_deref() == Some("heal") && op.bundle.is_none();
+    let made = &*op.author == HEALER && op.kind == Kind::Add && op.cause() == Some("heal") && op.bundle.is_none();
     if !made || op.id != heal_id(op) {
         return false;
     }

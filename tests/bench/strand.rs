@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use nebula::strand::check::{Checks, all_capabilities};
 use nebula::strand::id::{Clock, Layer, QName, UnitId};
 use nebula::strand::issue::{Draft, Issuer, issue};
-use nebula::strand::op::{Change, Kind, Op};
+use nebula::strand::op::{Change, Insert, Kind, Op};
 use nebula::strand::state::{Changed, State};
 use nebula::strand::store::Store;
 
@@ -163,12 +163,16 @@ fn write_ops(count: usize, out: &mut impl Write) -> std::io::Result<()> {
         let add = &adds[at];
         let (head, base) = &mut heads[at];
         let (id, layer) = (clock.op_id(), add.layer);
-        let set =
-            |register: &str, value: String| Change::Set { unit: None, register: register.into(), value: Some(value) };
+        let set = |register: &str, value: String| Change::Set {
+            unit: None,
+            register: register.into(),
+            value: Some(value.into()),
+        };
         let insert = || {
             let regs =
                 [("kind", "write"), ("target", "s0"), ("value", "2")].map(|(name, text)| (name.into(), text.into()));
-            Change::Insert { id: UnitId { op: id, n: 1 }, after: None, parent: None, regs: regs.into() }
+            let id = UnitId { op: id, n: 1 };
+            Change::Insert(Box::new(Insert { id, after: None, parent: None, regs: regs.into() }))
         };
         let replaces = n % 10 == 3;
         let changes = match layer {
@@ -179,7 +183,7 @@ fn write_ops(count: usize, out: &mut impl Write) -> std::io::Result<()> {
             _ => vec![Change::Set {
                 unit: Some(UnitId { op: *base, n: 1 }),
                 register: "value".into(),
-                value: Some(n.to_string()),
+                value: Some(n.to_string().into()),
             }],
         };
         let depends = if matches!(layer, Layer::Reducer) { add.depends.clone() } else { Vec::new() };
@@ -190,7 +194,7 @@ fn write_ops(count: usize, out: &mut impl Write) -> std::io::Result<()> {
             base: (!replaces).then_some(*base),
             id,
             ts: clock.now(),
-            parents: vec![*head],
+            parents: [*head].into_iter().collect(),
             def: Some(add.id),
             bundle: Some(format!("bnd_{:026}", n / 1_000).into()),
             changes,

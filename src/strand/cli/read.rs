@@ -239,8 +239,8 @@ fn changed(change: &Change) -> String {
     match change {
         Change::Set { register, value: Some(value), .. } => format!("{register}: {value}"),
         Change::Set { register, value: None, .. } => format!("{register}: none"),
-        Change::Insert { regs, .. } => {
-            let regs: Vec<String> = regs.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        Change::Insert(insert) => {
+            let regs: Vec<String> = insert.regs.iter().map(|(name, value)| format!("{name}: {value}")).collect();
             format!("insert {}", regs.join(", "))
         }
         Change::Delete(_) => "delete".to_owned(),
@@ -258,9 +258,10 @@ pub fn history_line(op: &Op, about: Option<&str>) -> String {
     let time = DateTime::<Utc>::from_timestamp_millis(op.ts).map(|t| t.format("%Y-%m-%dT%H:%M:%SZ").to_string());
     let text = op
         .body
-        .clone()
-        .or_else(|| op.name_new.as_ref().map(|new| format!("{} -> {new}", op.name)))
-        .or_else(|| op.to.clone())
+        .as_deref()
+        .map(str::to_owned)
+        .or_else(|| op.name_new().map(|new| format!("{} -> {new}", op.name)))
+        .or_else(|| op.to().map(str::to_owned))
         .or_else(|| (!op.changes.is_empty()).then(|| op.changes.iter().map(changed).collect::<Vec<_>>().join("; ")))
         .unwrap_or_default();
     let (time, first) = (time.unwrap_or_default(), text.lines().next().unwrap_or_default().to_owned());

@@ -49,7 +49,7 @@ impl Summary {
     fn of_add(op: &Op) -> Option<Summary> {
         (op.kind == Kind::Add).then(|| Summary {
             live: true,
-            name: op.name.clone(),
+            name: op.name.to_string(),
             claim: op.id,
             claimed_by_add: true,
             epoch: op.id,
@@ -104,15 +104,15 @@ impl Graph {
             killed.extend(self.past_on(remove.op.id));
         }
         let keeps = &[Kind::Add, Kind::Replace, Kind::Edit, Kind::Rename, Kind::Link];
-        let settling = of(&[Kind::Remove]).filter(|node| node.op.to.is_some()).max_by_key(|node| node.op.key());
+        let settling = of(&[Kind::Remove]).filter(|node| node.op.to().is_some()).max_by_key(|node| node.op.key());
         let (edits, other_edits): (Vec<&Node>, Vec<&Node>) =
             of(&[Kind::Edit]).partition(|node| node.op.base == Some(epoch.op.id));
         let other_bodies = of(&[Kind::Add, Kind::Replace]).filter(|node| node.op.id != epoch.op.id);
         Some(Summary {
             live: of(keeps).any(|node| !killed.contains(&node.op.id)),
             name: match claim.op.kind {
-                Kind::Rename => claim.op.name_new.clone().unwrap_or_default(),
-                _ => claim.op.name.clone(),
+                Kind::Rename => claim.op.name_new().unwrap_or_default().to_owned(),
+                _ => claim.op.name.to_string(),
             },
             claim: claim.op.id,
             claimed_by_add: claim.op.kind == Kind::Add,

@@ -74,8 +74,8 @@ impl Graph {
     /// Returns an admitted op.
     pub fn node(&self, id: OpId) -> Option<&Node> {
         let node = self.light(id)?;
-        let Some(at) = node.archived else { return Some(node) };
-        let op = self.archives.as_ref()?.op(at)?;
+        let Some(at) = node.archived.as_deref() else { return Some(node) };
+        let op = self.archives.as_ref()?.op(*at)?;
         let whole = Node::known(op, node.void.clone(), node.max_ts, node.anchored, None);
         Some(self.nodes.put(id, Box::new(whole)))
     }
@@ -245,7 +245,7 @@ impl Graph {
     fn had(&self, def: DefId, (layer, name): &Name) -> bool {
         let ops = self.lattice(def).filter(|lattice| lattice.layer == *layer).map(|lattice| &lattice.ops);
         let mut nodes = ops.into_iter().flatten().filter_map(|id| self.light(*id));
-        nodes.any(|node| node.names() == Some(name))
+        nodes.any(|node| node.names() == Some(name.as_str()))
     }
 
     /// Offers ops in any order. Known ones are counted; of the others, and of those pending, the
@@ -422,7 +422,7 @@ impl Graph {
         let mut seen = IdSet::default();
         let Some(start) = self.light(id) else { return seen };
         let target = start.op.target();
-        let mut stack: Vec<OpId> = start.op.parents.clone();
+        let mut stack: Vec<OpId> = start.op.parents.to_vec();
         while let Some(id) = stack.pop() {
             if let Some(node) = self.light(id)
                 && node.op.target() == target

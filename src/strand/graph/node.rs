@@ -20,7 +20,7 @@ pub struct Node {
     /// Whether the `add` of its target is among its ancestors (or it is that `add`).
     pub anchored: bool,
     /// Where its text stands, if it was moved out of the log and is not here.
-    pub archived: Option<At>,
+    pub archived: Option<Box<At>>,
     outline: OnceCell<Outline>,
     /// Its body as it was parsed to see whether it is void, for the first who wants it.
     pub(super) body: RefCell<Option<Box<Body>>>,
@@ -35,15 +35,15 @@ impl Node {
 
     /// Creates an op about which everything was found out before. With `archived`, it comes without its text.
     pub fn known(op: Op, void: Option<Box<str>>, max_ts: i64, anchored: bool, archived: Option<At>) -> Node {
-        Node { void, max_ts, anchored, archived, ..Node::new(op) }
+        Node { void, max_ts, anchored, archived: archived.map(Box::new), ..Node::new(op) }
     }
 
     /// Returns the name it gives its definition, if it has an effect.
-    pub(super) fn names(&self) -> Option<&String> {
+    pub(super) fn names(&self) -> Option<&str> {
         match self.op.kind {
             _ if self.void.is_some() => None,
-            Kind::Add => Some(&self.op.name),
-            Kind::Rename => self.op.name_new.as_ref(),
+            Kind::Add => Some(&*self.op.name),
+            Kind::Rename => self.op.name_new(),
             _ => None,
         }
     }
@@ -77,7 +77,20 @@ impl Node {
 pub(super) struct Outline {
     /// How many units it has of its own.
     pub units: u32,
-    pub form: &'static str,
+    pub form: Form,
+}
+
+/// What may be changed about a body, of a type above all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A type without parts.
+    Plain,
+    /// A type with fields.
+    Record,
+    /// A type with variants.
+    Union,
+    /// No type.
+    Other,
 }
 
 impl Outline {
@@ -86,11 +99,11 @@ impl Outline {
     }
 }
 
-fn form(body: &Body) -> &'static str {
+fn form(body: &Body) -> Form {
     match body {
-        Body::Type(TypeBody::Plain { .. }) => "plain",
-        Body::Type(TypeBody::Record(_)) => "record",
-        Body::Type(TypeBody::Union(_)) => "union",
-        _ => "",
+        Body::Type(TypeBody::Plain { .. }) => Form::Plain,
+        Body::Type(TypeBody::Record(_)) => Form::Record,
+        Body::Type(TypeBody::Union(_)) => Form::Union,
+        _ => Form::Other,
     }
 }

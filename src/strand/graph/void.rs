@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Graph;
-use super::node::{Node, Outline};
+use super::node::{Form, Node, Outline};
 use crate::strand::id::{Layer, OpId, UnitId};
 use crate::strand::lang::ast::Body;
 use crate::strand::lang::names::{is_upper, name_fault};
 use crate::strand::lang::parse::{Category, MAX_DEPTH, category, parse_body, parse_register};
 use crate::strand::lang::unit::{mandatory, split};
-use crate::strand::op::{Change, Kind, LAST_TS, Op};
+use crate::strand::op::{Change, Insert, Kind, LAST_TS, Op};
 
 /// What stands in the way of an op having an effect.
 type Fault = String;
@@ -52,7 +52,7 @@ fn is_anchored(graph: &Graph, op: &Op) -> bool {
 
 /// Parses what an op says. Returns the body it brings, if it brings one.
 fn parse(graph: &Graph, op: &Op) -> Result<Option<Body>, Fault> {
-    let name = if op.kind == Kind::Rename { op.name_new.as_deref() } else { Some(op.name.as_str()) };
+    let name = if op.kind == Kind::Rename { op.name_new() } else { Some(&*op.name) };
     if matches!(op.kind, Kind::Add | Kind::Rename)
         && let Some(fault) = name.and_then(|name| name_fault(op.layer, name))
     {
@@ -101,13 +101,15 @@ fn knows(graph: &Graph, op: &Op, base: &Node) -> bool {
 }
 
 /// Returns the units whose kind the op sets, with the kind.
-fn kinds_set(op: &Op) -> BTreeMap<UnitId, String> {
-    let kind = |change: &Change| match change {
-        Change::Set { unit: Some(unit), register, value: Some(kind) } if register == "kind" => {
-            Some((*unit, kind.clone()))
+fn kinds_set(op: &Op) -> BTreeMap<UnitId, &str> {
+    fn kind(change: &Change) -> Option<(UnitId, &str)> {
+        match change {
+            Change::Set { unit: Some(unit), register, value: Some(kind) } if **register == *"kind" => {
+                Some((*unit, kind))
+            }
+            _ => None,
         }
-        _ => None,
-    };
+    }
     op.changes.iter().filter_map(kind).collect()
 }
 
@@ -117,9 +119,9 @@ struct EditCheck<'g> {
     base: OpId,
     /// How many units the base body has of its own.
     units: u32,
-    form: &'static str,
+    form: Form,
     own: HashSet<UnitId>,
-    kinds: BTreeMap<UnitId, String>,
+    kinds: BTreeMap<UnitId, &'g str>,
     /// The parent and the depth of elements that were asked for.
     places: HashMap<UnitId, (Option<UnitId>, u32)>,
     /// The parent of each element of the base body.
@@ -136,7 +138,7 @@ impl EditCheck<'_> {
                 }
                 self.register(*unit, register, value.as_deref())
             }
-            Change::Insert { id, after, parent, regs } => self.insert(*id, *after, *parent, regs),
+            Change::Insert(insert) => self.insert(insert),
             Change::Delete(unit) => {
                 self.known(*unit)?;
                 if self.op.layer == Layer::Tile && *unit == (UnitId { op: self.base, n: 1 }) {
@@ -150,10 +152,10 @@ impl EditCheck<'_> {
     fn register(&self, unit: Option<UnitId>, name: &str, value: Option<&str>) -> Result<(), Fault> {
         let unknown = || format!("it names the register '{name}', which is not there");
         let category = category(self.op.layer, unit.is_some(), name).ok_or_else(unknown)?;
-        if self.op.layer == Layer::Type && (unit.is_some() == (self.form == "plain")) && name != "doc" {
+        if self.op.layer == Layer::Type && (unit.is_some() == (self.form == Form::Plain)) && name != "doc" {
             return Err(unknown());
         }
-        if unit.is_some() && self.op.layer == Layer::Type && name == "fields" && self.form == "record" {
+        if unit.is_some() && self.op.layer == Layer::Type && name == "fields" && self.form == Form::Record {
             return Err(unknown());
         }
         let Some(text) = value else {
@@ -168,7 +170,7 @@ impl EditCheck<'_> {
         if name == "form" && !matches!(text, "alias" | "nominal") {
             return Err("it changes the form of a type; that needs a replace".to_owned());
         }
-        if category == Category::AnyName && is_upper(text) != (self.form == "union") {
+        if category == Category::AnyName && is_upper(text) != (self.form == Form::Union) {
             return Err(format!("'{text}' cannot be the name here"));
         }
         let reg = parse_register(category, text);
@@ -180,24 +182,20 @@ impl EditCheck<'_> {
         let Some(kind) = self.kinds.get(&unit) else { return Ok(()) };
         let sets = |name: &str| {
             self.op.changes.iter().any(|change| {
-                matches!(change, Change::Set { unit: Some(u), register, value: Some(_) } if *u == unit && register == name)
+                matches!(change, Change::Set { unit: Some(u), register, value: Some(_) } if *u == unit && **register == *name)
             })
         };
-        let body = if kind == "write" { "value" } else { "args" };
+        let body = if *kind == "write" { "value" } else { "args" };
         if sets("target") && sets(body) { Ok(()) } else { Err(format!("it makes a {kind} without all its parts")) }
     }
 
-    fn insert(
-        &mut self,
-        id: UnitId,
-        after: Option<UnitId>,
-        parent: Option<UnitId>,
-        regs: &BTreeMap<String, String>,
-    ) -> Result<(), Fault> {
+    fn insert(&mut self, insert: &Insert) -> Result<(), Fault> {
+        let Insert { id, after, parent, regs } = insert;
+        let (id, after, parent) = (*id, *after, *parent);
         if id.op != self.op.id || id.n != self.own.len() as u32 + 1 {
             return Err("its inserts are not numbered in order".to_owned());
         }
-        if self.units == 0 && !matches!(self.form, "record" | "union") && self.op.layer != Layer::Reducer {
+        if self.units == 0 && !matches!(self.form, Form::Record | Form::Union) && self.op.layer != Layer::Reducer {
             return Err("this body has no units to insert among".to_owned());
         }
         let parent_of_after = match after {
@@ -227,7 +225,7 @@ impl EditCheck<'_> {
             (Layer::Tile, _, _) => &["elem"],
             (Layer::Reducer, _, Some("write")) => &["kind", "target", "value"],
             (Layer::Reducer, _, _) => &["kind", "target", "args"],
-            (_, "union", _) => &["name", "fields"],
+            (_, Form::Union, _) => &["name", "fields"],
             _ => &["name", "type"],
         };
         if let Some(lacking) = needed.iter().find(|name| !regs.contains_key(**name)) {
@@ -249,7 +247,8 @@ impl EditCheck<'_> {
         }
         let node = self.graph.node(unit.op).ok_or_else(unknown)?;
         let fits = node.void.is_none() && node.op.base == Some(self.base) && self.graph.reaches(node, &self.op.parents);
-        let inserted = node.op.changes.iter().any(|change| matches!(change, Change::Insert { id, .. } if *id == unit));
+        let inserted =
+            node.op.changes.iter().any(|change| matches!(change, Change::Insert(insert) if insert.id == unit));
         if fits && inserted { Ok(()) } else { Err(unknown()) }
     }
 
@@ -287,7 +286,7 @@ impl EditCheck<'_> {
             return Some(UnitId { op: self.base, n: parent as u32 + 1 });
         }
         self.graph.node(unit.op)?.op.changes.iter().find_map(|change| match change {
-            Change::Insert { id, parent, .. } if *id == unit => *parent,
+            Change::Insert(insert) if insert.id == unit => insert.parent,
             _ => None,
         })
     }

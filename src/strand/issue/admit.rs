@@ -59,7 +59,7 @@ pub(super) fn settle_name(state: &mut State, id: DefId, issuer: &Issuer, made: &
         let (Some(loser), Some(absorber)) = (state.view(absorbed), state.view(id)) else { continue };
         let mut op = blank(Kind::Remove, &loser.qname(), &issuer.because("settle"));
         op.def = Some(absorbed);
-        op.to = Some(absorber.qname().to_string());
+        op.set_rare(|rare| rare.to = Some(absorber.qname().to_string()));
         op.depends = vec![dep(absorber)];
         let mut parents = heads(state, Some(absorbed));
         parents.extend(heads(state, Some(id)));
@@ -69,26 +69,11 @@ pub(super) fn settle_name(state: &mut State, id: DefId, issuer: &Issuer, made: &
 
 /// Returns an op with nothing in it but who and what.
 pub(super) fn blank(kind: Kind, qname: &QName, issuer: &Issuer) -> Op {
-    Op {
-        kind,
-        layer: qname.layer,
-        name: qname.name.clone(),
-        body: None,
-        author: issuer.author.as_str().into(),
-        ts: issuer.clock.now(),
-        id: issuer.clock.op_id(),
-        parents: Vec::new(),
-        depends: Vec::new(),
-        def: None,
-        name_new: None,
-        base: None,
-        changes: Vec::new(),
-        to: None,
-        bundle: issuer.bundle.as_deref().map(Into::into),
-        cause: issuer.cause.clone(),
-        doc: None,
-        extra: None,
-    }
+    let (ts, id) = (issuer.clock.now(), issuer.clock.op_id());
+    let mut op = Op::new(kind, (qname.layer, &qname.name), &issuer.author, ts, id);
+    op.bundle = issuer.bundle.as_deref().map(Into::into);
+    op.set_rare(|rare| rare.cause.clone_from(&issuer.cause));
+    op
 }
 
 /// Gives an op its parents and time, and admits it.

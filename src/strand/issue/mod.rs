@@ -98,8 +98,8 @@ fn add(
     let (depends, follow) = depends(state, &mut body, old);
     let mut op = blank(Kind::Add, qname, issuer);
     op.def = def;
-    op.body = Some(print::body(&body));
-    op.doc = doc.filter(|doc| !doc.is_empty());
+    op.body = Some(print::body(&body).into());
+    op.set_rare(|rare| rare.doc = doc.filter(|doc| !doc.is_empty()));
     op.depends = depends;
     let mut parents = heads(state, follow);
     parents.extend(heads(state, state.graph().holders(qname.layer, &qname.name)));
@@ -123,8 +123,8 @@ fn replace(
     let (depends, follow) = depends(state, &mut body, Some(view));
     let mut op = blank(Kind::Replace, qname, issuer);
     op.def = Some(id);
-    op.body = Some(print::body(&body));
-    op.doc = Some(doc).filter(|doc| !doc.is_empty());
+    op.body = Some(print::body(&body).into());
+    op.set_rare(|rare| rare.doc = Some(doc).filter(|doc| !doc.is_empty()));
     op.depends = depends;
     let mut parents = heads(state, follow);
     parents.extend(own_heads(state, id));
@@ -156,7 +156,7 @@ fn link(
     let (source, end) = (target(state, from)?, target(state, to)?);
     let mut op = blank(kind, from, issuer);
     op.def = Some(source.id);
-    op.to = Some(to.to_string());
+    op.set_rare(|rare| rare.to = Some(to.to_string()));
     op.depends = vec![dep(end)];
     let mut parents = own_heads(state, source.id);
     parents.extend(heads(state, Some(end.id)));

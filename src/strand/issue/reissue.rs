@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{Draft, Issuer, Refusal, Removal, edit_sealed, issue, patch_of, revert::changed_body};
 use crate::strand::id::{DefId, OpId, QName, UnitId};
-use crate::strand::op::{Change, Kind, Op};
+use crate::strand::op::{Change, Insert, Kind, Op};
 use crate::strand::state::State;
 
 /// Issues ops again, parents first, as one bundle. References among them follow to the new
@@ -16,13 +16,14 @@ pub fn reissue(state: &mut State, ops: &[Op], issuer: &Issuer) -> Result<Vec<Op>
     for op in ops {
         let def = op.def.map(|def| renewed.get(&def).copied().unwrap_or(def));
         let current = def.and_then(|def| state.view(def)).filter(|view| view.visible()).map(|view| view.qname());
-        let qname = current.clone().unwrap_or_else(|| QName::new(op.layer, op.name.clone()));
+        let qname = current.clone().unwrap_or_else(|| QName::new(op.layer, &*op.name));
         let other = || op.to_def().and_then(|to| state.view(to)).map(|view| view.qname());
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let body = || op.body.as_deref().unwrap_or_default().to_owned();
+        let doc = || op.doc().map(str::to_owned);
         let draft = match op.kind {
-            Kind::Add => Draft::Add { qname, body: text(&op.body), doc: op.doc.clone(), def },
-            Kind::Replace => Draft::Replace { qname, body: text(&op.body), doc: op.doc.clone() },
-            Kind::Rename => Draft::Rename { qname, to: text(&op.name_new) },
+            Kind::Add => Draft::Add { qname, body: body(), doc: doc(), def },
+            Kind::Replace => Draft::Replace { qname, body: body(), doc: doc() },
+            Kind::Rename => Draft::Rename { qname, to: op.name_new().unwrap_or_default().to_owned() },
             Kind::Remove => Draft::Remove { qname, how: Removal::Refuse },
             Kind::Link | Kind::Unlink => match (op.kind, other()) {
                 (Kind::Link, Some(to)) => Draft::Link(qname, to),
@@ -74,7 +75,7 @@ fn same_body(
     let own = |unit: &UnitId| unit.op == op.id || units.contains(&UnitId { op: now(unit.op), ..*unit });
     let fits = op.changes.iter().all(|change| match change {
         Change::Set { unit, .. } => unit.iter().all(&own),
-        Change::Insert { after, parent, .. } => after.iter().chain(parent).all(&own),
+        Change::Insert(insert) => insert.after.iter().chain(&insert.parent).all(&own),
         Change::Delete(unit) => own(unit),
     });
     let changes_for = |id: OpId| -> Vec<Change> {
@@ -93,8 +94,9 @@ fn moved(change: &Change, to: impl Fn(OpId) -> OpId) -> Change {
         Change::Set { unit: u, register, value } => {
             Change::Set { unit: u.map(unit), register: register.clone(), value: value.clone() }
         }
-        Change::Insert { id, after, parent, regs } => {
-            Change::Insert { id: unit(*id), after: after.map(unit), parent: parent.map(unit), regs: regs.clone() }
+        Change::Insert(insert) => {
+            let (id, after, parent) = (unit(insert.id), insert.after.map(unit), insert.parent.map(unit));
+            Change::Insert(Box::new(Insert { id, after, parent, regs: insert.regs.clone() }))
         }
         Change::Delete(u) => Change::Delete(unit(*u)),
     }

@@ -41,7 +41,7 @@ pub(super) fn rename(
     settle_name(state, id, &issuer, made);
     let mut op = blank(Kind::Rename, qname, &issuer);
     op.def = Some(id);
-    op.name_new = Some(to.to_owned());
+    op.set_rare(|rare| rare.name_new = Some(to.to_owned()));
     let mut parents = own_heads(state, id);
     parents.extend(heads(state, absorbed));
     admit(state, op, parents, made);
@@ -79,7 +79,7 @@ fn rewrite_late(state: &State, who: DefId, id: DefId, new_name: &str) -> Option<
     let mut changes = Vec::new();
     let mut rewrite = |unit, name: &str, reg: &mut Reg| {
         if name_late(reg, id, new_name) {
-            changes.push(Change::Set { unit, register: name.to_owned(), value: Some(reg.text()) });
+            changes.push(Change::Set { unit, register: name.into(), value: Some(reg.text().into()) });
         }
     };
     for (name, reg) in &mut header {

@@ -7,7 +7,7 @@ use super::{Draft, Issuer, Refusal, Removal, issue};
 use crate::strand::id::{DefId, OpId, QName, UnitId};
 use crate::strand::lang::parse::{category, parse_register};
 use crate::strand::lang::unit::{Parts, Reg, RegName, Unit, join, split};
-use crate::strand::op::{Change, Kind, Op};
+use crate::strand::op::{Change, Insert, Kind, Op};
 use crate::strand::state::{State, View};
 
 /// Issues the inverse of an op. Returns the ops, and what could not be restored because something
@@ -130,18 +130,18 @@ impl EditBack<'_> {
     fn undo(&mut self, id: OpId, change: &Change) {
         match change {
             Change::Set { unit, register, .. } => {
-                let target = unit.map_or(register.clone(), |unit| format!("{unit}/{register}"));
+                let target = unit.map_or_else(|| register.to_string(), |unit| format!("{unit}/{register}"));
                 if !self.holds(id, *unit, register) || unit.is_some_and(|unit| !self.view.units.contains(&unit)) {
                     self.skipped.push(target);
                     return;
                 }
-                let value = register_text(self.old, *unit, register);
+                let value = register_text(self.old, *unit, register).map(Into::into);
                 self.changes.push(Change::Set { unit: *unit, register: register.clone(), value });
             }
-            Change::Insert { id: unit, .. } if self.view.units.contains(unit) => {
-                self.changes.push(Change::Delete(*unit))
+            Change::Insert(insert) if self.view.units.contains(&insert.id) => {
+                self.changes.push(Change::Delete(insert.id))
             }
-            Change::Insert { id: unit, .. } => self.skipped.push(unit.to_string()),
+            Change::Insert(insert) => self.skipped.push(insert.id.to_string()),
             Change::Delete(unit) => self.bring_back(*unit),
         }
     }
@@ -149,8 +149,7 @@ impl EditBack<'_> {
     /// Returns whether the edit's value of a register still stands: no later edit of this body wrote it.
     fn holds(&self, id: OpId, unit: Option<UnitId>, register: &str) -> bool {
         let Some(lattice) = self.state.graph().lattice(self.def) else { return false };
-        let writes =
-            |change: &Change| matches!(change, Change::Set { unit: u, register: r, .. } if *u == unit && r == register);
+        let writes = |change: &Change| matches!(change, Change::Set { unit: u, register: r, .. } if *u == unit && **r == *register);
         let edits = lattice.ops.iter().filter_map(|id| self.state.graph().node(*id));
         let edits = edits.filter(|node| node.void.is_none() && node.op.base == Some(self.view.epoch));
         let newest = edits.filter(|node| node.op.changes.iter().any(writes)).max_by_key(|node| node.op.key());
@@ -180,7 +179,7 @@ impl EditBack<'_> {
             if !own && below.is_none() {
                 continue;
             }
-            let inserted = self.changes.iter().filter(|change| matches!(change, Change::Insert { .. })).count();
+            let inserted = self.changes.iter().filter(|change| matches!(change, Change::Insert(_))).count();
             let id = UnitId { op: self.op.id, n: inserted as u32 + 1 };
             let after = if own {
                 before.map(|i| self.old.units[i])
@@ -189,7 +188,8 @@ impl EditBack<'_> {
                 sibling.map(|(_, id)| *id)
             };
             let regs = parts.units[index].regs.iter().map(|(name, reg)| (name.to_string(), reg.text())).collect();
-            self.changes.push(Change::Insert { id, after, parent: if own { parent } else { below }, regs });
+            let parent = if own { parent } else { below };
+            self.changes.push(Change::Insert(Box::new(Insert { id, after, parent, regs })));
             ids.push((index, id));
         }
     }
@@ -215,7 +215,7 @@ pub fn changed_body(view: &View, changes: &[Change]) -> Option<crate::strand::la
     let mut deleted: BTreeSet<UnitId> = BTreeSet::new();
     for change in changes {
         match change {
-            Change::Set { unit: None, register, .. } if register == "doc" => {}
+            Change::Set { unit: None, register, .. } if **register == *"doc" => {}
             Change::Set { unit, register, value } => {
                 let regs = match unit {
                     None => &mut parts.header,
@@ -223,14 +223,15 @@ pub fn changed_body(view: &View, changes: &[Change]) -> Option<crate::strand::la
                 };
                 match value {
                     Some(text) => {
-                        regs.insert(RegName::Owned(register.clone()), parse(unit.is_some(), register, text)?);
+                        regs.insert(RegName::Owned(register.to_string()), parse(unit.is_some(), register, text)?);
                     }
                     None => {
-                        regs.remove(register.as_str());
+                        regs.remove(&**register);
                     }
                 }
             }
-            Change::Insert { id, parent, regs, .. } => {
+            Change::Insert(insert) => {
+                let Insert { id, parent, regs, .. } = &**insert;
                 let parent = parent.and_then(|parent| ids.iter().position(|id| *id == parent));
                 let mut unit = Unit { id: Some(*id), parent, regs: Default::default() };
                 for (name, text) in regs {

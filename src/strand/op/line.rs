@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::{Change, Dep, Kind, Op, author_is_valid, shared};
+use super::{Change, Dep, Insert, Kind, Op, Rare, author_is_valid, shared};
 use crate::strand::id::{Layer, OpId, UnitId};
 
 #[derive(Deserialize)]
@@ -18,8 +18,9 @@ struct Wire<'l> {
     op: Cow<'l, str>,
     #[serde(borrow)]
     layer: Cow<'l, str>,
-    name: String,
-    body: Option<String>,
+    #[serde(borrow)]
+    name: Cow<'l, str>,
+    body: Option<Box<str>>,
     #[serde(borrow)]
     author: Cow<'l, str>,
     ts: i64,
@@ -47,7 +48,7 @@ enum WireChange<'l> {
     Set {
         #[serde(borrow)]
         reg: Cow<'l, str>,
-        set: Option<String>,
+        set: Option<Box<str>>,
     },
     Insert {
         #[serde(borrow)]
@@ -78,10 +79,11 @@ impl WireChange<'_> {
                     Some((unit, register)) => (Some(UnitId::parse(unit)?), register),
                     None => (None, &*reg),
                 };
-                Change::Set { unit, register: register.to_owned(), value: set }
+                Change::Set { unit, register: shared(register), value: set }
             }
             WireChange::Insert { ins, after, parent, regs } => {
-                Change::Insert { id: UnitId::parse(&ins)?, after: optional(after)?, parent: optional(parent)?, regs }
+                let (id, after, parent) = (UnitId::parse(&ins)?, optional(after)?, optional(parent)?);
+                Change::Insert(Box::new(Insert { id, after, parent, regs }))
             }
             WireChange::Delete { del } => Change::Delete(UnitId::parse(&del)?),
         })
@@ -116,34 +118,25 @@ pub(super) fn read(line: &[u8]) -> Option<Op> {
     if !whole || kind != Kind::Add && wire.def.is_none() || !author_is_valid(&wire.author) {
         return None;
     }
-    let mut parents = wire.parent_ops;
-    parents.sort_unstable();
-    parents.dedup();
-    // A list that was read has room for more; of a million ops that would be a third of the memory.
-    parents.shrink_to_fit();
     let changes = wire.changes.filter(|_| kind == Kind::Edit).unwrap_or_default();
     let mut changes: Vec<Change> = changes.into_iter().map(WireChange::change).collect::<Option<_>>()?;
+    // A list that was read has room for more; of a million ops that would be a third of the memory.
     changes.shrink_to_fit();
     let mut depends: Vec<Dep> = wire.depends_on.iter().map(|dep| Dep::parse(dep)).collect::<Option<_>>()?;
     depends.shrink_to_fit();
-    Some(Op {
-        kind,
-        layer: Layer::parse(&wire.layer)?,
-        name: wire.name,
+    let mut op = Op {
         body: wire.body,
-        author: shared(&wire.author),
-        ts: wire.ts,
-        id: wire.op_id,
-        parents,
+        parents: wire.parent_ops.into_iter().collect(),
         depends,
         def: wire.def,
-        name_new: wire.name_new,
         base: wire.base,
         changes,
-        to: wire.to,
         bundle: wire.bundle.as_deref().map(shared),
-        cause: wire.cause,
-        doc: wire.doc,
-        extra: None,
-    })
+        ..Op::new(kind, (Layer::parse(&wire.layer)?, &wire.name), &wire.author, wire.ts, wire.op_id)
+    };
+    let (name_new, to, cause, doc) = (wire.name_new, wire.to, wire.cause, wire.doc);
+    if name_new.is_some() || to.is_some() || cause.is_some() || doc.is_some() {
+        op.set_rare(|rare| *rare = Rare { name_new, to, cause, doc, ..Rare::default() });
+    }
+    Some(op)
 }

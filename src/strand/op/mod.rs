@@ -3,13 +3,14 @@
 mod line;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::id::{Layer, OpId, UnitId};
+use super::one_or_many::OneOrMany;
 
 /// What an op does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,23 +97,27 @@ pub enum Change {
         /// The unit; none for the header.
         unit: Option<UnitId>,
         /// The register.
-        register: String,
+        register: Arc<str>,
         /// Its new canonical text.
-        value: Option<String>,
+        value: Option<Box<str>>,
     },
     /// A unit inserted.
-    Insert {
-        /// Its identity.
-        id: UnitId,
-        /// The sibling before it.
-        after: Option<UnitId>,
-        /// Its parent element, in a tile.
-        parent: Option<UnitId>,
-        /// Its registers.
-        regs: BTreeMap<String, String>,
-    },
+    Insert(Box<Insert>),
     /// A unit deleted, with its children.
     Delete(UnitId),
+}
+
+/// A unit that an edit inserts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Insert {
+    /// Its identity.
+    pub id: UnitId,
+    /// The sibling before it.
+    pub after: Option<UnitId>,
+    /// Its parent element, in a tile.
+    pub parent: Option<UnitId>,
+    /// Its registers.
+    pub regs: BTreeMap<String, String>,
 }
 
 impl Change {
@@ -130,16 +135,17 @@ impl Change {
             };
             let value = match object.get("set")? {
                 Value::Null => None,
-                value => Some(value.as_str()?.to_owned()),
+                value => Some(value.as_str()?.into()),
             };
-            return Some(Change::Set { unit, register: register.to_owned(), value });
+            return Some(Change::Set { unit, register: shared(register), value });
         }
         if object.contains_key("ins") {
             let mut regs = BTreeMap::new();
             for (name, value) in object.get("regs")?.as_object()? {
                 regs.insert(name.clone(), value.as_str()?.to_owned());
             }
-            return Some(Change::Insert { id: unit("ins")??, after: unit("after")?, parent: unit("parent")?, regs });
+            let (id, after, parent) = (unit("ins")??, unit("after")?, unit("parent")?);
+            return Some(Change::Insert(Box::new(Insert { id, after, parent, regs })));
         }
         Some(Change::Delete(unit("del")??))
     }
@@ -147,34 +153,34 @@ impl Change {
     fn to_json(&self) -> Value {
         match self {
             Change::Set { unit, register, value } => {
-                let target = unit.map_or(register.clone(), |unit| format!("{unit}/{register}"));
+                let target = unit.map_or_else(|| register.to_string(), |unit| format!("{unit}/{register}"));
                 json!({"reg": target, "set": value})
             }
-            Change::Insert { id, after, parent, regs } => json!({
-                "ins": id.to_string(),
-                "after": after.map(|unit| unit.to_string()),
-                "parent": parent.map(|unit| unit.to_string()),
-                "regs": regs,
+            Change::Insert(insert) => json!({
+                "ins": insert.id.to_string(),
+                "after": insert.after.map(|unit| unit.to_string()),
+                "parent": insert.parent.map(|unit| unit.to_string()),
+                "regs": insert.regs,
             }),
             Change::Delete(unit) => json!({"del": unit.to_string()}),
         }
     }
 }
 
-/// Returns a text that is the same in many ops, held once as long as they come one after the other.
-fn shared(text: &str) -> Arc<str> {
-    const HELD: usize = 8;
+/// Returns a text that is the same in many ops, held once as long as no other text takes its place in the table.
+pub(super) fn shared(text: &str) -> Arc<str> {
+    const PLACES: usize = 1 << 10;
     thread_local! {
-        static LAST: RefCell<VecDeque<Arc<str>>> = const { RefCell::new(VecDeque::new()) };
+        static TABLE: RefCell<Vec<Option<Arc<str>>>> = const { RefCell::new(Vec::new()) };
     }
-    LAST.with_borrow_mut(|last| {
-        if let Some(known) = last.iter().find(|known| ***known == *text) {
-            return known.clone();
+    let spread = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let at = text.bytes().fold(0x811c_9dc5, spread) as usize % PLACES;
+    TABLE.with_borrow_mut(|table| {
+        table.resize(PLACES, None);
+        match &mut table[at] {
+            Some(known) if **known == *text => known.clone(),
+            other => other.insert(text.into()).clone(),
         }
-        let new: Arc<str> = text.into();
-        last.push_front(new.clone());
-        last.truncate(HELD);
-        new
     })
 }
 
@@ -186,9 +192,9 @@ pub struct Op {
     /// The target's layer.
     pub layer: Layer,
     /// The target's name as its issuer saw it; for `add` the claimed name.
-    pub name: String,
+    pub name: Arc<str>,
     /// The new body's canonical text (add, replace).
-    pub body: Option<String>,
+    pub body: Option<Box<str>>,
     /// Who issued it.
     pub author: Arc<str>,
     /// When, in unix milliseconds; grows along `parents`.
@@ -196,27 +202,34 @@ pub struct Op {
     /// Its identity.
     pub id: OpId,
     /// The ops it follows, sorted.
-    pub parents: Vec<OpId>,
+    pub parents: OneOrMany<OpId>,
     /// What its text refers to, sorted.
     pub depends: Vec<Dep>,
     /// The target definition; none for a fresh `add`.
     pub def: Option<OpId>,
-    /// The new name (rename).
-    pub name_new: Option<String>,
     /// The body it was made on (edit).
     pub base: Option<OpId>,
     /// What it changes (edit).
     pub changes: Vec<Change>,
-    /// The other end (link, unlink, settling remove), as a qualified name.
-    pub to: Option<String>,
     /// The bundle it belongs to.
     pub bundle: Option<Arc<str>>,
+    /// Fields that few ops have, never empty: see [`Op::set_rare`].
+    pub rare: Option<Box<Rare>>,
+}
+
+/// Fields that few ops have: they take room in those alone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rare {
+    /// The new name (rename).
+    pub name_new: Option<String>,
+    /// The other end (link, unlink, settling remove), as a qualified name.
+    pub to: Option<String>,
     /// Why it was generated.
     pub cause: Option<String>,
     /// Doc lines without `## ` (add, replace).
     pub doc: Option<String>,
     /// Fields this version does not know, kept as they came. The `patch` of an edit is not kept: `changes` say it all.
-    pub extra: Option<Box<Map<String, Value>>>,
+    pub extra: Map<String, Value>,
 }
 
 const KNOWN: [&str; 18] = [
@@ -241,6 +254,58 @@ const KNOWN: [&str; 18] = [
 ];
 
 impl Op {
+    /// Creates an op of which nothing is known but what it does, to what, who did it, and when.
+    pub fn new(kind: Kind, (layer, name): (Layer, &str), author: &str, ts: i64, id: OpId) -> Op {
+        Op {
+            kind,
+            layer,
+            name: name.into(),
+            body: None,
+            author: shared(author),
+            ts,
+            id,
+            parents: OneOrMany::None,
+            depends: Vec::new(),
+            def: None,
+            base: None,
+            changes: Vec::new(),
+            bundle: None,
+            rare: None,
+        }
+    }
+
+    /// Returns the new name (rename).
+    pub fn name_new(&self) -> Option<&str> {
+        self.rare.as_ref()?.name_new.as_deref()
+    }
+
+    /// Returns the other end (link, unlink, settling remove), as a qualified name.
+    pub fn to(&self) -> Option<&str> {
+        self.rare.as_ref()?.to.as_deref()
+    }
+
+    /// Returns why it was generated.
+    pub fn cause(&self) -> Option<&str> {
+        self.rare.as_ref()?.cause.as_deref()
+    }
+
+    /// Returns the doc lines without `## ` (add, replace).
+    pub fn doc(&self) -> Option<&str> {
+        self.rare.as_ref()?.doc.as_deref()
+    }
+
+    /// Returns the fields this version does not know.
+    fn extra(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.rare.iter().flat_map(|rare| &rare.extra)
+    }
+
+    /// Changes the fields that few ops have.
+    pub fn set_rare(&mut self, change: impl FnOnce(&mut Rare)) {
+        let mut rare = self.rare.take().map_or_else(Rare::default, |rare| *rare);
+        change(&mut rare);
+        self.rare = (rare != Rare::default()).then(|| Box::new(rare));
+    }
+
     /// Returns the definition it is about.
     pub fn target(&self) -> OpId {
         self.def.unwrap_or(self.id)
@@ -258,7 +323,7 @@ impl Op {
 
     /// Returns the definition named by the first bound entry of depends-on, for links and settling removes.
     pub fn to_def(&self) -> Option<OpId> {
-        let to = self.to.as_deref()?;
+        let to = self.to()?;
         let named = self.depends.iter().find(|dep| format!("{}.{}", dep.layer, dep.name) == to);
         named.or_else(|| self.depends.first()).and_then(|dep| dep.def)
     }
@@ -280,48 +345,34 @@ impl Op {
             Some(Value::Array(items)) => Ok(items.as_slice()),
             _ => Err(format!("'{name}' is missing or not a list")),
         };
-        let mut op = Op {
-            kind: Kind::named(&needed("op")?)?,
-            layer: Layer::named(&needed("layer")?)?,
-            name: needed("name")?,
-            body: text("body")?,
-            author: shared(&needed("author")?),
-            ts: object.get("ts").and_then(Value::as_i64).ok_or("'ts' is missing or no whole number")?,
-            id: id("op-id")?.ok_or("'op-id' is missing")?,
-            parents: Vec::new(),
-            depends: Vec::new(),
-            def: id("def")?,
-            name_new: text("name-new")?,
-            base: id("base")?,
-            changes: Vec::new(),
-            to: text("to")?,
-            bundle: text("bundle")?.as_deref().map(shared),
-            cause: text("cause")?,
-            doc: text("doc")?,
-            extra: None,
-        };
+        let kind = Kind::named(&needed("op")?)?;
+        let layer = Layer::named(&needed("layer")?)?;
+        let ts = object.get("ts").and_then(Value::as_i64).ok_or("'ts' is missing or no whole number")?;
+        let own = id("op-id")?.ok_or("'op-id' is missing")?;
+        let mut op = Op::new(kind, (layer, &needed("name")?), &needed("author")?, ts, own);
+        op.body = text("body")?.map(Into::into);
+        (op.def, op.base) = (id("def")?, id("base")?);
+        op.bundle = text("bundle")?.as_deref().map(shared);
+        let (name_new, to, cause, doc) = (text("name-new")?, text("to")?, text("cause")?, text("doc")?);
+        let unknown =
+            |(key, value): (&String, &Value)| (!KNOWN.contains(&key.as_str())).then(|| (key.clone(), value.clone()));
+        let extra = object.iter().filter_map(unknown).collect();
+        op.set_rare(|rare| *rare = Rare { name_new, to, cause, doc, extra });
         if !author_is_valid(&op.author) {
             return Err(format!("'{}' is not an author: use agent:<id> or user:<id>", op.author));
         }
         for parent in list("parent-ops")? {
             let parent =
                 parent.as_str().and_then(OpId::parse).ok_or("'parent-ops' holds something else than op-ids")?;
-            op.parents.push(parent);
+            op.parents.add(parent);
         }
         for dep in list("depends-on")? {
             let dep = dep.as_str().and_then(Dep::parse).ok_or(format!("'depends-on' holds {dep}"))?;
             op.depends.push(dep);
         }
-        op.parents.sort_unstable();
-        op.parents.dedup();
         op.require_fields(object)?;
-        op.parents.shrink_to_fit();
         op.depends.shrink_to_fit();
         op.changes.shrink_to_fit();
-        let unknown =
-            |(key, value): (&String, &Value)| (!KNOWN.contains(&key.as_str())).then(|| (key.clone(), value.clone()));
-        let extra: Map<String, Value> = object.iter().filter_map(unknown).collect();
-        op.extra = (!extra.is_empty()).then(|| Box::new(extra));
         Ok(op)
     }
 
@@ -332,8 +383,8 @@ impl Op {
         need(self.kind == Kind::Add || self.def.is_some(), "def")?;
         match self.kind {
             Kind::Add | Kind::Replace => need(self.body.is_some(), "body"),
-            Kind::Rename => need(self.name_new.is_some(), "name-new"),
-            Kind::Link | Kind::Unlink => need(self.to.is_some(), "to"),
+            Kind::Rename => need(self.name_new().is_some(), "name-new"),
+            Kind::Link | Kind::Unlink => need(self.to().is_some(), "to"),
             Kind::Edit => {
                 need(self.base.is_some(), "base")?;
                 let changes =
@@ -364,25 +415,25 @@ impl Op {
                 out.insert(name.to_owned(), value);
             }
         };
-        let text = |text: &Option<String>| text.as_ref().map(|text| Value::from(text.as_str()));
+        let text = |text: Option<&str>| text.map(Value::from);
         put("op", Some(self.kind.word().into()));
         put("layer", Some(self.layer.word().into()));
-        put("name", Some(self.name.as_str().into()));
-        put("body", text(&self.body));
+        put("name", Some(Value::from(&*self.name)));
+        put("body", text(self.body.as_deref()));
         put("author", Some(Value::from(&*self.author)));
         put("ts", Some(self.ts.into()));
         put("op-id", with_id.then(|| self.id.to_string().into()));
         put("parent-ops", Some(self.parents.iter().map(OpId::to_string).collect()));
         put("depends-on", Some(self.depends.iter().map(Dep::to_string).collect()));
         put("def", self.def.map(|def| def.to_string().into()));
-        put("name-new", text(&self.name_new));
+        put("name-new", text(self.name_new()));
         put("base", self.base.map(|base| base.to_string().into()));
         put("changes", (self.kind == Kind::Edit).then(|| self.changes.iter().map(Change::to_json).collect()));
-        put("to", text(&self.to));
+        put("to", text(self.to()));
         put("bundle", self.bundle.as_deref().map(Value::from));
-        put("cause", text(&self.cause));
-        put("doc", text(&self.doc));
-        for (name, value) in self.extra.iter().flat_map(|extra| extra.iter()) {
+        put("cause", text(self.cause()));
+        put("doc", text(self.doc()));
+        for (name, value) in self.extra() {
             put(name, Some(value.clone()));
         }
         Value::Object(out)
@@ -390,7 +441,7 @@ impl Op {
 
     /// Returns the op as one line of a log, without its newline: the text of [`Op::to_json`], written at once.
     pub fn to_line(&self) -> String {
-        let mut out = Line(String::with_capacity(256 + self.body.as_ref().map_or(0, String::len)));
+        let mut out = Line(String::with_capacity(256 + self.body.as_ref().map_or(0, |body| body.len())));
         out.text("{\"op\":", self.kind.word());
         out.text(",\"layer\":", self.layer.word());
         out.text(",\"name\":", &self.name);
@@ -408,7 +459,7 @@ impl Op {
         if let Some(def) = self.def {
             out.raw(",\"def\":\"", format_args!("{def}\""));
         }
-        out.optional(",\"name-new\":", self.name_new.as_deref());
+        out.optional(",\"name-new\":", self.name_new());
         if let Some(base) = self.base {
             out.raw(",\"base\":\"", format_args!("{base}\""));
         }
@@ -416,11 +467,11 @@ impl Op {
             let changes: Value = self.changes.iter().map(Change::to_json).collect();
             out.raw(",\"changes\":", changes);
         }
-        out.optional(",\"to\":", self.to.as_deref());
+        out.optional(",\"to\":", self.to());
         out.optional(",\"bundle\":", self.bundle.as_deref());
-        out.optional(",\"cause\":", self.cause.as_deref());
-        out.optional(",\"doc\":", self.doc.as_deref());
-        for (name, value) in self.extra.iter().flat_map(|extra| extra.iter()) {
+        out.optional(",\"cause\":", self.cause());
+        out.optional(",\"doc\":", self.doc());
+        for (name, value) in self.extra() {
             out.text(",", name);
             out.raw(":", value);
         }
@@ -494,28 +545,29 @@ mod tests {
         let change = Change::Set { unit: Some(UnitId { op: id(1), n: 2 }), register: "expr".into(), value: None };
         let dep = Dep { layer: Layer::Type, name: "日".into(), hash: "7c".into(), def: Some(id(1)) };
         for kind in Kind::ALL {
-            let full = Op {
-                kind,
-                layer: Layer::Fn,
-                name: "f".into(),
+            let mut full = Op {
                 body: Some("() -> Text = \"a\\n\"\n".into()),
-                author: "user:me".into(),
-                ts: 17,
-                id: id(9),
-                parents: vec![id(1), id(2)],
+                parents: [id(1), id(2)].into_iter().collect(),
                 depends: vec![dep.clone(), dep.clone()],
                 def: Some(id(1)),
-                name_new: Some("g".into()),
                 base: Some(id(1)),
                 changes: vec![change.clone(), Change::Delete(UnitId { op: id(1), n: 1 })],
-                to: Some("fn.h".into()),
                 bundle: Some("bnd_1".into()),
-                cause: Some("cascade".into()),
-                doc: Some("tells\tall\u{1}".into()),
-                extra: Some(Box::new(Map::from_iter([("later \"x\"".to_owned(), json!({"a": [1, null]}))]))),
+                ..Op::new(kind, (Layer::Fn, "f"), "user:me", 17, id(9))
             };
+            let extra = Map::from_iter([("later \"x\"".to_owned(), json!({"a": [1, null]}))]);
+            full.set_rare(|rare| {
+                *rare = Rare {
+                    name_new: Some("g".into()),
+                    to: Some("fn.h".into()),
+                    cause: Some("cascade".into()),
+                    doc: Some("tells\tall\u{1}".into()),
+                    extra,
+                };
+            });
             assert_eq!(full.to_line(), full.to_json().to_string());
-            let known = Op { extra: None, ..full.clone() };
+            let mut known = full.clone();
+            known.set_rare(|rare| rare.extra.clear());
             let line = known.to_line();
             let direct = line::read(line.as_bytes());
             let read = Op::from_json(&serde_json::from_str(&line).unwrap()).unwrap();

@@ -8,7 +8,7 @@ use crate::strand::lang::ast::{Body, Element, Ref, To, TypeBody};
 use crate::strand::lang::parse::{category, parse_register};
 use crate::strand::lang::resolve::{each_body_ref, each_ref};
 use crate::strand::lang::unit::{Parts, Reg, RegName, Unit, has_units, join, split, target_layer};
-use crate::strand::op::{Change, Op};
+use crate::strand::op::{Change, Insert, Op};
 
 /// A merged body, its names not yet resolved but bound as their writers bound them.
 pub struct Merged {
@@ -33,7 +33,7 @@ type Cell<'g> = (Key, Option<Reg>, &'g Op);
 /// make a body.
 pub fn merge(graph: &Graph, layer: Layer, summary: &Summary) -> Option<Merged> {
     let epoch = graph.node(summary.epoch)?;
-    let mut doc = epoch.op.doc.clone().unwrap_or_default();
+    let mut doc = epoch.op.doc().unwrap_or_default().to_owned();
     if summary.edits.is_empty() {
         let (body, units) = unedited(epoch.body()?, &epoch.op);
         return Some(Merged { body, doc, units });
@@ -123,7 +123,8 @@ impl<'g> Edits<'g> {
                             *held = cell;
                         }
                     }
-                    Change::Insert { id: unit, after, parent, regs } => {
+                    Change::Insert(insert) => {
+                        let Insert { id: unit, after, parent, regs } = &**insert;
                         let regs = regs
                             .iter()
                             .filter_map(|(name, text)| Some((name.clone(), parse_known(layer, true, name, text)?)));

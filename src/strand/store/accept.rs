@@ -176,8 +176,8 @@ pub(super) fn forbidden_by(enforced: bool, locks: &[super::Lock], state: &State,
         return None;
     }
     let claimed = match op.kind {
-        Kind::Add => Some(QName::new(op.layer, op.name.clone())),
-        Kind::Rename => op.name_new.clone().map(|name| QName::new(op.layer, name)),
+        Kind::Add => Some(QName::new(op.layer, &*op.name)),
+        Kind::Rename => op.name_new().map(|name| QName::new(op.layer, name)),
         _ => None,
     };
     let label = state.view(op.target()).map(|view| view.qname());

@@ -125,11 +125,11 @@ impl Store {
         }
         let label = self.state.view(op.target()).map(|view| view.qname());
         let claimed = match op.kind {
-            Kind::Add => Some(QName::new(op.layer, op.name.clone())),
-            Kind::Rename => op.name_new.clone().map(|name| QName::new(op.layer, name)),
+            Kind::Add => Some(QName::new(op.layer, &*op.name)),
+            Kind::Rename => op.name_new().map(|name| QName::new(op.layer, name)),
             _ => None,
         };
-        let written = QName::new(op.layer, op.name.clone());
+        let written = QName::new(op.layer, &*op.name);
         [label, claimed, Some(written)].into_iter().flatten().find_map(|qname| {
             forbids(locks, &op.author, &qname)
                 .map(|lock| Refusal::Locked(format!("{qname} is owned by {} (pattern {})", lock.owner, lock.pattern)))

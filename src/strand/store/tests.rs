@@ -352,7 +352,7 @@ fn no_time_an_op_names_makes_a_definition_uneditable() {
     let first = a.issue(&[add("slot.a", "Int = 1")], &me(), false).unwrap().ops.remove(0);
     let mut late = a.ops().remove(0);
     (late.id, late.def) = (crate::strand::id::new_op_id(), Some(first.id));
-    (late.kind, late.parents, late.ts) = (crate::strand::op::Kind::Replace, vec![first.id], i64::MAX);
+    (late.kind, late.parents, late.ts) = (crate::strand::op::Kind::Replace, [first.id].into_iter().collect(), i64::MAX);
     // The gate keeps it out, and what is in a log all the same has no effect.
     let result = a.accept(vec![late.clone()]).unwrap();
     assert_eq!((result.exit(), result.rejected[0].reason, a.conflicts().unwrap().len()), (2, "clock", 0));
@@ -408,7 +408,7 @@ fn on_little_stack(work: impl FnOnce() + Send + 'static) {
 #[test]
 fn inserts_within_inserts_nest_no_deeper_than_a_text_may() {
     use crate::strand::id::UnitId;
-    use crate::strand::op::{Change, Kind};
+    use crate::strand::op::{Change, Insert, Kind};
     on_little_stack(|| {
         let dir = tempfile::tempdir().unwrap();
         let mut store = Store::init(dir.path()).unwrap();
@@ -417,11 +417,12 @@ fn inserts_within_inserts_nest_no_deeper_than_a_text_may() {
             let mut op = store.ops().remove(0);
             (op.kind, op.id, op.def, op.base) =
                 (Kind::Edit, crate::strand::id::new_op_id(), Some(first.id), Some(first.id));
-            (op.body, op.parents, op.ts) = (None, vec![first.id], op.ts + 1);
+            (op.body, op.parents, op.ts) = (None, [first.id].into_iter().collect(), op.ts + 1);
             let unit = |n: u32| if n == 0 { UnitId { op: first.id, n: 1 } } else { UnitId { op: op.id, n } };
             let regs = || [("elem".to_owned(), "column".to_owned())].into();
             op.changes = (1..=levels)
-                .map(|n| Change::Insert { id: unit(n), after: None, parent: Some(unit(n - 1)), regs: regs() })
+                .map(|n| Insert { id: unit(n), after: None, parent: Some(unit(n - 1)), regs: regs() })
+                .map(|insert| Change::Insert(Box::new(insert)))
                 .collect();
             let id = op.id;
             store.accept(vec![op]).unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::strand::id::{Layer, OpId, UnitId};
 use crate::strand::lang::ast::{Body, TypeBody};
 use crate::strand::lang::unit::{Parts, Unit, has_units, split};
-use crate::strand::op::Change;
+use crate::strand::op::{Change, Insert};
 
 /// Returns the changes that make one body of another, for an edit of the given id; `None` if only a whole replacement
 /// can. `units` are the identities of the old body's units.
@@ -54,7 +54,11 @@ impl Work<'_> {
         for name in names {
             let value = new.header.get(name).map(|reg| reg.text());
             if old.header.get(name).map(|reg| reg.text()) != value {
-                self.changes.push(Change::Set { unit: None, register: name.to_string(), value });
+                self.changes.push(Change::Set {
+                    unit: None,
+                    register: name.as_ref().into(),
+                    value: value.map(Into::into),
+                });
             }
         }
     }
@@ -72,7 +76,11 @@ impl Work<'_> {
             let differs = old.get(name).map(|reg| reg.text()) != value;
             let left_over = new_kind && value.is_none() && matches!(name.as_ref(), "value" | "args");
             if (differs || (new_kind && value.is_some())) && !left_over {
-                self.changes.push(Change::Set { unit: Some(self.ids[a]), register: name.to_string(), value });
+                self.changes.push(Change::Set {
+                    unit: Some(self.ids[a]),
+                    register: name.as_ref().into(),
+                    value: value.map(Into::into),
+                });
             }
         }
         self.sequence(Some(a), children(self.old, a), children(self.new, b))
@@ -119,7 +127,7 @@ impl Work<'_> {
         self.inserted += 1;
         let id = UnitId { op: self.op, n: self.inserted };
         let regs = self.new[at].regs.iter().map(|(name, reg)| (name.to_string(), reg.text())).collect();
-        self.changes.push(Change::Insert { id, after, parent, regs });
+        self.changes.push(Change::Insert(Box::new(Insert { id, after, parent, regs })));
         let mut last = None;
         for child in children(self.new, at) {
             last = Some(self.insert(child, Some(id), last));
@@ -172,8 +180,9 @@ pub fn disjoint(a: &[Change], b: &[Change]) -> bool {
         (Change::Set { unit: u, register: r, .. }, Change::Set { unit: v, register: s, .. }) => u == v && r == s,
         (Change::Delete(u), Change::Set { unit: Some(v), .. })
         | (Change::Set { unit: Some(u), .. }, Change::Delete(v)) => u == v,
-        (Change::Delete(u), Change::Insert { parent: Some(v), .. })
-        | (Change::Insert { parent: Some(v), .. }, Change::Delete(u)) => u == v,
+        (Change::Delete(unit), Change::Insert(insert)) | (Change::Insert(insert), Change::Delete(unit)) => {
+            insert.parent == Some(*unit)
+        }
         _ => false,
     };
     !a.iter().any(|x| b.iter().any(|y| clash(x, y)))

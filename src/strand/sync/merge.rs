@@ -14,7 +14,7 @@ pub(super) fn changes_to(view: &View, file: &Definition, op: OpId) -> Option<Vec
     let mut changes = diff(view.layer, &view.body, &view.units, &file.body, op)?;
     if view.doc != file.doc {
         let value = Some(file.doc.clone()).filter(|doc| !doc.is_empty());
-        changes.push(Change::Set { unit: None, register: "doc".to_owned(), value });
+        changes.push(Change::Set { unit: None, register: "doc".into(), value: value.map(Into::into) });
     }
     Some(changes)
 }

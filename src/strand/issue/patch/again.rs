@@ -21,17 +21,17 @@ pub fn patch_of(op: &Op) -> Option<Value> {
     };
     for change in &op.changes {
         match change {
-            Change::Set { unit: None, register, value } => add(register.clone(), set(value.as_deref())),
+            Change::Set { unit: None, register, value } => add(register.to_string(), set(value.as_deref())),
             Change::Set { unit: Some(unit), register, value } => {
                 let part = register.strip_prefix("arg.").unwrap_or(register);
                 add(format!("body:{}.{part}", number(*unit)?), set(value.as_deref()));
             }
-            Change::Insert { after, parent, regs, .. } => {
-                let text = unit_text(op.layer, regs)?;
-                match (after, parent) {
-                    (Some(after), _) => add(format!("body:{}", number(*after)?), json!(format!("insert {text}"))),
+            Change::Insert(insert) => {
+                let text = unit_text(op.layer, &insert.regs)?;
+                match (insert.after, insert.parent) {
+                    (Some(after), _) => add(format!("body:{}", number(after)?), json!(format!("insert {text}"))),
                     (None, Some(parent)) => {
-                        add(format!("body:{}", number(*parent)?), json!(format!("insert-child {text}")))
+                        add(format!("body:{}", number(parent)?), json!(format!("insert-child {text}")))
                     }
                     (None, None) => add("body:0".to_owned(), json!(format!("insert {text}"))),
                 }

@@ -22,7 +22,7 @@ use crate::strand::lang::unit::{
     Parts, Reg, RegName, Unit, field_unit, form, has_units, join, mandatory, push_element, split, stmt_unit,
     variant_unit,
 };
-use crate::strand::op::Change;
+use crate::strand::op::{Change, Insert};
 use crate::strand::state::View;
 use read::{Address, Instruction, read_patch};
 use tokens::{failed, replace_plain};
@@ -388,7 +388,8 @@ impl<'v> Work<'v> {
         }
         for insert in &self.inserts {
             let regs = insert.unit.regs.iter().map(|(name, reg)| (name.to_string(), reg.text())).collect();
-            changes.push(Change::Insert { id: insert.id, after: insert.after, parent: insert.parent, regs });
+            let (id, after, parent) = (insert.id, insert.after, insert.parent);
+            changes.push(Change::Insert(Box::new(Insert { id, after, parent, regs })));
         }
         if changes.is_empty() {
             return Err(failed("the patch changes nothing"));
@@ -450,7 +451,7 @@ fn header_changes(old: &BTreeMap<RegName, Reg>, new: &BTreeMap<RegName, Reg>, ch
     for name in names {
         let value = new.get(name).map(Reg::text);
         if old.get(name).map(Reg::text) != value {
-            changes.push(Change::Set { unit: None, register: name.to_string(), value });
+            changes.push(Change::Set { unit: None, register: name.as_ref().into(), value: value.map(Into::into) });
         }
     }
 }
@@ -464,7 +465,7 @@ fn unit_changes(id: UnitId, old: &BTreeMap<RegName, Reg>, new: &BTreeMap<RegName
         let forced = kind_changed && value.is_some();
         let leave = kind_changed && value.is_none() && matches!(name.as_ref(), "value" | "args");
         if (forced || old.get(name).map(Reg::text) != value) && !leave {
-            changes.push(Change::Set { unit: Some(id), register: name.to_string(), value });
+            changes.push(Change::Set { unit: Some(id), register: name.as_ref().into(), value: value.map(Into::into) });
         }
     }
 }

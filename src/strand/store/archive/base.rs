@@ -99,7 +99,7 @@ pub fn entry(node: &Node, at: At, stub: bool) -> String {
     let op = &node.op;
     let mut out = if stub {
         let mut out = json!({
-            "stub": op.kind.word(), "layer": op.layer.word(), "op-id": op.id, "ts": op.ts, "parent-ops": op.parents,
+            "stub": op.kind.word(), "layer": op.layer.word(), "op-id": op.id, "ts": op.ts, "parent-ops": &op.parents[..],
         });
         // The name that an add gives, and what an edit was made on, count whatever became of the text.
         let named = (op.kind == Kind::Add).then(|| json!(op.name));
@@ -184,12 +184,12 @@ pub fn counting<'n>(nodes: impl Iterator<Item = &'n Node>) -> HashSet<OpId> {
             for change in &edit.op.changes {
                 match change {
                     Change::Set { unit, register, .. } => {
-                        let held = cells.entry((*unit, register.as_str())).or_insert(&edit.op);
+                        let held = cells.entry((*unit, &**register)).or_insert(&edit.op);
                         if held.key() < edit.op.key() {
                             *held = &edit.op;
                         }
                     }
-                    Change::Insert { .. } | Change::Delete(_) => {
+                    Change::Insert(_) | Change::Delete(_) => {
                         out.insert(edit.op.id);
                     }
                 }

@@ -257,11 +257,11 @@ type Edge = (u8, Vec<u8>, DefId);
 fn held_names(graph: &Graph, id: OpId) -> Vec<Vec<u8>> {
     let Some(node) = graph.light(id).filter(|node| node.void.is_none()) else { return Vec::new() };
     let name = match node.op.kind {
-        Kind::Add if node.op.def.is_some() => Some(&node.op.name),
-        Kind::Rename => node.op.name_new.as_ref(),
+        Kind::Add if node.op.def.is_some() => Some(&*node.op.name),
+        Kind::Rename => node.op.name_new(),
         _ => None,
     };
-    let first = graph.light(node.op.target()).map(|add| &add.op.name);
+    let first = graph.light(node.op.target()).map(|add| &*add.op.name);
     name.into_iter().flat_map(|name| first.into_iter().chain([name])).map(|n| pack::name(node.op.layer, n)).collect()
 }
 
