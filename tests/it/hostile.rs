@@ -53,9 +53,13 @@ impl World {
 
     /// What a command prints at a terminal without colours.
     fn shown(&self, words: &[&str]) -> Vec<u8> {
+        self.program_shown(env!("CARGO_BIN_EXE_nebula"), words)
+    }
+
+    fn program_shown(&self, program: &str, words: &[&str]) -> Vec<u8> {
         let size = PtySize { rows: 40, cols: 200, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_nebula"));
+        let mut command = CommandBuilder::new(program);
         command.args(words);
         command.env_clear();
         for (name, value) in [("TERM", "xterm"), ("NO_COLOR", "1"), ("TEST_KEY", "k")] {
@@ -207,4 +211,65 @@ fn no_command_hands_a_control_sequence_to_the_terminal() {
     ] {
         check(words, &w.shown(words));
     }
+}
+
+#[cfg(feature = "strand")]
+#[test]
+fn strand_hands_no_control_sequence_to_the_terminal() {
+    let w = World::new();
+    let (file, slot) = (format!("{BAD}.strand"), format!("slot {BAD}: Text = \"{BAD}\"\n"));
+    fs::write(w.work().join(&file), slot).expect("written");
+    let draft = json!({"op": "add", "layer": BAD, "name": BAD, "body": BAD}).to_string();
+    fs::write(w.work().join("draft"), draft).expect("written");
+    let text = format!("Text = \"{BAD}\"");
+    let runs: &[&[&str]] = &[
+        &["init"],
+        &["add", "slot", "a", &text],
+        &["add", "slot", BAD, "Int = 1"],
+        &["add", BAD, "b", "Int = 1"],
+        &["add", "fn", "f", &format!("() -> Text = {BAD}")],
+        &["add", "fn", "g", "() -> Text = nothing"],
+        &["replace", "slot.a", &format!("Text = \"{BAD}{BAD}\"")],
+        &["edit", "slot.a", BAD],
+        &["edit", "slot.a", &json!({BAD: BAD}).to_string()],
+        &["rename", "slot.a", BAD],
+        &["remove", &format!("slot.{BAD}")],
+        &["view", "slot.a"],
+        &["view", "slot.a", "--history"],
+        &["view", "slot.a", "--json"],
+        &["view", BAD],
+        &["view", "slot.a", "--at", BAD],
+        &["list", BAD],
+        &["history", "slot.a"],
+        &["check"],
+        &["check", "--json"],
+        &["check", "--scope", BAD],
+        &["fix", "--apply", BAD],
+        &["fix", "--apply"],
+        &["link", BAD, "slot.a"],
+        &["patch", "apply", "draft"],
+        &["patch", "apply", &file],
+        &["patch", "revert", BAD],
+        &["config", BAD, BAD],
+        &["lock", BAD],
+        &["run", BAD],
+        &["replay", BAD],
+        &["sync"],
+        &["status"],
+        &["conflicts"],
+        &["op", "push", BAD],
+        &["op", "pull", "--remote", BAD],
+        &["snapshot", BAD],
+        &["store", "verify"],
+        &["store", "compact", "--before", BAD],
+        &["--store", BAD, "check"],
+        &[BAD],
+    ];
+    let mut marked = 0;
+    for words in runs {
+        let shown = w.program_shown(env!("CARGO_BIN_EXE_strand"), words);
+        check(words, &shown);
+        marked += usize::from(String::from_utf8_lossy(&shown).contains("⟨U+202E⟩"));
+    }
+    assert!(marked > 20, "most of these name what is bad: {marked}");
 }

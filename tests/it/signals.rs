@@ -16,6 +16,8 @@ use crate::pty::Terminal;
 
 /// How long the program may take to end on a busy machine; by itself it takes some milliseconds.
 const BOUND: Duration = Duration::from_secs(20);
+/// How long it may work until then, whatever else the machine does: a debug build takes some hundredths of a second.
+const WORK: Duration = Duration::from_millis(600);
 
 /// What the model's server writes after the head of each answer.
 type Body = fn(&mut TcpStream) -> std::io::Result<()>;
@@ -89,13 +91,24 @@ impl Task {
         kill_process(Pid::from_raw(self.child.id().cast_signed()).expect("a process"), signal).expect("sent");
     }
 
-    /// Sends a signal; the exit code, and how long the end took.
-    fn end(mut self, by: Signal) -> (Option<i32>, Duration) {
-        let sent = Instant::now();
+    /// Its state, and how long it has worked, in all threads.
+    fn worked(&self) -> (char, Duration) {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("a process");
+        // The name before them may hold anything but this.
+        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+        let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("a number")).sum();
+        (fields[0].chars().next().unwrap_or_default(), Duration::from_millis(ticks * 10))
+    }
+
+    /// Sends a signal; the exit code, how long the end took, and how long the program worked for it.
+    fn end(mut self, by: Signal) -> (Option<i32>, Duration, Duration) {
+        let (sent, (_, before)) = (Instant::now(), self.worked());
         self.signal(by);
         loop {
-            if let Some(status) = self.child.try_wait().expect("waited for") {
-                return (status.code(), sent.elapsed());
+            let (state, after) = self.worked();
+            if state == 'Z' {
+                let took = sent.elapsed();
+                return (self.child.wait().expect("waited for").code(), took, after.saturating_sub(before));
             }
             assert!(sent.elapsed() < Duration::from_secs(60), "it does not end");
             std::thread::park_timeout(Duration::from_millis(1));
@@ -177,10 +190,10 @@ fn ends(what: &str, body: Body, reach: impl Fn(&World, &mut Task)) {
         File::create(world.work("big.bin")).and_then(|file| file.set_len(1 << 38)).expect("a sparse file");
         let mut task = world.task(&[]);
         reach(&world, &mut task);
-        let (ended, took) = task.end(signal);
-        println!("{what}, {signal:?}: {took:?}");
+        let (ended, took, worked) = task.end(signal);
+        println!("{what}, {signal:?}: {took:?}, {worked:?} of work");
         assert_eq!(ended, Some(code), "{what}");
-        assert!(took < BOUND, "{what}: {took:?}");
+        assert!(took < BOUND && worked < WORK, "{what}: {took:?}, {worked:?} of work");
         assert!(!world.work("new.txt").exists() && world.work("big.bin").exists(), "{what}: something was written");
     }
 }
@@ -198,6 +211,10 @@ fn a_flood_of_text_is_ended() {
 #[test]
 fn an_answer_of_very_many_calls_is_ended() {
     ends("calls", calls, |_, task| until(&task.lines(), "tool_call"));
+    ends("calls, many of them run", calls, |_, task| {
+        let lines = task.lines();
+        (0..200).for_each(|_| until(&lines, "tool_result"));
+    });
 }
 
 #[test]
@@ -233,7 +250,7 @@ fn a_task_whose_output_nobody_reads_is_ended() {
         assert!(began.elapsed() < Duration::from_secs(60), "the pipe is never full");
         std::thread::yield_now();
     }
-    let (ended, took) = task.end(Signal::TERM);
+    let (ended, took, _) = task.end(Signal::TERM);
     assert_eq!(ended, Some(143));
     println!("unread: {took:?}");
     assert!(took < BOUND, "{took:?}");

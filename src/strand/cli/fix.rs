@@ -138,7 +138,8 @@ fn apply(s: &mut Session, out: &mut Writer, which: Option<&str>) -> Result<u8, E
     let fits = |fault: &Diagnostic| which.is_none_or(|which| fault.code == which || fault.id == which);
     let left = s.store.check().iter().filter(|fault| fits(fault)).count();
     let value = || json!({"applied": applied, "left": left, "op-ids": ids});
-    out.answer(&format!("fixed {applied}, left {left}"), value);
+    let lines: Vec<String> = ids.iter().map(OpId::to_string).chain([format!("fixed {applied}, left {left}")]).collect();
+    out.answer(&lines.join("\n"), value);
     Ok(0)
 }
 

@@ -224,7 +224,9 @@ Examples:
   strand fix --apply E0103               only these
   strand fix --interactive               ask about each
 
-JSON: --auto-patch prints draft ops, one a line; --apply {applied, left}
+Prints: --apply the op-ids of what it did, one a line, then 'fixed N, left N'
+JSON: --auto-patch prints draft ops, one a line;
+      --apply {applied, left, op-ids}
 Exit: 0 done, 2 no such code, or no terminal to ask on")]
     Fix(Fix),
     /// Show or set a setting
