@@ -1,5 +1,5 @@
-//! What undo, redo and restore mean: from what was asked for to a request of the archive, with its title and kind.
-//! Writes nothing; the proposal that comes of it takes the one road like any other.
+//! Plans undo, redo and restores: from the request to a target for the archive, with its title and kind. Writes
+//! nothing; the resulting proposal takes the one road like any other.
 
 use crate::archive::restore::{LastWritten, LastWrittenLookup, RestoreError};
 use crate::archive::{self, Choices, Id, Restoration, RestoreTarget};
@@ -7,10 +7,10 @@ use crate::execute::Stores;
 use crate::memory::{self, ChangesetRecord, ChangesetState};
 use crate::proposal::ProposalId;
 
-/// What a person or a model asks to restore. Paths are normalised; ids may be unique beginnings.
+/// The scope of a restore. Paths are normalised; ids may be unique beginnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreScope {
-    /// So many versions back, from 1; without files those of the newest changeset.
+    /// This many versions back, from 1; without files those of the newest changeset.
     Undo {
         /// How many versions.
         count: usize,
@@ -29,7 +29,7 @@ pub enum RestoreScope {
         session: String,
         /// The message's row in memory.
         message: i64,
-        /// What the message is called: `message 12`, or its first words.
+        /// The name of the message: `message 12`, or its first words.
         called: String,
     },
     /// All changes of a session.
@@ -58,7 +58,7 @@ pub enum RestoreScope {
     },
 }
 
-/// What is asked of the archive.
+/// The request to the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestorePlan {
     /// Which states.
@@ -69,7 +69,7 @@ pub struct RestorePlan {
     pub title: String,
 }
 
-/// Nothing can be planned. Nothing was changed.
+/// Why nothing can be planned. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// No changeset yet.
@@ -228,7 +228,7 @@ struct WrittenStates<'a> {
 
 impl LastWrittenLookup for WrittenStates<'_> {
     fn written(&self, path: &str) -> Option<LastWritten> {
-        // A memory that cannot be read knows nothing: then every change counts as someone else's.
+        // Where memory cannot be read, every change counts as someone else's.
         let last = self.memory.written(self.project, path).ok().flatten()?;
         let mut states = Vec::new();
         let mut next = Some(&last);

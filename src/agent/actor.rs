@@ -1,4 +1,4 @@
-//! The actor of one session: it owns the conversation while no turn has it, and takes the session's commands.
+//! The actor of one session: it owns the conversation while no turn runs, and handles the session's commands.
 //!
 //! It waits for the next message or for the end of the running turn, whichever comes first. While a turn runs the
 //! conversation is its own; the actor keeps the token that stops it. One more actor, without a conversation, serves the
@@ -35,7 +35,7 @@ pub struct ActorHandle {
 
 enum Message {
     Command(Command),
-    /// Something process-wide that stays wrong.
+    /// A process-wide problem that lasts.
     Standing(Notice),
     MemoryTrouble,
     /// Stop what is under way; answered when that is done.
@@ -52,7 +52,8 @@ impl ActorHandle {
         Self::start(Arc::new(context), None)
     }
 
-    /// Starts the actor of a session that was opened, which tells the front end of it and then of `standing` notices.
+    /// Starts the actor of a session that was opened. It sends the session and then the `standing` notices to the front
+    /// end.
     pub fn open(opened: OpenedSession, standing: Vec<Notice>) -> Self {
         Self::start(Arc::clone(&opened.context), Some((opened, standing)))
     }
@@ -268,7 +269,7 @@ impl Actor {
         self.turn = Some(Running { task, stop });
     }
 
-    /// Takes the conversation back when its turn is over, and says so.
+    /// Takes the conversation back when its turn has ended, and reports the end.
     async fn turn_ended(&mut self, ended: Option<(Conversation, turn::TurnOutcome)>) {
         let end = match ended {
             Some((session, outcome)) => {

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::proposal::{Consent, Decision, Proposal, ProposalId};
 use crate::protocol::{Approval, Comment, QuestionId};
 
-/// What is waited for, by name.
+/// Pending proposals and questions by id.
 #[derive(Default)]
 pub struct PendingApprovals {
     waiting: Mutex<Waiting>,
@@ -32,14 +32,14 @@ impl PendingApprovals {
         rx
     }
 
-    /// Registers who answers questions about a proposal's hunks until it is withdrawn.
+    /// Registers the receiver of questions about a proposal's hunks, until the proposal is withdrawn.
     pub fn comments(&self, id: ProposalId) -> mpsc::UnboundedReceiver<Comment> {
         let (tx, rx) = mpsc::unbounded_channel();
         self.lock().comments.insert(id, tx);
         rx
     }
 
-    /// Hands a question about a hunk to whoever answers it; `false`: nobody does.
+    /// Hands a question about a hunk to its receiver. Returns false if there is none.
     pub fn comment(&self, id: ProposalId, comment: Comment) -> bool {
         self.lock().comments.get(&id).is_some_and(|answerer| answerer.send(comment).is_ok())
     }
@@ -51,26 +51,26 @@ impl PendingApprovals {
         rx
     }
 
-    /// Hands a decision to whoever waits for it; `false`: nobody does any more.
+    /// Hands a decision to its receiver. Returns false if there is none any more.
     pub fn decide(&self, id: ProposalId, decision: Decision) -> bool {
         let waiter = self.lock().decisions.remove(&id);
         waiter.is_some_and(|w| w.send(decision).is_ok())
     }
 
-    /// Hands a reply to whoever waits for it; `false`: nobody does any more.
+    /// Hands a reply to its receiver. Returns false if there is none any more.
     pub fn reply(&self, id: QuestionId, text: String) -> bool {
         let waiter = self.lock().replies.remove(&id);
         waiter.is_some_and(|w| w.send(text).is_ok())
     }
 
-    /// Forgets a proposal that nobody waits for any more.
+    /// Removes a proposal whose decision is not awaited any more.
     pub fn withdraw(&self, id: ProposalId) {
         let mut waiting = self.lock();
         waiting.decisions.remove(&id);
         waiting.comments.remove(&id);
     }
 
-    /// Forgets a question that nobody waits for any more.
+    /// Removes a question whose reply is not awaited any more.
     pub fn withdraw_question(&self, id: QuestionId) {
         self.lock().replies.remove(&id);
     }
@@ -93,7 +93,7 @@ pub fn policy(approval: Approval, consent: Consent, proposal: &Proposal, needs_p
     }
 }
 
-/// What the policy says of a command.
+/// The policy's verdict on a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandPolicy {
     /// It runs, in the name of this consent.

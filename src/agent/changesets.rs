@@ -30,7 +30,8 @@ pub fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRe
 
 fn by(services: &Services, record: &memory::ChangesetRecord) -> String {
     match record.cause.kind.as_str() {
-        // An earlier session's edit is the person's own past; only one that is open now is somebody beside them.
+        // An earlier session's edit is the person's own past; only a session that is open now in another process counts
+        // as another one.
         "edit" if other_nebula(services, record) => "other session".into(),
         kind => kind.to_string(),
     }

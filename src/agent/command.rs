@@ -1,4 +1,5 @@
-//! Commands between the shell and the stores: started and sealed on threads that may block, and told to the front end.
+//! Commands between the shell and the stores: started and sealed on threads that may block, and reported to the front
+//! end.
 
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ pub async fn begin(
     begun.await.unwrap_or_else(|_| Err(StartError::Refused("the command failed in nebula itself".into())))
 }
 
-/// Seals what a command changed so far, and says what it came to.
+/// Seals what a command changed so far, and reports the result.
 pub async fn finish(
     context: &Arc<SessionContext>,
     command: Arc<Command>,

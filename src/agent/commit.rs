@@ -1,4 +1,5 @@
-//! `/commit` and `nebula commit`: the model proposes a message for what is staged, the person edits it, and git commits.
+//! `/commit` and `nebula commit`: the model proposes a message for what is staged, the person edits it, and git
+//! commits.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -101,7 +102,7 @@ pub async fn propose(
     }
 }
 
-/// Commits what is staged; what git said of it, in one line, and what was not run because the folder is not trusted.
+/// Commits what is staged. Returns git's message in one line, and what was not run because the folder is not trusted.
 ///
 /// # Errors
 /// What git said when it refused.
@@ -119,10 +120,10 @@ pub fn run(root: &Path, message: &str, trust: Trust) -> Result<Committed, String
 const HOOKS_LEFT_OUT: &str =
     "its hooks were not run, because this folder is not in `trusted`; add it there to run them";
 
-/// What came of a commit.
+/// The result of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Committed {
-    /// What git said of it, in one line.
+    /// Git's message, in one line.
     pub said: String,
     /// What was not run.
     pub left_out: Option<&'static str>,

@@ -1,5 +1,5 @@
-//! A proposal on its way: the policy or the person decides it, and what is accepted is executed. The edits of a turn and
-//! the restores of a person all come through here.
+//! A proposal on its way: the policy or the person decides it, and what is accepted is executed. The edits of a turn
+//! and the restores of a person all come through here.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,15 +25,15 @@ pub enum Approver {
     Person,
 }
 
-/// What became of a proposal.
+/// The result of a proposal.
 pub struct ProposalResult {
-    /// As it is told to the front end.
+    /// The outcome as it is sent to the front end.
     pub outcome: Outcome,
-    /// What was decided; none when it was withdrawn.
+    /// The decision; `None` when the proposal was withdrawn.
     pub decision: Option<Decision>,
     /// The changeset that holds what was overwritten.
     pub changeset: Option<String>,
-    /// What was written: bytes by path, none for a deleted file.
+    /// The files written: bytes by path, `None` for a deleted file.
     pub written: Vec<(String, Option<Arc<[u8]>>)>,
 }
 
@@ -87,7 +87,7 @@ pub async fn execute_proposal(
     result
 }
 
-/// Tells of a new changeset, unless it was told already.
+/// Sends a new changeset to the front end, unless it was sent already.
 pub async fn tell_changeset(context: &Arc<SessionContext>, id: &str) {
     let (context2, id) = (Arc::clone(context), id.to_string());
     let archived = tokio::task::spawn_blocking(move || archived(&context2, &id)).await;
@@ -122,7 +122,7 @@ async fn ask(
             context.say(Level::Warning, title, "Once written, nebula cannot undo this change.").await;
         }
     }
-    // While the person decides, somebody else may change a file: that is seen before it is refused.
+    // While the person decides, another program may change a file: that is noticed before the proposal is refused.
     for file in &proposal.files {
         if let Some(bytes) = file.before.bytes() {
             context.services.knows(&file.path, sha256(bytes));
@@ -147,7 +147,7 @@ async fn write(
         Ok(None) => return ProposalResult::nothing(Outcome::Refused, Some(decision)),
         Err(e) => return ProposalResult::nothing(Outcome::Failed(e.to_string()), Some(decision)),
     };
-    // What is written here is not someone else's change, whenever the watch looks. What is known then is noted after it.
+    // What is written here is not someone else's change, whenever the watch looks; its state is recorded after it.
     lock(&context.services.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
     let hunks = decision.count();
     let written = decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();

@@ -26,7 +26,7 @@ const PREVIEW: usize = 12;
 const TEXT: usize = 64 << 10;
 /// Files offered by a completion.
 const FILES: usize = 100;
-/// How long a completion waits for the walk over the workspace: at first, and to show more of what it finds.
+/// How long a completion waits for the walk over the workspace, at first and to show more of what it finds.
 const WALK: Duration = Duration::from_millis(10);
 const WALK_AGAIN: Duration = Duration::from_millis(100);
 /// How long it looks before it answers with what is found so far.
@@ -98,7 +98,7 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         }
         Query::Files(words) => {
             let files = services.index.files();
-            // The walk of a small project is over in a moment, that of a huge one is not waited for.
+            // The walk of a small project takes a moment; that of a huge one is not waited for.
             files.wait(if services.index.asks_again(&words) { WALK_AGAIN } else { WALK });
             let found = files.find_within(&words, FILES, FIND);
             let hits = found.hits.into_iter().map(|h| (h.path, h.at)).collect();
@@ -201,7 +201,7 @@ fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Resu
     let project = services.project();
     let words = filter.to_lowercase();
     let row = |id: &Id| {
-        // What memory cannot tell the archive does.
+        // Where memory does not know the changeset, the archive does.
         let known = services.memory.sync().changeset(&project, &id.to_string()).ok().flatten();
         changeset(services, *id, known.as_ref())
     };

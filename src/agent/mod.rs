@@ -1,4 +1,5 @@
-//! The agent: it owns the sessions, the workspace's archive and memory, and speaks with a front end over two channels.
+//! The agent: it owns the sessions, the workspace's archive and memory, and exchanges messages with a front end over
+//! two channels.
 //!
 //! The supervisor hands each command to the actor of the session it is for; several sessions and their turns run side
 //! by side. Files are sorted by how long what they hold lives, and name only what lives longer: `services`, `model` and

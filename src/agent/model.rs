@@ -88,8 +88,8 @@ async fn wait_for_local(services: Arc<Services>) {
 const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(2);
 const LOOK_SELDOM: std::time::Duration = std::time::Duration::from_secs(15);
 
-/// Checks a key that the person gave with one request, which tells what models there are; with a model, connects it. The
-/// key is kept in the file of keys only where they say so.
+/// Checks a key that the person gave with one request, which tells what models there are; with a model, connects it.
+/// The key is stored in the file of keys only where they say so.
 ///
 /// # Errors
 /// Why it cannot be used, for the person. Nothing was changed.
@@ -123,7 +123,7 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
     Ok(None)
 }
 
-/// Keeps the key, and which provider it is for.
+/// Stores the key, and which provider it is for.
 fn keep(services: &Services, form: &ConnectForm, connection: &Connection, key: Option<Secret>) -> Result<(), String> {
     if let Some(key) = key {
         lock(&services.config).keep_key(connection, &key).map_err(|e| format!("{}. {}", e.message, e.hint))?;

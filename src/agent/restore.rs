@@ -72,7 +72,7 @@ impl Restores {
     pub fn restore(&mut self, context: &Arc<SessionContext>, request: RestoreRequest, turn: Option<i64>) {
         if let RestoreRequest::Foreign { path, choice, .. } = request {
             if let Some(pending) = &self.pending {
-                // A restore that is over needs no choice any more.
+                // A restore that has ended needs no choice any more.
                 let _ = pending.choices.send((path, choice));
             }
             return;
@@ -188,8 +188,8 @@ pub async fn plan_of_tool(
     plan(context, RestoreRequest::Undo { count, files: path.into_iter().collect() }, None).await
 }
 
-/// Proposes what a plan comes to, again each time something is chosen for a file that someone else changed. None when
-/// there was nothing to restore.
+/// Proposes the changes of a plan, and again each time a choice is made for a file that someone else changed. Returns
+/// `None` when there was nothing to restore.
 pub async fn run(
     context: &Arc<SessionContext>,
     plan: &RestorePlan,

@@ -1,5 +1,6 @@
 //! What every session works with: the workspace, its archive, memory, the configuration, the connected model. It lives
-//! as long as the process and knows nothing of sessions; what they must hear of goes to the supervisor as a [`ServiceReport`].
+//! as long as the process and does not know of sessions; what concerns them goes to the supervisor as a
+//! [`ServiceReport`].
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -47,9 +48,9 @@ pub struct Services {
     pub events: Events,
     /// The index behind `@`.
     pub index: FileIndex,
-    /// What the sessions know of files by their SHA-256, to tell what others change.
+    /// The SHA-256 of each file as the sessions know it, to recognise changes by others.
     pub known: Mutex<HashMap<String, Sha>>,
-    /// The newest changeset that the front end was told of.
+    /// The newest changeset that the front end received.
     pub newest: Mutex<Id>,
     /// Keeps the watch on the workspace and the archive alive.
     pub watch: Mutex<Option<FileWatch>>,
@@ -61,7 +62,7 @@ pub struct Services {
     pub record: Mutex<Option<PathBuf>>,
     /// Whether the index of `@rag` is being brought up to date.
     pub refreshing: AtomicBool,
-    /// It was said that files are replaced without a look at what came out.
+    /// Whether it was reported that files are replaced without checking what the rename displaced.
     pub told_unguarded: AtomicBool,
     /// The agent ends: background work stops.
     pub closing: AtomicBool,
@@ -100,21 +101,21 @@ pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell
     }
 }
 
-/// Something process-wide that the sessions or the person must hear of.
+/// Something process-wide that concerns the sessions or the person.
 pub enum ServiceReport {
-    /// A notice in passing, not kept in a chat.
+    /// A notice in passing, not stored in a chat.
     Passing(Notice),
-    /// Something that stays wrong: it is told in every open chat, or in the next one.
+    /// A problem that lasts: it is reported in every open chat, or in the next one.
     Standing(Notice),
     /// Something that every status line shows has changed.
     Status,
-    /// The search for a local server is over.
+    /// The search for a local server has ended.
     Looked,
     /// Memory has stopped being written.
     MemoryTrouble,
     /// Memory is written again.
     MemoryBack,
-    /// The archive has grown by at most so many bytes.
+    /// The archive has grown by at most this many bytes.
     ArchiveGrew(u64),
 }
 
@@ -187,7 +188,7 @@ impl Services {
         work(Stores { workspace: &workspace, archive: &archive, memory: self.memory.sync() })
     }
 
-    /// Notes what is known of a file.
+    /// Records what is known of a file.
     pub fn knows(&self, path: &str, sha: Sha) {
         lock(&self.known).insert(path.to_string(), sha);
     }
@@ -217,12 +218,12 @@ impl Services {
         result.map_err(record).ok()
     }
 
-    /// Records for the banner why something could not be kept.
+    /// Records for the banner why something could not be stored.
     pub fn record_trouble(&self, what: String) {
         *lock(&self.trouble) = Some(what);
     }
 
-    /// Waits until memory has done what was posted, unless another program holds it up: then it is kept when that is over.
+    /// Waits until memory has done what was posted, unless another program holds it up; then it is written later.
     pub async fn flushed(&self) {
         let _ = tokio::time::timeout(PATIENCE, self.memory.flushed()).await;
     }
@@ -240,7 +241,7 @@ impl Services {
         }
     }
 
-    /// Returns why memory is kept in RAM only, if it is, and what to do about it.
+    /// Returns why memory is stored in RAM only, if it is, and what to do about it.
     pub fn memory_trouble(&self) -> Option<(String, String)> {
         let trouble = self.memory.banner()?;
         let folder = lock(&self.config).paths.folder().map(Path::to_path_buf);

@@ -24,7 +24,7 @@ use crate::workspace::Workspace;
 /// How many events may wait for the front end: a slow screen slows the stream instead of growing memory.
 const EVENTS: usize = 256;
 
-/// What the agent is made of.
+/// The parts the agent is made of.
 pub struct AgentParts {
     /// The configuration with environment and flags laid over it.
     pub config: Config,
@@ -44,9 +44,9 @@ pub struct AgentParts {
 
 /// The front end's ends of the two channels.
 pub struct AgentHandle {
-    /// What may be asked, of the session opened last unless another is named.
+    /// Commands, for the session opened last unless another is named.
     pub commands: mpsc::UnboundedSender<Addressed>,
-    /// What is told, of all sessions.
+    /// Events of all sessions.
     pub events: mpsc::Receiver<Event>,
     /// Ends when the agent has closed everything.
     pub done: tokio::task::JoinHandle<()>,
@@ -55,8 +55,8 @@ pub struct AgentHandle {
 /// How long the agent may take to end. It waits for nothing that takes time, but a disk may not answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Waits until an agent that was told to end has closed everything, or it takes too long: whatever it was at, each file
-/// is old or new, and what was overwritten is archived.
+/// Waits until an agent that is shutting down has closed everything, or it takes too long: whatever it was doing, each
+/// file is old or new, and what was overwritten is archived.
 pub async fn ended(done: tokio::task::JoinHandle<()>) {
     let _ = tokio::time::timeout(PATIENCE, done).await;
 }
@@ -82,7 +82,7 @@ async fn boot(parts: AgentParts, events: Events, reports: mpsc::UnboundedSender<
         Some(folder) => memory::Options::in_folder(folder),
         None => memory::Options::nowhere(),
     };
-    // On its own thread: a database that another program holds keeps nobody waiting.
+    // On its own thread: nothing waits for a database that another program holds.
     let (memory, opened) = memory::MemoryHandle::open(options, passing(&events));
     let (workspace, archive) = (Arc::new(workspace), Arc::new(archive));
     let services = Arc::new(Services::new(workspace, archive, memory, events, config, tools, reports));
@@ -121,7 +121,7 @@ fn tell_configuration(services: &Services, warnings: Vec<String>, untrusted: &[S
     }
 }
 
-/// Tells what there is to say of memory once it is open.
+/// Reports memory's notices once it is open.
 fn tell_opened(services: &Services, notices: Vec<memory::Notice>) {
     for notice in notices {
         match notice {
@@ -154,7 +154,7 @@ fn listen_to_memory(services: &Arc<Services>) {
     }));
 }
 
-/// Says in passing what memory tells of. It is said at once: whoever calls memory may hold up the runtime meanwhile.
+/// Reports memory's notices in passing, at once: the caller of memory may hold up the runtime meanwhile.
 fn passing(events: &Events) -> memory::Listener {
     let events = events.clone();
     let runtime = tokio::runtime::Handle::current();

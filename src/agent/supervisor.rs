@@ -1,4 +1,4 @@
-//! The supervisor: session id → actor. It routes commands, opens and closes sessions, and passes on to all of them what
+//! The supervisor: session id → actor. It routes commands, opens and closes sessions, and forwards to all of them what
 //! concerns the process.
 
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ pub struct Supervisor {
     sessions: HashMap<SessionId, ActorHandle>,
     /// The session that commands are for which name none: the one opened last in its place.
     current: Option<SessionId>,
-    /// What stays wrong and waits for a chat to be told in.
+    /// Lasting problems that wait for a chat to be reported in.
     standing: Vec<Notice>,
     archive_size: ArchiveSize,
 }
@@ -145,7 +145,7 @@ impl Supervisor {
         self.current.take_if(|current| Some(&*current) == id.as_ref());
     }
 
-    /// Passes on what concerns the whole process.
+    /// Forwards what concerns the whole process.
     async fn report(&mut self, report: ServiceReport) {
         match report {
             ServiceReport::Passing(notice) => self.services.events.send(EventBody::Notice(notice)).await,

@@ -4,12 +4,12 @@
 const NOTE: &str = "// ";
 const APPROVED: &str = "// approved by: ";
 
-/// What a changeset file says.
+/// The contents of a changeset file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Changeset {
     /// Normalised paths.
     pub paths: Vec<String>,
-    /// Who approved the change, in words; `None` where nothing was changed (`shi`), and in files of before it was kept.
+    /// Who approved the change, in words; `None` where nothing was changed (`shi`), and in files older than this field.
     pub approved: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The folders of the archive, opened without following a link: a clone may bring links of those names.
+//! Opens the folders of the archive without following a link: a clone may bring links of those names.
 
 use std::io;
 use std::path::{Component, Path};

@@ -14,25 +14,25 @@ use super::{
 use crate::disk;
 use crate::proposal::State;
 
-/// Something in the archive that is not as it should be.
+/// A defect of the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// Where.
     pub file: PathBuf,
-    /// What is wrong.
+    /// The defect, in words.
     pub what: String,
 }
 
-/// What prune leaves at least.
+/// The least that prune leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Keep {
     /// Changesets of this age and younger stay: unix milliseconds.
     pub since: Option<i64>,
-    /// So many bytes may stay.
+    /// The most bytes that may stay.
     pub max_size: Option<u64>,
 }
 
-/// What prune would delete.
+/// The plan of a prune: what it would delete.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prune {
     /// Changesets to delete, or to replace by one with the paths that stay.
@@ -222,7 +222,7 @@ impl Archive {
     /// sound.
     ///
     /// # Errors
-    /// Whatever the disk says; what is deleted by then is gone.
+    /// Any error of the file system; what is deleted by then is gone.
     pub fn prune(&self, _lock: &mut Lock, prune: &Prune) -> Result<(), Error> {
         let folder = self.make_folder()?;
         for (id, stay) in &prune.changesets {

@@ -51,7 +51,7 @@ const MAX_CHANGESET: u64 = 256 << 20;
 /// Called at each step of recording and applying, with the step's name: a test's way to make any step fail or stop.
 pub type Probe = Arc<dyn Fn(&str) -> io::Result<()> + Send + Sync>;
 
-/// What the configuration says of the archive.
+/// The archive's part of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ArchiveSettings {
     /// `archiveDir`: absolute, or relative to the root; `None`: `.shaft/archives`.
@@ -78,7 +78,7 @@ pub struct Archive {
     listed: Arc<AtomicBool>,
 }
 
-/// The archive cannot do what was asked.
+/// Why the archive cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Something else lies where a folder should.
@@ -100,7 +100,7 @@ pub enum Error {
     Damaged {
         /// Which.
         id: Id,
-        /// What is wrong with it.
+        /// The problem with it.
         why: String,
     },
     /// No changeset or version of that name.
@@ -128,7 +128,7 @@ pub enum Error {
         file: String,
         /// Where its version was to lie.
         folder: PathBuf,
-        /// What the disk said.
+        /// The error of the file system.
         source: io::Error,
     },
     /// The disk refused.
@@ -136,7 +136,7 @@ pub enum Error {
     Io {
         /// Where.
         path: PathBuf,
-        /// What the disk said.
+        /// The error of the file system.
         source: io::Error,
     },
 }
@@ -184,7 +184,7 @@ impl Archive {
         };
         for (path, opened) in [(&archive.home, archive.open_home()), (&archive.folder, archive.open_folder())] {
             match opened {
-                // Where a folder may not be read, that is said once something is asked of it.
+                // A folder that may not be read is reported once something is asked of it.
                 Err(Error::Io { source, .. })
                     if source.kind() == io::ErrorKind::NotADirectory && !disk::is_linked_folder(&source) =>
                 {

@@ -14,7 +14,7 @@ const LOOK_BACK: usize = 16;
 /// Files whose versions are remembered at most.
 const FILES: usize = 256;
 
-/// What is remembered of the archive.
+/// The remembered part of the archive.
 #[derive(Default)]
 pub(super) struct Recent {
     /// The newest id of the archive when it was noted: with another one, someone else has archived since.
@@ -45,7 +45,7 @@ impl Recent {
         self.as_of = Some(newest);
     }
 
-    /// Notes a version of these bytes that now lies at `file`.
+    /// Records a version of these bytes that now lies at `file`.
     pub fn add(&mut self, file: PathBuf, sha: Option<Sha>) {
         let Some(version) = file.parent().and_then(|folder| self.folders.get_mut(folder)) else { return };
         version.truncate(LOOK_BACK - 1);

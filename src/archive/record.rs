@@ -17,7 +17,7 @@ use crate::disk::{self, Folder};
 use crate::proposal::{Consent, LargeFile, State};
 use crate::workspace::{copy_large, holds_large, lexical};
 
-/// What was archived.
+/// The result of archiving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// The changeset; `None`: every path is excluded from the archive.
@@ -44,7 +44,7 @@ pub struct RecordedFile {
 pub struct Before<'a> {
     /// Normalised path.
     pub path: &'a str,
-    /// What is there.
+    /// The state that is about to be overwritten.
     pub state: &'a State,
     /// The file is about to be removed.
     pub goes: bool,
@@ -61,7 +61,7 @@ impl<'a> From<(&'a str, &'a State)> for Before<'a> {
 struct Pending {
     /// In the archive's own folder.
     temp: String,
-    /// The folder of the file's versions in it, by name: so many files cannot all be kept open.
+    /// The name of the file's folder of versions in it: open handles of all of them would be too many.
     folder: OsString,
     name: String,
 }
@@ -71,7 +71,7 @@ impl Archive {
     /// this returns they are on disk.
     ///
     /// # Errors
-    /// Whatever the disk says. Versions archived so far stay (without a changeset); nothing else does.
+    /// Any error of the file system. Versions archived so far stay (without a changeset); nothing else does.
     pub fn record(&self, lock: &mut Lock, states: &[Before<'_>], consent: Option<Consent>) -> Result<Recorded, Error> {
         let archived_states: Vec<_> = states.iter().filter(|b| self.excluded_by(b.path).is_none()).collect();
         if archived_states.is_empty() {
@@ -159,11 +159,11 @@ impl Archive {
         named
     }
 
-    /// Makes versions that share their file with the workspace files of their own: a delete that did not come to its end has
-    /// left the file two names, and what is written to it would be written to its version.
+    /// Makes versions that share their file with the workspace files of their own: a delete that did not come to its
+    /// end has left the file two names, and what is written to it would be written to its version.
     ///
     /// # Errors
-    /// Whatever the disk says; the version then stays as it is.
+    /// Any error of the file system; the version then stays as it is.
     pub fn unshare(&self, _lock: &mut Lock, paths: &[String]) -> Result<(), Error> {
         let root = Folder::open(&self.root).map_err(at(&self.root))?;
         for path in paths {
@@ -244,7 +244,7 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Notes a temporary file that waits for its name.
+    /// Records a temporary file that waits for its name.
     fn wait(&mut self, temp: String, folder: &Folder, name: &str) {
         let folder = folder.path().file_name().unwrap_or_default().to_os_string();
         self.pending.push(Pending { temp, folder, name: name.into() });
@@ -306,8 +306,8 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Gives the file at a normalised path the name `temp` in the archive; `false`: it has other names, may run as its owner
-    /// or group, or the file system cannot.
+    /// Gives the file at a normalised path the name `temp` in the archive; `false`: it has other names, may run as its
+    /// owner or group, or the file system cannot.
     fn link_large(&mut self, file: &LargeFile, temp: &str, path: &str) -> io::Result<bool> {
         let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
         let above = self.root.descend(Path::new(above))?;
@@ -315,7 +315,7 @@ impl Writing<'_> {
         if !plain || above.hard_link(name, self.archive, temp).is_err() {
             return Ok(false);
         }
-        // What has two names now need not be what was read before.
+        // A file with two names now need not be what was read before.
         let linked = self.archive.open_file(temp)?;
         if !holds_large(&linked, file, self.stop)? {
             return Err(io::Error::other("it changed while it was archived"));

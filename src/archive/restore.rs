@@ -1,7 +1,7 @@
-//! Undo and its kin: from archived states to a proposal, with what will happen to each file. Writes nothing.
+//! Undo, redo and restores: from archived states to a proposal, with a preview of each file. Writes nothing.
 //!
-//! What nebula last wrote to a path is handed in ([`LastWrittenLookup`]): today's bytes that are neither that nor among the
-//! file's versions are someone else's, and are left out of the proposal until something was chosen for them.
+//! What nebula last wrote to a path is handed in ([`LastWrittenLookup`]): today's bytes that are neither that nor among
+//! the file's versions are someone else's, and are left out of the proposal until something was chosen for them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::workspace::{PathError, Workspace};
 /// What to restore. Paths are normalised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreTarget {
-    /// `undo [COUNT] [FILE…]`: so many versions back; without files those of the newest changeset. A redo is this,
+    /// `undo [COUNT] [FILE…]`: this many versions back; without files those of the newest changeset. A redo is this,
     /// once, without files.
     Undo {
         /// From 1.
@@ -37,13 +37,13 @@ pub enum RestoreTarget {
     },
 }
 
-/// What nebula last wrote to a path.
+/// The state nebula last wrote to a path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LastWritten {
     /// The states that count as nebula's, as [`state_sha`] gives them. Two while a write is under way, or was when its
     /// process died.
     pub states: Vec<Option<Sha>>,
-    /// The newest one's bytes, if they were kept: the common ground of a merge.
+    /// The newest one's bytes, if they were stored: the base of a merge.
     pub bytes: Option<Arc<[u8]>>,
     /// Folders above the path that nebula made, innermost first.
     pub folders: Vec<String>,
@@ -82,7 +82,7 @@ pub fn state_sha(state: &State) -> Option<Sha> {
     }
 }
 
-/// What was chosen for files that someone else changed.
+/// The choices for files that someone else changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Choices {
     /// By normalised path.
@@ -100,9 +100,9 @@ impl Choices {
 /// A restore as it would be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restoration {
-    /// What would be written; without files when nothing would.
+    /// The proposal; without files when nothing would be written.
     pub proposal: Proposal,
-    /// What would happen to each file, those that stay among them.
+    /// A preview of each file, those that stay among them.
     pub previews: Vec<RestorePreview>,
     /// The changeset that is taken back, where it is one.
     pub changeset: Option<Id>,
@@ -110,7 +110,7 @@ pub struct Restoration {
     pub warnings: Vec<String>,
 }
 
-/// Nothing can be restored. Nothing was changed.
+/// Why nothing can be restored. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     /// No changeset yet.
@@ -281,7 +281,7 @@ impl Archive {
         let not_archived = |why: String| (RestoreStatus::NotArchived(why), None);
         match workspace.resolve_archived(path) {
             Ok(real) if real == *path => {}
-            // What is in the way goes with the same restore.
+            // A file in the way is removed by the same restore.
             Ok(_) | Err(PathError::BelowAFile { .. }) if lies_in(path, folders) => {}
             Ok(real) => return not_archived(format!("a folder of it is a link now, to {real}")),
             Err(error) => return not_archived(error.to_string()),
@@ -386,7 +386,7 @@ fn foreign(
         (Some(ForeignChoice::Merge), Some(merged)) => change(merged.after, &merged.conflicts),
         _ => None,
     };
-    // A merge may come to what is there already.
+    // A merge may result in the present text.
     let change = change.filter(|c| !c.hunks.is_empty()).map(|c| FileChange { folders, restores: true, ..c });
     (RestoreStatus::Foreign { at, counts, choice, conflicts }, change)
 }

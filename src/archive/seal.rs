@@ -1,8 +1,8 @@
 //! Sealing: the states that a command's keeper staged become one changeset.
 //!
 //! A staged state that equals what is there now is dropped. The others get a second name among the versions, or a copy
-//! where the file is still in use under another name; then all is flushed, then the changeset is named, and only then the
-//! staging folder is emptied. A crash before that leaves the staged states, which are sealed by whoever finds them.
+//! where the file is still in use under another name; then all is flushed, then the changeset is named, and only then
+//! the staging folder is emptied. A crash before that leaves the staged states, which are sealed by whoever finds them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -22,10 +22,10 @@ use crate::workspace::{Workspace, state_of};
 
 /// More flushes than this are one of the whole file system.
 const FEW: usize = 64;
-/// Above this many files no bytes are kept for merges.
+/// The number of files above which no bytes are stored for merges.
 const MANY: usize = 200;
 
-/// What became of a path while a command ran.
+/// How a command changed a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     /// It was made.
@@ -41,13 +41,13 @@ pub enum ChangeKind {
 /// A path that a command changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandChange {
-    /// The state before, as it was kept.
+    /// The state before, as it was staged.
     pub entry: JournalLine,
-    /// What became of it.
+    /// How it changed.
     pub kind: ChangeKind,
     /// SHA-256 of the state before, as [`state_sha`] gives it.
     pub before: Option<Sha>,
-    /// The same of the state after.
+    /// The SHA-256 of the state after.
     pub after: Option<Sha>,
     /// The text after, while the changes are few: the common ground of later merges.
     pub bytes: Option<Vec<u8>>,
@@ -55,17 +55,17 @@ pub struct CommandChange {
     pub counts: Counts,
 }
 
-/// What a command changed, and what could not be compared.
+/// The changes of a command, and the paths that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandChanges {
-    /// In the order in which the states were kept.
+    /// In the order in which the states were staged.
     pub changes: Vec<CommandChange>,
     /// Paths whose state now cannot be read, each with why: they are archived all the same.
     pub unread: Vec<(String, String)>,
 }
 
 impl Archive {
-    /// Compares what was kept with what is there now.
+    /// Compares the staged states with the present ones.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -103,7 +103,7 @@ impl Archive {
     /// Archives the states before these changes as one changeset. When this returns they are on disk.
     ///
     /// # Errors
-    /// Whatever the disk says. The staged states stay as they are; versions made so far belong to no changeset.
+    /// Any error of the file system. The staged states stay as they are; versions made so far belong to no changeset.
     pub fn seal(
         &self,
         lock: &mut Lock,
@@ -162,7 +162,7 @@ fn change_kind(before: &State, after: &State) -> ChangeKind {
 fn make_readable(folder: &Path, entry: &mut JournalLine) {
     if let (StagedKind::File, Some(name), 0) = (entry.kind, &entry.staged, entry.mode & 0o400) {
         entry.mode |= 0o400;
-        // What cannot be read then is told by the reading.
+        // A file that cannot be read then is reported by the reading.
         let _ = fs::set_permissions(folder.join(name), fs::Permissions::from_mode(entry.mode & 0o1777));
     }
 }
@@ -197,7 +197,7 @@ fn shape(entry: &JournalLine) -> State {
     }
 }
 
-/// Makes a version of what was kept; the file that is still to be flushed.
+/// Makes a version of a staged state. Returns the file that is still to be flushed.
 fn name_version(folder: &Path, entry: &JournalLine, version: &Path) -> io::Result<Option<File>> {
     let (text, staged) = match (&entry.kind, &entry.staged) {
         (StagedKind::Absent, _) => (String::new(), None),
@@ -215,7 +215,7 @@ fn name_version(folder: &Path, entry: &JournalLine, version: &Path) -> io::Resul
         std::os::unix::fs::symlink(fs::read_link(&staged)?, version)?;
         return Ok(None);
     }
-    // A file that has another name is still somebody's to write.
+    // A file that has another name may still be written by another program.
     let linked = (meta.nlink() == 1 || entry.inode == JournalLine::COPY) && fs::hard_link(&staged, version).is_ok();
     if !linked {
         let from = disk::open_file(&staged, disk::Links::Refuse)?;

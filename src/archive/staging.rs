@@ -6,8 +6,8 @@
 //! 0001, …     the states before
 //! ```
 //!
-//! Staged files are not flushed one by one: whatever is killed, they are there; after a loss of power they are there from
-//! the sealing on.
+//! Staged files are not flushed one by one: whatever is killed, they are there; after a loss of power they are there
+//! from the sealing on.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
@@ -23,7 +23,8 @@ const COMMANDS: &str = "commands";
 const INFO: &str = "info.json";
 const JOURNAL: &str = "journal";
 
-/// What is known of a command before it starts, for whoever finds its states after its processes are gone.
+/// What is known of a command before it starts, for the process that finds its states after its own processes have
+/// ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CommandInfo {
     /// Its text.
@@ -40,15 +41,15 @@ pub struct CommandInfo {
     pub call: Option<String>,
     /// Who approved it, in words.
     pub approved: Option<String>,
-    /// What keeps the states: `guard` or `scan`.
+    /// The keeper of the states: `guard` or `scan`.
     pub keeper: String,
 }
 
-/// What stood at a path before the command changed it.
+/// The kind of a path's state before the command changed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StagedKind {
-    /// Nothing.
+    /// There was nothing.
     Absent,
     /// A regular file: its bytes are in the staged file.
     File,
@@ -63,14 +64,14 @@ pub enum StagedKind {
 pub struct JournalLine {
     /// Normalised path; a folder's ends in `/`.
     pub path: String,
-    /// What stood there.
+    /// The kind of the state.
     pub kind: StagedKind,
     /// Its permission bits.
     pub mode: u32,
     /// The staged file, for files and links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<String>,
-    /// Device and inode of what was kept; [`JournalLine::COPY`] where the staged file is a copy that nobody writes.
+    /// Device and inode of the staged file; [`JournalLine::COPY`] where it is a copy that no program writes.
     #[serde(default)]
     pub inode: (u64, u64),
 }
@@ -92,7 +93,7 @@ pub struct CommandStaging {
 }
 
 impl CommandStaging {
-    /// Opens one that is there, to add to it.
+    /// Opens an existing one, to add to it.
     ///
     /// # Errors
     /// When it is gone, or cannot be read.
@@ -125,7 +126,7 @@ impl CommandStaging {
     /// Adds a line to the journal, in one piece.
     ///
     /// # Errors
-    /// Whatever the disk says; then the path must not be changed.
+    /// Any error of the file system; then the path must not be changed.
     pub fn add(&mut self, entry: &JournalLine) -> io::Result<()> {
         let mut line = serde_json::to_vec(entry)?;
         line.push(b'\n');
@@ -155,10 +156,10 @@ impl CommandStaging {
         Ok(serde_json::from_slice(&fs::read(self.folder.join(INFO))?)?)
     }
 
-    /// Empties it: what it held is archived.
+    /// Empties the folder once its states are archived.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn empty(&mut self) -> io::Result<()> {
         // First the journal: a staged file without a line is nothing.
         self.journal.set_len(0)?;
@@ -174,7 +175,7 @@ impl CommandStaging {
     /// Removes the whole folder.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn remove(self) -> io::Result<()> {
         fs::remove_dir_all(&self.folder)
     }
@@ -199,9 +200,9 @@ impl Archive {
     /// Makes the staging folder of a command that is about to start.
     ///
     /// # Errors
-    /// Whatever the disk says; then the command must not start.
+    /// Any error of the file system; then the command must not start.
     pub fn stage(&self, info: &CommandInfo) -> Result<CommandStaging, Error> {
-        // The lock makes `.shaft` and keeps git from it.
+        // The lock creates `.shaft` and excludes it from git.
         let mut lock = self.lock()?;
         let id = lock.next();
         lock.save().map_err(at(&self.home))?;
@@ -239,14 +240,14 @@ impl Archive {
             let folder = entry.path();
             match File::open(folder.join(INFO)).map(|file| (file.try_lock(), file)) {
                 Ok((Ok(()), file)) => {
-                    // From here on shared: whoever looks next finds it taken.
+                    // Shared from here on: the next process that looks finds it taken.
                     let opened = file.lock_shared().and_then(|()| CommandStaging::open(&folder));
                     if let Ok((staging, info)) = opened.and_then(|s| s.info().map(|info| (s, info))) {
                         found.push((staging, info));
                     }
                 }
                 Ok((Err(TryLockError::WouldBlock), _)) => {}
-                // Its process died between the folder and its first file, or after the last: nothing was kept.
+                // Its process died between the folder and its first file, or after the last: nothing was staged.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && is_old(&folder) => {
                     let _ = fs::remove_dir_all(&folder);
                 }

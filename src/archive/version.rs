@@ -13,9 +13,9 @@ use crate::disk::{self, Folder};
 use crate::proposal::State;
 use crate::workspace::state_of;
 
-/// The extension of a version that says: there was no file.
+/// The extension of a version that records that there was no file.
 const ABSENT: &str = "absent";
-/// The extension of a version that says: there was a folder. Its text is the folder's mode.
+/// The extension of a version that records a folder. Its text is the folder's mode.
 const FOLDER: &str = "nebula-folder";
 /// Extensions longer than this are left out of a version's name, which must fit a file name.
 const MAX_EXTENSION: usize = 200;

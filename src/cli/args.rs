@@ -94,8 +94,8 @@ pub enum Cmd {
     },
     /// Choose what `@rag` searches beside the workspace's own files
     ///
-    /// `@rag words` in a message attaches the passages that fit best, as the files are now. Of more than 1,000 files the index
-    /// answers at once and joins what is new beside; `nebula rag update` does so now.
+    /// `@rag words` in a message attaches the passages that fit best, as the files are now. Of more than 1,000 files
+    /// the index answers at once and joins what is new beside; `nebula rag update` does so now.
     Rag {
         /// What to do with the index.
         #[command(subcommand)]

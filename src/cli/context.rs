@@ -30,7 +30,8 @@ pub struct Context {
     _threads: Threads,
 }
 
-/// The threads of the program. Its end does not wait for what still blocks one of them, such as a disk that does not answer.
+/// The threads of the program. Its end does not wait for what still blocks one of them, such as a disk that does not
+/// answer.
 struct Threads(Option<tokio::runtime::Runtime>);
 
 impl Drop for Threads {
@@ -162,8 +163,8 @@ impl Context {
         })
     }
 
-    /// Asks the person, once, whether a key may go where this folder's configuration wants it. Without a terminal nothing is
-    /// asked, and the key stays.
+    /// Asks the person, once, whether a key may go where this folder's configuration wants it. Without a terminal
+    /// nothing is asked, and the key stays.
     ///
     /// # Errors
     /// When the answer cannot be read or kept.

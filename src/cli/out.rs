@@ -1,5 +1,5 @@
-//! The one way out: everything that a command prints goes through an [`Out`], which cleans it for the terminal. No other file
-//! of the command line names standard output or standard error.
+//! The one way out: everything that a command prints goes through an [`Out`], which cleans it for the terminal. No
+//! other file of the command line names standard output or standard error.
 
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Read, Write};

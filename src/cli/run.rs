@@ -87,7 +87,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     tell(&command, &sealed, args.json, stopped)
 }
 
-/// Prints what the command prints until nothing of it runs; whether it was interrupted.
+/// Prints what the command prints until nothing of it runs. Returns whether it was interrupted.
 async fn follow(command: &Command, mut received: mpsc::UnboundedReceiver<Event>, as_json: bool) -> Result<bool> {
     let mut stopped = false;
     loop {

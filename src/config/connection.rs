@@ -39,8 +39,8 @@ pub struct Connection {
     pub key_variable: Option<String>,
     /// The key, if the variable is set.
     pub key: Option<Secret>,
-    /// Where the key would go if the person agreed: the workspace's file names a server or a variable that the person's own
-    /// settings do not. There is no `key` then.
+    /// Where the key would go if the person agreed: the workspace's file names a server or a variable that the person's
+    /// own settings do not. There is no `key` then.
     pub withheld: Option<KeyUse>,
     /// Sent with each request.
     pub headers: Vec<(String, String)>,
@@ -48,7 +48,7 @@ pub struct Connection {
     pub wire: String,
     /// Prints the key, where no variable holds it; empty for none.
     pub key_command: Vec<String>,
-    /// What the provider caches is kept for an hour, not for five minutes.
+    /// The provider caches for an hour, not for five minutes.
     pub cache_hour: bool,
 }
 
@@ -199,7 +199,7 @@ impl Config {
     }
 
     /// Returns `Some` if the top-level `model`, `baseUrl`, `apiKeyEnv` and `headers` are for the provider in force. So
-    /// a key never goes to the URL of somebody else.
+    /// a key never goes to the URL of another program.
     fn general(&self) -> Option<()> {
         (self.provider == self.own_provider).then_some(())
     }

@@ -16,9 +16,9 @@ use crate::text::distance::nearest;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// What happened, in one line.
+    /// The error, in one line.
     pub message: String,
-    /// What to do about it.
+    /// How to resolve it.
     pub hint: String,
 }
 
@@ -37,12 +37,12 @@ impl Error {
 /// No configuration is larger.
 const LARGEST: u64 = 1 << 20;
 
-/// What a file holds.
+/// The contents of a configuration file.
 #[derive(Debug, Default)]
 pub(super) struct Read {
-    /// Its keys, checked: what did not fit is gone.
+    /// Its keys, checked: invalid ones are removed.
     pub keys: Map<String, Value>,
-    /// One line for each thing wrong with it, with its place.
+    /// One line for each problem in it, with its place.
     pub complaints: Vec<String>,
 }
 
@@ -116,7 +116,7 @@ fn parse(path: &Path) -> Result<Option<Parsed>, Error> {
         Ok(Value::Object(keys)) => Ok(Some(Parsed { text, keys, marked })),
         Ok(_) => Err(Error::new(format!("{name}:1:1: a configuration is a JSON object: {{ … }}"), hint)),
         Err(why) => {
-            // serde_json ends its message with the place, which stands in front here.
+            // serde_json ends its message with the place, which is put in front here.
             let what = why.to_string();
             let what = what.split(" at line ").next().unwrap_or(&what);
             Err(Error::new(format!("{name}:{}:{}: {what}", why.line(), why.column()), hint))
@@ -176,8 +176,8 @@ fn position(text: &str, path: &[String]) -> Option<(usize, usize)> {
     None
 }
 
-/// Splits a dotted key into its parts and finds what may stand there. Names of models and headers may hold dots:
-/// in `models.gpt-4.1-nano.price.input` the name is what stands between the known parts.
+/// Splits a dotted key into its parts and finds what each part may be. Names of models and headers may hold dots: in
+/// `models.gpt-4.1-nano.price.input` the name is the text between the known parts.
 pub(super) fn resolve(dotted: &str) -> Result<(Vec<String>, Shape), Error> {
     let hint = "nebula config get shows every key.";
     let (first, rest) = match dotted.split_once('.') {
@@ -231,8 +231,8 @@ fn misspelt(dotted: &str, parts: &[String], shape: Shape) -> Option<String> {
 }
 
 /// Sets the dotted `key` in the file at `path` to what `text` means, or takes it out (`None`). Other keys, also
-/// unknown ones, stay, and so does the layout of the text. The file is replaced at once and readable by its owner alone; a
-/// broken one is left as it is.
+/// unknown ones, stay, and so does the layout of the text. The file is replaced at once and readable by its owner
+/// alone; a broken one is left as it is.
 pub(super) fn change(path: &Path, dotted: &str, text: Option<&str>) -> Result<(), Error> {
     let (parts, shape) = resolve(dotted)?;
     let value = match text {
@@ -291,7 +291,7 @@ pub(super) fn small_text(path: &Path) -> Option<String> {
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let failed =
         |why: io::Error| Error::new(format!("{} cannot be written: {why}", path.display()), "The file is as it was.");
-    // Through a link, so that a configuration kept elsewhere stays linked.
+    // Through a link, so that a linked configuration stays linked.
     let target: PathBuf = fs::canonicalize(path).unwrap_or_else(|_| path.into());
     if let Some(folder) = target.parent() {
         create_private(folder).map_err(failed)?;
@@ -299,7 +299,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     disk::replace_private(&target, bytes).map_err(failed)
 }
 
-/// Makes a folder that only its owner can enter, unless it is there.
+/// Makes a folder that only its owner can enter, unless it exists.
 fn create_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

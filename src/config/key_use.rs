@@ -30,7 +30,7 @@ pub(super) fn is_key_variable(name: &str) -> bool {
     (name.ends_with("_KEY") || name.ends_with("_TOKEN")) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// Takes out the variables that a workspace's file may not name, and tells of each.
+/// Removes the variables that a workspace's file may not name, and reports each.
 pub(super) fn keep_key_variables(keys: &mut Map<String, Value>, complain: &mut dyn FnMut(&[String], String)) {
     let mut check = |keys: &mut Map<String, Value>, path: &[String]| {
         let Some(name) = keys.get("apiKeyEnv").and_then(Value::as_str) else { return };

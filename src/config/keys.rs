@@ -13,12 +13,12 @@ pub const APPROVALS: &[&str] = &["ask", "edits", "all", "none"];
 pub const WIRES: &[&str] = &["chat", "responses", "anthropic", "gemini", "ollama"];
 /// How much a model thinks before it answers, in ascending order.
 pub const EFFORTS: &[&str] = &["none", "low", "medium", "high", "xhigh", "max"];
-/// What a model offers to be told how much to think.
+/// The ways a model can be asked for a level of thinking.
 pub const THINKING: &[&str] = &["none", "adaptive", "budget", "level", "effort", "words"];
 /// The providers that need no entry in `providers`.
 pub const PROVIDERS: &[&str] = &["openai", "responses", "anthropic", "gemini", "ollama", "replay"];
 
-/// What a value may be.
+/// The allowed values of a key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
     /// Text that is not empty.
@@ -128,8 +128,8 @@ pub(super) fn key(name: &str) -> Option<&'static Key> {
 }
 
 impl Shape {
-    /// Takes out of `value` what does not fit, telling each through `complain` with its path, and says whether
-    /// anything that fits is left.
+    /// Removes invalid parts of `value`, reports each through `complain` with its path, and returns whether anything
+    /// valid is left.
     pub(super) fn check(self, value: &mut Value, path: &[String], complain: &mut dyn FnMut(&[String], String)) -> bool {
         let fits = match self {
             Shape::Text => value.as_str().is_some_and(|text| !text.trim().is_empty()),

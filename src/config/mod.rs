@@ -139,7 +139,7 @@ impl Config {
         self.text_models.contains(model)
     }
 
-    /// Notes that a model writes its edits as text, for this run and for later ones.
+    /// Records that a model writes its edits as text, for this run and for later ones.
     ///
     /// # Errors
     /// When it cannot be kept: it holds for this run alone.
@@ -197,9 +197,9 @@ impl Config {
     fn in_force(&self, key: &str) -> Option<Value> {
         let set = self.merged.get(key).cloned();
         match key {
-            // What a provider's own settings make of it counts, not the general value.
+            // A provider's own setting counts, not the general value.
             "model" => Some(Value::from(self.model.clone())),
-            // What is asked when nothing is set.
+            // The address in use when nothing is set.
             "baseUrl" => {
                 set.or_else(|| Some(self.connection().base_url).filter(|url| !url.is_empty()).map(Value::from))
             }
@@ -285,7 +285,7 @@ impl Flags {
     }
 }
 
-/// Whether `value` is a good one for the dotted `key`; the error says what would be.
+/// Returns whether `value` is valid for the dotted `key`; the error says what would be.
 pub fn check(key: &str, value: &str) -> Result<(), Error> {
     let (parts, shape) = file::resolve(key)?;
     let mut wrong = None;

@@ -1,4 +1,4 @@
-//! What servers said of their models, kept between runs so that the next one need not wait for it.
+//! What servers reported about their models, cached between runs so that the next one need not wait for it.
 
 use serde_json::Value;
 

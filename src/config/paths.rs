@@ -1,4 +1,4 @@
-//! Where nebula keeps its own files, and the environment: the only reader of either.
+//! The places of nebula's own files, and the environment: the only reader of either.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub(super) fn program() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| PathBuf::from("nebula"))
 }
 
-/// The home folder and nebula's own folder in it. Either may be missing: then nothing is kept, and nebula works on.
+/// The home folder and nebula's own folder in it. Either may be missing: then nothing is stored, and nebula works on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Paths {
     home: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What a model costs.
+//! The price of a model.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub struct Price {
     pub cache_write: Option<f64>,
     /// Written to the provider's cache for an hour; `None`: as `cache_write`.
     pub cache_write_1h: Option<f64>,
-    /// Prices of requests above so many tokens of input, each in place of all of these.
+    /// Prices of requests above this many tokens of input, each in place of all of these.
     pub tiers: Vec<(u64, Price)>,
 }
 

@@ -1,4 +1,4 @@
-//! The person's files for the screen, `keys.toml` and `themes/*.toml`: read here, understood by the screen.
+//! The person's files for the screen, `keys.toml` and `themes/*.toml`: read here, parsed by the screen.
 
 use std::fs;
 use std::io;
@@ -12,9 +12,9 @@ const LARGEST: u64 = 1 << 20;
 /// A text file of the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserFile {
-    /// Where it lies.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What is in it, or why it cannot be read.
+    /// Its text, or why it cannot be read.
     pub text: Result<String, String>,
 }
 

@@ -2,10 +2,10 @@
 
 use crate::text::size::words;
 
-/// From this share of `archiveMaxSize` on, in per cent, it is said.
+/// The share of `archiveMaxSize` from which a warning is given, in per cent.
 const NEARLY: u64 = 80;
 
-/// Returns what to say of an archive of so many bytes where at most `max` are wanted; `None`: all is well.
+/// Returns what to say of an archive of this many bytes where at most `max` are wanted; `None`: all is well.
 pub fn nearly_full(bytes: u64, max: u64) -> Option<String> {
     let share = u128::from(bytes) * 100 / u128::from(max.max(1));
     (share >= u128::from(NEARLY))

@@ -1,4 +1,4 @@
-//! Models that were seen to write their edits as text instead of calling tools. Kept by name in nebula's own folder.
+//! Models that were seen to write their edits as text instead of calling tools, stored by name in nebula's own folder.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

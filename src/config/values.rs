@@ -31,19 +31,19 @@ pub struct Config {
     pub edit_format: String,
     /// `ask`, `edits`, `all` or `none`.
     pub approval: String,
-    /// Steps before a turn asks; 0: never.
+    /// The number of steps after which a turn asks; 0: never.
     pub max_steps: u32,
     /// The command that prints the top-level provider's key.
     pub api_key_command: Vec<String>,
     /// How much models think that have no setting of their own; `None`: as they do by themselves.
     pub effort: Option<String>,
-    /// How long a provider keeps what it caches: `5m` or `1h`.
+    /// How long a provider caches a prompt: `5m` or `1h`.
     pub cache_ttl: String,
-    /// What a session may cost, in dollars.
+    /// The most a session may cost, in dollars.
     pub budget: Option<f64>,
     /// How many tokens a session may take, where no budget is set.
     pub budget_tokens: Option<u64>,
-    /// What happens when the window is full: `auto`, `ask` or `off`.
+    /// How a full window is handled: `auto`, `ask` or `off`.
     pub compact: String,
     /// The theme by name; `None`: dark or light, as the terminal is.
     pub theme: Option<String>,
@@ -63,11 +63,11 @@ pub struct Config {
     pub language: Option<String>,
     /// Folders whose own configuration counts whole.
     pub trusted: Vec<PathBuf>,
-    /// What is wrong with the files, a line each.
+    /// The problems in the files, a line each.
     pub warnings: Vec<String>,
     /// Keys that the workspace's file sets but may not until its folder is trusted.
     pub untrusted: Vec<String>,
-    /// Where nebula keeps its files.
+    /// The places of nebula's own files.
     pub paths: Paths,
     /// This program, which runs commands under a hidden name of its own.
     pub program: PathBuf,
@@ -118,13 +118,13 @@ pub struct ModelConfig {
     pub cache_marks: Option<bool>,
     /// Dollars a million tokens.
     pub price: Option<Price>,
-    /// Whether it takes images; `None`: its name tells.
+    /// Whether it takes images; `None`: decided by its name.
     pub images: Option<bool>,
-    /// Whether it takes PDFs; `None`: its name tells.
+    /// Whether it takes PDFs; `None`: decided by its name.
     pub pdfs: Option<bool>,
 }
 
-/// What the command line says; it wins over everything.
+/// The flags of the command line; they win over everything.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Flags {
     /// `--provider`
@@ -144,7 +144,7 @@ pub struct Flags {
 }
 
 impl Config {
-    /// Reads the values; every one that was checked has the type its key asks for.
+    /// Reads the values; each was checked and has the type its key asks for.
     pub(super) fn from_keys(merged: Map<String, Value>) -> Self {
         let objects = |name: &str| merged.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
         Self {

@@ -56,7 +56,7 @@ pub struct Attachment {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .problems.join("\n"))]
 pub struct Refused {
-    /// What is wrong, and what to do.
+    /// The problem, and what to do.
     pub problems: Vec<String>,
 }
 

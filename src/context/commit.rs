@@ -1,5 +1,5 @@
-//! What a model needs to propose a commit message: the staged diff and the manner of earlier messages. The person edits what it
-//! proposes; nothing here commits.
+//! What a model needs to propose a commit message: the staged diff and the manner of earlier messages. The person edits
+//! what it proposes; nothing here commits.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! FrontMatter matter: the few lines of `key: value` between `---` that may head a Markdown file. The part of YAML that rules
-//! and prompts are written in: strings, bare or quoted, and lists in either form.
+//! FrontMatter matter: the few lines of `key: value` between `---` that may head a Markdown file. The part of YAML that
+//! rules and prompts are written in: strings, bare or quoted, and lists in either form.
 
 /// A text and what stood above it.
 #[derive(Debug, PartialEq, Eq)]

@@ -25,7 +25,8 @@ pub fn is_unknown(model: &str) -> bool {
     !KNOWN.iter().any(|family| name.starts_with(family)) || name.starts_with("gpt-oss")
 }
 
-/// Billions of parameters as a name states them: the largest number before a `b`, or thousandths before an `m`; `8x7b` is 56.
+/// Billions of parameters as a name states them: the largest number before a `b`, or thousandths before an `m`; `8x7b`
+/// is 56.
 fn billions(model: &str) -> Option<f64> {
     let name = model.to_ascii_lowercase();
     let words = name.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));

@@ -1,5 +1,5 @@
-//! The person's own prompts: `.nebula/prompts/*.md` of the workspace and `prompts/*.md` in nebula's own folder, called as
-//! `/prompt NAME arguments`.
+//! The person's own prompts: `.nebula/prompts/*.md` of the workspace and `prompts/*.md` in nebula's own folder, called
+//! as `/prompt NAME arguments`.
 //!
 //! A prompt's text may name its arguments: `$1` … `$9`, `$ARGUMENTS` for all of them as typed, or by the names that its
 //! front matter gives (`arguments: file, focus` makes `$file` and `$focus`). A text that names none gets what was typed

@@ -1,8 +1,8 @@
 //! What of a conversation is sent: all of it while it fits the model's context window; then the oldest tool results
 //! become one line each. Nothing of this touches what is kept.
 //!
-//! A message once left out stays left out, and enough is left out at once to last for a while: each change makes the provider
-//! read everything after it anew.
+//! A message once left out stays left out, and enough is left out at once to last for a while: each change makes the
+//! provider read everything after it anew.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -176,7 +176,7 @@ impl Window {
         }
     }
 
-    /// Returns about how many tokens so many bytes are.
+    /// Returns about how many tokens this many bytes are.
     pub fn tokens(&self, bytes: usize) -> u64 {
         (bytes as f64 * self.measured.unwrap_or(1.0 / BYTES_PER_TOKEN)).ceil() as u64
     }
@@ -210,7 +210,8 @@ pub fn newest(messages: &[Arc<Message>], kept: usize, room: usize) -> (Vec<Arc<M
     ([first, &rest[from..]].concat(), from)
 }
 
-/// Returns a message in at most about so many bytes: the middle of what is long is left out of it, and its attachments.
+/// Returns a message in at most about this many bytes: the middle of what is long is left out of it, and its
+/// attachments.
 fn cut(message: &Arc<Message>, most: usize) -> Arc<Message> {
     if bytes(message) <= most {
         return Arc::clone(message);

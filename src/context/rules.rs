@@ -1,5 +1,5 @@
-//! Rules: texts that join the prompt when the files in play match. `AGENTS.md` at the root always, the nearest one above
-//! each file in play, and `.nebula/rules/*.md` by the globs in their front matter.
+//! Rules: texts that join the prompt when the files in play match. `AGENTS.md` at the root always, the nearest one
+//! above each file in play, and `.nebula/rules/*.md` by the globs in their front matter.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -3,7 +3,8 @@
 //! A template is Markdown with `{{name}}` where something is put in. The shipped ones are compiled in; a file of the
 //! same name in the workspace's `.nebula/` or in nebula's own folder replaces one. `{{format}}`, `{{rules}}` and
 //! `{{context}}` stand for whole parts; where a template leaves one out, it follows at the end, so that no template of
-//! one's own can lose the edit format. The order keeps what changes most last, so that providers can reuse the beginning.
+//! one's own can lose the edit format. The order keeps what changes most last, so that providers can reuse the
+//! beginning.
 
 use std::io;
 use std::path::{Path, PathBuf};

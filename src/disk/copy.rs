@@ -1,4 +1,4 @@
-//! Copying file contents a piece at a time. What a file leaves empty stays empty in its copy.
+//! Copies file contents a piece at a time. Holes of a sparse file stay holes in its copy.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
@@ -14,10 +14,10 @@ const PIECE: usize = 1 << 20;
 /// Bytes that are written or left empty together: the blocks of most file systems.
 const BLOCK: usize = 4 << 10;
 
-/// Hands out a file's bytes from its beginning, piece by piece; the file's size.
+/// Reads a file from its beginning, piece by piece. Returns the file's size.
 ///
 /// # Errors
-/// Whatever the disk says, or when it is stopped.
+/// Any error of the file system, or when it is stopped.
 pub fn read_pieces(file: &File, stop: &CancellationToken, mut each: impl FnMut(&[u8])) -> io::Result<u64> {
     pieces(file, stop, |piece, _| {
         each(piece);
@@ -25,8 +25,8 @@ pub fn read_pieces(file: &File, stop: &CancellationToken, mut each: impl FnMut(&
     })
 }
 
-/// Copies a file's bytes into a new, empty one, and hands them out as [`read_pieces`] does. Blocks that hold zeros alone
-/// become holes.
+/// Copies a file's bytes into a new, empty one, and hands them out as [`read_pieces`] does. Blocks that hold zeros
+/// alone become holes.
 ///
 /// # Errors
 /// As there.
@@ -39,13 +39,13 @@ pub fn copy_pieces(from: &File, to: &File, stop: &CancellationToken, mut each: i
     Ok(size)
 }
 
-/// Lets a new, empty file share the blocks of another; whether the file system can.
+/// Lets a new, empty file share the blocks of another. Returns whether the file system can.
 #[cfg(target_os = "linux")]
 pub fn share_blocks(from: &File, to: &File) -> bool {
     rustix::fs::ioctl_ficlone(to, from).is_ok()
 }
 
-/// Lets a new, empty file share the blocks of another; whether the file system can.
+/// Lets a new, empty file share the blocks of another. Returns whether the file system can.
 #[cfg(not(target_os = "linux"))]
 pub fn share_blocks(_from: &File, _to: &File) -> bool {
     false

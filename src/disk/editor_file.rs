@@ -1,4 +1,4 @@
-//! A text that an editor opens: a file of its own in a private folder, gone with its value.
+//! A text that an editor opens: a file of its own in a private folder, removed when the value is dropped.
 
 use std::io;
 use std::path::{Path, PathBuf};

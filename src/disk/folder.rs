@@ -1,4 +1,4 @@
-//! Open folders. A name in one is looked up in that very folder, wherever it lies by now, and no link is followed:
+//! Open folders. A name is looked up in the opened folder itself, even if it was moved since, and no link is followed:
 //! neither in the name nor in the folders on the way to it.
 
 use std::ffi::{OsStr, OsString};
@@ -28,7 +28,7 @@ impl Folder {
     /// Opens a folder by its path, links in it followed: for a root, and for what the person named.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn open(path: &Path) -> io::Result<Folder> {
         let fd = openat(CWD, path, FOLDER, Mode::empty())?;
         Ok(Folder { fd, path: path.to_path_buf() })
@@ -80,10 +80,10 @@ impl Folder {
         }
     }
 
-    /// Makes a folder; whether it was missing. `mode` is cut by the process's mask.
+    /// Makes a folder. Returns whether it was missing. `mode` is cut by the process's mask.
     ///
     /// # Errors
-    /// Whatever the disk says; what is there already is not looked at.
+    /// Any error of the file system; what is there already is not looked at.
     pub fn make(&self, name: impl AsRef<OsStr>, mode: u32) -> io::Result<bool> {
         match mkdirat(&self.fd, one_name(name.as_ref())?, bits(mode)) {
             Ok(()) => Ok(true),
@@ -95,7 +95,7 @@ impl Folder {
     /// Returns what has this name, a link itself; `None`: nothing.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn stat(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Stat>> {
         match statat(&self.fd, one_name(name.as_ref())?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -107,7 +107,7 @@ impl Folder {
     /// Returns the names in it, without `.` and `..`.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
@@ -119,7 +119,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Opens a regular file for reading. Waits for nobody.
+    /// Opens a regular file for reading, without blocking on a pipe.
     ///
     /// # Errors
     /// When there is none, or it is anything else; the message says what.
@@ -127,8 +127,8 @@ impl Folder {
         self.open_regular(name.as_ref(), OFlags::RDONLY, 0)
     }
 
-    /// Opens a regular file for reading and writing, made where it is missing. A file of several names is refused: what is
-    /// written would appear under the others.
+    /// Opens a regular file for reading and writing, made where it is missing. A file of several names is refused: what
+    /// is written would appear under the others.
     ///
     /// # Errors
     /// As [`Folder::open_file`].
@@ -182,18 +182,18 @@ impl Folder {
         Ok(OsStr::from_bytes(text.to_bytes()).into())
     }
 
-    /// Renames over whatever has the new name.
+    /// Renames over the file of the new name.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> io::Result<()> {
         Ok(renameat(&self.fd, one_name(from.as_ref())?, &self.fd, one_name(to.as_ref())?)?)
     }
 
-    /// Renames into another folder, over whatever has the new name.
+    /// Renames into another folder, over the file of the new name.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn rename_over(&self, from: impl AsRef<OsStr>, to: &Folder, name: impl AsRef<OsStr>) -> io::Result<()> {
         Ok(renameat(&self.fd, one_name(from.as_ref())?, &to.fd, one_name(name.as_ref())?)?)
     }
@@ -239,7 +239,7 @@ impl Folder {
     /// Removes a file or link.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn remove_file(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         Ok(unlinkat(&self.fd, one_name(name.as_ref())?, AtFlags::empty())?)
     }
@@ -247,7 +247,7 @@ impl Folder {
     /// Removes an empty folder.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn remove_folder(&self, name: impl AsRef<OsStr>) -> io::Result<()> {
         Ok(unlinkat(&self.fd, one_name(name.as_ref())?, AtFlags::REMOVEDIR)?)
     }
@@ -276,7 +276,7 @@ impl Folder {
     /// Flushes the names in it.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::fsync(&self.fd)?)
     }
@@ -284,7 +284,7 @@ impl Folder {
     /// Returns the id of its group.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn group(&self) -> io::Result<u32> {
         Ok(rustix::fs::fstat(&self.fd)?.st_gid)
     }
@@ -292,7 +292,7 @@ impl Folder {
     /// Returns whether this and another are the same folder.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn is_same(&self, other: &Folder) -> io::Result<bool> {
         let (a, b) = (rustix::fs::fstat(&self.fd)?, rustix::fs::fstat(&other.fd)?);
         Ok((a.st_dev, a.st_ino) == (b.st_dev, b.st_ino))

@@ -1,4 +1,5 @@
-//! What a file keeps when another takes its place: owner, group, access list, extended attributes, capabilities, mode.
+//! Carries a file's attributes over to its replacement: owner, group, access list, extended attributes, capabilities,
+//! mode.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,8 +18,8 @@ const ACCESS_LIST: &str = "system.posix_acl_access";
 /// Set last, because writing and changing the owner take it away.
 const CAPABILITIES: &str = "security.capability";
 
-/// Gives `new` what `old` has, and `mode`; tells what could not be kept, in a few words each. Neither group nor others
-/// get rights that they did not have. To be called when all bytes are written.
+/// Gives `new` the attributes of `old`, and `mode`. Returns what could not be kept, in a few words each. Neither group
+/// nor others get rights that they did not have. Called when all bytes are written.
 ///
 /// # Errors
 /// When the mode cannot be set, which leaves the file to its owner alone.
@@ -51,7 +52,7 @@ pub fn keep(old: &File, new: &File, mode: u32) -> io::Result<Vec<String>> {
 /// lacks it.
 ///
 /// # Errors
-/// Whatever the disk says.
+/// Any error of the file system.
 pub fn beside_bytes(file: &File, folder: &Folder) -> io::Result<Vec<String>> {
     let meta = file.metadata()?;
     let mut has = Vec::new();
@@ -93,7 +94,7 @@ fn copy_attributes(old: &File, new: &File) -> Vec<String> {
     // A list that the folder gave the new file, and the old one did not have, would give others rights.
     let inherited = had.iter().any(|n| n == ACCESS_LIST) && !names.iter().any(|n| n == ACCESS_LIST);
     if inherited {
-        // The mode that is set afterwards counts where there is no list; one that stays is told of.
+        // The mode that is set afterwards counts where there is no list; one that stays is reported.
         let _ = rustix::fs::fremovexattr(new, ACCESS_LIST);
     }
     let mut lost: Vec<String> = names

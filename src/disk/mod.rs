@@ -32,7 +32,7 @@ pub use stop::{check_stop, is_stopped};
 /// How the names of temporary files begin; the id of the process follows.
 const TEMP_PREFIX: &str = ".nebula-tmp-";
 
-/// Files that are kept open at once until they are flushed together, well below what a process may have.
+/// The most files that are held open until they are flushed together, well below what a process may have.
 pub const MANY_OPEN: usize = 256;
 /// Files from which on flushing is done by several threads, so that the disk joins their work.
 const MANY: usize = 8;
@@ -95,11 +95,11 @@ impl Folder {
         Ok(file)
     }
 
-    /// Replaces or makes a file atomically and flushes it and the folder. A file that is replaced keeps its mode, owner
-    /// and attributes; what could not be kept is told. `mode` is that of a new file.
+    /// Replaces or makes a file atomically and flushes it and the folder. A replaced file keeps its mode, owner and
+    /// attributes. Returns what could not be kept. `mode` is that of a new file.
     ///
     /// # Errors
-    /// Whatever the disk says; the old file then stands as it was.
+    /// Any error of the file system; the old file then stands as it was.
     pub fn replace(&self, name: impl AsRef<OsStr>, bytes: &[u8], mode: u32) -> io::Result<Vec<String>> {
         self.replace_within(name.as_ref(), bytes, mode, 0o7777)
     }
@@ -145,7 +145,7 @@ pub fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<Vec<String>> 
 /// As there.
 pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
-    // What it could not keep of its attributes changes nothing that it says.
+    // Attributes that could not be kept do not change the contents.
     Folder::open(parent(path))?.replace_within(name, bytes, 0o600, 0o600).map(drop)
 }
 

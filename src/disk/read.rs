@@ -1,4 +1,4 @@
-//! Bounded reading of regular files. A pipe, a socket, a device or a file without end never holds the program up.
+//! Bounded reading of regular files. A pipe, a socket, a device or a file without end never blocks the program.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read as _};
@@ -47,7 +47,7 @@ pub fn read_named(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Opens a regular file for reading, without waiting for whoever has the other end of a pipe.
+/// Opens a regular file for reading, without waiting for the other end of a pipe.
 ///
 /// # Errors
 /// As [`read_file`].
@@ -78,7 +78,7 @@ pub fn read_open(file: &File, cap: u64) -> io::Result<Vec<u8>> {
         return Err(too_large());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
-    // What grows meanwhile, or has no size as in /proc, is bounded too.
+    // A file that grows meanwhile, or has no size as in /proc, is bounded too.
     file.take(cap.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > cap { Err(too_large()) } else { Ok(bytes) }
 }

@@ -1,4 +1,4 @@
-//! Ending long work on files early: between the pieces of a large file, and while a lock is waited for.
+//! Ends long work on files early: between the pieces of a large file, and while waiting for a lock.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 #[error("stopped")]
 struct Stopped;
 
-/// Refuses to go on once `stop` is cancelled.
+/// Fails once `stop` is cancelled.
 ///
 /// # Errors
 /// When it is; [`is_stopped`] tells that error from the disk's.

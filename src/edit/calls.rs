@@ -224,7 +224,7 @@ fn fit(given: &Map<String, Value>, tool: &CallShape) -> Map<String, Value> {
 const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "input", "params"];
 /// The names that a call's tool is given under.
 const NAMES: [&str; 5] = ["name", "tool", "tool_name", "function", "action"];
-/// A call says what it is within so many bytes.
+/// A call says what it is within this many bytes.
 pub(super) const HEAD: usize = 4 << 10;
 
 /// Returns the next `"key":` of a text: the key, and where its value begins.

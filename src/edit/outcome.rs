@@ -3,7 +3,7 @@
 use super::Format;
 use crate::proposal::{FileChange, PlaceMatch, Rung};
 
-/// What became of one edit.
+/// The outcome of one edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditStatus {
     /// It is in the changes.
@@ -27,7 +27,7 @@ pub struct EditResult {
     pub path: String,
     /// How it was written.
     pub format: Format,
-    /// What became of it.
+    /// The outcome of it.
     pub status: EditStatus,
 }
 

@@ -18,7 +18,7 @@ use crate::workspace::folders::Folders;
 use crate::workspace::write::{self, Staged, Staging, Stop};
 use crate::workspace::{Access, PathError, Read, ReadError, Workspace};
 
-/// What was written.
+/// The result of writing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     /// The changeset that holds what was overwritten; `None`: every path is excluded from the archive, or there was
@@ -32,19 +32,20 @@ pub struct Applied {
     pub made: Vec<String>,
     /// Folders that went with the last file in them, innermost first.
     pub removed: Vec<String>,
-    /// What replaced files could not keep (owner, access list, other names), a line for each file with its path.
+    /// The attributes that replaced files could not keep (owner, access list, other names), a line for each file with
+    /// its path.
     pub not_kept: Vec<String>,
     /// The file system cannot exchange files: see [`UNGUARDED`].
     pub unguarded: bool,
 }
 
-/// What is said where files were replaced on a file system that cannot exchange two of them.
+/// The notice for files replaced on a file system that cannot exchange two of them.
 pub const UNGUARDED: &str = "this file system cannot exchange two files in one step: what another program saves in the very moment in which nebula writes the same file is lost";
 
-/// Nothing was changed, unless the message says so.
+/// Why writing failed. Nothing was changed, unless the message says so.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
-    /// A file is not as the proposal knew it. Nothing was archived or written.
+    /// A file differs from the proposal's state of it. Nothing was archived or written.
     #[error("{path} {}: nothing was written; read it again", how_changed(.expected, .found))]
     Conflict {
         /// Normalised path.
@@ -71,7 +72,7 @@ pub enum ApplyError {
     Write {
         /// Normalised path of the file that failed.
         path: String,
-        /// What the disk said.
+        /// The error of the file system.
         source: io::Error,
         /// The changeset that holds all states before.
         changeset: Option<Id>,
@@ -136,7 +137,7 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
         Err(failure) => failure,
     };
     let stayed: Vec<_> = states.iter().filter(|b| b.goes).map(|b| b.path.to_string()).collect();
-    // Whoever wanted to stop: a file that stays is not the archive's. What fails here is done at the next start.
+    // After an interruption: a file that stays is not the archive's. What fails here is done at the next start.
     let _ = archive.stopped_by(&CancellationToken::new()).unshare(&mut lock, &stayed);
     Err(match failure {
         Failure::Changed { file, now } => {
@@ -154,8 +155,8 @@ fn before<'a>(file: &'a DecidedFile, now: &'a Read) -> Before<'a> {
     Before { path: file.path(), state: &now.state, goes: file.after().is_absent() }
 }
 
-/// Writes all files, and the folders around them. Where a file takes the place of a folder or the other way round, what is
-/// in the way goes first.
+/// Writes all files, and the folders around them. Where a file takes the place of a folder or the other way round, what
+/// is in the way goes first.
 fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, archive: &Archive) -> Outcome<'a> {
     let states = all.iter().map(|(file, now)| (file.path(), &now.state, file.after()));
     let folders = Folders::new(workspace, states);
@@ -183,7 +184,7 @@ fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, arc
     match wrote.and_then(|()| Writing { workspace, archive, files: rest }.run()) {
         Ok(more) => written.add(more),
         Err(failure) => {
-            // What stays so is in the archive; the failure itself says more.
+            // A file that cannot be put back is in the archive; the failure itself says more.
             let _ = folders.put_back();
             return Err(failure.and_gone(&first));
         }
@@ -227,7 +228,7 @@ pub fn can_exchange(workspace: &Workspace) -> io::Result<bool> {
     write::can_exchange(workspace)
 }
 
-/// Removes temporary files that processes now gone have left; how many.
+/// Removes temporary files of processes that have ended. Returns how many.
 ///
 /// # Errors
 /// When the archive's lock cannot be taken.
@@ -243,7 +244,7 @@ fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, App
     for file in decided.files() {
         let real = match file.restores() {
             true => match workspace.resolve_archived(file.path()) {
-                // What is in the way goes first.
+                // A file in the way is removed first.
                 Ok(_) | Err(PathError::BelowAFile { .. }) if lies_in(file.path(), &folders) => file.path().to_string(),
                 real => real?,
             },
@@ -327,7 +328,7 @@ impl Failure<'_> {
     }
 }
 
-/// What came of writing.
+/// The result of writing the files.
 struct Written {
     /// Folders that were made on the way.
     made: Vec<String>,

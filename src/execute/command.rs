@@ -1,4 +1,4 @@
-//! The end of a command: the states that its keeper staged become a changeset, and memory learns of it.
+//! The end of a command: the states that its keeper staged become a changeset, which is recorded in memory.
 
 use super::Stores;
 use crate::archive::staging::{CommandInfo, CommandStaging};
@@ -13,9 +13,9 @@ const TITLE: usize = 80;
 pub struct SealedCommand {
     /// The changeset; none: it changed nothing.
     pub changeset: Option<Id>,
-    /// What it changed.
+    /// Its changes.
     pub changes: CommandChanges,
-    /// What memory could not keep. The changeset stands all the same.
+    /// The errors of memory. The changeset exists all the same.
     pub unrecorded: Vec<memory::Error>,
 }
 

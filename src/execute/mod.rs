@@ -22,7 +22,7 @@ use crate::workspace::{ReadError, Workspace};
 pub struct Stores<'a> {
     /// The files.
     pub workspace: &'a Workspace,
-    /// What they were.
+    /// Their archive.
     pub archive: &'a Archive,
     /// Who changed them, and why.
     pub memory: &'a Memory,
@@ -38,9 +38,9 @@ impl Stores<'_> {
 /// How a change ended.
 #[derive(Debug)]
 pub struct Executed {
-    /// What was written, or why nothing was.
+    /// The result of writing, or why nothing was written.
     pub applied: Result<Applied, ApplyError>,
-    /// What memory could not keep. The change is written and archived all the same; only its cause is not known later.
+    /// The errors of memory. The change is written and archived all the same; only its cause is not known later.
     pub unrecorded: Vec<memory::Error>,
 }
 
@@ -85,7 +85,7 @@ pub fn archive_before(
     record_as_is(apply::archive_as_is(paths, true, stores.workspace, stores.archive)?, &cause, stores)
 }
 
-/// Notes that another program wrote files as they stand now: they count as nebula's. Takes normalised paths.
+/// Records that another program wrote files as they stand now: they count as nebula's. Takes normalised paths.
 ///
 /// # Errors
 /// When one cannot be read, or memory cannot be written.

@@ -1,4 +1,4 @@
-//! What memory learns of a change: the intent before anything is written, and the outcome after.
+//! Records a change in memory: the intent before anything is written, and the outcome after.
 
 use super::{Applied, ApplyError};
 use crate::archive::RecordedFile;

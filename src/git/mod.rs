@@ -30,9 +30,9 @@ pub use remote::Remote;
 
 /// Bytes of git's output that are read at all.
 const MAX_OUTPUT: u64 = 1 << 20;
-/// Bytes of what git complains about that are kept.
+/// The most bytes of git's error output that are read.
 const MAX_COMPLAINT: u64 = 64 << 10;
-/// How often a git that has said everything is looked at, until it has ended.
+/// The pause between checks whether a git that has closed its output has ended.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Settings that every call is made with, before those that belong to a filter.
@@ -78,7 +78,7 @@ pub enum Error {
 /// Whether what a repository names may be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// Nothing of it.
+    /// Nothing of it is run.
     Nothing,
     /// Hooks, filters and signing, as git does by itself.
     Folder,
@@ -155,7 +155,7 @@ impl Repository {
         Ok(said.lines().map(str::to_string).collect())
     }
 
-    /// Commits what is staged; what git said of it, in one line. In a trusted folder the repository's hooks and
+    /// Commits what is staged. Returns git's message in one line. In a trusted folder the repository's hooks and
     /// filters run and commits are signed as it says; else nothing of it is run.
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Repository {
         };
         let mut child = command.stdin(Stdio::piped()).spawn().map_err(not_run)?;
         if let Some(mut stdin) = child.stdin.take() {
-            // A git that ended early says why on its standard error.
+            // A git that ended early reports why on its standard error.
             let _ = stdin.write_all(message.as_bytes());
         }
         let output = match trust {
@@ -207,7 +207,7 @@ impl Repository {
         let mut command = self.guarded(limit)?;
         let child = command.args(arguments).spawn().map_err(not_run)?;
         let output = limited(child, limit.saturating_sub(begun.elapsed()))?;
-        // Of a longer output the rest is not read, and git ends when nobody listens.
+        // The rest of a longer output is not read, and git ends when its output is closed.
         if output.status.success() || output.stdout.len() as u64 == MAX_OUTPUT {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
@@ -334,7 +334,7 @@ fn collect(stream: Option<impl Read + Send + 'static>, cap: u64) -> mpsc::Receiv
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(stream) = stream {
-            // What was read by then counts.
+            // What was read before an error counts.
             let _ = stream.take(cap).read_to_end(&mut bytes);
         }
         // Nobody waits any more when the time is over.

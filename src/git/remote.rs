@@ -15,7 +15,7 @@ use super::{Error, Repository, STAYS, not_run, program};
 /// How long reading the address of a remote may take.
 const ADDRESS_LIMIT: Duration = Duration::from_secs(10);
 
-/// Settings of every call: nothing beside the transport itself is run.
+/// The settings of every call: nothing beside the transport itself is run.
 const SETTINGS: &[&str] = &[
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -72,7 +72,7 @@ impl Remote {
         Ok(remote)
     }
 
-    /// Fetches a ref. The commit that it stands at; none if the remote has no such ref.
+    /// Fetches a ref. Returns the commit it points to; `None` if the remote has no such ref.
     ///
     /// # Errors
     /// When the remote cannot be reached.
@@ -109,7 +109,7 @@ impl Remote {
         Ok(files)
     }
 
-    /// Makes a commit of files after another. Nothing is sent yet.
+    /// Makes a commit of files with a parent. Nothing is sent yet.
     ///
     /// # Errors
     /// When git cannot write it.
@@ -130,7 +130,7 @@ impl Remote {
         Ok(text(&self.give(&arguments, message.as_bytes())?))
     }
 
-    /// Moves the remote's ref to a commit, if it still stands where it was seen. Whether it did.
+    /// Moves the remote's ref to a commit, if it still points to the expected one. Returns whether it did.
     ///
     /// # Errors
     /// When the remote refuses for another reason, or cannot be reached.
@@ -142,7 +142,7 @@ impl Remote {
         if output.status.success() {
             return Ok(true);
         }
-        // Whatever it said: if the ref moved meanwhile, that is why.
+        // If the ref moved meanwhile, that is the reason, whatever the message.
         if self.fetch(reference)?.as_deref() == expected { succeeded(output).map(|_| false) } else { Ok(false) }
     }
 
@@ -154,7 +154,7 @@ impl Remote {
     fn give(&self, arguments: &[&str], bytes: &[u8]) -> Result<Vec<u8>, Error> {
         let mut child = self.command().args(arguments).stdin(Stdio::piped()).spawn().map_err(not_run)?;
         if let Some(mut stdin) = child.stdin.take() {
-            // A git that ended early says why on its standard error.
+            // A git that ended early reports why on its standard error.
             let _ = stdin.write_all(bytes);
         }
         succeeded(child.wait_with_output().map_err(not_run)?)

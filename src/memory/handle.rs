@@ -1,7 +1,8 @@
 //! Memory on a thread of its own: work goes in over a channel and is done in its order, answers come back.
 //!
-//! Whoever runs on an async worker uses [`MemoryHandle::post`], [`MemoryHandle::append`] and [`MemoryHandle::ask`], none of which waits for the
-//! disk or for another program's lock on that worker. Blocking code gets at [`Memory`] itself with [`MemoryHandle::sync`].
+//! Whoever runs on an async worker uses [`MemoryHandle::post`], [`MemoryHandle::append`] and [`MemoryHandle::ask`],
+//! none of which waits for the disk or for another program's lock on that worker. Blocking code gets at [`Memory`]
+//! itself with [`MemoryHandle::sync`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -36,8 +37,8 @@ struct Shared {
 }
 
 impl MemoryHandle {
-    /// Opens memory on a new thread. What [`Memory::open`] says of it arrives as an answer; a locked database is waited for
-    /// there, and the listener hears of it.
+    /// Opens memory on a new thread. What [`Memory::open`] says of it arrives as an answer; a locked database is waited
+    /// for there, and the listener hears of it.
     pub fn open(options: Options, listener: Listener) -> (MemoryHandle, oneshot::Receiver<Vec<Notice>>) {
         let memory = Arc::new(OnceLock::new());
         let listener = Arc::new(Mutex::new(Some(Arc::new(listener))));
@@ -72,8 +73,8 @@ impl MemoryHandle {
         }));
     }
 
-    /// Keeps a message at the end of a session, without waiting. The id stands for it from now on in everything asked of
-    /// this handle; what is read back carries the id that the database gave.
+    /// Keeps a message at the end of a session, without waiting. The id stands for it from now on in everything asked
+    /// of this handle; what is read back carries the id that the database gave.
     pub fn append(&self, session: &str, message: NewMessage) -> i64 {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let session = session.to_string();
@@ -108,7 +109,8 @@ impl MemoryHandle {
         let _ = self.ask(|_| Ok(())).await;
     }
 
-    /// Memory itself, once everything that was posted is done. For blocking code alone: it waits for the disk and for locks.
+    /// Memory itself, once everything that was posted is done. For blocking code alone: it waits for the disk and for
+    /// locks.
     pub fn sync(&self) -> &Memory {
         let (done, wait) = mpsc::channel();
         self.post_job(Box::new(move |_| {
@@ -142,8 +144,8 @@ impl MemoryHandle {
         *self.0.listener.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(listener));
     }
 
-    /// Does what was posted, tries once more to write to the file what is only in RAM, and ends the thread. For blocking
-    /// code. What is posted later is done where it is posted.
+    /// Does what was posted, tries once more to write to the file what is only in RAM, and ends the thread. For
+    /// blocking code. What is posted later is done where it is posted.
     pub fn close(&self) {
         self.post_job(Box::new(|memory| {
             if memory.banner().is_some() {
@@ -184,8 +186,8 @@ impl Drop for Shared {
     }
 }
 
-/// Does the work in its order until nobody can post any more. While memory lives in RAM for a cause that passes, the file
-/// is tried again whenever there is nothing else to do for a while.
+/// Does the work in its order until nobody can post any more. While memory lives in RAM for a cause that passes, the
+/// file is tried again whenever there is nothing else to do for a while.
 fn run(memory: &Memory, work: &mpsc::Receiver<Job>) {
     loop {
         let passes = matches!(memory.banner(), Some(Trouble::Locked | Trouble::Full));

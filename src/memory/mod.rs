@@ -2,8 +2,8 @@
 //! place, beside Strand, that names SQL.
 //!
 //! [`Memory`] is one SQLite connection behind a std mutex. Its methods block: on the disk and, at most
-//! [`Options::wait`], on another writer. The command line calls them; the agent has them called on a thread of their own,
-//! through a [`MemoryHandle`]. Records are this module's own: whoever uses them converts.
+//! [`Options::wait`], on another writer. The command line calls them; the agent has them called on a thread of their
+//! own, through a [`MemoryHandle`]. Records are this module's own: whoever uses them converts.
 //!
 //! - Every method that changes something commits before it returns: with `synchronous=NORMAL` (safe against the
 //!   process being killed), and with `FULL` (safe against power loss) in [`Memory::will_write`] and [`Memory::end_turn`].

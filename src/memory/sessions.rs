@@ -193,17 +193,17 @@ impl Memory {
         self.set(id, "title", title)
     }
 
-    /// Notes that a session goes on in this mode (`plan`, `agent`).
+    /// Records that a session goes on in this mode (`plan`, `agent`).
     pub fn set_mode(&self, id: &str, mode: &str) -> Result<(), Error> {
         self.set(id, "mode", mode)
     }
 
-    /// Notes that a session goes on in this edit format.
+    /// Records that a session goes on in this edit format.
     pub fn set_format(&self, id: &str, format: &str) -> Result<(), Error> {
         self.set(id, "format", format)
     }
 
-    /// Notes that a session goes on with this provider.
+    /// Records that a session goes on with this provider.
     pub fn set_provider(&self, id: &str, provider: &str) -> Result<(), Error> {
         self.set(id, "provider", provider)
     }
@@ -213,7 +213,7 @@ impl Memory {
         self.set(id, "extra", json)
     }
 
-    /// Notes that a session goes on with this model.
+    /// Records that a session goes on with this model.
     pub fn set_model(&self, id: &str, model: &str) -> Result<(), Error> {
         self.store().write(Safety::Normal, Some(id), |tx| {
             one(tx.execute("UPDATE sessions SET model_used = ?2 WHERE id = ?1", [id, model])?, id)
@@ -306,7 +306,8 @@ impl Memory {
         Ok(text.zip(upto).map(|(text, upto)| Summary { text, upto }))
     }
 
-    /// Lets a text stand for the beginning of the conversation in what is sent; `None` takes it back. No message is lost.
+    /// Lets a text stand for the beginning of the conversation in what is sent; `None` takes it back. No message is
+    /// lost.
     pub fn set_summary(&self, id: &str, summary: Option<&Summary>) -> Result<(), Error> {
         let mut store = self.store();
         let (text, upto) = (summary.map(|s| s.text.as_str()), summary.map(|s| store.id(s.upto)));

@@ -1,12 +1,12 @@
-//! What is proposed: states of files, changes from one to another, the hunks they are cut into.
+//! The proposed changes: states of files, changes from one to another, the hunks they are cut into.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a path is on disk, or shall become.
+/// The state of a path on disk, now or as proposed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// Nothing is there.
+    /// The path does not exist.
     Absent,
     /// A regular file.
     File {
@@ -29,7 +29,7 @@ pub enum State {
     },
 }
 
-/// A regular file that is too large to be held: what tells it from others, and where its bytes can be read.
+/// A regular file that is too large to be held in memory: its identity, and where its bytes can be read.
 #[derive(Debug, Clone)]
 pub struct LargeFile {
     /// In bytes.
@@ -132,7 +132,7 @@ impl Rung {
 pub struct PlaceMatch {
     /// The rung that matched.
     pub rung: Rung,
-    /// What differed (`4 further right`), for the hunk line and the model.
+    /// The difference (`4 further right`), for the hunk line and the model.
     pub detail: Option<String>,
 }
 
@@ -147,7 +147,7 @@ pub struct Placed {
     pub edit: Option<usize>,
 }
 
-/// What a hunk is about.
+/// The kind of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HunkKind {
     /// Lines of a text.
@@ -168,7 +168,7 @@ pub enum HunkKind {
 /// of lines including their line endings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hunk {
-    /// What it is about.
+    /// The kind of the change.
     pub kind: HunkKind,
     /// Changed lines in the text before, from the first changed to the last (with at most 3 unchanged between).
     pub before: std::ops::Range<usize>,
@@ -178,11 +178,11 @@ pub struct Hunk {
     pub found: Option<PlaceMatch>,
     /// Which edits of the run had a part in it, ascending; empty where that is not known.
     pub edits: Vec<usize>,
-    /// Characters in its added lines that hide what the text says: see [`super::hidden()`].
+    /// The number of characters in its added lines that hide what the text says: see [`super::hidden()`].
     pub hidden: usize,
 }
 
-/// What is to become of one file.
+/// The change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
     /// Normalised path: relative to the workspace root with `/`.
@@ -196,7 +196,7 @@ pub struct FileChange {
     /// Folders that were made for this file and go with it when it is taken away, innermost first, as far as nothing
     /// else is in them.
     pub folders: Vec<String>,
-    /// What asked for it, for the strip: `replaceInFile (2)`, `undo`, ….
+    /// The origin of the change, for the strip: `replaceInFile (2)`, `undo`, ….
     pub by: String,
     /// The parts that are decided one by one; never empty unless before equals after.
     pub hunks: Vec<Hunk>,

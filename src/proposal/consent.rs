@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-/// Who made a decision. Every accepted change names one, and its changeset keeps it.
+/// The author of a decision. Every accepted change names one, and its changeset stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Consent {
     /// The person, asked about this change: on the screen or at a prompt.

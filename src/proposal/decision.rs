@@ -17,7 +17,7 @@ pub enum Choice {
 /// The choices for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileDecision {
-    /// One choice a hunk, in their order.
+    /// One choice for each hunk, in their order.
     pub hunks: Vec<Choice>,
     /// The whole text as the person edited it; it replaces the file's after-state and counts as accepted.
     pub edited: Option<Arc<[u8]>>,
@@ -29,7 +29,7 @@ pub struct FileDecision {
 pub struct Decision {
     files: Vec<FileDecision>,
     consent: Option<Consent>,
-    /// Why something was refused, in the person's words; told to the model.
+    /// Why something was refused, in the person's words; passed on to the model.
     pub reason: Option<String>,
     /// The person wants edits approved for the rest of the session.
     pub for_session: bool,
@@ -95,7 +95,7 @@ pub enum DecisionError {
     HalfMove(String),
 }
 
-/// One file of a decided proposal: what it must be now, and what it becomes.
+/// One file of a decided proposal: the state it must be in now, and its new state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecidedFile {
     pub(super) path: String,
@@ -153,8 +153,8 @@ impl Proposal {
         self.files.iter().map(|f| FileDecision { hunks: vec![choice; f.hunks.len()], edited: None }).collect()
     }
 
-    /// Joins the proposal with a decision; `None` where nothing is accepted. Files without an accepted hunk drop out; in
-    /// the others refused hunks keep the lines of before, byte for byte.
+    /// Joins the proposal with a decision; `None` where nothing is accepted. Files without an accepted hunk drop out;
+    /// in the others refused hunks keep the lines of before, byte for byte.
     ///
     /// # Errors
     /// When the decision does not fit the proposal's shape, or splits a move.

@@ -1,5 +1,5 @@
-//! Characters that make a text read otherwise than it acts: those that turn its direction or take no cell, and letters
-//! of another script inside a Latin word. Hunks that add one are never approved by a policy.
+//! Characters that make a text read differently from what it does: those that turn its direction or take no cell, and
+//! letters of another script inside a Latin word. Hunks that add one are never approved by a policy.
 
 use crate::text::clean::{is_hidden, joins_emoji};
 

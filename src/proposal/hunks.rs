@@ -17,7 +17,7 @@ const JOIN: usize = 3;
 /// Lines on both sides together above which a stretch without a unique line in common is one change, so that a
 /// hostile pair of files cannot hold up the program.
 const MANY: usize = 20_000;
-/// Bytes of a line above which no words are told apart.
+/// The length of a line in bytes above which changed words are not marked.
 const LONG_LINE: usize = 4_096;
 
 /// A stretch of a line.

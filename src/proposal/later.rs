@@ -1,5 +1,5 @@
-//! Files whose content acts later, without anyone looking at it again: instructions a model reads, hooks and
-//! pipelines that run, settings that a shell or an editor takes up. No policy approves a change to one.
+//! Files whose content acts later without being read again by a person: instructions for a model, hooks and pipelines
+//! that run, settings that a shell or an editor loads. No policy approves a change to one.
 
 /// Folders whose whole content acts later, at any depth.
 const FOLDERS: &[&str] =

@@ -14,7 +14,7 @@ pub const CONFLICT: &str = "conflict: someone else changed these lines";
 /// A merged text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merged {
-    /// What the file is to become; its mode is left as it is.
+    /// The merged state; the mode of the file is unchanged.
     pub after: State,
     /// Where conflicts lie in it, as [`Rung::Inexact`], so that no policy accepts them.
     pub conflicts: Vec<Placed>,

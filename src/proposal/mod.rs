@@ -3,8 +3,8 @@
 //!
 //! A [`Proposal`] holds, per file, the state before and the state after, split into [`Hunk`]s.
 //! [`Proposal::decide`] joins it with a [`Decision`] and gives a [`Decided`], the only thing that
-//! `apply` accepts. The fields of both are private, and a decision that accepts names its [`Consent`]: no change without
-//! consent compiles.
+//! `apply` accepts. The fields of both are private, and a decision that accepts names its [`Consent`]: no change
+//! without consent compiles.
 
 mod change;
 mod consent;
@@ -29,13 +29,13 @@ pub use restore_preview::{ForeignChoice, RestorePreview, RestoreStatus};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProposalId(pub u64);
 
-/// The exact set of file changes that one tool call, one response's edits, a patch, an undo or a sync asks for.
-/// Making one writes nothing.
+/// The exact set of file changes of one tool call, one response's edits, a patch, an undo or a sync. Making one writes
+/// nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
     /// Its name on the channels.
     pub id: ProposalId,
-    /// What it is, in words, for lists and the cause of the changeset: `undo of …`, `replaceInFile`.
+    /// The title, for lists and the cause of the changeset: `undo of …`, `replaceInFile`.
     pub title: String,
     /// The files, in the order in which they are applied.
     pub files: Vec<FileChange>,
@@ -107,9 +107,9 @@ impl Proposal {
 /// Why only a person may approve a change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Personal {
-    /// The file acts later, without anyone looking at it again.
+    /// The file acts later, without being read again by a person.
     ActsLater,
-    /// So many characters in it hide what the text says.
+    /// This many characters in it hide what the text says.
     Hidden(usize),
     /// The place of an edit is a guess.
     Inexact,

@@ -1,8 +1,8 @@
-//! What a restore would do with each file: shown before anything is restored.
+//! Previews of a restore: what it would do with each file, shown before anything is restored.
 
 use super::Counts;
 
-/// What becomes of a file that someone else changed, in a restore.
+/// The choice for a file that someone else changed, in a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForeignChoice {
     /// It stays.
@@ -13,16 +13,16 @@ pub enum ForeignChoice {
     TakeOld,
 }
 
-/// What a restore would do with one file.
+/// The preview of a restore for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestorePreview {
     /// Normalised path.
     pub path: String,
-    /// What would happen to it.
+    /// The effect on it.
     pub status: RestoreStatus,
 }
 
-/// What a restore would do with a file.
+/// The effect of a restore on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreStatus {
     /// Will be restored.
@@ -35,7 +35,7 @@ pub enum RestoreStatus {
         at: Option<i64>,
         /// Lines that differ from what nebula wrote.
         counts: Counts,
-        /// What was chosen for it so far.
+        /// The choice so far.
         choice: Option<ForeignChoice>,
         /// Whether a three-way merge meets conflicts; `None`: cannot be merged.
         conflicts: Option<usize>,

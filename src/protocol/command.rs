@@ -1,4 +1,4 @@
-//! What a front end asks of the agent, and the values inside.
+//! The requests of a front end to the agent, and the values inside.
 
 use super::{QueryId, QuestionId, SessionId};
 use crate::proposal::{Decision, ForeignChoice, ProposalId, State};
@@ -8,7 +8,7 @@ use crate::proposal::{Decision, ForeignChoice, ProposalId, State};
 pub struct Addressed {
     /// None: the session that was opened last; while none is open, a message opens a new one.
     pub session: Option<SessionId>,
-    /// What is asked for.
+    /// The request.
     pub command: Command,
 }
 
@@ -18,10 +18,11 @@ impl From<Command> for Addressed {
     }
 }
 
-/// What may be asked of the agent.
+/// The requests of a front end.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
-    /// A message for the model. Sent mid-turn it comes back as [`super::EventBody::Returned`]: the queue lives in the front end.
+    /// A message for the model. Sent mid-turn it comes back as [`super::EventBody::Returned`]: the queue lives in the
+    /// front end.
     Submit(Prompt),
     /// A command of the person's own: it runs at once, beside the conversation.
     Run(String),
@@ -80,7 +81,7 @@ pub struct ConnectForm {
     pub key: ApiKey,
     /// Keep the key in nebula's own file; otherwise it holds until nebula ends.
     pub keep: bool,
-    /// The model to use; `None`: check the key and tell which models there are.
+    /// The model to use; `None`: check the key and list the models.
     pub model: Option<String>,
 }
 
@@ -106,21 +107,21 @@ impl std::fmt::Debug for ApiKey {
     }
 }
 
-/// What the person asks about a hunk.
+/// A question of the person about a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comment {
     /// The file's place in the proposal.
     pub file: usize,
     /// The hunk's place in the file.
     pub hunk: usize,
-    /// What was typed.
+    /// The typed text.
     pub text: String,
 }
 
 /// A message as typed, with pasted texts put back in place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prompt {
-    /// What the person wrote; mentions are in it as text.
+    /// The typed text; mentions are in it as text.
     pub text: String,
 }
 
@@ -133,7 +134,7 @@ pub enum Continuation {
     Retry,
 }
 
-/// What to restore.
+/// The target of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreRequest {
     /// `undo [COUNT] [FILE…]`: without files those of the newest changeset.
@@ -158,15 +159,15 @@ pub enum RestoreRequest {
         /// Version id.
         version: String,
     },
-    /// What the last turn of this session changed.
+    /// The changes of the last turn of this session.
     Turn,
     /// One state of a file in place of another: a part of what the session changed, taken back.
     State {
         /// Normalised path.
         path: String,
-        /// What the file is now, as it was shown.
+        /// The present state, as it was shown.
         now: Box<State>,
-        /// What it becomes.
+        /// The new state.
         then: Box<State>,
     },
     /// The newest changeset of this session that changed a file.
@@ -176,13 +177,13 @@ pub enum RestoreRequest {
         /// With all else that its turn changed.
         turn: bool,
     },
-    /// What happens to one file of the pending restore that was changed outside nebula.
+    /// The handling of one file of the pending restore that was changed outside nebula.
     Foreign {
         /// The pending restore.
         proposal: ProposalId,
         /// Normalised path.
         path: String,
-        /// What becomes of it.
+        /// The choice for it.
         choice: ForeignChoice,
     },
 }
@@ -243,7 +244,7 @@ pub enum Setting {
     RetryMemory,
 }
 
-/// What the agent may do.
+/// The mode of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// Reads only.
@@ -273,7 +274,7 @@ pub enum Approval {
     Edits,
     /// Edits, and the commands of a later step.
     All,
-    /// Nothing is accepted.
+    /// Accept nothing.
     None,
 }
 
@@ -294,14 +295,14 @@ impl Approval {
     }
 }
 
-/// A listing that can be asked for.
+/// A request for a listing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Query {
     /// This project's sessions; words search titles and messages, empty: all.
     Sessions(String),
     /// The end of one session's conversation, for the preview.
     Preview(String),
-    /// Changesets, newest first, at most so many.
+    /// Changesets, newest first, at most this many.
     Archive {
         /// How many to skip.
         skip: usize,
@@ -330,11 +331,11 @@ pub enum Query {
     SessionDiff,
     /// Active rules and the effective system prompt by part.
     Rules,
-    /// Edits asked, landed, refused by model and format; tokens.
+    /// Edits requested, landed, refused by model and format; tokens.
     Stats,
     /// Tokens and dollars of the session by turn and by model.
     Usage,
-    /// What the context window holds, by part.
+    /// The contents of the context window, by part.
     Context,
     /// The effective configuration with where each value comes from.
     Config,

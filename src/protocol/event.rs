@@ -1,5 +1,5 @@
-//! What the agent tells a front end, and the values inside: the session, its entries and their states, what became of a
-//! change.
+//! The events that the agent sends to a front end, and the values inside: the session, its entries and their states,
+//! the outcome of a change.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use super::listing::Listing;
 use super::{Approval, Comment, ItemId, Mode, Prompt, QueryId, QuestionId, SessionId, TurnId};
 use crate::proposal::{Decision, HunkCount, Proposal, ProposalId, RestorePreview, State};
 
-/// Something that happened, and where.
+/// An event, with its session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     /// The session it belongs to; none: it concerns the whole process.
     pub session: Option<SessionId>,
-    /// What happened.
+    /// The event itself.
     pub body: EventBody,
 }
 
-/// What a front end receives.
+/// The events of the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EventBody {
-    /// A session is open: clear the chat; what was said in it follows as [`EventBody::Recalled`].
+    /// A session is open: clear the chat; its entries follow as [`EventBody::Recalled`].
     Opened(SessionInfo),
-    /// The entries of the session that was opened, oldest first: each as if it were [`EventBody::Added`] now. One event,
-    /// because a long session has thousands.
+    /// The entries of the session that was opened, oldest first: each as if it were [`EventBody::Added`] now. One
+    /// event, because a long session has thousands.
     Recalled(Vec<(ItemId, Item)>),
-    /// Something of the status line changed.
+    /// The status line changed.
     Status(Status),
     /// The model could not be connected, and why.
     NotConnected(String),
@@ -43,15 +43,16 @@ pub enum EventBody {
     TurnStarted(TurnId),
     /// A turn is over.
     TurnEnded(TurnId, TurnEnd),
-    /// A proposal waits for a decision. For a restore, with a preview for each file named in it or left out; for an edit, with none.
+    /// A proposal waits for a decision. For a restore, with a preview for each file named in it or left out; for an
+    /// edit, with none.
     Proposed(Arc<Proposal>, Vec<RestorePreview>),
     /// A proposal was decided by the policy, without the person; [`EventBody::Settled`] follows.
     Approved(Arc<Proposal>, Decision),
-    /// What the model answers to a question about a hunk; an empty text: why there is none was said.
+    /// The model's answer to a question about a hunk; empty where a notice has said why there is none.
     CommentAnswer(ProposalId, Comment, String),
     /// A proposal is no longer pending.
     Settled(ProposalId, Outcome),
-    /// The model asks.
+    /// A question of the model.
     Asked(Question),
     /// A question is no longer pending.
     Answered(QuestionId),
@@ -59,7 +60,7 @@ pub enum EventBody {
     Archived(Changeset),
     /// Files changed on disk by someone else since the agent read them.
     Drifted(Vec<String>),
-    /// Files of the workspace changed, came or went: a list of them may be old.
+    /// Files of the workspace changed, were added or removed: a list of them may be old.
     FilesChanged,
     /// The request is tried again; `None`: over.
     Retrying(Option<Wait>),
@@ -69,11 +70,11 @@ pub enum EventBody {
     Usage(u64, u64),
     /// What `/commit` proposes.
     CommitMessage(String),
-    /// No commit message came: a [`EventBody::Notice`] says why.
+    /// There is no commit message: a [`EventBody::Notice`] says why.
     CommitEnded,
-    /// What was asked for.
+    /// The answer to a query.
     Answer(QueryId, Listing),
-    /// A short-lived notice; one that the chat keeps is an [`Item::Notice`].
+    /// A short-lived notice; one that the chat stores is an [`Item::Notice`].
     Notice(Notice),
 }
 
@@ -90,7 +91,7 @@ pub struct SessionInfo {
     pub status: Status,
 }
 
-/// What the status line and the first screen show.
+/// The data of the status line and the first screen.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Status {
     /// Name of the workspace's root folder.
@@ -123,11 +124,11 @@ pub struct Status {
     pub tried: Vec<u16>,
 }
 
-/// What a failure was, for programs.
+/// The cause of a failure, for programs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cause {
-    /// `key`, `permission`, `model`, `quota`, `rate`, `overloaded`, `context`, `request`, `refused`, `network`, `answer`,
-    /// `broken` or `settings`; empty where it was none of a provider's.
+    /// `key`, `permission`, `model`, `quota`, `rate`, `overloaded`, `context`, `request`, `refused`, `network`,
+    /// `answer`, `broken` or `settings`; empty where it was none of a provider's.
     pub kind: &'static str,
     /// The status of the server's answer, where there was one.
     pub status: Option<u16>,
@@ -151,13 +152,13 @@ pub enum TurnEnd {
     Interrupted,
     /// It failed; a notice in the chat says why.
     Failed {
-        /// What happened.
+        /// The error, in words.
         message: String,
-        /// What to do.
+        /// How to resolve it.
         hint: String,
         /// [`super::Command::Continue`] makes sense.
         resumable: bool,
-        /// What it was by kind, for programs.
+        /// The kind of the failure, for programs.
         cause: Cause,
     },
     /// It stopped to ask whether to go on: step limit, or the same call three times.
@@ -200,7 +201,7 @@ pub struct Question {
     pub text: String,
     /// Choices: a short answer and, after it, what it means (may be empty).
     pub choices: Vec<(String, String)>,
-    /// Something is to be permitted: the first choice permits it, the last, which is the default, does not.
+    /// A permission: the first choice permits, the last, which is the default, does not.
     pub permission: bool,
 }
 
@@ -213,6 +214,6 @@ pub struct Wait {
     pub of: u32,
     /// When it happens.
     pub until: i64,
-    /// What happened: `api.openai.com: rate limited (429)`.
+    /// The reason: `api.openai.com: rate limited (429)`.
     pub why: String,
 }

@@ -20,11 +20,11 @@ pub struct RuleChip {
 pub enum Item {
     /// A message of the person.
     User {
-        /// What was typed.
+        /// The typed text.
         text: String,
         /// When.
         at: i64,
-        /// What was attached.
+        /// The attachments.
         attached: Vec<Attached>,
     },
     /// Text of the model; grows.
@@ -43,7 +43,7 @@ pub enum Item {
     Call(Call),
     /// Rules that joined the prompt here.
     Rules(Vec<RuleChip>),
-    /// Something that happened, with what to do.
+    /// A notice, with what to do.
     Notice(Notice),
 }
 
@@ -65,7 +65,7 @@ pub struct Attached {
 pub struct Call {
     /// Tool name, or the name of the edit format's tag for edits in text.
     pub name: String,
-    /// What it did, in words.
+    /// The verb for what it did.
     pub verb: Verb,
     /// Main argument: a path, or words in quotes.
     pub main: String,
@@ -89,20 +89,20 @@ pub struct Call {
     pub took: Option<Duration>,
     /// The step of the session it belongs to, from 1; 0: not known.
     pub step: u32,
-    /// What the person was asked because of it, and the answer.
+    /// The question to the person that it caused, and the answer.
     pub asked: Option<(String, String)>,
 }
 
-/// What a call does: `read` and `file` in `read 2 files`.
+/// The verb of a call: `read` and `file` in `read 2 files`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verb {
     /// As a command: `read`.
     pub short: String,
     /// While it is being done: `reading`.
     pub doing: String,
-    /// What was done.
+    /// The verb in the past tense.
     pub done: String,
-    /// One of what it was done to.
+    /// The noun for one of its objects.
     pub one: String,
 }
 
@@ -184,16 +184,16 @@ pub enum Level {
     Broken,
 }
 
-/// What happened, what it means, what to press.
+/// A notice: what happened, what it means, what to press.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// How much it matters.
     pub level: Level,
-    /// What happened, in one line.
+    /// The event, in one line.
     pub title: String,
-    /// What that means for files and words.
+    /// What it means for files and words.
     pub detail: String,
-    /// What can be done from here.
+    /// The actions it offers.
     pub actions: Vec<NoticeAction>,
 }
 
@@ -204,7 +204,7 @@ impl Notice {
     }
 }
 
-/// Something a notice offers.
+/// An action that a notice offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoticeAction {
     /// `Enter go on from here`.
@@ -213,7 +213,7 @@ pub enum NoticeAction {
     Retry,
     /// `Ctrl-O another model`.
     ChooseModel,
-    /// `Enter what changed`: the file between what was read and what is there.
+    /// `Enter what changed`: the difference between the file as it was read and as it is now.
     ShowChange(String),
     /// `o open the file`.
     OpenFile(String),

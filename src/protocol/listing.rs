@@ -1,11 +1,11 @@
-//! What answers a [`super::Query`]: lists and their rows.
+//! The answers to a [`super::Query`]: lists and their rows.
 
 use std::sync::Arc;
 
 use super::item::{Changeset, Item, RuleChip};
 use crate::proposal::{Counts, Proposal, State};
 
-/// What was asked for.
+/// The answer to a query.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Listing {
     /// Sessions, newest first.
@@ -27,7 +27,7 @@ pub enum Listing {
         path: String,
         /// Archived ones.
         versions: Vec<VersionRow>,
-        /// How today's state came about, if not by nebula.
+        /// The present state was not written by nebula.
         foreign: bool,
         /// Lines between the newest version and now.
         now: Option<Counts>,
@@ -80,9 +80,9 @@ pub enum Listing {
 /// A prompt of the person's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptRow {
-    /// What it is called by: `/prompt NAME`.
+    /// The name it is called by: `/prompt NAME`.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// Its arguments, as they are typed: `FILE FOCUS`.
     pub usage: String,
@@ -108,7 +108,7 @@ pub struct RulesView {
 pub struct RulePart {
     /// Where it comes from.
     pub origin: String,
-    /// Why it is there.
+    /// Why it applies.
     pub reason: String,
     /// The text.
     pub text: String,
@@ -127,14 +127,14 @@ pub struct SessionRow {
     pub messages: usize,
     /// Model used last.
     pub model: String,
-    /// When something was last said.
+    /// The time of the last message.
     pub at: i64,
 }
 
-/// What a stored session is doing.
+/// The state of a stored session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionState {
-    /// Its process is gone and did not close it.
+    /// Its process has ended and did not close it.
     Open,
     /// Another nebula has it.
     InUse,
@@ -168,7 +168,7 @@ pub struct VersionRow {
     pub at: i64,
     /// The file did not exist.
     pub absent: bool,
-    /// What caused the change that followed.
+    /// The cause of the change that followed.
     pub cause: String,
     /// Lines that the change after it added and removed, when known.
     pub counts: Option<Counts>,

@@ -1,5 +1,5 @@
-//! What crosses the channels between a front end and the agent: [`Command`] down, [`Event`] up, and the
-//! plain values inside them. No closures, no handles, no serialisation: disk and `--json` have their own records.
+//! The values that cross the channels between a front end and the agent: [`Command`] down, [`Event`] up, and the plain
+//! values inside them. No closures, no handles, no serialisation: disk and `--json` have their own records.
 //!
 //! Several sessions run side by side. An event carries the session it belongs to; a command is for the session that
 //! [`Addressed`] names, or for the one opened last.
@@ -7,8 +7,8 @@
 //! Rules, each with a test: order is kept and nothing is lost; only neighbouring [`EventBody::Grew`] of one item may
 //! be merged, by the receiver; every [`EventBody::TurnStarted`] gets one [`EventBody::TurnEnded`], every
 //! [`EventBody::Proposed`] one [`EventBody::Settled`], every [`Item::Call`] reaches a final [`CallState`]; a resumed
-//! session arrives as the same [`EventBody::Added`] a live one sends. Names of entries, turns, proposals and questions are
-//! unique across sessions. Times are unix milliseconds.
+//! session arrives as the same [`EventBody::Added`] a live one sends. Names of entries, turns, proposals and questions
+//! are unique across sessions. Times are unix milliseconds.
 
 mod command;
 mod event;

@@ -13,8 +13,8 @@ use crate::config::{Connection, KeyUse};
 /// The provider that `connection` describes. Asks nothing over the network.
 ///
 /// # Errors
-/// No key where one is needed ([`Kind::NoKey`]), or a connection that cannot be used ([`Kind::Settings`]). A recording is
-/// opened with [`super::Replay::open`]: it needs a file, not a connection.
+/// No key where one is needed ([`Kind::NoKey`]), or a connection that cannot be used ([`Kind::Settings`]). A recording
+/// is opened with [`super::Replay::open`]: it needs a file, not a connection.
 pub fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Error> {
     if let Some(KeyUse { variable, server }) = &connection.withheld {
         return Err(Error::new(

@@ -27,8 +27,8 @@ pub enum Delta {
     },
     /// What follows begins a new part, also where it is of the same kind.
     Part,
-    /// The provider's own JSON of a part that is whole: of the newest one of its kind that has none yet, or, where there is
-    /// none (or right after [`Delta::Part`]), of a new one without a word.
+    /// The provider's own JSON of a part that is whole: of the newest one of its kind that has none yet, or, where
+    /// there is none (or right after [`Delta::Part`]), of a new one without a word.
     Seal {
         /// Its kind.
         kind: PartKind,

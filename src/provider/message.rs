@@ -182,8 +182,8 @@ impl PartKind {
     }
 }
 
-/// Where a part of an answer lies: the text, the thinking and the calls of an answer are kept as three runs, and its spans
-/// say in which order pieces of them were said.
+/// Where a part of an answer lies: the text, the thinking and the calls of an answer are kept as three runs, and its
+/// spans say in which order pieces of them were said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     /// What it is.
@@ -222,8 +222,8 @@ impl Message {
         Self::of(Role::Tool, vec![Body::Result(result)])
     }
 
-    /// An answer from its text, thinking and calls. Where `spans` do not fit them, as in a session that was kept without,
-    /// the thinking comes first and the calls last, and seals are dropped.
+    /// An answer from its text, thinking and calls. Where `spans` do not fit them, as in a session that was kept
+    /// without, the thinking comes first and the calls last, and seals are dropped.
     pub fn answer(text: &str, thinking: &str, calls: Vec<ToolCall>, spans: Vec<Span>) -> Self {
         let spans = if fit(&spans, text, thinking, calls.len()) { spans } else { usual(text, thinking, calls.len()) };
         let (mut text, mut thinking, mut calls) = (text, thinking, calls.into_iter());

@@ -368,8 +368,8 @@ impl Command {
         self.staged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Brings its staging folder up to date and hands it to `seal`, which archives what is in it; then the folder goes, or,
-    /// while something of the command still runs, begins anew. None: nothing is kept.
+    /// Brings its staging folder up to date and hands it to `seal`, which archives what is in it; then the folder goes,
+    /// or, while something of the command still runs, begins anew. None: nothing is kept.
     ///
     /// # Errors
     /// When the states cannot be gathered, or `seal` fails: they stay in the staging folder.

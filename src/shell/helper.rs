@@ -1,6 +1,6 @@
 //! The helper of a command: this program under a hidden name, started anew for each one. It adopts every process that
-//! the command leaves behind, so that none is lost from sight, tells how the shell ended, and ends what is left when it is
-//! told to, or when nebula is gone.
+//! the command leaves behind, so that none is lost from sight, tells how the shell ended, and ends what is left when it
+//! is told to, or when nebula is gone.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -2,8 +2,8 @@
 //! memory is done by its caller.
 //!
 //! A command runs below a helper (this program under a hidden name), which knows every process of it and ends them all.
-//! A keeper stages the states before into `.shaft/commands`; sealing makes a changeset of them, which is undone like any
-//! other.
+//! A keeper stages the states before into `.shaft/commands`; sealing makes a changeset of them, which is undone like
+//! any other.
 
 mod commands;
 mod env;

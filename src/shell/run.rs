@@ -130,7 +130,7 @@ impl RunningCommand {
         *lock(&self.shared.listener) = Some(Box::new(act));
     }
 
-    /// Waits until `enough`, at most until `deadline`; whether it was enough.
+    /// Waits until `enough`, at most until `deadline`. Returns whether it was enough.
     pub fn wait(&self, deadline: Option<Instant>, enough: impl Fn(&CommandProgress) -> bool) -> bool {
         let mut progress = self.progress();
         loop {
@@ -156,7 +156,7 @@ impl RunningCommand {
 }
 
 impl RunningCommand {
-    /// Has the guard keep states in another folder from now on; whether it does.
+    /// Has the guard keep states in another folder from now on. Returns whether it does.
     pub fn switch(&self, folder: &Path) -> bool {
         const PATIENCE: Duration = Duration::from_secs(5);
         let before = self.progress().switched;

@@ -1,8 +1,8 @@
 //! The keeper that looks before and after: every kept file is copied once into `.shaft/shadow`, and again only when its
 //! stat changed. After the command the stats tell which files changed, and their copies are the states before.
 //!
-//! What other programs change meanwhile is in it, and a change within one tick of the clock that leaves size and times as
-//! they were is not seen.
+//! What other programs change meanwhile is in it, and a change within one tick of the clock that leaves size and times
+//! as they were is not seen.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, DirBuilder, File, Metadata};

@@ -1,5 +1,5 @@
-//! The second stage of a helper: it takes its rights away from itself, hands the waiting end of its filter to the helper,
-//! and becomes the shell.
+//! The second stage of a helper: it takes its rights away from itself, hands the waiting end of its filter to the
+//! helper, and becomes the shell.
 
 use std::ffi::OsStr;
 use std::io::{self, BufReader, IoSlice, IoSliceMut};

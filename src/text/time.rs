@@ -1,5 +1,5 @@
-//! The present moment, and times in words: exact ones for records and listings, and short ones for the screen (`12:04:31` today,
-//! `Mon 18:20` this week, `3 Nov 18:20` before).
+//! The present moment, and times in words: exact ones for records and listings, and short ones for the screen
+//! (`12:04:31` today, `Mon 18:20` this week, `3 Nov 18:20` before).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

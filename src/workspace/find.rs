@@ -47,8 +47,8 @@ impl Files {
         Self::default()
     }
 
-    /// Fills the index from the workspace, by several threads. Searches meanwhile find what is known by then. Ends early
-    /// when `stop` is set.
+    /// Fills the index from the workspace, by several threads. Searches meanwhile find what is known by then. Ends
+    /// early when `stop` is set.
     pub fn walk(&self, workspace: &Workspace, stop: &AtomicBool) {
         workspace.walk("").build_parallel().run(|| {
             let mut batch = Batch { files: self, paths: Vec::new() };
@@ -88,7 +88,7 @@ impl Files {
         self.over.1.notify_all();
     }
 
-    /// Waits until the walk is over, at most so long; whether it is.
+    /// Waits until the walk is over, at most so long. Returns whether it is.
     pub fn wait(&self, patience: Duration) -> bool {
         let guard = lock(&self.over.0);
         let waited = self.over.1.wait_timeout_while(guard, patience, |()| !self.complete.load(Ordering::Acquire));

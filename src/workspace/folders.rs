@@ -49,7 +49,7 @@ impl<'a> Folders<'a> {
     /// Lets the owner write into those that are there.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn open_up(&self) -> io::Result<()> {
         for (path, (now, _)) in &self.all {
             if let Some(mode) = now.filter(|mode| mode & OWNER != OWNER) {
@@ -62,7 +62,7 @@ impl<'a> Folders<'a> {
     /// Makes those that are missing, outermost first.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn make(&self) -> io::Result<()> {
         for (path, (now, after)) in &self.all {
             if let (None, Some(mode)) = (now, after) {

@@ -1,7 +1,7 @@
 //! What `.ignore`, `.gitignore` and `.git/info/exclude` leave out of a walk.
 //!
-//! The files are read here, bounded and without waiting, rather than by the crate that walks: a pipe or a device of such a
-//! name would hold a walk up for ever. One that is refused leaves nothing out, and is named.
+//! The files are read here, bounded and without waiting, rather than by the crate that walks: a pipe or a device of
+//! such a name would hold a walk up for ever. One that is refused leaves nothing out, and is named.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -158,8 +158,8 @@ impl Patterns {
     }
 }
 
-/// Git's own folder, where `info/exclude` lies: in a linked worktree `.git` is a file that names another, and that one the
-/// common one.
+/// Git's own folder, where `info/exclude` lies: in a linked worktree `.git` is a file that names another, and that one
+/// the common one.
 fn git_folder(dot_git: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
         return Some(dot_git.to_path_buf());

@@ -142,7 +142,7 @@ impl Index {
         None
     }
 
-    /// Notes that an entry's path went away, or is there again.
+    /// Records that an entry's path went away, or is there again.
     pub fn set_gone(&mut self, i: usize, gone: bool) {
         if self.gone[i] == gone {
             return;
@@ -227,7 +227,7 @@ impl RunningSearch {
         self.found.len() >= self.limit || (self.matched == self.next.len() && self.below == 0)
     }
 
-    /// Does a round; whether it is worth another.
+    /// Does a round. Returns whether it is worth another.
     pub fn go_on(&mut self, index: &Index) -> bool {
         if self.matched == self.next.len() {
             self.gather(index);

@@ -19,7 +19,7 @@ pub(super) const LARGEST_WHOLE: u64 = 64 << 20;
 /// `source` is where it lies.
 ///
 /// # Errors
-/// Whatever the disk says, or when it is stopped.
+/// Any error of the file system, or when it is stopped.
 pub fn state_of(file: File, source: &Path, stop: &CancellationToken) -> io::Result<(State, Stamp)> {
     let meta = file.metadata()?;
     let (stamp, mode) = (Stamp::of(&meta), Some(meta.permissions().mode() & 0o7777));
@@ -52,7 +52,7 @@ pub fn copy_large(from: &LargeFile, to: &File, stop: &CancellationToken) -> io::
 /// Returns whether an open file holds the bytes of a large one.
 ///
 /// # Errors
-/// Whatever the disk says, or when it is stopped.
+/// Any error of the file system, or when it is stopped.
 pub fn holds_large(file: &File, large: &LargeFile, stop: &CancellationToken) -> io::Result<bool> {
     Ok(file.metadata()?.len() == large.size && digest(file, stop)? == (large.size, large.sha256))
 }

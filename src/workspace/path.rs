@@ -80,7 +80,7 @@ pub enum PathError {
     Io {
         /// As given.
         given: String,
-        /// What the disk said.
+        /// The error of the file system.
         source: io::Error,
     },
 }

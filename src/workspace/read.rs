@@ -51,7 +51,7 @@ pub enum ReadError {
     Io {
         /// As asked.
         path: String,
-        /// What the disk said.
+        /// The error of the file system.
         source: io::Error,
     },
 }

@@ -59,7 +59,8 @@ pub struct SearchError(String);
 
 impl Workspace {
     /// Searches the files below `folder` (normalised; empty: the root; it may name a file). Ignored and binary files
-    /// are passed over, as are those that cannot be read. `watch` is asked before each file and while a long one is read.
+    /// are passed over, as are those that cannot be read. `watch` is asked before each file and while a long one is
+    /// read.
     ///
     /// # Errors
     /// When the keyword is no regular expression.

@@ -90,7 +90,7 @@ impl Workspace {
         Ok(FileWatch { _watcher: watcher, archive_only })
     }
 
-    /// Watches each folder below `folder` that is not ignored, itself too; whether all could be.
+    /// Watches each folder below `folder` that is not ignored, itself too. Returns whether all could be.
     fn watch_folders(&self, watcher: &mut RecommendedWatcher, folder: &str) -> bool {
         let mut folders = Vec::new();
         for entry in self.walk(folder).build().flatten() {

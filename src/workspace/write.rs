@@ -1,9 +1,9 @@
 //! Replaces, makes and removes workspace files, atomically. Named only by the road's end.
 //!
 //! A write has three steps: [`Staging::stage`] puts the new state into a temporary file beside its target,
-//! [`Staged::commit`] exchanges the two in one step and looks at what came out, [`Staged::finish`] removes what came out.
-//! Until then [`Staged::undo`] puts it back, the very same file. Between the steps the files of a whole proposal are
-//! flushed together.
+//! [`Staged::commit`] exchanges the two in one step and looks at what came out, [`Staged::finish`] removes what came
+//! out. Until then [`Staged::undo`] puts it back, the very same file. Between the steps the files of a whole proposal
+//! are flushed together.
 //!
 //! All names are looked up in folders that were opened without following a link: a folder that is swapped for one
 //! meanwhile leads no write out of the workspace.
@@ -103,7 +103,7 @@ impl<'a> Staging<'a> {
     /// Prepares `after` at a normalised path where `now` is. The file handed back must be flushed before the commit.
     ///
     /// # Errors
-    /// Whatever the disk says; nothing is left behind then.
+    /// Any error of the file system; nothing is left behind then.
     pub fn stage(&mut self, path: &str, now: &State, after: &State) -> io::Result<(Staged, Option<File>)> {
         let (folder_path, name) = split(path);
         let mut made = Vec::new();
@@ -229,8 +229,8 @@ impl Staged {
         Ok(Some(file))
     }
 
-    /// Puts the state in place where `now` was read. What was there is compared with it once it is out of the way, and is
-    /// put back where it is not the same: whatever someone else saved meanwhile stays.
+    /// Puts the state in place where `now` was read. What was there is compared with it once it is out of the way, and
+    /// is put back where it is not the same: whatever someone else saved meanwhile stays.
     ///
     /// # Errors
     /// When the file changed meanwhile, or the disk refuses; the target then is as it was.
@@ -333,8 +333,8 @@ impl Staged {
             return Ok(());
         }
         if !self.holds(&self.name, after) {
-            // Theirs stays. What was aside is archived, unless its path is excluded from the archive; kept beside the file, it
-            // would only be swept at the next start.
+            // Theirs stays. What was aside is archived, unless its path is excluded from the archive; kept beside the
+            // file, it would only be swept at the next start.
             self.finish();
             return Err(io::Error::other("someone else has written since"));
         }
@@ -465,8 +465,8 @@ pub fn remove_empty<'a>(workspace: &Workspace, folders: impl Iterator<Item = &'a
     gone
 }
 
-/// Removes the temporary files of processes that are gone from a folder of the workspace, given by its path below `root`;
-/// how many.
+/// Removes the temporary files of processes that are gone from a folder of the workspace, given by its path below
+/// `root`; how many.
 pub fn sweep(root: &Folder, folder: &Path) -> usize {
     let Ok(folder) = root.descend(folder) else { return 0 };
     let names = folder.names().unwrap_or_default();

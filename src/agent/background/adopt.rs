@@ -1,4 +1,4 @@
-//! Commands that were cut off: what they changed is archived by whoever comes next.
+//! Commands that were cut off: what they changed is archived at the next start.
 
 use crate::agent::services::Services;
 use crate::archive::Error;
@@ -8,7 +8,7 @@ use crate::protocol::Level;
 use crate::shell::{self, Shell};
 use crate::text::number::plural;
 
-/// Archives what commands changed whose processes are gone; a line for each.
+/// Archives what commands changed whose processes are gone. Returns a line for each.
 ///
 /// # Errors
 /// When the staging folders cannot be listed. What cannot be archived now stays staged.

@@ -1,4 +1,4 @@
-//! How large the archive is: measured in the background, reckoned on from there, and told once it is nearly full.
+//! The size of the archive: measured in the background, estimated from there on, and reported once it is nearly full.
 //! Nothing is ever deleted here.
 
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use crate::config::size;
 use crate::protocol::Level;
 use crate::text::time;
 
-/// What is known of the archive's size.
+/// The known size of the archive.
 #[derive(Clone)]
 pub struct ArchiveSize {
     services: Arc<Services>,
@@ -23,7 +23,7 @@ struct Size {
     joined: u64,
     /// It is being measured.
     measuring: bool,
-    /// It was told that it is nearly full.
+    /// Whether it was reported to be nearly full.
     reported: bool,
 }
 
@@ -71,7 +71,7 @@ impl ArchiveSize {
         }
     }
 
-    /// Measures, one at a time, and again where so much joins meanwhile that it matters.
+    /// Measures, one measurement at a time, and again where enough joined meanwhile to matter.
     fn measure(&self) {
         if std::mem::replace(&mut lock(&self.size).measuring, true) {
             return;
@@ -81,7 +81,7 @@ impl ArchiveSize {
             let (services, max) = (&this.services, this.max());
             loop {
                 lock(&this.size).joined = 0;
-                // An archive that cannot be read is told of by whoever needs it.
+                // An archive that cannot be read is reported where it is needed.
                 let measured = services.archive.size().ok();
                 if let Some(bytes) = measured {
                     let project = services.project();
@@ -98,7 +98,7 @@ impl ArchiveSize {
         });
     }
 
-    /// Tells, once, that the archive is nearly full.
+    /// Reports, once, that the archive is nearly full.
     fn judge(&self, bytes: u64) {
         let Some(full) = size::nearly_full(bytes, self.max()) else { return };
         if std::mem::replace(&mut lock(&self.size).reported, true) {

@@ -1,4 +1,4 @@
-//! What goes on beside the sessions as long as the process lives.
+//! Background tasks that live as long as the process.
 
 pub mod adopt;
 pub mod archive_size;

@@ -1,4 +1,4 @@
-//! What is known of models: asked of their server without holding anything up, kept for an hour, corrected by refusals.
+//! Facts about models: requested from their server in the background, cached for an hour, corrected by refusals.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const DEFAULT_WINDOW: u32 = 128_000;
 const OLLAMA_WINDOW: u32 = 32_768;
 /// How long what a server said is not asked again.
 const FRESH: i64 = 60 * 60 * 1_000;
-/// A server on this computer says what it knows from memory.
+/// How long to wait for a server on this computer, which answers from memory.
 const TO_DESCRIBE: Duration = Duration::from_secs(2);
 
 /// Returns all that is known of a model at the connected provider.
@@ -51,8 +51,8 @@ pub fn learn_window(services: &Services, model: &str, window: u32) {
     lock(&services.models).learn(&place, model, facts);
 }
 
-/// Asks the connected provider what it knows of `model`. A server on this computer is waited for by the next request, for
-/// two seconds at most; others are not, and are asked once an hour.
+/// Asks the connected provider what it knows of `model`. A server on this computer is waited for by the next request,
+/// for two seconds at most; others are not, and are asked once an hour.
 pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: String) {
     if provider.recorded() {
         return;

@@ -1,13 +1,13 @@
-//! What a killed process never told memory: its changesets are in the archive, their causes announced in memory.
-//! Joins the two, so that the history names causes and `redo` knows an undo.
+//! Joins the changesets in the archive with their announced causes in memory, where a killed process could not record
+//! the outcome, so that the history names causes and `redo` knows an undo.
 
 use std::collections::{BTreeSet, HashSet};
 
 use crate::archive::{Archive, Id};
 use crate::memory::{ChangesetFile, ChangesetRecord, Error, Memory};
 
-/// Tells memory the changesets of announcements whose outcome it was never told; how many. Announcements without a
-/// changeset stay as they are: either nothing was written, or their process is at it.
+/// Records in memory the changesets of announcements without an outcome. Returns how many. Announcements without a
+/// changeset stay as they are: either nothing was written, or their process is still writing.
 ///
 /// # Errors
 /// When memory cannot be read or written.
@@ -17,7 +17,7 @@ pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<us
         return Ok(0);
     }
     let known: HashSet<String> = memory.changesets(project)?.into_iter().filter_map(|c| c.id).collect();
-    // An archive that cannot be read tells nothing.
+    // An archive that cannot be read has nothing to reconcile.
     let mut unknown: Vec<Id> = archive.list().unwrap_or_default();
     unknown.retain(|id| !known.contains(&id.to_string()));
     unknown.sort_unstable();

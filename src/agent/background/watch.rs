@@ -1,5 +1,5 @@
-//! What others do to the workspace and the archive while nebula is open: the index behind `@` stays fresh, files that
-//! the agent knows are marked, and changesets of another nebula appear.
+//! Watches what other programs do to the workspace and the archive while nebula is open: the index behind `@` stays
+//! fresh, files that the agent knows are marked, and changesets of another nebula appear.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::archive::{Id, sha256};
 use crate::protocol::{EventBody, Level};
 use crate::workspace::watch::{Changes, FileWatch};
 
-/// Begins to watch, on threads of its own. What changes is told until the agent ends.
+/// Begins to watch, on threads of its own. Changes are reported until the agent ends.
 pub fn begin(services: &Arc<Services>) {
     let (tell, mut changes) = mpsc::unbounded_channel::<Changes>();
     let starting = Arc::clone(services);
-    // What is given out from here on is told, by whoever made it or by the watch.
+    // Changesets from here on are reported, by their maker or by the watch.
     let listed = || services.archive.list().ok()?.first().copied();
     let given = services.archive.newest_given().or_else(listed);
     tokio::spawn(async move {
@@ -105,7 +105,7 @@ fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
 
 /// Returns changesets that were not told yet, oldest first.
 fn archived(services: &Services) -> Vec<crate::protocol::Changeset> {
-    // What this nebula archived itself is told already; then nothing need be listed.
+    // What this nebula archived itself is reported already; then nothing need be listed.
     if services.archive.newest_given().is_some_and(|id| id <= *lock(&services.newest)) {
         return Vec::new();
     }

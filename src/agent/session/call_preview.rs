@@ -1,4 +1,4 @@
-//! What a call shows of itself on the screen: its name and the lines an edit adds and removes.
+//! The part of a call that the screen shows: its name and the lines an edit adds and removes.
 
 use std::ops::Range;
 
@@ -145,12 +145,12 @@ impl ReplacedFile {
         self.lines.get(at).map(String::as_str)
     }
 
-    /// Takes the next line of the new text: it is the next one of the file, or one further down and those between are
-    /// gone, or it is new. A diff of what is not whole yet can only guess; the one that is asked about is made anew.
-    /// How many are gone before it, or none for a new line.
+    /// Takes the next line of the new text, which is the next line of the file, or one further down (those between are
+    /// removed), or new. A diff of an unfinished text can only guess; the diff of the proposal is computed anew.
+    /// Returns how many lines were removed before it, or `None` for a new line.
     pub fn follow(&mut self, new: &str, out: &mut Vec<PreviewLine>) -> Option<usize> {
         let new = new.trim_end_matches('\r');
-        // A bracket alone is everywhere: it is looked for where new lines have taken the place of old ones.
+        // A line with a bracket alone occurs everywhere: it is looked for only where new lines have replaced old ones.
         let says = new.chars().filter(|c| c.is_alphanumeric()).count() >= 3;
         let reach = if says { AHEAD } else { 1 + self.new };
         let rest = self.lines.get(self.at..).unwrap_or_default();

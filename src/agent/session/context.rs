@@ -1,4 +1,4 @@
-//! What a session's actor, its turn and its restores share beside the conversation itself.
+//! The part of a session that its actor, its turn and its restores share: everything but the conversation.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,9 +17,9 @@ use crate::shell::{CommandReport, Commands, SealResult};
 use crate::text::number;
 use crate::tools::{Tool, ToolKind};
 
-/// One session beside its conversation; before a session is open, the one in waiting.
+/// One session without its conversation; before a session is open, the idle one.
 pub struct SessionContext {
-    /// What lives as long as the process.
+    /// Everything that lives as long as the process.
     pub services: Arc<Services>,
     /// The session; none while none is open.
     pub session: Option<SessionId>,
@@ -33,7 +33,7 @@ pub struct SessionContext {
     pub commands: Arc<Commands>,
     /// The rules and the system prompt that was sent last.
     pub rules: Mutex<RulesView>,
-    /// What happened beside the conversation and the model must hear of with the next message.
+    /// Events outside of the conversation that the model is informed of with the next message.
     pub notes: Mutex<Vec<String>>,
     settings: Mutex<Settings>,
     status_data: Mutex<StatusData>,
@@ -57,7 +57,7 @@ pub struct Settings {
     pub approval: Approval,
     /// In whose name the policy accepts.
     pub consent: Consent,
-    /// The model, once one was chosen or asked in this session.
+    /// The model, once one was chosen or used in this session.
     pub model: Option<String>,
 }
 
@@ -76,12 +76,13 @@ impl Settings {
         }
     }
 
-    /// Lets a policy decide from now on; what it accepts is accepted in the name of `consent`.
+    /// Lets a policy decide from now on, in the name of `consent`.
     pub fn approve(&mut self, approval: Approval, consent: Consent) {
         (self.approval, self.consent) = (approval, consent);
     }
 
-    /// Takes the format of this name; `auto`: it is chosen anew for each request. Returns whether there is such a format.
+    /// Takes the format of this name; `auto`: it is chosen anew for each request. Returns whether there is such a
+    /// format.
     pub fn choose_format(&mut self, name: &str) -> bool {
         let format = Format::parse(name);
         self.auto_format = name == AUTO || self.auto_format && format.is_none();
@@ -114,7 +115,7 @@ pub fn consent(config: &Config, approval: Approval) -> Consent {
     }
 }
 
-/// What the status line shows of a session beside its settings.
+/// The parts of a session's status line that are not settings.
 #[derive(Debug, Default, Clone)]
 struct StatusData {
     rules: Vec<RuleChip>,
@@ -201,7 +202,7 @@ impl SessionContext {
         status_data.cost = totals.cost;
     }
 
-    /// Shows what the request that goes out now holds, in tokens, by part, and the window it is made for.
+    /// Records what the request that goes out now holds, in tokens, by part, and the window it is made for.
     pub fn show_context(&self, parts: Vec<(&'static str, u64)>, window: u64) {
         lock(&self.status_data).context = Some((parts, window));
     }
@@ -229,7 +230,7 @@ impl SessionContext {
         text
     }
 
-    /// Shows these rules from now on; whether they are others than before.
+    /// Shows these rules from now on. Returns whether they are others than before.
     pub fn show_rules(&self, rules: Vec<RuleChip>) -> bool {
         let mut status_data = lock(&self.status_data);
         let changed = status_data.rules != rules;

@@ -1,4 +1,4 @@
-//! The conversation as values, and how it is kept: to and from memory's records.
+//! The conversation as values, and its conversion to and from memory's records.
 //!
 //! What is sent is what is kept: a resumed session holds the same messages as if it had never stopped.
 
@@ -20,7 +20,7 @@ pub struct Conversation {
     pub id: String,
     /// Its title, once it has one.
     pub title: Option<String>,
-    /// What the model was told and said, oldest first.
+    /// The messages to and from the model, oldest first.
     pub messages: Vec<Arc<Message>>,
     /// The row of each message in memory.
     pub rows: Vec<i64>,
@@ -30,13 +30,13 @@ pub struct Conversation {
     pub in_play: Vec<String>,
     /// Tokens and dollars so far.
     pub totals: memory::Totals,
-    /// What was spent when the person last let the session go on beyond its budget.
+    /// The totals when the person last let the session go on beyond its budget.
     pub granted: memory::Totals,
     /// The user message that began the present or last turn.
     pub turn: Option<i64>,
     /// The model that was asked last.
     pub model: Option<String>,
-    /// A summary that stands for the messages before it in what is sent, and how many those are.
+    /// A summary that replaces the oldest messages in what is sent, and how many it replaces.
     pub summary: Option<(String, usize)>,
     /// What is known of the model's context window.
     pub window: Window,
@@ -52,7 +52,7 @@ pub struct Conversation {
     specs: [Arc<[ToolSpec]>; 2],
 }
 
-/// The longest text that is kept beside what was read, in bytes.
+/// The longest text that is stored beside what was read, in bytes.
 const MAX_TEXT: usize = 256 << 10;
 
 impl Conversation {
@@ -84,20 +84,20 @@ impl Conversation {
         Arc::clone(&self.specs[usize::from(writes)])
     }
 
-    /// Adds a message that is kept in this row.
+    /// Adds a message that is stored in this row.
     pub fn push(&mut self, message: Message, row: i64) {
         self.messages.push(Arc::new(message));
         self.rows.push(row);
     }
 
-    /// Notes that a file is in play.
+    /// Records that a file is in play.
     pub fn touch(&mut self, path: &str) {
         if !self.in_play.iter().any(|p| p == path) {
             self.in_play.push(path.to_string());
         }
     }
 
-    /// Notes what is now known of a file.
+    /// Records what is now known of a file.
     pub fn know(&mut self, path: &str, bytes: &[u8]) -> Sha {
         let sha = sha(bytes);
         let text = (bytes.len() <= MAX_TEXT).then(|| std::str::from_utf8(bytes).ok()).flatten().map(Arc::from);

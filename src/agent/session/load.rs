@@ -70,7 +70,7 @@ impl Conversation {
             }
             memory::Role::Assistant => {
                 self.push(read_answer(m), row.id);
-                // What came of edits written in the text is kept with the answer itself.
+                // The result of edits written in the text is kept with the answer itself.
                 read_results(m.tool_results.as_deref()).iter().for_each(|result| self.take_seen(result));
             }
             memory::Role::Tool => {

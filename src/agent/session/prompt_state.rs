@@ -1,4 +1,4 @@
-//! What a session's system prompt rests on, as values and as memory keeps it.
+//! What a session's system prompt rests on, as values and as memory stores it.
 //!
 //! The prompt is made once and kept, so that every request begins with the same bytes and the provider need not read
 //! them anew; a resumed session sends the same ones.
@@ -12,14 +12,14 @@ use crate::context::rules::{ActiveRule, Rules};
 use crate::edit::Format;
 use crate::protocol::{Mode, RuleChip};
 
-/// What a session's prompt rests on.
+/// The inputs of a session's system prompt.
 #[derive(Default)]
 pub struct PromptState {
-    /// What is true now and the workspace's rules, as looked at for the present message; none: to be looked at.
+    /// The environment and the workspace's rules, as read for the present message; `None`: to be read.
     pub now: Option<Arc<(Environment, Rules)>>,
     /// What the system prompt says.
     pub base: Option<PromptFacts>,
-    /// What the model was told last, by the system prompt or after it.
+    /// What the model last received, by the system prompt or after it.
     pub last_sent: PromptFacts,
     /// How many messages a summary stood for when the base was made: with another summary another prompt begins.
     pub covered: usize,
@@ -34,10 +34,10 @@ pub struct PromptState {
 /// What a system prompt is made for, beside the facts: mode, format, whether it is the short one, language.
 pub type PromptSetting = (Mode, Format, bool, Option<String>);
 
-/// What can change under a session.
+/// The facts that can change during a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PromptFacts {
-    /// What is true of the machine and the workspace.
+    /// The machine and the workspace.
     pub live: Environment,
     /// The active rules.
     pub rules: Vec<ActiveRule>,
@@ -75,7 +75,7 @@ impl PromptState {
     }
 }
 
-/// The prompt state as memory keeps it beside the session.
+/// The prompt state as memory stores it beside the session.
 #[derive(Serialize, Deserialize)]
 struct PromptRecord {
     base: FactsRecord,
@@ -107,7 +107,7 @@ struct RuleRecord {
     text: String,
 }
 
-/// The rules that joined with a message, as memory keeps them beside it.
+/// The rules that joined with a message, as memory stores them beside it.
 #[derive(Serialize, Deserialize)]
 pub struct JoinedRecord {
     rules: Vec<ChipRecord>,

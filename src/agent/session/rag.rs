@@ -1,6 +1,6 @@
-//! `@rag words` in a message: the index is asked on the blocking pool while the message is composed; never on the model's
-//! own account. Of a large tree it answers as it is, and is brought up to date beside: when `@rag` is begun to be typed,
-//! and after each answer.
+//! `@rag words` in a message: the index is asked on the blocking pool while the message is composed; never on the
+//! model's own account. Of a large tree it answers as it is, and is brought up to date beside: when `@rag` is begun to
+//! be typed, and after each answer.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -16,9 +16,9 @@ use crate::context::retrieval::{self, Passage, Progress, RetrievalResult};
 use crate::memory::rag::Rag;
 use crate::protocol::Level;
 
-/// New files from which it is worth saying that indexing takes a while.
+/// The number of new files from which indexing is worth a progress message.
 const MANY: usize = 500;
-/// How often it is said how far it is.
+/// How often progress is reported.
 const OFTEN: Duration = Duration::from_millis(250);
 
 /// Returns the passages that fit the words. `stop` ends an update of the index that takes too long.
@@ -59,7 +59,7 @@ pub fn retrieve(context: &Arc<SessionContext>, words: &str, stop: &CancellationT
     Ok(found)
 }
 
-/// Brings the index up to date on a thread of its own, if this project has one and nobody is about it.
+/// Brings the index up to date on a thread of its own, if this project has one and no other update runs.
 pub fn refresh(services: &Arc<Services>) {
     let Some(path) = path(services).filter(|p| p.exists()) else { return };
     if services.refreshing.swap(true, Ordering::AcqRel) {
@@ -67,7 +67,7 @@ pub fn refresh(services: &Arc<Services>) {
     }
     let services = Arc::clone(services);
     tokio::task::spawn_blocking(move || {
-        // What fails here is told when the index is asked the next time.
+        // A failure here is reported when the index is used the next time.
         let go_on = |_: Progress| !services.closing.load(Ordering::Relaxed);
         let _ = Rag::open(&path).and_then(|rag| retrieval::refresh(&rag, &services.workspace, &go_on));
         services.refreshing.store(false, Ordering::Release);

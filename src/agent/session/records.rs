@@ -1,4 +1,4 @@
-//! Calls and results as memory keeps them beside their messages.
+//! Calls and results as memory stores them beside their messages.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::protocol::{Attached, Call, CallState, PreviewLine};
 use crate::provider::{Blob, Message, Origin, PartKind, Span, ToolCall, Wire};
 use crate::tools::Sha;
 
-/// Returns an attachment as memory keeps it.
+/// Returns an attachment as memory stores it.
 pub fn blob_record(blob: &Blob) -> memory::Blob {
     memory::Blob { name: blob.name.clone(), kind: blob.mime.clone(), bytes: blob.bytes.to_vec() }
 }
@@ -41,7 +41,7 @@ pub struct ResultRecord {
     /// The changeset it led to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changeset: Option<String>,
-    /// What the model was told, for what was written in the text; a call's result is the message itself.
+    /// What the model received, for an edit or call in the text; a call's result is the message itself.
     #[serde(default, rename = "told", skip_serializing_if = "Option::is_none")]
     pub for_model: Option<String>,
     /// Files it made known, and as what.
@@ -73,12 +73,12 @@ pub struct CallDisplayRecord {
     /// The preview: each line behind its sign.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     preview: Vec<String>,
-    /// What the person was asked, and the answer.
+    /// The question to the person, and the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     asked: Option<(String, String)>,
 }
 
-/// A preview of more bytes is not kept: it can be told from the arguments, or from the result.
+/// A larger preview, in bytes, is not stored: it can be derived from the arguments or the result.
 const MAX_PREVIEW: usize = 4 << 10;
 
 impl CallDisplayRecord {
@@ -164,7 +164,7 @@ impl ResultRecord {
     }
 }
 
-/// Returns the calls of a message as memory keeps them; none for an empty list.
+/// Returns the calls of a message as memory stores them; none for an empty list.
 pub fn calls_json(calls: &[ToolCall]) -> Option<String> {
     let records: Vec<_> = calls
         .iter()
@@ -188,7 +188,7 @@ pub fn is_readable(message: &NewMessage) -> bool {
         && results.is_none_or(|text| serde_json::from_str::<Vec<ResultRecord>>(text).is_ok())
 }
 
-/// Returns results as memory keeps them.
+/// Returns results as memory stores them.
 pub fn results_json(results: &[ResultRecord]) -> String {
     to_json(&results)
 }
@@ -198,7 +198,7 @@ pub fn read_results(text: Option<&str>) -> Vec<ResultRecord> {
     text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default()
 }
 
-/// Returns a message of the model, as memory keeps it.
+/// Returns a message of the model, as memory stores it.
 pub fn assistant_record(message: &Message, state: MessageState, meta: MessageMeta) -> NewMessage {
     let mut record = NewMessage::text(memory::Role::Assistant, message.text());
     let calls: Vec<ToolCall> = message.calls().cloned().collect();
@@ -226,7 +226,7 @@ pub fn read_answer(record: &NewMessage) -> Message {
         let kind = PartKind::parse(&part.kind)?;
         Some(Span { kind, bytes: part.bytes, seal: part.seal.as_deref().map(Into::into) })
     };
-    // A kind that is not known here was kept by a newer nebula: nothing of the order is believed.
+    // An unknown kind was stored by a newer nebula: then nothing of the order is trusted.
     let spans: Option<Vec<Span>> = record.parts.iter().map(span).collect();
     let (text, thinking) = (record.content.as_deref(), record.meta.thinking.as_deref());
     let calls = read_calls(record.tool_calls.as_deref());
@@ -261,7 +261,7 @@ pub fn parse_sha(hex: &str) -> Option<Sha> {
     Some(sha)
 }
 
-/// Returns an attachment as memory keeps it.
+/// Returns an attachment as memory stores it.
 pub fn blob(stored: &memory::Blob) -> Blob {
     Blob { mime: stored.kind.clone(), bytes: stored.bytes.clone().into(), name: stored.name.clone() }
 }
@@ -282,7 +282,7 @@ pub fn arguments(text: &str) -> Result<serde_json::Value, String> {
     serde_json::from_str(text).or_else(|_| json::repair(text))
 }
 
-/// One attached file, as memory keeps it.
+/// One attached file, as memory stores it.
 #[derive(Serialize, Deserialize)]
 pub struct AttachedRecord {
     path: String,
@@ -308,7 +308,7 @@ impl AttachedRecord {
     }
 }
 
-/// Returns what was attached, as memory keeps it.
+/// Returns what was attached, as memory stores it.
 pub fn write_attached(records: &[AttachedRecord]) -> String {
     // Records of strings and numbers always serialise.
     serde_json::to_string(records).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What is asked: the message of the person with what it mentions, and the request with all that joins it.
+//! Composes what is sent: the person's message with what it mentions, and the request with everything that joins it.
 
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ use crate::text::{number, time};
 /// What a tool's schema costs beside its description, in bytes.
 const SCHEMA: usize = 300;
 
-/// Keeps and shows a message of the person, with what it mentions attached. Files are read here, so that what is
-/// sent is what was there when Enter was pressed.
+/// Stores and shows a message of the person, with what it mentions attached. Files are read here, so that what is sent
+/// is what was there when Enter was pressed.
 ///
 /// # Errors
 /// When something mentioned is missing or may not be read: nothing is sent.
@@ -38,7 +38,7 @@ pub async fn say(
     prompt: &Prompt,
     stop: &CancellationToken,
 ) -> Result<(), String> {
-    // What fits is known once a server on this computer has said how much that is.
+    // The room for attachments is known once a server on this computer has reported its window.
     wait_for_server(context, stop).await;
     let mut composed = composed(context, prompt, stop).await?;
     let room = Budget::of_window(u64::from(window(context))).room();
@@ -62,7 +62,7 @@ pub async fn say(
         session.title = Some(first_words(&typed, 60));
     }
     session.prompt.look_again();
-    // What was typed is kept before anything of it is sent.
+    // What was typed is stored before anything of it is sent.
     stop.run_until_cancelled(context.services.flushed()).await;
     context.events.add(Item::User { text: typed, at: time::now(), attached: files }).await;
     Ok(())
@@ -87,7 +87,7 @@ async fn composed(
     composed.map_err(|_| "reading the mentioned files failed in nebula itself".to_string())?
 }
 
-/// Notes that the session knows what is attached; the records of it.
+/// Records that the session knows what is attached; the records of it.
 fn attached(context: &SessionContext, session: &mut Conversation, composed: &Composed) -> Vec<AttachedRecord> {
     let record = |attachment: &Attachment| {
         let sha = attachment.whole.as_ref().map(|bytes| session.know(&attachment.path, bytes));
@@ -137,7 +137,7 @@ pub async fn go_on(context: &Arc<SessionContext>, session: &mut Conversation) {
     }
 }
 
-/// Sends the last request again; what came of it is taken back out of the conversation.
+/// Sends the last request again; the result is taken back out of the conversation.
 pub async fn ask_again(context: &Arc<SessionContext>, session: &mut Conversation) {
     while session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.has_calls()) {
         session.messages.pop();
@@ -195,8 +195,9 @@ async fn over_budget(context: &SessionContext, session: &mut Conversation) -> Op
     Some(TurnEnd::Asking(title))
 }
 
-/// Learns the window from a refusal of a request for its length: the one that the server names, else one that takes three
-/// quarters of the messages that were sent, beside system prompt and tools. Whether the next request will be shorter.
+/// Learns the window from a refusal of a request for its length: the one that the server names, else one that takes
+/// three quarters of the messages that were sent, beside system prompt and tools. Returns whether the next request will
+/// be shorter.
 pub fn learn_window(context: &SessionContext, session: &Conversation, error: &Error) -> bool {
     let sent = session.window.sent();
     let fixed = context.fixed_tokens().min(sent);
@@ -295,7 +296,7 @@ pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, m
     messages.extend(more.into_iter().map(Arc::new));
     let estimate = session.window.tokens(system.len() + context::request::size(&messages));
     let (model, skip_backoff) = (context.keep_model(), context.skip_backoff.clone());
-    // Some servers refuse calls in a conversation of which they are told no tools.
+    // Some servers refuse calls in a conversation without tools.
     let tools = session.tool_specs(context.settings().mode == Mode::Agent);
     Request { model, system, messages, tools, skip_backoff, ..base(context, session, estimate) }
 }
@@ -331,7 +332,7 @@ fn takeable(session: &mut Conversation, messages: Vec<Arc<Message>>, capabilitie
         if all(&m) {
             return m;
         }
-        // The same message every time: what was serialised before is told by identity.
+        // The same message every time: what was serialised before is recognised by identity.
         let made = session.plain.iter().find(|(of, by, _)| Arc::ptr_eq(of, &m) && *by == capabilities);
         if let Some((_, _, made)) = made {
             return Arc::clone(made);

@@ -1,5 +1,5 @@
-//! What a change of a setting does: for the session, for the process, and in the person's own configuration. And the edit
-//! format where nobody chose one: by the model's name, and by what the model was seen to do.
+//! Changes of settings: for the session, for the process, and in the person's own configuration. Also chooses the edit
+//! format where the person did not: by the model's name, and by what the model was seen to do.
 
 use std::sync::Arc;
 
@@ -77,8 +77,8 @@ async fn choose_format(context: &SessionContext, name: &str) {
     }
 }
 
-/// Trusts this workspace's own configuration file from now on, and takes up what it sets; flags still win. Whether
-/// that worked.
+/// Trusts this workspace's own configuration file from now on, and applies what it sets; flags still win. Returns
+/// whether that worked.
 async fn trust(context: &SessionContext) -> bool {
     let services = &context.services;
     let (done, config) = {
@@ -154,8 +154,9 @@ fn text_format(session: &Conversation) -> Format {
     }
 }
 
-/// Notes that a model wrote a call or an edit as text, or a native edit that could not be read, where that says how it
-/// is best asked: nobody chose a format, and nothing is known of the model or it runs on this computer. Says so once.
+/// Records that a model wrote a call or an edit as text, or a native edit that could not be read, where that shows how
+/// it is best asked: the format was not chosen, and nothing is known of the model or it runs on this computer. Reports
+/// it once.
 pub async fn learn_format(context: &SessionContext, session: &Conversation) {
     let settings = context.settings();
     if !settings.auto_format || settings.format != Format::Tools || writes_text(context) {

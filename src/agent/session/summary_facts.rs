@@ -1,16 +1,16 @@
-//! The half of a summary that no model writes: what the person said, what was read and changed, what was refused, from the
-//! records of the session.
+//! The half of a summary that no model writes: what the person said, what was read and changed, what was refused, from
+//! the records of the session.
 
 use std::collections::BTreeMap;
 
 use crate::agent::session::records::{read_attached, read_results};
 use crate::memory::{Message, Role};
 
-/// What the person said stands here in so many bytes at most: about 20,000 tokens.
+/// The most bytes of the person's messages in a summary: about 20,000 tokens.
 const SAID: usize = 80_000;
-/// A longer message keeps so much of its head and of its tail, in bytes.
+/// How much of the head and of the tail of a longer message stays, in bytes.
 const ENDS: usize = 4_000;
-/// So many refusals are told, the newest.
+/// How many refusals are listed, the newest.
 const REFUSALS: usize = 12;
 
 /// Returns the facts of a session, as Markdown; `most` is how large what the person said may be, in bytes.

@@ -1,5 +1,5 @@
-//! The system prompt of a session. What changes after it was made (git, files, rules that come into play) is told in the
-//! conversation, where it stays.
+//! The system prompt of a session. What changes after it was made (git, files, rules that come into play) is added to
+//! the conversation, where it stays.
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ fn look(context: &SessionContext) -> (Environment, Rules) {
     (live, rules)
 }
 
-/// Compares what is true with what the model was told, and tells it the rest.
+/// Compares the present facts with what the model received, and adds the differences to the conversation.
 async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew: bool, fresh: bool) {
     let Some(now) = session.prompt.now.clone() else { return };
     let (context2, in_play) = (Arc::clone(context), session.in_play.clone());
@@ -99,7 +99,7 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
         session.prompt.made.clear();
     } else {
         let news = news(context, &session.prompt.last_sent, &facts);
-        // A rule that is not in play any more has been told all the same.
+        // A rule that is not in play any more stays in the conversation all the same.
         let stored =
             session.prompt.last_sent.rules.iter().filter(|old| !facts.rules.iter().any(|r| r.path == old.path));
         let stored: Vec<ActiveRule> =
@@ -129,7 +129,7 @@ fn news(context: &SessionContext, last_sent: &PromptFacts, now: &PromptFacts) ->
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// Joins the message of the person that is about to be sent, or follows what came of the model's calls.
+/// Joins the person's message that is about to be sent, or follows the results of the model's calls.
 fn tell(context: &SessionContext, session: &mut Conversation, news: &str, fresh: bool) {
     let last = session.messages.last().zip(session.rows.last());
     let Some((message, row)) = last.filter(|(m, _)| fresh && m.role == Role::User) else {
@@ -143,7 +143,7 @@ fn tell(context: &SessionContext, session: &mut Conversation, news: &str, fresh:
     }
 }
 
-/// Notes the parts of the prompt in force for whoever asks, and gives them.
+/// Records the parts of the prompt in force for whoever asks, and gives them.
 async fn show(context: &Arc<SessionContext>, session: &Conversation) -> Vec<PromptPart> {
     let (Some(base), last_sent) = (session.prompt.base.clone(), session.prompt.last_sent.clone()) else {
         return Vec::new();
@@ -174,7 +174,7 @@ pub async fn look_at_rules(context: Arc<SessionContext>, in_play: Vec<String>) {
     let looked = tokio::task::spawn_blocking(move || {
         let rules = Rules::load(&context2.services.workspace);
         let active = rules.active(&context2.services.workspace, &in_play);
-        // What is wrong with a rule is told with the next message.
+        // A problem with a rule is reported with the next message.
         RulesView { complaints: Vec::new(), ..rules_view(&rules, &active, &in_play) }
     });
     if let Ok(view) = looked.await {
@@ -182,7 +182,7 @@ pub async fn look_at_rules(context: Arc<SessionContext>, in_play: Vec<String>) {
     }
 }
 
-/// Keeps the rules for whoever asks; what was kept before.
+/// Stores the rules for the rules view. Returns those stored before.
 async fn keep_rules(context: &SessionContext, view: RulesView) -> RulesView {
     let active = view.active.clone();
     let before = {
@@ -196,8 +196,8 @@ async fn keep_rules(context: &SessionContext, view: RulesView) -> RulesView {
     before
 }
 
-/// Keeps the rules, and says in the chat what is new about them: with the newest message, so that a resumed session says
-/// it too.
+/// Keeps the rules, and says in the chat what is new about them: with the newest message, so that a resumed session
+/// says it too.
 async fn tell_rules(context: &SessionContext, session: &Conversation, view: RulesView) {
     let before = keep_rules(context, view.clone()).await;
     let joined = |r: &&RuleChip| !before.active.iter().any(|b| b.path == r.path);

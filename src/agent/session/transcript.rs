@@ -124,7 +124,8 @@ fn written(text: &str, m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
     let known = |text: &str, e: &EditRecord| KnownFile { path: e.path.clone(), text: Arc::from(text) };
     let plain = edits().map(|e| known("", e)).collect();
     read(text, m, &results, plain, tools).or_else(|| {
-        // A block was told to be a file by its likeness to what that file was then. Which one it was is found by trying.
+        // A block was recognised as a file by its likeness to what that file was then. Which one it was is found by
+        // trying.
         let blocks = fenced(text);
         let whole: Vec<&EditRecord> = edits().filter(|e| e.format == Format::Whole.name()).collect();
         let mut runs = blocks.windows(whole.len().max(1)).take(BLOCKS);
@@ -137,7 +138,7 @@ fn written(text: &str, m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
     })
 }
 
-/// So many blocks of an answer are tried at most.
+/// The most blocks of an answer that are tried.
 const BLOCKS: usize = 24;
 
 /// Returns the insides of the fenced blocks of a text.

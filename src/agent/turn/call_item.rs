@@ -1,4 +1,4 @@
-//! A call on the screen: what it shows now, told again each time it moves on.
+//! The entry of a call on the screen, sent again each time its state changes.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::tools::ToolOutput;
 pub struct CallItem {
     /// Its name on the channel.
     pub id: ItemId,
-    /// What it shows.
+    /// What the entry shows.
     pub call: Call,
     began: Option<Instant>,
 }
@@ -37,7 +37,7 @@ impl CallItem {
         self.tell(events).await;
     }
 
-    /// Shows what it came to, which took so long.
+    /// Shows the output of the call, and how long it ran.
     pub fn take_output(&mut self, output: &ToolOutput, took: Option<Duration>) {
         self.call.took = took.or(self.call.took);
         self.call.summary.clone_from(&output.summary);
@@ -58,7 +58,7 @@ impl CallItem {
         self.set(events, state).await;
     }
 
-    /// Shows it as it is now.
+    /// Sends the entry as it is now.
     pub async fn tell(&self, events: &Events) {
         events.send(EventBody::Changed(self.id, Item::Call(self.call.clone()))).await;
     }

@@ -25,10 +25,10 @@ const PACE: Duration = Duration::from_millis(100);
 const ASKED: usize = 12;
 /// The person's own commands run until they end or are stopped.
 const NO_LIMIT: Duration = Duration::from_secs(30 * 24 * 3_600);
-/// What permits a command.
+/// The name of the permission to run commands.
 const RUN: &str = "run";
 
-/// What came of a call.
+/// The result of a call.
 pub enum CommandResult {
     /// It was run, and this is its result.
     Done(Box<Finished>),
@@ -122,7 +122,7 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
     });
 }
 
-/// What keeps the states of commands here. The first time it is tried.
+/// Returns what keeps the states before commands here. Tried the first time it is needed.
 async fn keeper(context: &SessionContext) -> Keeper {
     let shell = Arc::clone(&context.services.shell);
     let known = tokio::task::spawn_blocking(move || shell.keeper().0).await;

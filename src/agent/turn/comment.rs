@@ -15,8 +15,8 @@ use crate::proposal::{HunkKind, Proposal};
 use crate::protocol::{Comment, EventBody, Level};
 use crate::provider::{Message, Request};
 
-/// Waits for `deciding`, and answers meanwhile what is asked about the proposal's hunks, one question after the other.
-/// Returns what was asked and answered too.
+/// Waits for `deciding`, and meanwhile answers questions about the proposal's hunks, one after the other. Returns the
+/// questions and answers too.
 pub async fn beside<T>(
     context: &Arc<SessionContext>,
     session: &mut Conversation,

@@ -1,10 +1,10 @@
-//! The conversation so far is summarised: by `/compact`, where the summary counts only once the person says so, and by itself
-//! where what is to be sent does not fit. What the person said and what happened to files is taken from memory, the rest is
-//! the model's prose. Nothing is deleted, and `/compact undo` sends the whole conversation again.
+//! Summarises the conversation so far: by `/compact`, where the summary counts only once the person accepts it, and
+//! automatically where what is to be sent does not fit. The person's messages and the changes of files come from
+//! memory, the rest is the model's prose. Nothing is deleted, and `/compact undo` sends the whole conversation again.
 //!
-//! `/compact` goes on like a turn: it can be stopped, a pause between tries is shown, and messages wait until it is over. What is
-//! summarised is what would be sent, so that it helps when the context window is full, and where that is still too
-//! much, the newest of it.
+//! `/compact` goes on like a turn: it can be stopped, a pause between tries is shown, and messages wait until it is
+//! over. What is summarised is what would be sent, so that it helps when the context window is full, and where that is
+//! still too much, the newest of it.
 
 use std::sync::Arc;
 
@@ -49,11 +49,11 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
     }
 }
 
-/// What became of a conversation that does not fit.
+/// The result of making a conversation fit.
 pub enum Fitting {
-    /// A summary stands for it.
+    /// A summary replaces it.
     Summarised,
-    /// Nothing does.
+    /// It does not fit, which ends the turn.
     Not(TurnEnd),
 }
 
@@ -146,8 +146,8 @@ async fn summarise(
         templates.get("summarise.md").map(|t| t.text).unwrap_or_default()
     });
     let instructions = stop.run_until_cancelled(instructions).await.and_then(Result::ok).unwrap_or_default();
-    // The same prompt and tools as in the steps before: what a provider has cached of them counts, rules are known, and no
-    // server meets calls without their tools.
+    // The same prompt and tools as in the steps before: what a provider has cached of them counts, rules are known, and
+    // no server meets calls without their tools.
     let system = system_prompt::system(context, session).await;
     let tools = session.tool_specs(context.settings().mode == Mode::Agent);
     let summaries = usize::from(session.summary.is_some());
@@ -258,6 +258,6 @@ fn count(context: &SessionContext, session: &mut Conversation, text: String) {
     context.services.memory.post(move |memory| memory.set_summary(&id, Some(&summary)));
     session.summary = Some((text, session.messages.len()));
     session.window.reset();
-    // What was read is known no more: the texts are not in what is sent.
+    // Files that were read are unknown again: their texts are not in what is sent.
     session.seen.clear();
 }

@@ -1,4 +1,4 @@
-//! From edits to what the model is told of them: neighbours become one proposal, which is decided and settled.
+//! From edits to their results for the model: neighbours become one proposal, which is decided and executed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -28,10 +28,10 @@ pub struct Edits(Vec<PendingEdits>);
 
 struct PendingEdits {
     item: CallItem,
-    /// The call it came by, and whether that was native; none: it was written in the text.
+    /// The call it came by, and whether that was native; `None`: it was written in the text.
     call: Option<(ToolCall, bool)>,
     edits: Vec<Edit>,
-    /// What the person asked before they decided, and what the model answered.
+    /// The person's questions before the decision, with the model's answers.
     exchanges: Vec<(String, String)>,
 }
 
@@ -47,7 +47,7 @@ impl Edits {
     }
 }
 
-/// What came of a run of edits.
+/// The results of a run of edits.
 pub struct EditsResult {
     /// One result a call, or an edit of the text, in their order.
     pub results: Vec<CallOutcome>,
@@ -55,7 +55,7 @@ pub struct EditsResult {
     pub all_well: bool,
 }
 
-/// What the model is told of one call, or one edit of the text.
+/// The result of one call, or of one edit of the text, for the model.
 pub struct CallOutcome {
     /// Its entry on the screen.
     pub item: ItemId,
@@ -261,7 +261,7 @@ async fn place(
     })
 }
 
-/// An edit that found no place in a file that someone changed since it was read is told what changed, once a file.
+/// Adds to the result of an edit without a place what others changed in its file since it was read, once a file.
 fn tell_drift(context: &SessionContext, seen: &HashMap<String, FileVersion>, results: &mut [EditResult]) {
     let mut results_of_calls = HashSet::new();
     for result in results {
@@ -277,7 +277,7 @@ fn tell_drift(context: &SessionContext, seen: &HashMap<String, FileVersion>, res
     }
 }
 
-/// Shows what an edit would do while it waits, or that it could not be placed.
+/// Shows the effect of an edit while it waits, or that it could not be placed.
 async fn show_placed(context: &SessionContext, p: &mut PendingEdits, results: &[EditResult], changes: &[FileChange]) {
     if let Some(failed) = results.iter().find(|r| !r.ok()) {
         let why = failed.text();
@@ -348,7 +348,7 @@ fn conflict_words(path: &str, found: &crate::proposal::State) -> (String, String
     )
 }
 
-/// Ends the entry of one call and makes what the model is told of it.
+/// Ends the entry of one call and makes its result for the model.
 async fn tell(
     context: &SessionContext,
     p: &mut PendingEdits,

@@ -1,4 +1,4 @@
-//! What a turn did to files, said where it did nothing although that was meant.
+//! What a turn changed; reported where it changed nothing although that was meant.
 
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
@@ -14,14 +14,14 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// Adds what came of a step.
+    /// Adds the notes of a step.
     pub fn add(&mut self, notes: &StepNotes) {
         self.changes_requested |= notes.changes_requested;
         self.changed |= notes.changed;
     }
 
-    /// Says in the chat that no file was changed, where an edit came to nothing or the answer holds code that was not read
-    /// as one.
+    /// Reports in the chat that no file was changed, where an edit failed or the answer holds code that was not read as
+    /// one.
     pub async fn say(&self, context: &SessionContext, session: &Conversation) {
         if self.changed || context.settings().mode == Mode::Plan {
             return;

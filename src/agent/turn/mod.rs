@@ -1,4 +1,4 @@
-//! One turn, top to bottom: ask the model, do what it asks for, tell it what came of that, until it is done.
+//! One turn, top to bottom: ask the model, do what it asks for, send it the results, until it is done.
 
 mod call_item;
 mod command;
@@ -33,7 +33,7 @@ use crate::agent::turn::tool_run::ToolRun;
 use crate::protocol::{Cause, Continuation, EventBody, Level, NoticeAction, Prompt, TurnEnd, TurnId};
 use crate::provider::Kind as ErrorKind;
 
-/// What begins a turn.
+/// The beginning of a turn.
 pub enum Begin {
     /// A message of the person.
     Prompt(Prompt),
@@ -43,7 +43,7 @@ pub enum Begin {
     Compact,
 }
 
-/// What becomes of the turn after a step.
+/// The continuation of the turn after a step.
 enum Next {
     Step,
     End(TurnEnd),
@@ -52,8 +52,8 @@ enum Next {
 /// How a turn ended. `Err`: nothing was sent, the prompt goes back and why.
 pub type TurnOutcome = Result<(TurnId, TurnEnd), (Prompt, String)>;
 
-/// Runs a turn. The session comes back however it ends; the loop tells the end once it has the session, so that
-/// whoever hears of it can send the next message.
+/// Runs a turn. The session is returned however it ends; the end is sent only once the session is back, so that the
+/// next message can follow it.
 pub async fn run(
     context: Arc<SessionContext>,
     mut session: Conversation,

@@ -19,8 +19,8 @@ pub struct RepeatedOutput {
 }
 
 impl RepeatedOutput {
-    /// Takes more of the answer. Returns the text that has come five times in a row, at the end, if one has and it does not
-    /// stand so in one of the `known` files.
+    /// Takes more of the answer. Returns the text that has come five times in a row, at the end, if one has and it does
+    /// not stand so in one of the `known` files.
     pub fn push(&mut self, text: &str, known: impl Fn(&str) -> bool) -> Option<String> {
         self.tail.push_str(text);
         self.unseen += text.len();

@@ -6,18 +6,18 @@ use crate::agent::session::conversation::Conversation;
 use crate::agent::turn::step::Act;
 use crate::tools::Sha;
 
-/// What has been asked for in a turn.
+/// The requests made in a turn.
 #[derive(Default)]
 pub struct Repeats {
     last: Option<RepetitionKey>,
     times: u32,
     /// Edits that were written, with the file as it was then.
     written: HashMap<RepetitionKey, (String, Sha)>,
-    /// Calls and edits that were refused, each with what the model was told.
+    /// Calls and edits that were refused, each with the result for the model.
     refused: HashSet<String>,
 }
 
-/// What makes two calls or edits the same: the tool or format, and everything that was asked for.
+/// The key that equal calls or edits share: the tool or format, and all arguments.
 pub type RepetitionKey = (String, String);
 
 /// Returns the key of an act, and the path it names.

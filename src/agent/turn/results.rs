@@ -17,7 +17,7 @@ pub struct Verdict {
     pub summary: String,
     /// Why it was not done, for the screen.
     pub reason: Option<String>,
-    /// What the model is told; none: how its edits were placed says enough.
+    /// The result for the model; `None`: how its edits were placed is enough.
     pub for_model: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A call of a tool under way: a task of its own, which tells its progress and ends with the turn.
+//! A tool call under way: a task of its own, which reports its progress and ends with the turn.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -94,7 +94,8 @@ impl RunningCall {
         RunningCall { handle, progress, stop }
     }
 
-    /// Waits for its end, and shows how far it is until then. None when the turn is stopped: the call is not waited for.
+    /// Waits for its end, and shows its progress until then. Returns `None` when the turn is stopped: the call is not
+    /// waited for.
     pub async fn end(mut self, context: &SessionContext, item: &mut CallItem) -> Option<Result<RunResult, String>> {
         let ended = loop {
             tokio::select! {

@@ -36,13 +36,13 @@ pub struct ToolRun<'a> {
     pub images: Vec<Blob>,
     /// The same for memory, each with its entry on the screen.
     pub records: Vec<(ItemId, ResultRecord)>,
-    /// Whether the model is to answer to what came of this step.
+    /// Whether the model is to answer to the results of this step.
     pub go_on: bool,
     /// What the turn must know of it.
     pub notes: StepNotes,
 }
 
-/// What came of a step, for the turn.
+/// The result of a step, for the turn.
 #[derive(Default)]
 pub struct StepNotes {
     /// An edit by a native call could not be read or placed.

@@ -1,5 +1,5 @@
-//! `nebula chat`: the agent as a program that speaks line by line, for screen readers, logs, pipes and dumb terminals. The
-//! same commands and events as the screen's; no cursor is moved, and no colour is needed.
+//! `nebula chat`: the agent as a program that speaks line by line, for screen readers, logs, pipes and dumb terminals.
+//! The same commands and events as the screen's; no cursor is moved, and no colour is needed.
 
 mod print;
 mod words;

@@ -259,8 +259,8 @@ impl ArchiveCommands<'_> {
         Ok(self.ask(&format!("{question} [y/N]"))?.is_some_and(|a| a == "y" || a == "yes"))
     }
 
-    /// Says that the archive is nearly full, by the size it was last measured at; one that never was is measured, unless
-    /// it is so large that this takes a while.
+    /// Says that the archive is nearly full, by the size it was last measured at; one that never was is measured,
+    /// unless it is so large that this takes a while.
     fn tell_size(&mut self, changesets: usize) -> Result<()> {
         let known = self.memory.archive_size(&self.project());
         let bytes = match self.remembered(known)? {

@@ -1,5 +1,5 @@
-//! What is asked at the terminal while a task runs. Each waits for a line and may be given up, so it runs on a thread of its
-//! own.
+//! What is asked at the terminal while a task runs. Each waits for a line and may be given up, so it runs on a thread
+//! of its own.
 
 use std::io;
 use std::sync::Arc;

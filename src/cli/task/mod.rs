@@ -322,7 +322,7 @@ impl Printer {
         Ok(StepDone { command: Some(decided), ..StepDone::default() })
     }
 
-    /// Notes a decision that was made here.
+    /// Records a decision that was made here.
     fn answered(&mut self, answer: Command) -> io::Result<Command> {
         if let Command::Decide(proposal, decision) = &answer {
             self.note_decision(*proposal, decision)?;

@@ -15,8 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long everything may take to end after a further one.
 const LESS: Duration = Duration::from_secs(1);
 
-/// Hears SIGINT, SIGTERM and SIGHUP from now on: calls `interrupt` at each and hands it on. A program that has not ended
-/// a while after that is ended here: each file is old or new at any moment, and what was overwritten is archived.
+/// Hears SIGINT, SIGTERM and SIGHUP from now on: calls `interrupt` at each and hands it on. A program that has not
+/// ended a while after that is ended here: each file is old or new at any moment, and what was overwritten is archived.
 ///
 /// # Errors
 /// When the system hands out no signals.

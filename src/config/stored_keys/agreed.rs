@@ -1,6 +1,6 @@
-//! Where the person's keys may go. A workspace's configuration, even a trusted one, may name a server and a variable; a key goes
-//! there only where the person's own settings say the same, or once the person has agreed. What was agreed to is kept in
-//! nebula's own folder.
+//! Where the person's keys may go. A workspace's configuration, even a trusted one, may name a server and a variable; a
+//! key goes there only where the person's own settings say the same, or once the person has agreed. What was agreed to
+//! is stored in nebula's own folder.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

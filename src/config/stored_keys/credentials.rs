@@ -1,5 +1,5 @@
-//! Keys that the person asked nebula to keep: `credentials.json` in its own folder, mode 0600. A key is kept by provider
-//! and server and goes to that server alone; the environment wins over it.
+//! Keys that the person asked nebula to keep: `credentials.json` in its own folder, mode 0600. A key is stored by
+//! provider and server and goes to that server alone; the environment wins over it.
 
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,7 @@ impl Config {
         Connection { key: key.or(connection.key.clone()), withheld: None, custom_url, base_url, ..connection }
     }
 
-    /// Keeps a key for the server of a connection, in place of one kept before.
+    /// Stores a key for the server of a connection, in place of an earlier one.
     ///
     /// # Errors
     /// When there is no folder for it, or the file cannot be written.

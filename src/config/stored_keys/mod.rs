@@ -1,4 +1,4 @@
-//! What nebula's own folder holds about keys: where the person lets them go, and those that the person asked to keep.
+//! The files about keys in nebula's own folder: the agreed uses, and the stored keys.
 
 pub(super) mod agreed;
 mod credentials;

@@ -1,8 +1,8 @@
 //! Mentions in a text: `@src/a.rs`, `@/src/a.rs`, `@src/a.rs:10-40`, `@src/`, `@"a b.rs"`, `[a.rs](./src/a.rs)`,
 //! `@rag words`. Pure: nothing here knows which files there are.
 //!
-//! A mention begins where no word is under way (`me@example.com` is none) and not inside code: what stands in backticks or
-//! a fenced block is left alone, and so is `\@`. It ends at white space, at punctuation that closes a clause, or
+//! A mention begins where no word is under way (`me@example.com` is none) and not inside code: what stands in backticks
+//! or a fenced block is left alone, and so is `\@`. It ends at white space, at punctuation that closes a clause, or
 //! where Japanese, Chinese or Korean text follows an extension without a space (`@a.rsを直す`).
 
 mod typing;
@@ -25,7 +25,8 @@ pub struct Mention {
 pub enum Target {
     /// A file or a folder.
     Path {
-        /// As it was written, without quotes, a leading `./` or `/`: relative to the workspace's root. Not yet confined to it.
+        /// As it was written, without quotes, a leading `./` or `/`: relative to the workspace's root. Not yet confined
+        /// to it.
         path: String,
         /// The lines asked for, from 1, both included.
         lines: Option<(usize, usize)>,
@@ -84,7 +85,7 @@ pub fn mentions(text: &str) -> Vec<Mention> {
     found
 }
 
-/// Notes a mention and gives its end.
+/// Records a mention and gives its end.
 fn push(found: &mut Vec<Mention>, mention: Mention) -> usize {
     let end = mention.range.end;
     found.push(mention);

@@ -1,8 +1,8 @@
 //! The last rung, and what a refusal shows: the run of lines most like the search text.
 //!
 //! Blank lines and indentation do not count. Lines that occur in both texts vote for where the search text
-//! lies on the file's (its diagonal); around the best diagonals the lines are aligned, so that a few lines too many or too few
-//! do no harm.
+//! lies on the file's (its diagonal); around the best diagonals the lines are aligned, so that a few lines too many or
+//! too few do no harm.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;

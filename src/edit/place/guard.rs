@@ -1,4 +1,5 @@
-//! Guards around a whole new text for a file that exists: small models hand over a part of a file as if it were all of it.
+//! Guards around a whole new text for a file that exists: small models hand over a part of a file as if it were all of
+//! it.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! A passage that is looked for and what comes in its place: as it was written, else without what models put into it that the
-//! file has not, such as entities and the numbers of lines.
+//! A passage that is looked for and what comes in its place: as it was written, else without what models put into it
+//! that the file has not, such as entities and the numbers of lines.
 
 use super::entities::entities;
 use super::splice::{Done, TargetText};

@@ -49,7 +49,7 @@ pub enum Piece {
         /// The edit.
         edit: Edit,
     },
-    /// An edit came to nothing: the answer was cut in it, or it was only the example of the instructions.
+    /// An edit failed: the answer was cut in it, or it was only the example of the instructions.
     EditDropped {
         /// Which edit.
         id: EditId,

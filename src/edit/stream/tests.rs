@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use super::*;
 use crate::edit::Edit;
 
-/// Returns the pieces of a text that arrives in chunks of about so many bytes, and how often a state was given up.
+/// Returns the pieces of a text that arrives in chunks of about this many bytes, and how often a state was given up.
 fn pieces(text: &str, size: usize, expected: Option<Format>, known: &[KnownFile], end: End) -> (Vec<Piece>, usize) {
     let mut parser = Parser::new(expected, known.to_vec(), calls());
     let mut pieces = Vec::new();
@@ -95,7 +95,7 @@ fn an_indented_call_is_read() {
     }
 }
 
-/// Returns texts of about so many bytes on which a reader that looks at the same bytes again and again takes hours.
+/// Returns texts of about this many bytes on which a reader that looks at the same bytes again and again takes hours.
 fn long_texts(bytes: usize) -> Vec<String> {
     let many = |unit: &str| unit.repeat(bytes / unit.len());
     let mut texts: Vec<String> = [

@@ -54,7 +54,7 @@ enum Bare {
     Wait,
     /// The end of the file.
     Closes,
-    /// The beginning of a block inside the file, which ends so many bytes later.
+    /// The beginning of a block inside the file, which ends this many bytes later.
     Opens(usize),
     /// Neither is certain.
     Unclear,

@@ -80,8 +80,8 @@ impl Memory {
     pub fn listing(&self, project: &str) -> Result<Listing, Error> {
         let records = self.changesets(project)?;
         let store = self.store();
-        // In the order of the records: the index on ids leads, and the files of each lie side by side by path. Asking for
-        // that order too would have them all sorted.
+        // In the order of the records: the index on ids leads, and the files of each lie side by side by path. Asking
+        // for that order too would have them all sorted.
         let mut statement = store.conn.prepare_cached(
             "SELECT f.n, f.path, f.version, f.absent, f.added, f.removed
              FROM changesets c CROSS JOIN changeset_files f ON f.n = c.n

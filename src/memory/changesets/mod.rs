@@ -197,7 +197,7 @@ impl Memory {
         })
     }
 
-    /// Notes a changeset that was made without an announcement, as `shi` does: nothing was written.
+    /// Records a changeset that was made without an announcement, as `shi` does: nothing was written.
     pub fn archived(&self, project: &str, cause: &Cause, id: &str, files: &[ChangesetFile]) -> Result<(), Error> {
         let mut store = self.store();
         let (message, turn) = (cause.message.and_then(|m| store.kept_id(m)), cause.turn.and_then(|t| store.kept_id(t)));

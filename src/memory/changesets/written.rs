@@ -62,9 +62,9 @@ pub(in crate::memory) fn last(store: &Store, project: &str, path: &str) -> Resul
     }
 }
 
-/// Notes that a path is about to be written; what was there of nebula before is kept until it is known how that ended.
-/// Where the write before never told its outcome, that is whichever of its two states is replaced now: a process that died
-/// before it wrote has left the older one.
+/// Records that a path is about to be written; what was there of nebula before is kept until it is known how that
+/// ended. Where the write before never told its outcome, that is whichever of its two states is replaced now: a process
+/// that died before it wrote has left the older one.
 pub(in crate::memory) fn begin(
     tx: &Transaction<'_>,
     project: &str,

@@ -1,8 +1,8 @@
-//! The index behind `@rag`: passages of text files, found by their words and by parts of words. A cache in a file of its
-//! own, so that its long writes never hold up a message; a damaged or outdated one is made anew.
+//! The index behind `@rag`: passages of text files, found by their words and by parts of words. A cache in a file of
+//! its own, so that its long writes never hold up a message; a damaged or outdated one is made anew.
 //!
-//! It keeps no text, only where the passages are: whoever asks reads them from the files. It reads no file itself: files
-//! are handed in, after [`Rag::plan`] has said which ones changed.
+//! It keeps no text, only where the passages are: whoever asks reads them from the files. It reads no file itself:
+//! files are handed in, after [`Rag::plan`] has said which ones changed.
 
 mod passages;
 mod query;
@@ -186,9 +186,9 @@ impl Rag {
         Ok(plan)
     }
 
-    /// Indexes files with their texts, in one transaction; a file that is no text comes with an empty one, so that it is
-    /// not read again, and one that another process indexed meanwhile is left as it is. Some hundred files at a time are a
-    /// good measure.
+    /// Indexes files with their texts, in one transaction; a file that is no text comes with an empty one, so that it
+    /// is not read again, and one that another process indexed meanwhile is left as it is. Some hundred files at a time
+    /// are a good measure.
     pub fn put(&self, source: SourceId, files: &[(&IndexedFile, &str)]) -> Result<(), Error> {
         let mut conn = self.conn();
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -226,7 +226,7 @@ impl Rag {
         Ok(())
     }
 
-    /// Notes that a source is up to date.
+    /// Records that a source is up to date.
     pub fn updated(&self, source: SourceId) -> Result<(), Error> {
         self.conn().execute("UPDATE sources SET updated_ms = ?2 WHERE id = ?1", params![source.0, now_ms()])?;
         Ok(())

@@ -1,5 +1,5 @@
-//! Words for full-text search. SQLite's word tokenizer takes a run of Chinese, Japanese or Korean text for one word, and
-//! its trigrams find nothing under three characters; so such runs are indexed as overlapping pairs.
+//! Words for full-text search. SQLite's word tokenizer takes a run of Chinese, Japanese or Korean text for one word,
+//! and its trigrams find nothing under three characters; so such runs are indexed as overlapping pairs.
 
 /// Returns the text as the word index gets it: every run of CJK text becomes its overlapping pairs and its last
 /// character (`価格表` → `価格 格表 表`), so that any part of the run is found, down to one character.

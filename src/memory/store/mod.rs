@@ -104,7 +104,8 @@ impl Store {
         Some(self.id(id)).filter(|id| *id < PROVISIONAL)
     }
 
-    /// Makes the rows of a session readable from `conn`. Only needed while in RAM, where they are fetched when asked for.
+    /// Makes the rows of a session readable from `conn`. Only needed while in RAM, where they are fetched when asked
+    /// for.
     pub(in crate::memory) fn fetch(&mut self, session: &str) -> Result<(), Error> {
         match &mut self.fallback {
             Some(fallback) => fallback.fetch(&self.conn, session),

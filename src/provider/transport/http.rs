@@ -92,7 +92,8 @@ impl Server {
         Ok(server)
     }
 
-    /// The request with the key in its header. The first one runs the command that prints the key, if one is configured.
+    /// The request with the key in its header. The first one runs the command that prints the key, if one is
+    /// configured.
     pub async fn authorized(&self, request: RequestBuilder) -> Result<RequestBuilder, Failure> {
         if self.key().is_none()
             && let Some(command) = &self.command
@@ -108,8 +109,8 @@ impl Server {
         Ok(request.header(name, value))
     }
 
-    /// After a 401: the key once more from its command, if there is one that was not asked again before. Whether another
-    /// request may help.
+    /// After a 401: the key once more from its command, if there is one that was not asked again before. Whether
+    /// another request may help.
     pub async fn renew_key(&self) -> Result<bool, Failure> {
         match &self.command {
             Some(command) if command.may_run_again() => {

@@ -281,8 +281,8 @@ impl ErrorBody {
             || WORDS.iter().any(|part| message.contains(part))
     }
 
-    /// The window that a refusal for length names: the smallest number in it that a window can be, where it names a larger
-    /// one too, as the size of what was sent.
+    /// The window that a refusal for length names: the smallest number in it that a window can be, where it names a
+    /// larger one too, as the size of what was sent.
     fn window(&self) -> Option<u32> {
         let mut numbers = numbers(&self.message).filter(|n| *n >= 256).collect::<Vec<_>>();
         numbers.sort_unstable();

@@ -178,8 +178,8 @@ impl<F: Format> Shared<F> {
         Ok(models)
     }
 
-    /// What the list says of a model, and, where that is not its window, what the server answers when it is asked. One that
-    /// cannot be asked says nothing.
+    /// What the list says of a model, and, where that is not its window, what the server answers when it is asked. One
+    /// that cannot be asked says nothing.
     async fn describe(&self, model: &str) -> Facts {
         let listed = self.list().await.unwrap_or_default();
         let same = |m: &Model| m.name == model || m.name.strip_suffix(":latest") == Some(model);
@@ -213,8 +213,8 @@ impl<F: Format> Shared<F> {
     }
 }
 
-/// Whether an address ends in its version or not, both reach the same server: for formats that put the version in every path
-/// it is taken off, for others it is added where the address names nothing but a host.
+/// Whether an address ends in its version or not, both reach the same server: for formats that put the version in every
+/// path it is taken off, for others it is added where the address names nothing but a host.
 fn versioned(base: &str, version: &str, in_paths: bool) -> String {
     let plain = base.trim_end_matches('/');
     if in_paths {

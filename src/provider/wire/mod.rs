@@ -1,4 +1,5 @@
-//! The wire formats, and the client that speaks any of them: it asks, learns from refusals, reads the answer and retries.
+//! The wire formats, and the client that speaks any of them: it asks, learns from refusals, reads the answer and
+//! retries.
 
 mod anthropic;
 mod arguments;

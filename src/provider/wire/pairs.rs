@@ -1,11 +1,12 @@
-//! Every call has exactly one result, directly after its answer and in the order of the calls: every format wants that, and no
-//! server is shown a conversation without it.
+//! Every call has exactly one result, directly after its answer and in the order of the calls: every format wants that,
+//! and no server is shown a conversation without it.
 
 use std::sync::Arc;
 
 use crate::provider::{Message, Role, ToolResult};
 
-/// The same conversation where it is whole; else with results for calls that have none, and without those that have no call.
+/// The same conversation where it is whole; else with results for calls that have none, and without those that have no
+/// call.
 pub(super) fn paired(messages: &[Arc<Message>]) -> Option<Vec<Arc<Message>>> {
     if is_paired(messages) {
         return None;

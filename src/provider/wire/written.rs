@@ -1,5 +1,5 @@
-//! The messages of a request in a format's own pieces of JSON, each written once: they are told by identity, as long as what
-//! stands before them is the same.
+//! The messages of a request in a format's own pieces of JSON, each written once: they are told by identity, as long as
+//! what stands before them is the same.
 
 use std::sync::Arc;
 
@@ -106,8 +106,8 @@ impl Written {
     }
 }
 
-/// Joins `parts` of one turn, and turns where neighbouring messages have another role. `role` names the side a message is
-/// on, `open` and `close` frame a turn.
+/// Joins `parts` of one turn, and turns where neighbouring messages have another role. `role` names the side a message
+/// is on, `open` and `close` frame a turn.
 pub(super) fn turns<'a>(
     body: &mut String,
     pieces: impl Iterator<Item = &'a Piece>,

@@ -1,8 +1,8 @@
-//! What is kept before a call goes on: a hard link of what is removed or replaced, a copy of what is changed in place, a
-//! note of what was absent.
+//! What is kept before a call goes on: a hard link of what is removed or replaced, a copy of what is changed in place,
+//! a note of what was absent.
 //!
-//! A staged hard link shares its bytes with whatever other name the file has. The first write through such a name gives the
-//! staged file bytes of its own first.
+//! A staged hard link shares its bytes with whatever other name the file has. The first write through such a name gives
+//! the staged file bytes of its own first.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, Metadata};

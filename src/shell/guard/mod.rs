@@ -74,7 +74,8 @@ fn path_of(call: &Notification, folder: u64, address: u64, last: bool) -> Found 
     }
 }
 
-/// A path that was looked for. What the guard cannot follow, though the kernel may, cannot be kept: the call is refused.
+/// A path that was looked for. What the guard cannot follow, though the kernel may, cannot be kept: the call is
+/// refused.
 fn found(path: io::Result<PathBuf>) -> Found {
     match path {
         Ok(path) => Ok(Some(path)),

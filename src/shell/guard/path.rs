@@ -51,8 +51,8 @@ pub fn of_descriptor(process: i32, descriptor: i32) -> io::Result<PathBuf> {
     fs::read_link(format!("/proc/{process}/fd/{descriptor}"))
 }
 
-/// The absolute path that a caller means by `path`, seen from `folder` (a descriptor). `last`: a link at its very end is
-/// followed too.
+/// The absolute path that a caller means by `path`, seen from `folder` (a descriptor). `last`: a link at its very end
+/// is followed too.
 ///
 /// # Errors
 /// When it leads nowhere a file could be: the kernel will say so to the caller.

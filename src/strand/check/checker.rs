@@ -59,7 +59,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// Notes a fault at a node; one is enough for each node.
+    /// Records a fault at a node; one is enough for each node.
     pub(super) fn report(&mut self, node: u32, fault: Fault) {
         if node != 0 && self.found.iter().any(|found| found.node == node) {
             return;

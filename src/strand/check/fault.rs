@@ -106,6 +106,6 @@ pub struct LocatedFault {
     pub place: Place,
     /// The node within the definition; 0 for the place as a whole.
     pub node: u32,
-    /// What is wrong.
+    /// The problem.
     pub fault: Fault,
 }

@@ -65,7 +65,8 @@ fn every_row_of_the_table_holds() {
             assert!(left.is_empty(), "{head}: {left:?}");
         }
     }
-    // All of the table but the dangling reference, which needs a history, and the duplicate member, which it only names.
+    // All of the table but the dangling reference, which needs a history, and the duplicate member, which it only
+    // names.
     assert_eq!(codes.len(), 24);
 }
 

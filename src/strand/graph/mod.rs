@@ -18,7 +18,7 @@ use super::lazy::{AppendOnlyMap, ArchiveReader, IdMap, IdSet, Ids, LazySource, N
 use super::one_or_many::OneOrMany;
 use super::op::Op;
 
-/// What became of ops that were offered.
+/// The outcome of ops that were offered.
 #[derive(Debug, Default)]
 pub struct MergeOutcome {
     /// Admitted now, parents first; earlier pending ones among them.
@@ -334,7 +334,7 @@ impl Graph {
         self.count += 1;
     }
 
-    /// Notes an op among those on its definition, and the name that it gives.
+    /// Records an op among those on its definition, and the name that it gives.
     fn place(&mut self, node: &Node) {
         let target = node.op.target();
         if let Some(name) = node.names() {

@@ -5,7 +5,7 @@
 pub struct SyntaxError {
     /// Byte offset in the text that was parsed.
     pub at: usize,
-    /// What is wrong, as a sentence without its end.
+    /// The problem, as a sentence without its end.
     pub message: String,
 }
 

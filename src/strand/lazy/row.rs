@@ -44,7 +44,7 @@ impl Watch {
         self.targets.get(at).map(|(_, places)| &**places)
     }
 
-    /// Notes where a reference stands.
+    /// Records where a reference stands.
     pub fn note(&mut self, target: DefId, place: Place) {
         match self.targets.binary_search_by_key(&target, |(id, _)| *id) {
             Ok(at) => {

@@ -28,7 +28,7 @@ pub struct Rejected {
     pub message: String,
 }
 
-/// What became of ops offered to a store.
+/// The outcome of ops offered to a store.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accepted {
     /// Accepted now.

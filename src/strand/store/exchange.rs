@@ -15,7 +15,7 @@ use crate::strand::state::State;
 /// What a pull did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exchange {
-    /// What became of the ops.
+    /// The outcome of the ops.
     pub result: Accepted,
     /// Ops withdrawn here.
     pub withdrawn: Vec<OpId>,

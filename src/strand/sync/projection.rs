@@ -78,7 +78,7 @@ impl Projection {
     /// Writes the records of a store, and where its log stands.
     ///
     /// # Errors
-    /// Whatever the disk says.
+    /// Any error of the file system.
     pub fn write(&self, store: &Store) -> Result<(), Error> {
         let record = |record: &Record| json!({"def": record.def, "file": record.file, "text": record.text});
         let mut values: Map<String, Value> =

@@ -106,7 +106,7 @@ impl Work {
         changed
     }
 
-    /// Notes what files say that went into the store, without writing any.
+    /// Records what files say that went into the store, without writing any.
     pub(super) fn record_files(&mut self, state: &State, recorded: &mut Projection, files: &BTreeMap<String, String>) {
         for (path, view) in paths(state) {
             if let Some(text) = files.get(&path).filter(|_| !self.held.contains(&path)) {

@@ -51,7 +51,8 @@ pub trait Tool: Send + Sync {
         None
     }
 
-    /// Runs a call. It writes nothing: what shall change is its result. It ends soon after `stop`; whoever waits need not.
+    /// Runs a call. It writes nothing: what shall change is its result. It ends soon after `stop`; whoever waits need
+    /// not.
     fn run(&self, context: ToolContext, args: Args, progress: Progress, stop: CancellationToken) -> ToolFuture<'_>;
 }
 

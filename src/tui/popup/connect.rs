@@ -1,5 +1,5 @@
-//! The form that connects a model: a provider, its key, whether the key is kept, and which model. The key is masked, and
-//! leaves the form only in the commands that check it and connect.
+//! The form that connects a model: a provider, its key, whether the key is kept, and which model. The key is masked,
+//! and leaves the form only in the commands that check it and connect.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -15,7 +15,8 @@ use crate::tui::pane::Ctx;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
-/// The providers on offer: their names, what they are called, where they are, and the variable that wins over a key here.
+/// The providers on offer: their names, what they are called, where they are, and the variable that wins over a key
+/// here.
 const PROVIDERS: [(&str, &str, &str, &str); 4] = [
     ("openai", "OpenAI", "api.openai.com", "OPENAI_API_KEY"),
     ("anthropic", "Anthropic", "api.anthropic.com", "ANTHROPIC_API_KEY"),

@@ -245,8 +245,8 @@ impl Sessions {
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(self.height));
     }
 
-    /// Columns from the right: age, model, messages, state; the title takes the rest. Where it would be short, the others
-    /// give way, the state of a session last.
+    /// Columns from the right: age, model, messages, state; the title takes the rest. Where it would be short, the
+    /// others give way, the state of a session last.
     fn columns(&self, w: usize, ctx: &Ctx<'_>) -> Columns {
         let (age, long) = (w.saturating_sub(1), w >= 82);
         let model = (w >= 80).then(|| w.saturating_sub(21));

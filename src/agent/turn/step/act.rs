@@ -7,18 +7,18 @@ use crate::edit::Edit;
 use crate::protocol::ItemId;
 use crate::provider::{self, ToolCall};
 
-/// So many calls of one answer are run at most; the rest of the answer is not read.
+/// The most calls of one answer that are run; the rest of the answer is not read.
 pub const MAX_CALLS: usize = 500;
 
-/// What one answer came to.
+/// The parts of one answer.
 pub struct Step {
-    /// What is to be done, in the order in which it was written.
+    /// The acts, in the order in which they were written.
     pub acts: Vec<Act>,
     /// How it ended.
     pub ended: Ended,
-    /// Tokens, where they were told.
+    /// Tokens, where the server reported them.
     pub usage: Option<provider::Usage>,
-    /// Its row in memory, if it is kept.
+    /// Its row in memory, if it is stored.
     pub row: Option<i64>,
     /// It ended by itself and holds neither text nor anything to do.
     pub silent: bool,
@@ -56,7 +56,7 @@ pub enum Ended {
 pub enum Act {
     /// An edit written in the text.
     Edit(CallItem, Box<Edit>),
-    /// An edit or a call in the text that came to nothing, with its entry; what the model is told is in the record.
+    /// A failed edit or call in the text, with its entry; the result for the model is in the record.
     Dropped(ItemId, Box<ResultRecord>),
     /// A tool call.
     Call(Box<CallAct>),

@@ -21,11 +21,11 @@ use crate::agent::session::conversation::Conversation;
 use crate::agent::turn::streaming_edit;
 use crate::provider::{self, EndReason, Request};
 
-/// How often growing text is kept, so that a kill loses no more than this.
+/// How often growing text is stored, so that a kill loses no more than this.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
-/// Asks, and takes the answer in until it ends or is stopped. What arrived is kept in memory and in the session
-/// whatever happens.
+/// Sends the request, and takes the answer in until it ends or is stopped. What arrived is stored in memory and in the
+/// session in every case.
 pub async fn stream(
     context: &Arc<SessionContext>,
     session: &mut Conversation,

@@ -1,4 +1,5 @@
-//! Calls that are made through the API: they grow piece by piece, and those that only read begin as soon as they are whole.
+//! Calls that are made through the API: they grow piece by piece, and those that only read begin as soon as they are
+//! whole.
 
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ impl StepReader<'_> {
         self.prose = None;
         let at = index.min(self.calls.len());
         if at == self.calls.len() {
-            // What was said before it is shown before it.
+            // Text before the call is shown before it.
             let pieces = self.parser.pause();
             Box::pin(self.pieces(pieces)).await;
             self.calls_made += 1;
@@ -44,7 +45,7 @@ impl StepReader<'_> {
             self.answer.calls.get(self.oldest_open.0).filter(|_| self.oldest_open.0 < self.calls.len())
         {
             let (at, length) = self.oldest_open;
-            // What was looked at and has not grown since is no more whole than it was.
+            // Arguments that were examined and have not grown since need no second look.
             if !end && length == call.arguments.len() {
                 return;
             }

@@ -77,7 +77,7 @@ impl StepReader<'_> {
         }
     }
 
-    /// Records an edit in the text that came to nothing.
+    /// Records an edit in the text that failed.
     async fn edit_dropped(&mut self, edit_in_text: StreamingEdit, why: &str) {
         let format = edit_in_text.format;
         let mut item = edit_in_text.end(None);

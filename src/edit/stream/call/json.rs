@@ -277,7 +277,7 @@ impl Call {
 mod tests {
     use crate::edit::stream::{End, Parser, Piece};
 
-    /// What became of each call by its id: its growth, and the name it ended with (none: it is broken).
+    /// The outcome of each call by its id: its growth, and the name it ended with (none: it is broken).
     fn calls(text: &str, size: usize, end: End) -> Vec<(String, Option<String>)> {
         let mut parser = Parser::new(None, Vec::new(), crate::tools::ToolSet::builtin().calls());
         let chars: Vec<char> = text.chars().collect();

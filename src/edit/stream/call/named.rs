@@ -1,5 +1,5 @@
-//! Tool calls whose tool is named in a tag: `<function=readFile>` and `<invoke name="readFile">`, with a `<parameter>` for each
-//! argument or, in the first, a JSON object.
+//! Tool calls whose tool is named in a tag: `<function=readFile>` and `<invoke name="readFile">`, with a `<parameter>`
+//! for each argument or, in the first, a JSON object.
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,5 @@
-//! Tool calls as Python writes them: `replaceInFile(path="a.py", search="x", replace="y")`, alone or several in a list, also
-//! inside of `print(…)`.
+//! Tool calls as Python writes them: `replaceInFile(path="a.py", search="x", replace="y")`, alone or several in a list,
+//! also inside of `print(…)`.
 
 use serde_json::{Map, Value, json};
 
@@ -125,7 +125,7 @@ impl OpenCall {
         }
     }
 
-    /// Reads what has come; whether that was all of the call.
+    /// Reads what has come. Returns whether that was all of the call.
     fn read(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> bool {
         let rest = input.rest().to_string();
         let mut at = 0;

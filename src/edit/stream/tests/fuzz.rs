@@ -1,8 +1,8 @@
 //! A seeded mutator over the fixtures: whatever a text becomes, in every format and every chunking, the reader comes to
 //! its end, never has to give a state up, and tells the same however the text was cut.
 //!
-//! A short run belongs to the suite. A long one: `NEBULA_FUZZ_ROUNDS=100000 cargo test --lib stream::tests::fuzz`, with another
-//! `NEBULA_FUZZ_SEED` if wanted.
+//! A short run belongs to the suite. A long one: `NEBULA_FUZZ_ROUNDS=100000 cargo test --lib stream::tests::fuzz`, with
+//! another `NEBULA_FUZZ_SEED` if wanted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! A request as Messages wants it: turns of blocks, every result right behind its call, cache marks at the newest turns.
+//! A request as Messages wants it: turns of blocks, every result right behind its call, cache marks at the newest
+//! turns.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -61,8 +62,8 @@ impl AnthropicCache {
         if self.hour { json!({"type": "ephemeral", "ttl": "1h"}) } else { json!({"type": "ephemeral"}) }
     }
 
-    /// Whether the answers since the person's last word hold a call of an answer that was not sealed here: a model that is
-    /// told to think by budget wants each of them to begin with what it thought.
+    /// Whether the answers since the person's last word hold a call of an answer that was not sealed here: a model that
+    /// is told to think by budget wants each of them to begin with what it thought.
     fn in_loop_without_thinking(&self) -> bool {
         let since = self.written.pieces().rev().take_while(|piece| piece.message.role != Role::User);
         let mut answers = since.filter(|piece| piece.message.has_calls());
@@ -84,8 +85,9 @@ impl AnthropicCache {
         });
     }
 
-    /// The blocks, counted over all messages, that carry a cache mark: the last of the newest user turn, of the one before,
-    /// and one between them where the server would not look far enough back. With the system prompt's that is four at most.
+    /// The blocks, counted over all messages, that carry a cache mark: the last of the newest user turn, of the one
+    /// before, and one between them where the server would not look far enough back. With the system prompt's that is
+    /// four at most.
     fn marks(&self) -> Vec<usize> {
         // First and last block of each user turn.
         let mut turns: Vec<(usize, usize)> = Vec::new();

@@ -1,5 +1,5 @@
-//! The reasoning of a Chat Completions answer, kept under the name it came by: some servers refuse the next step without
-//! it.
+//! The reasoning of a Chat Completions answer, kept under the name it came by: some servers refuse the next step
+//! without it.
 
 use serde_json::{Map, Value};
 

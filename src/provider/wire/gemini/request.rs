@@ -1,5 +1,5 @@
-//! A request as `generateContent` wants it: contents of parts that alternate between user and model, all responses of a step
-//! in one content, in the order of the calls.
+//! A request as `generateContent` wants it: contents of parts that alternate between user and model, all responses of a
+//! step in one content, in the order of the calls.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -1,5 +1,5 @@
-//! Reads the events of a Responses answer: items that are added, grow and are done, joined by their place in the output. Ids may
-//! differ from event to event and join nothing.
+//! Reads the events of a Responses answer: items that are added, grow and are done, joined by their place in the
+//! output. Ids may differ from event to event and join nothing.
 
 use std::collections::BTreeMap;
 

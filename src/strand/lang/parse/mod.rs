@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
         if self.faults.is_empty() { Ok(()) } else { Err(self.faults.remove(0)) }
     }
 
-    /// Notes a fault in a part that began at a token, and goes on to where the part ends: outside every bracket that
+    /// Records a fault in a part that began at a token, and goes on to where the part ends: outside every bracket that
     /// it opened, at a token that `ends` it. What follows is then read as if it were alone.
     fn skip(&mut self, from: usize, fault: SyntaxError, ends: impl Fn(Tok) -> bool) {
         self.faults.push(fault);

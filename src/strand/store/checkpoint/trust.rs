@@ -1,9 +1,9 @@
 //! Decides whether a checkpoint can be used without reading all of it: its file and its log are unchanged since it was
 //! written.
 //!
-//! SQLite keeps the pages of its file without sums, so a flipped bit in one may hide a row. The write-ahead log has sums
-//! of its own, and each row has one; for the rest, a file beside the checkpoint says how long it was and when it was
-//! written last. Where that does not fit, everything is looked through once.
+//! SQLite keeps the pages of its file without sums, so a flipped bit in one may hide a row. The write-ahead log has
+//! sums of its own, and each row has one; for the rest, a file beside the checkpoint says how long it was and when it
+//! was written last. Where that does not fit, everything is looked through once.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -39,7 +39,7 @@ pub fn is_stamped(root: &Path) -> bool {
     said.is_some() && said == is
 }
 
-/// Notes how the checkpoint's file is now. Without the note, the next to open it looks through all of it.
+/// Records how the checkpoint's file is now. Without the note, the next to open it looks through all of it.
 pub fn stamp(root: &Path) {
     if is_stamped(root) {
         return;

@@ -41,7 +41,7 @@ pub struct Entries {
 pub struct Damage {
     /// Its number, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem with it.
     pub why: String,
 }
 

@@ -214,7 +214,8 @@ impl Chat {
         self.window.units.iter().any(|unit| matches!(unit.said, BlockContent::User { .. }))
     }
 
-    /// Whether the last entry is an answer with a plan: the heading that the plan prompt asks for, in whatever language.
+    /// Whether the last entry is an answer with a plan: the heading that the plan prompt asks for, in whatever
+    /// language.
     pub fn ends_in_plan(&self) -> bool {
         let Some(BlockContent::Answer(doc)) = self.window.units.last().map(|u| &u.said) else { return false };
         let headings = doc.text().lines().filter(|line| line.starts_with('#'));

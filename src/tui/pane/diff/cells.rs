@@ -77,7 +77,8 @@ pub fn show(line: &[u8], invisible: Invisible) -> Shown {
                     shown.push(g, from..from + g.len(), InvisibleKind::Text);
                 }
             } else {
-                // A tab, a control or an invisible character: one byte range, drawn as several cells that stay together.
+                // A tab, a control or an invisible character: one byte range, drawn as several cells that stay
+                // together.
                 shown.push(&piece.text, at + piece.from.start..at + piece.from.end, piece.kind);
             }
         }

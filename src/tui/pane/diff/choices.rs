@@ -121,8 +121,8 @@ impl Choices {
         }
     }
 
-    /// Takes a file as the person edited it, `before` which it was shown. Hunks that the editor left alone stand as they
-    /// stood; the others are accepted.
+    /// Takes a file as the person edited it, `before` which it was shown. Hunks that the editor left alone stand as
+    /// they stood; the others are accepted.
     pub fn edit(&mut self, file: usize, before: &FileChange, change: FileChange) {
         let Some(f) = self.files.get_mut(file) else { return };
         let was = |hunk: &Hunk| before.hunks.iter().position(|old| is_same(before, old, &change, hunk));

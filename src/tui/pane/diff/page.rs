@@ -130,7 +130,8 @@ impl DiffPage {
         }
     }
 
-    /// What the model said, as lines of `width` cells: the first three, unless all are wanted; and how many are left out.
+    /// What the model said, as lines of `width` cells: the first three, unless all are wanted; and how many are left
+    /// out.
     pub fn why_lines(&self, width: usize) -> (Vec<String>, usize) {
         let mut lines: Vec<String> = Vec::new();
         for line in self.why.lines() {

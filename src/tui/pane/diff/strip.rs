@@ -74,7 +74,8 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
     pen.thumb(0, pen.height(), first, view.files.len(), look);
 }
 
-/// What is to be known of a file beside its lines: that it changed meanwhile, that it acts later, how places were found.
+/// What is to be known of a file beside its lines: that it changed meanwhile, that it acts later, how places were
+/// found.
 fn note(file: &FileView, look: Look<'_>) -> Vec<Span<'static>> {
     let (attention, dim) = (look.theme.style(Role::Attention), look.theme.style(Role::Dim));
     let found = worst(file).map(|rung| {
