@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::pieces::KnownFile;
 
-/// Returns a line that is nothing but a path, perhaps with a label or marks around it.
+/// A line that is nothing but a path, perhaps with a label or marks around it. A line whose beginning [`may_be_path`] let
+/// go is none, so that it is the same in whatever pieces it arrives.
 pub(super) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
     let mut text = line.trim();
     if text.len() > LONGEST_LINE {
@@ -25,7 +26,8 @@ pub(super) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
         text = stripped;
     }
     let text = slashed(text);
-    is_path(&text, known).then(|| text.into_owned())
+    let held = || line.char_indices().all(|(at, _)| may_be_path(&line[..at], known));
+    (is_path(&text, known) && held()).then(|| text.into_owned())
 }
 
 /// Longer lines are no paths, in bytes.
@@ -42,11 +44,35 @@ pub(in crate::edit) fn without_line(path: &str) -> &str {
 
 /// Returns the path in `[path]`, or the target of `[name](path)`.
 fn unbracketed(text: &str) -> &str {
-    let Some(inner) = text.strip_prefix('[') else { return text };
-    match inner.split_once("](") {
-        Some((_, target)) => target.strip_suffix(')').unwrap_or(text),
-        None => inner.strip_suffix(']').unwrap_or(text),
+    let Some((inner, rest)) = text.strip_prefix('[').and_then(|inner| inner.split_once(']')) else { return text };
+    match rest.strip_prefix('(') {
+        Some(target) => target.strip_suffix(')').unwrap_or(text),
+        None if rest.is_empty() => inner,
+        None => text,
     }
+}
+
+/// Returns whether the beginning of a line may become what [`unbracketed`] takes apart, with the marks that may stand behind it.
+fn may_be_bracketed(text: &str) -> bool {
+    let Some(inner) = text.strip_prefix('[') else { return false };
+    let Some((_, rest)) = inner.split_once(']') else { return true };
+    let Some(target) = rest.strip_prefix('(') else { return may_end(rest) };
+    let mut open = 1_i32;
+    let closing = target.char_indices().find(|(_, c)| {
+        open += i32::from(*c == '(') - i32::from(*c == ')');
+        open == 0
+    });
+    match closing {
+        Some((at, _)) => may_end(&target[at + 1..]),
+        None => true,
+    }
+}
+
+/// Returns whether nothing but a line's number and closing marks stands behind a path, as far as it has arrived.
+fn may_end(rest: &str) -> bool {
+    let rest =
+        rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-' || c.is_whitespace() || CLOSING.contains(&c));
+    without_ends(rest).is_empty()
 }
 
 /// Returns a path as it is written on Windows, with `/`.
@@ -138,16 +164,30 @@ pub(super) fn may_be_path(partial: &str, known: &[KnownFile]) -> bool {
     if LABELS.iter().chain(&["<!--", "==="]).any(begins) || text.bytes().all(|b| b.is_ascii_digit()) {
         return true;
     }
-    let is_known = |k: &KnownFile| k.path.starts_with(text) || text.starts_with(&k.path);
-    if known.iter().any(is_known) || (text.starts_with('[') && !text.contains(char::is_whitespace)) {
+    let bare = text.strip_prefix("./").unwrap_or(text);
+    let is_known = |k: &KnownFile| k.path.starts_with(bare) || bare.starts_with(&k.path);
+    if known.iter().any(is_known) || may_be_bracketed(text) {
         return true;
     }
-    let mut words = text.split_ascii_whitespace();
+    let mut words = without_ends(text).split_ascii_whitespace();
     let Some(word) = words.next() else { return true };
-    let after = text[word.len()..].trim_start().trim_end_matches(CLOSING);
-    let ends = ENDS.iter().any(|end| end.starts_with(after));
-    let closes = |w: &str| w.trim_matches(CLOSING).is_empty() || ENDS.iter().any(|end| end.starts_with(w));
-    !has_outside(word, true) && !is_long(word) && (ends || words.all(closes))
+    !has_outside(word, true) && !is_long(word) && words.next().is_none()
+}
+
+/// Returns the text without the line number and the closing marks it ends with, the last of which may have arrived in part.
+fn without_ends(text: &str) -> &str {
+    let mut text = text;
+    loop {
+        let rest = text.trim_end();
+        let number = rest.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
+        let rest = if number.ends_with(':') { number } else { rest }.trim_end_matches(CLOSING);
+        let end = ENDS.iter().flat_map(|end| (1..=end.len()).rev().map(|n| &end[..n])).find(|end| rest.ends_with(end));
+        let rest = &rest[..rest.len() - end.map_or(0, str::len)];
+        if rest.len() == text.len() {
+            return text;
+        }
+        text = rest;
+    }
 }
 
 /// Returns whether no path on a line of its own has this character.
@@ -289,6 +329,11 @@ mod tests {
             "ファイル: src/a.rs",
             "文件：`src/a.rs`",
             "【src/a.rs】",
+            "[the file](src/a.rs) (new):",
+            "[src/a.rs:3]",
+            "src/a.rs :12",
+            "src/a.rs======",
+            "src/a.rs(deleted)",
         ] {
             let path = path_line(line, &[]).unwrap_or_else(|| panic!("{line}"));
             assert_eq!(path.trim_start_matches("./"), "src/a.rs", "{line}");

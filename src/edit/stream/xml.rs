@@ -17,6 +17,8 @@ pub(super) struct Xml {
     fields: Vec<Field>,
     /// How many edits of this element are done.
     done: usize,
+    /// Lines of the open field wait for what follows them to be shown.
+    held: bool,
 }
 
 impl Xml {
@@ -28,7 +30,7 @@ impl Xml {
         };
         let others = said.iter().filter_map(|name| Some(Field::given(name, attribute(raw, name)?)));
         let fields = path.map(|text| Field::given("path", text)).into_iter().chain(others);
-        Xml { kind, id: None, raw: raw.to_string(), fields: fields.collect(), done: 0 }
+        Xml { kind, id: None, raw: raw.to_string(), fields: fields.collect(), done: 0, held: false }
     }
 
     /// Returns whether the opening tag says all there is to say.
@@ -174,7 +176,7 @@ impl Xml {
                 _ => field.lines = Some(false),
             }
         }
-        let mut lines = false;
+        let mut lines = std::mem::take(&mut self.held);
         let short = is_short(field.name);
         loop {
             let rest = input.rest();
@@ -238,9 +240,8 @@ impl Xml {
             end -= usize::from(trimmed[..end].ends_with('\r'));
         }
         field.text.truncate(end.max(field.emitted));
-        if let Some(inner) = field.text.trim().strip_prefix("<![CDATA[").and_then(|t| t.strip_suffix("]]>")) {
+        if let Some(inner) = field.text.trim().strip_prefix(CDATA).and_then(|t| t.strip_suffix("]]>")) {
             field.text = inner.strip_prefix('\n').unwrap_or(inner).to_string();
-            return;
         }
         let (name, text) = (field.name, field.text[field.emitted..].to_string());
         if let (Some(id), Some(part)) = (self.id, part(name)) {
@@ -252,6 +253,12 @@ impl Xml {
     fn grow(&mut self, ctx: &mut ReaderContext) {
         let Some(field) = self.fields.last_mut() else { return };
         let (Some(id), Some(part)) = (self.id, part(field.name)) else { return };
+        // What of a section of raw text is shown is known once it has ended.
+        let begin = field.text.trim_start();
+        if field.emitted == 0 && (CDATA.starts_with(begin) || begin.starts_with(CDATA)) {
+            self.held = CDATA.starts_with(begin);
+            return;
+        }
         let Some(end) = memchr::memrchr(b'\n', &field.text.as_bytes()[field.emitted..]) else { return };
         let mut end = field.emitted + end;
         end -= usize::from(field.text[..end].ends_with('\r'));
@@ -379,6 +386,9 @@ fn unlabelled(text: &str) -> &str {
 
 /// White space after an opening tag that may still lead to its first field, in bytes.
 const MAX_SPACE: usize = 4 << 10;
+
+/// Begins a section of raw text.
+const CDATA: &str = "<![CDATA[";
 
 /// Returns which part of the growing diff a field is.
 fn part(name: &str) -> Option<EditPart> {

@@ -182,14 +182,17 @@ struct Read {
 }
 
 fn read(pieces: Vec<Piece>) -> (Read, Vec<Edit>) {
-    let (mut read, mut edits) = (Read::default(), Vec::new());
+    let (mut read, mut edits, mut begun) = (Read::default(), Vec::new(), Vec::new());
     for piece in pieces {
         match piece {
             Piece::Prose(text) => read.prose.push_str(&text),
             Piece::EditGrew { id, part, text } => {
-                read.growth.entry((id.0, format!("{part:?}"))).or_default().push_str(&text)
+                let nth = begun.iter().position(|b| *b == id).unwrap_or(usize::MAX);
+                read.growth.entry((nth, format!("{part:?}"))).or_default().push_str(&text)
             }
-            Piece::EditStarted { .. } | Piece::CallStarted { .. } | Piece::CallGrew { .. } => {}
+            // A call that arrives whole is told without a number, so edits are counted by themselves.
+            Piece::EditStarted { id, .. } => begun.push(id),
+            Piece::CallStarted { .. } | Piece::CallGrew { .. } => {}
             Piece::EditDone { edit, .. } => {
                 read.told.push(format!("{edit:?}"));
                 edits.push(edit);
