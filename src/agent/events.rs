@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::proposal::ProposalId;
-use crate::protocol::{Event, EventBody, Item, ItemId, Level, Notice, NoticeAction, QuestionId, SessionId, TurnId};
+use crate::protocol::{
+    Cause, Event, EventBody, Item, ItemId, Level, Notice, NoticeAction, QuestionId, SessionId, TurnId,
+};
 
 /// Sends events in order, each with the session it belongs to; waits while the front end is behind. A closed channel
 /// is no error: the supervisor sees the closed command channel and ends.
@@ -81,6 +83,12 @@ impl Events {
         actions: Vec<NoticeAction>,
     ) {
         let notice = Notice { actions, ..Notice::new(level, title, detail) };
+        self.add(Item::Notice(notice)).await;
+    }
+
+    /// Adds a notice of a request that failed.
+    pub async fn failed(&self, level: Level, (title, detail): (&str, &str), actions: Vec<NoticeAction>, cause: Cause) {
+        let notice = Notice { actions, cause, ..Notice::new(level, title, detail) };
         self.add(Item::Notice(notice)).await;
     }
 

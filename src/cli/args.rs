@@ -104,7 +104,7 @@ pub enum Cmd {
     /// Propose a message for the staged changes, edit it, and commit
     Commit(CommitArgs),
     /// Check the installation
-    Doctor(JsonArgs),
+    Doctor(DoctorArgs),
     /// Show edits requested, applied and refused, by model and format
     Stats(JsonArgs),
     /// Show the tokens and the cost of this project's sessions
@@ -124,6 +124,17 @@ pub enum Cmd {
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Show the last request that a server refused, without its contents
+    #[arg(long)]
+    pub last: bool,
 }
 
 /// Arguments of `run`.

@@ -86,6 +86,7 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
         Cmd::Config { what } => settings::config(context, what),
         Cmd::Rag { what } => rag::run(context, what),
         Cmd::Commit(args) => commit::run(context, &args),
+        Cmd::Doctor(args) if args.last => settings::last_request(context, args.json),
         Cmd::Doctor(args) => settings::doctor(context, args.json),
         Cmd::Stats(args) => settings::stats(context, args.json),
         Cmd::Usage(args) => usage::run(&*context, &args),

@@ -10,12 +10,13 @@ use super::args::{Cli, ConfigCmd, ModelArgs};
 use super::context::{Connected, Context};
 use super::out::{self, Out};
 use super::print;
-use crate::config::{self, size, workspace_config};
+use crate::config::{self, last_request, size, workspace_config};
 use crate::execute::{UNGUARDED, can_exchange};
 use crate::memory::{self, Memory, StatsRow};
 use crate::provider::models::{Facts, Known, Model};
 use crate::text::number::plural;
 use crate::text::size::words;
+use crate::text::time;
 
 /// Runs `nebula model [NAME]`.
 pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
@@ -164,6 +165,29 @@ fn commands(context: &Context) -> Check {
         Err(error) => error.to_string(),
     };
     Check { name: "commands", ok: true, says }
+}
+
+/// `nebula doctor --last`: the last request that a server refused, without its contents.
+pub fn last_request(context: &Context, as_json: bool) -> Result<i32> {
+    let Some(told) = last_request::read(&context.config.paths) else {
+        out::complain("no request was refused yet");
+        return Ok(1);
+    };
+    if as_json {
+        out::say_json(&told)?;
+        return Ok(0);
+    }
+    let text = |name: &str| told[name].as_str().unwrap_or_default().to_string();
+    let at = told["at"].as_i64().map(time::local).unwrap_or_default();
+    out::say(format_args!("{at}  {} ({})", text("message"), text("kind")))?;
+    out::say(text("hint"))?;
+    if let Some(id) = told["requestId"].as_str() {
+        out::say(format_args!("the server's name for it: {id}"))?;
+    }
+    let bytes = told["bytes"].as_u64().unwrap_or_default();
+    out::say(format_args!("{} to {}, {}", text("wire"), text("address"), words(bytes)))?;
+    out::say(format_args!("{:#}", told["request"]))?;
+    Ok(0)
 }
 
 fn terminal() -> Check {

@@ -2,6 +2,7 @@
 
 use super::key_use::KeyUse;
 use super::paths::Env;
+use super::proxy;
 use super::values::Config;
 
 /// A key. It is in no `Debug` output; only [`Secret::reveal`] shows it.
@@ -48,6 +49,8 @@ pub struct Connection {
     pub wire: String,
     /// Prints the key, where no variable holds it; empty for none.
     pub key_command: Vec<String>,
+    /// The proxy that requests go through, as host and port; `None`: none.
+    pub proxy: Option<String>,
     /// The provider caches for an hour, not for five minutes.
     pub cache_hour: bool,
 }
@@ -176,6 +179,7 @@ impl Config {
         let stored = || self.stored_key(&base_url).filter(|_| key_command.is_empty());
         let key = key.filter(|_| withheld.is_none()).or_else(stored);
         Connection {
+            proxy: proxy::of(&self.env, &base_url),
             custom_url: url.is_some(),
             base_url,
             provider: self.provider.clone(),

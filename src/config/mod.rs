@@ -10,20 +10,21 @@
 mod connection;
 mod file;
 mod json_edit;
+mod kept_files;
 mod key_use;
 mod keys;
 mod layers;
-pub mod model_cache;
 mod paths;
 mod price;
+mod proxy;
 pub mod screen_files;
 pub mod size;
 mod stored_keys;
-mod text_models;
 mod values;
 
 pub use connection::{Connection, DEFAULT_MODEL, Secret};
 pub use file::Error;
+pub use kept_files::{last_request, model_cache};
 pub use key_use::KeyUse;
 pub use keys::{EFFORTS, FORMATS, PROVIDERS, WIRES};
 pub use layers::ValueSource;
@@ -37,6 +38,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use kept_files::text_models;
 use layers::{hide_headers, overlay, text, texts};
 
 /// The keys that say where requests go and what lets them in.

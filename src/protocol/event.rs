@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::cause::Cause;
 use super::item::{Changeset, Item, Notice, RuleChip};
 use super::listing::Listing;
 use super::{Approval, Comment, ItemId, Mode, Prompt, QueryId, QuestionId, SessionId, TurnId};
@@ -124,25 +125,6 @@ pub struct Status {
     pub tried: Vec<u16>,
 }
 
-/// The cause of a failure, for programs.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Cause {
-    /// `key`, `permission`, `model`, `quota`, `rate`, `overloaded`, `context`, `request`, `refused`, `network`,
-    /// `answer`, `broken` or `settings`; empty where it was none of a provider's.
-    pub kind: &'static str,
-    /// The status of the server's answer, where there was one.
-    pub status: Option<u16>,
-    /// The server's own name for the request.
-    pub request_id: Option<String>,
-}
-
-impl Cause {
-    /// Creates a call that is known by its kind alone.
-    pub fn of(kind: &'static str) -> Self {
-        Cause { kind, ..Cause::default() }
-    }
-}
-
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnEnd {
@@ -216,4 +198,6 @@ pub struct Wait {
     pub until: i64,
     /// The reason: `api.openai.com: rate limited (429)`.
     pub why: String,
+    /// What that was, for programs.
+    pub cause: Cause,
 }

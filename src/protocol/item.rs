@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::cause::Cause;
 use crate::proposal::{Counts, Rung};
 
 /// A rule that joined the prompt.
@@ -195,12 +196,14 @@ pub struct Notice {
     pub detail: String,
     /// The actions it offers.
     pub actions: Vec<NoticeAction>,
+    /// What it was by kind, for programs; empty where it is about no request.
+    pub cause: Cause,
 }
 
 impl Notice {
     /// Creates a notice that offers nothing.
     pub fn new(level: Level, title: impl Into<String>, detail: impl Into<String>) -> Self {
-        Notice { level, title: title.into(), detail: detail.into(), actions: Vec::new() }
+        Notice { level, title: title.into(), detail: detail.into(), actions: Vec::new(), cause: Cause::default() }
     }
 }
 

@@ -10,6 +10,7 @@
 //! session arrives as the same [`EventBody::Added`] a live one sends. Names of entries, turns, proposals and questions
 //! are unique across sessions. Times are unix milliseconds.
 
+mod cause;
 mod command;
 mod event;
 mod item;
@@ -18,11 +19,12 @@ mod listing;
 use std::ops::Deref;
 use std::sync::Arc;
 
+pub use cause::Cause;
 pub use command::{
     Addressed, ApiKey, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Mode, Prompt, Query,
     RestoreRequest, SessionChange, SessionChoice, Setting,
 };
-pub use event::{Cause, Event, EventBody, Outcome, Question, SessionInfo, Status, TurnEnd, Wait};
+pub use event::{Event, EventBody, Outcome, Question, SessionInfo, Status, TurnEnd, Wait};
 pub use item::{
     Attached, Call, CallState, Changeset, ChangesetFile, Item, Level, Notice, NoticeAction, PreviewLine, RuleChip, Verb,
 };

@@ -2,7 +2,7 @@
 
 use futures_util::stream::BoxStream;
 
-use super::{Error, PartKind, Usage};
+use super::{Error, Kind, PartKind, Usage};
 
 /// The answer to a request as it arrives.
 pub type Deltas = BoxStream<'static, Result<Delta, Error>>;
@@ -58,6 +58,10 @@ pub enum EndReason {
     Calls,
     /// The server held back the rest.
     Filter,
+    /// The server pauses: it goes on when it is sent what it said so far.
+    Paused,
+    /// The model made a call that the server itself could not read.
+    Malformed,
     /// Anything else, and servers that do not say.
     Other,
 }
@@ -65,6 +69,12 @@ pub enum EndReason {
 /// A pause before the next try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
+    /// What failed.
+    pub kind: Kind,
+    /// The status of the answer, where there was one.
+    pub status: Option<u16>,
+    /// The server's own name for the request.
+    pub request_id: Option<String>,
     /// The number of the next try; the first request was 1.
     pub attempt: u32,
     /// Of how many at most.

@@ -1,5 +1,7 @@
 //! What can go wrong between nebula and a model, in words for the person.
 
+use std::sync::Arc;
+
 /// A request failed: what happened, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -16,6 +18,8 @@ pub struct Error {
     pub request_id: Option<String>,
     /// The context window that the server named, in tokens.
     pub limit: Option<u32>,
+    /// The shape of the request that was refused, without its contents.
+    pub outline: Option<Arc<str>>,
 }
 
 /// Kinds of failure.
@@ -27,8 +31,10 @@ pub enum Kind {
     Auth,
     /// The key has no right to this (403).
     Permission,
-    /// The server knows no such address or model (404).
+    /// The server knows no such address (404).
     NotFound,
+    /// The server knows no such model.
+    NoModel,
     /// What the key may use is used up (402).
     Quota,
     /// Still rate limited after every try, or for longer than nebula waits by itself (429).
@@ -58,7 +64,7 @@ impl Kind {
         match self {
             Kind::NoKey | Kind::Auth => "key",
             Kind::Permission => "permission",
-            Kind::NotFound => "model",
+            Kind::NoModel => "model",
             Kind::Quota => "quota",
             Kind::RateLimited => "rate",
             Kind::Server => "overloaded",
@@ -67,7 +73,7 @@ impl Kind {
             Kind::ContextTooLong => "context",
             Kind::BadRequest => "request",
             Kind::BadAnswer => "answer",
-            Kind::Settings | Kind::Recording => "settings",
+            Kind::NotFound | Kind::Settings | Kind::Recording => "settings",
         }
     }
 }
@@ -75,7 +81,15 @@ impl Kind {
 impl Error {
     /// Puts an error together.
     pub fn new(kind: Kind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into(), status: None, request_id: None, limit: None }
+        Self {
+            kind,
+            message: message.into(),
+            hint: hint.into(),
+            status: None,
+            request_id: None,
+            limit: None,
+            outline: None,
+        }
     }
 
     /// Whether going on from what arrived, or asking again, may help without changing anything.

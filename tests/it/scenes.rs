@@ -514,11 +514,13 @@ pub fn failing(stage: &mut Stage) {
         title: "the answer broke off: api.openai.com closed the connection".into(),
         detail: "What arrived is kept above.".into(),
         actions: vec![NoticeAction::Continue, NoticeAction::Retry],
+        cause: Default::default(),
     }));
     stage.tell(EventBody::Retrying(Some(Wait {
         attempt: 3,
         of: 5,
         until: NOW + 8 * SECOND,
         why: "api.openai.com asks to wait (429)".into(),
+        cause: Default::default(),
     })));
 }

@@ -263,6 +263,7 @@ fn what_changed_on_disk_is_shown_again_from_its_notice() {
         title: "edit of a.rs refused".into(),
         detail: String::new(),
         actions: vec![NoticeAction::ShowChange("a.rs".into())],
+        cause: Default::default(),
     };
     let first = Arc::new(proposal());
     stage.tell(EventBody::Proposed(first.clone(), Vec::new()));

@@ -57,7 +57,8 @@ async fn all(provider: &Arc<dyn Provider>) -> Vec<Result<Delta, Error>> {
 async fn error_of(script: Vec<Act>) -> Error {
     let server = MockServer::start(vec![script]).await;
     let got = all(&provider(&server)).await;
-    assert_eq!(server.seen().len(), 1, "{got:?}");
+    // Beside it a wrong name of a model asks for the list of models.
+    assert_eq!(server.seen().iter().filter(|seen| seen.line.starts_with("POST")).count(), 1, "{got:?}");
     got.into_iter().next_back().unwrap().unwrap_err()
 }
 
@@ -214,7 +215,10 @@ async fn refusals_name_what_is_wrong() {
     let long = "{\"error\":{\"message\":\"This model's maximum context length is 8192 tokens\"}}";
     assert_eq!(error_of(status("400 Bad Request", long)).await.kind, Kind::ContextTooLong);
     let error = error_of(status("400 Bad Request", "{\"detail\":\"no\\nsuch\\tthing\"}")).await;
-    assert_eq!((error.kind, error.hint.as_str()), (Kind::BadRequest, "It says: no such thing"));
+    assert_eq!(
+        (error.kind, error.hint.as_str()),
+        (Kind::BadRequest, "It says: no such thing. nebula doctor --last shows the request without its contents.")
+    );
     let error = error_of(answer("301 Moved Permanently", "location: https://x.example/v1\r\n", "")).await;
     assert!(error.message.ends_with("redirects to https://x.example/v1 (301)"), "{error}");
 }
@@ -267,11 +271,13 @@ async fn complaints_in_a_list_are_read() {
     assert_eq!(all(&provider(&server)).await.len(), 2);
     let detail = "{\"detail\":[{\"loc\":[\"body\",\"n\"],\"msg\":\"too large\"},{\"msg\":\"no\"}]}";
     let error = error_of(answer("422 Unprocessable Entity", "", detail)).await;
-    assert_eq!(error.hint, "It says: n: too large; no");
+    let more = "nebula doctor --last shows the request without its contents.";
+    assert_eq!(error.hint, format!("It says: n: too large; no. {more}"));
     // llama.cpp's own field.
     let body = "error: {\"code\":400,\"message\":\"slot unavailable\"}\n\n";
     let error = error_of(answer("200 OK", "content-type: text/event-stream\r\n", body)).await;
-    assert_eq!(error.hint, "It says: slot unavailable");
+    assert_eq!(error.hint, format!("It says: slot unavailable. {more}"));
+    assert!(error.outline.is_some());
 }
 
 #[tokio::test]

@@ -241,6 +241,7 @@ fn what_is_wrong_with_a_file_stays_readable() {
         title: "/home/me/.nebula/config.json:3:12: expected `,` or `}`".into(),
         detail: "What is wrong in it does not count; the file is left as it is.".into(),
         actions: Vec::new(),
+        cause: Default::default(),
     };
     let wanted = |folder: &Path| {
         let at = |name: &str| folder.join(name).display().to_string();

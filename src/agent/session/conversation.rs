@@ -11,6 +11,7 @@ use crate::agent::session::records::{ResultRecord, results_json, sha};
 use crate::context::request::Window;
 use crate::edit::stream::KnownFile;
 use crate::memory::{self, MessageMeta, NewMessage};
+use crate::provider::models::Effort;
 use crate::provider::{Capabilities, Message, Role, ToolCall, ToolResult, ToolSpec};
 use crate::tools::{FileVersion, Sha, ToolSet};
 
@@ -46,6 +47,8 @@ pub struct Conversation {
     pub plain: Vec<(Arc<Message>, Capabilities, Arc<Message>)>,
     /// Messages with attachments as a small model gets them.
     pub arranged: Vec<(Arc<Message>, Arc<Message>)>,
+    /// The effort that a model was asked for and does not have, as the person was told.
+    pub told_effort: Option<(String, Effort)>,
     /// What its model may do.
     pub tools: Arc<ToolSet>,
     /// What the model is told of its tools, with and without those that write.
@@ -74,6 +77,7 @@ impl Conversation {
             prompt: PromptState::default(),
             plain: Vec::new(),
             arranged: Vec::new(),
+            told_effort: None,
             specs: [tools.specs(false).into(), tools.specs(true).into()],
             tools,
         }

@@ -19,7 +19,7 @@ use crate::context::request::Budget;
 use crate::context::small_model;
 use crate::edit::Format;
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{Attached, EventBody, Item, Level, Mode, NoticeAction, Prompt, PromptRow, TurnEnd};
+use crate::protocol::{Attached, Cause, EventBody, Item, Level, Mode, NoticeAction, Prompt, PromptRow, TurnEnd};
 use crate::provider::models::{self, Effort};
 use crate::provider::{Blob, Body, Capabilities, Error, Message, Request, Role, Usage};
 use crate::text::{number, time};
@@ -191,7 +191,7 @@ async fn over_budget(context: &SessionContext, session: &mut Conversation) -> Op
         _ => return None,
     };
     let detail = "Going on grants as much again.";
-    context.events.notice_with(Level::Warning, &title, detail, vec![NoticeAction::Continue]).await;
+    context.events.failed(Level::Warning, (&title, detail), vec![NoticeAction::Continue], Cause::of("budget")).await;
     Some(TurnEnd::Asking(title))
 }
 
@@ -220,6 +220,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     settings::choose_for_model(context, session, u64::from(window(context))).await;
     let system = system_prompt::system(context, session).await;
     let (settings, model) = (context.settings(), context.keep_model());
+    settings::tell_effort(context, session, &model).await;
     // Who is asked for edits as text is not offered tools for them.
     let tools = session.tool_specs(settings.mode == Mode::Agent && settings.format == Format::Tools);
     let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();

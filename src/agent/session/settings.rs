@@ -13,6 +13,7 @@ use crate::edit::Format;
 use crate::proposal::Consent;
 use crate::protocol::{Approval, Level, NoticeAction, Setting};
 use crate::provider;
+use crate::provider::models::{Effort, Thinking};
 
 /// Changes a setting and shows the status line as it is then.
 pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
@@ -117,6 +118,25 @@ async fn retry_memory(context: &Arc<SessionContext>) {
             let detail = "This session is kept in RAM until it works.";
             context.events.notice_with(Level::Error, e.to_string(), detail, actions).await;
         }
+    }
+}
+
+/// Says, once for each model, that it does not think as much as the configuration asks for.
+pub async fn tell_effort(context: &SessionContext, session: &mut Conversation, model: &str) {
+    let Some(effort) = lock(&context.services.config).effort_for(model).and_then(Effort::parse) else { return };
+    let facts = model_facts::facts(&context.services, model);
+    let sent = effort.within(facts.efforts.as_deref().unwrap_or(&[]));
+    let title = match facts.thinking {
+        Some(Thinking::None) if effort != Effort::None => {
+            format!("{model} does not think: effort {} is left out", effort.word())
+        }
+        _ if sent != effort => format!("{model} has no effort {}: {} is used", effort.word(), sent.word()),
+        _ => return,
+    };
+    let asked = (model.to_string(), effort);
+    if session.told_effort.as_ref() != Some(&asked) {
+        session.told_effort = Some(asked);
+        context.events.notice(Level::Info, title, "").await;
     }
 }
 

@@ -53,6 +53,7 @@ pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
                 title: format!("the calls of message {} cannot be read", row.id),
                 detail: "They are damaged in memory, and left out of what the model is sent. The text is above.".into(),
                 actions: Vec::new(),
+                cause: Default::default(),
             }));
         }
         let joined = prompt_state::joined(m.meta.extra.as_deref());
@@ -109,6 +110,7 @@ fn assistant(
             title: "the answer broke off here".into(),
             detail: "What arrived is kept above.".into(),
             actions: Vec::new(),
+            cause: Default::default(),
         }));
     }
 }

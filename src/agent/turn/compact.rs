@@ -11,6 +11,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::background::last_request;
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
@@ -42,9 +43,12 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             offer(context, session, text, left_out, stop).await;
             if stop.is_cancelled() { TurnEnd::Interrupted } else { TurnEnd::Done }
         }
-        Err(Error { kind, message, hint, .. }) => {
-            context.events.notice(Level::Error, &message, &hint).await;
-            TurnEnd::Failed { message, hint, resumable: false, cause: Cause::of(kind.word()) }
+        Err(error) => {
+            last_request::keep(&context.services, &error);
+            let Error { kind, message, hint, status, request_id, .. } = error;
+            let cause = Cause { kind: kind.word(), status, request_id };
+            context.events.failed(Level::Error, (&message, &hint), Vec::new(), cause.clone()).await;
+            TurnEnd::Failed { message, hint, resumable: false, cause }
         }
     }
 }
@@ -105,8 +109,9 @@ pub async fn by_itself(
 }
 
 async fn does_not_fit(context: &SessionContext, message: String, hint: &str) -> Fitting {
-    context.events.notice(Level::Error, &message, hint).await;
-    Fitting::Not(TurnEnd::Failed { message, hint: hint.into(), resumable: false, cause: Cause::of("context") })
+    let cause = Cause::of("context");
+    context.events.failed(Level::Error, (&message, hint), Vec::new(), cause.clone()).await;
+    Fitting::Not(TurnEnd::Failed { message, hint: hint.into(), resumable: false, cause })
 }
 
 /// Returns the three largest things that would be sent, for the person.

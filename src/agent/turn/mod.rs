@@ -1,5 +1,6 @@
 //! One turn, top to bottom: ask the model, do what it asks for, send it the results, until it is done.
 
+mod asked_on;
 mod call_item;
 mod command;
 mod comment;
@@ -20,11 +21,13 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::background::last_request;
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::request::{self, Unbuilt};
 use crate::agent::session::settings;
+use crate::agent::turn::asked_on::AskedOn;
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::Effect;
 use crate::agent::turn::repetition::Repeats;
@@ -87,8 +90,8 @@ pub async fn run(
 const COMPACT_AGAIN: u32 = 3;
 
 async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
-    let (mut repeats, mut effect) = (Repeats::default(), Effect::default());
-    let mut count = 0;
+    let (mut repeats, mut effect, mut asked_on) = (Repeats::default(), Effect::default(), AskedOn::default());
+    let (mut count, mut worked) = (0, false);
     // The step at which a summary was last made, and whether a refusal for length was answered by a shorter request.
     let (mut summarised, mut shortened) = (None, false);
     loop {
@@ -128,9 +131,13 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
         {
             continue;
         }
-        if step.silent {
-            return said_nothing(context, count == 1).await;
+        if asked_on.again(context, session, &step) {
+            continue;
         }
+        if step.silent {
+            return said_nothing(context, !worked).await;
+        }
+        worked |= !step.acts.is_empty();
         match act(context, session, step, (&mut repeats, &mut effect), stop).await {
             Next::Step => {}
             Next::End(end) => {
@@ -151,10 +158,7 @@ async fn act(
     (repeats, effect): (&mut Repeats, &mut Effect),
     stop: &CancellationToken,
 ) -> Next {
-    let cut = match &step.ended {
-        Ended::Whole | Ended::TooManyCalls => None,
-        ended => Some(broken_off(context, ended).await),
-    };
+    let cut = cut_off(context, &step).await;
     let wrote_text = step.acts.iter().any(Act::is_text);
     let mut work = ToolRun::new(context, session, stop);
     let (mut asked_again, mut written) = (None, Vec::new());
@@ -204,6 +208,16 @@ async fn act(
     if go_on { Next::Step } else { Next::End(TurnEnd::Done) }
 }
 
+/// The end of a turn whose answer broke off. Where a pause or a call that cannot be read came with other calls, these are
+/// answered and the turn goes on.
+async fn cut_off(context: &SessionContext, step: &Step) -> Option<TurnEnd> {
+    match &step.ended {
+        Ended::Whole | Ended::TooManyCalls => None,
+        Ended::Paused | Ended::Malformed if !step.acts.is_empty() => None,
+        ended => Some(broken_off(context, ended).await),
+    }
+}
+
 /// Stops a turn in which the same was refused a second time, and says what would help.
 async fn refused_again(context: &SessionContext, refusal: &str) -> TurnEnd {
     let why = refusal.lines().last().unwrap_or_default();
@@ -227,9 +241,10 @@ async fn said_nothing(context: &SessionContext, at_once: bool) -> TurnEnd {
     let message = "empty answer".to_string();
     let hint = "What was done before is kept. Asking again, or another model, may help.".to_string();
     let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
-    context.events.notice_with(Level::Warning, &message, &hint, actions).await;
+    let cause = Cause::of("answer");
+    context.events.failed(Level::Warning, (&message, &hint), actions, cause.clone()).await;
     match at_once {
-        true => TurnEnd::Failed { message, hint, resumable: true, cause: Cause::of("answer") },
+        true => TurnEnd::Failed { message, hint, resumable: true, cause },
         false => TurnEnd::Done,
     }
 }
@@ -245,11 +260,16 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
                 first_words(text, 60)
             );
             let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
-            context.events.notice_with(Level::Broken, &message, &hint, actions).await;
-            TurnEnd::Failed { message, hint, resumable: true, cause: Cause::of("answer") }
+            let cause = Cause::of("answer");
+            context.events.failed(Level::Broken, (&message, &hint), actions, cause.clone()).await;
+            TurnEnd::Failed { message, hint, resumable: true, cause }
         }
-        Ended::Cut | Ended::Withheld => {
+        Ended::Cut | Ended::Withheld | Ended::Paused | Ended::Malformed => {
             let (why, actions) = match ended {
+                Ended::Paused => ("the server paused it again", vec![NoticeAction::Continue, NoticeAction::Retry]),
+                Ended::Malformed => {
+                    ("the server could not read the model's call", vec![NoticeAction::Retry, NoticeAction::ChooseModel])
+                }
                 Ended::Cut => {
                     ("the model's limit of tokens was reached", vec![NoticeAction::Continue, NoticeAction::Retry])
                 }
@@ -260,8 +280,8 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
             };
             let message = format!("the answer broke off: {why}");
             let hint = "What arrived is kept above.".to_string();
-            context.events.notice_with(Level::Broken, &message, &hint, actions).await;
-            let cause = Cause::of(if matches!(ended, Ended::Cut) { "answer" } else { "refused" });
+            let cause = Cause::of(if matches!(ended, Ended::Withheld) { "refused" } else { "answer" });
+            context.events.failed(Level::Broken, (&message, &hint), actions, cause.clone()).await;
             TurnEnd::Failed { message, hint, resumable: true, cause }
         }
         Ended::Broken(error) => {
@@ -271,9 +291,10 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
                 _ if resumable => (Level::Error, vec![NoticeAction::Retry]),
                 _ => (Level::Error, vec![NoticeAction::ChooseModel]),
             };
-            context.events.notice_with(level, &error.message, &error.hint, actions).await;
             let (kind, request_id) = (error.kind.word(), error.request_id.clone());
             let cause = Cause { kind, status: error.status, request_id };
+            context.events.failed(level, (&error.message, &error.hint), actions, cause.clone()).await;
+            last_request::keep(&context.services, error);
             TurnEnd::Failed { message: error.message.clone(), hint: error.hint.clone(), resumable, cause }
         }
     }

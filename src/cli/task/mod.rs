@@ -4,6 +4,7 @@
 //! is one line of JSON on standard output: a contract, see the README.
 
 mod ask;
+mod cause;
 mod exit;
 mod signals;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use self::ask::ApprovalRequest;
+use self::cause::add_cause;
 pub use self::exit::TaskExit;
 use super::out::{self, Out};
 use super::print;
@@ -135,6 +137,8 @@ struct Printer {
     refused: bool,
     calls: std::collections::HashMap<ItemId, (u64, bool)>,
     next_call: u64,
+    /// The newest notice, and what it was by kind.
+    newest: (String, Cause),
     /// What was told beside the answer.
     notices_printed: Vec<String>,
 }
@@ -160,6 +164,7 @@ impl Printer {
             refused: false,
             calls: std::collections::HashMap::new(),
             next_call: 0,
+            newest: Default::default(),
             notices_printed: Vec::new(),
         }
     }
@@ -174,7 +179,7 @@ impl Printer {
                 }
             }
             EventBody::Added(_, Item::Notice(notice)) if !self.opened && notice.level == Level::Error => {
-                self.notice(notice.level, &notice.title, &notice.detail)?;
+                self.notice(&notice)?;
                 let exit = self.done("failed", &notice.title, TaskExit::Failed)?;
                 return Ok(StepDone { exit: Some(exit), ..StepDone::default() });
             }
@@ -194,12 +199,12 @@ impl Printer {
             }
             EventBody::Retrying(Some(wait)) => {
                 let text = format!("{}; attempt {} of {}", wait.why, wait.attempt, wait.of);
-                self.notice(Level::Warning, &text, "")?;
+                self.notice(&Notice { cause: wait.cause, ..Notice::new(Level::Warning, text, "") })?;
             }
             EventBody::Notice(notice) if self.json && !self.opened => self.early.push(notice),
-            EventBody::Notice(notice) => self.notice(notice.level, &notice.title, &notice.detail)?,
+            EventBody::Notice(notice) => self.notice(&notice)?,
             EventBody::Returned(_, why) => {
-                self.notice(Level::Error, &why, "")?;
+                self.notice(&Notice::new(Level::Error, &why, ""))?;
                 return Ok(StepDone {
                     exit: Some(self.done("failed", &why, TaskExit::Failed)?),
                     ..StepDone::default()
@@ -207,7 +212,7 @@ impl Printer {
             }
             EventBody::TurnEnded(_, TurnEnd::Done) if self.changed.is_empty() && self.nudge.is_some() => {
                 let text = self.nudge.take().unwrap_or_default();
-                self.notice(Level::Info, "no file was changed", "The model is asked once more.")?;
+                self.notice(&Notice::new(Level::Info, "no file was changed", "The model is asked once more."))?;
                 return Ok(StepDone { command: Some(Command::Submit(Prompt { text })), ..StepDone::default() });
             }
             EventBody::TurnEnded(_, end) => {
@@ -225,7 +230,7 @@ impl Printer {
         let model = info.status.model.unwrap_or_default();
         self.session = Some(json!({"type": "session", "id": info.id, "model": model, "mode": info.status.mode.word()}));
         for early in std::mem::take(&mut self.early) {
-            self.notice(early.level, &early.title, &early.detail)?;
+            self.notice(&early)?;
         }
         Ok(())
     }
@@ -248,7 +253,7 @@ impl Printer {
                 self.answer = None;
                 Ok(())
             }
-            Item::Notice(Notice { level, title, detail, .. }) => self.notice(level, &title, &detail),
+            Item::Notice(notice) => self.notice(&notice),
             Item::Rules(rules) => {
                 if !self.json {
                     rules.iter().for_each(|r| out::aside(format_args!("rule {}, {}", r.path, r.reason)));
@@ -335,7 +340,7 @@ impl Printer {
         let nobody = "nobody is there to approve it";
         let Some(why) = proposal.needs_person() else { return Ok(Decision::refuse(proposal).because(nobody)) };
         let reason = format!("{why}: only a person may approve it, and nobody is there");
-        self.notice(Level::Warning, &reason, "It was refused.")?;
+        self.notice(&Notice::new(Level::Warning, &reason, "It was refused."))?;
         Ok(Decision::refuse(proposal).because(reason))
     }
 
@@ -391,20 +396,23 @@ impl Printer {
         Ok(StepDone { command: Some(Command::Reply(question.id, reply)), ..StepDone::default() })
     }
 
-    fn notice(&mut self, level: Level, title: &str, detail: &str) -> io::Result<()> {
+    fn notice(&mut self, Notice { level, title, detail, cause, .. }: &Notice) -> io::Result<()> {
         let word = match level {
             Level::Info => "info",
             Level::Warning => "warning",
             Level::Error => "error",
             Level::Broken => "broken",
         };
-        let text = if detail.is_empty() { title.to_string() } else { format!("{title}. {detail}") };
+        let text = if detail.is_empty() { title.clone() } else { format!("{title}. {detail}") };
         // Trouble at the start comes again with the session, or as the end of the turn.
         if self.notices_printed.iter().any(|printed| text.starts_with(printed)) {
             return Ok(());
         }
         self.notices_printed.push(text.clone());
-        self.line(json!({"type": "notice", "level": word, "text": text}))?;
+        let mut line = json!({"type": "notice", "level": word, "text": text});
+        add_cause(&mut line, cause);
+        self.line(line)?;
+        self.newest = (title.clone(), cause.clone());
         if !self.json {
             self.fresh_line()?;
             out::complain(format_args!("{text}"));
@@ -420,35 +428,40 @@ impl Printer {
             TurnEnd::Done if self.refused => self.done("refused", "", TaskExit::Refused),
             TurnEnd::Done if self.changed.is_empty() && self.expect_change => {
                 let why = "no file was changed, and --expect-change asks for one";
-                self.notice(Level::Error, why, "")?;
+                self.notice(&Notice::new(Level::Error, why, ""))?;
                 self.done("unchanged", why, TaskExit::Failed)
             }
             TurnEnd::Done => {
                 if self.changed.is_empty() && !self.plan && !self.json {
-                    self.notice(Level::Info, "no file was changed", "")?;
+                    self.notice(&Notice::new(Level::Info, "no file was changed", ""))?;
                 }
                 self.done("done", "", TaskExit::Done)
             }
             TurnEnd::Interrupted => self.done("interrupted", "", TaskExit::Interrupted),
-            TurnEnd::Asking(why) => self.done("limit", &why, TaskExit::Failed),
-            TurnEnd::Failed { message, cause, .. } => self.failed(&message, &cause),
+            TurnEnd::Asking(why) => {
+                // The notice before it says what was reached.
+                let (title, cause) = std::mem::take(&mut self.newest);
+                self.done_because("limit", &why, &Some(cause).filter(|_| title == why).unwrap_or_default())?;
+                Ok(TaskExit::Failed)
+            }
+            TurnEnd::Failed { message, cause, .. } => {
+                self.done_because("failed", &message, &cause)?;
+                Ok(TaskExit::Failed)
+            }
         }
     }
 
-    /// Prints the end of a turn that failed, with its details for programs.
-    fn failed(&mut self, message: &str, cause: &Cause) -> io::Result<TaskExit> {
-        let (kind, status, id) = (cause.kind, cause.status, cause.request_id.as_deref());
-        let end = json!({
-            "type": "done", "reason": "failed", "error": message, "kind": kind, "status": status, "requestId": id
-        });
-        self.line(end)?;
-        Ok(TaskExit::Failed)
+    fn done(&mut self, reason: &str, error: &str, exit: TaskExit) -> io::Result<TaskExit> {
+        self.done_because(reason, error, &Cause::default())?;
+        Ok(exit)
     }
 
-    fn done(&mut self, reason: &str, error: &str, exit: TaskExit) -> io::Result<TaskExit> {
+    /// The last line, with what a failure was for programs.
+    fn done_because(&mut self, reason: &str, error: &str, cause: &Cause) -> io::Result<()> {
         let error = if error.is_empty() { Value::Null } else { error.into() };
-        self.line(json!({"type": "done", "reason": reason, "error": error, "changed": self.changed.len()}))?;
-        Ok(exit)
+        let mut line = json!({"type": "done", "reason": reason, "error": error, "changed": self.changed.len()});
+        add_cause(&mut line, cause);
+        self.line(line)
     }
 
     fn line(&mut self, value: Value) -> io::Result<()> {

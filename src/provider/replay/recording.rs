@@ -80,6 +80,8 @@ enum End {
     Length,
     Calls,
     Filter,
+    Paused,
+    Malformed,
     Other,
 }
 
@@ -191,6 +193,8 @@ impl From<Record> for Delta {
                 End::Length => EndReason::Length,
                 End::Calls => EndReason::Calls,
                 End::Filter => EndReason::Filter,
+                End::Paused => EndReason::Paused,
+                End::Malformed => EndReason::Malformed,
                 End::Other => EndReason::Other,
             }),
         }
@@ -204,6 +208,8 @@ impl From<EndReason> for End {
             EndReason::Length => End::Length,
             EndReason::Calls => End::Calls,
             EndReason::Filter => End::Filter,
+            EndReason::Paused => End::Paused,
+            EndReason::Malformed => End::Malformed,
             EndReason::Other => End::Other,
         }
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
-use super::http::{FIRST_BYTE, LARGEST, NEXT_BYTE, Server, read_limited};
+use super::http::{LARGEST, NEXT_BYTE, Server, read_limited};
 use super::lines;
 use super::retry::Failure;
 use super::sse::{self, Event, TooLong};
@@ -100,7 +100,7 @@ pub(in crate::provider) async fn read(
         Framing::Lines => Parser::Lines(lines::LineParser::default()),
     };
     let (mut events, mut deltas) = (Vec::new(), Vec::new());
-    let (mut total, mut begun, mut patience) = (0, false, FIRST_BYTE);
+    let (mut total, mut begun, mut patience) = (0, false, server.patience().max(NEXT_BYTE));
     while reader.progress() < Progress::Done {
         let chunk = match timeout(patience, response.chunk()).await {
             Ok(Ok(Some(chunk))) => chunk,

@@ -14,8 +14,10 @@ use crate::provider::{Error, Kind, Wire};
 
 /// To make a connection.
 const CONNECT: Duration = Duration::from_secs(20);
-/// To the first byte of an answer: a large prompt takes a small machine minutes.
-pub(in crate::provider) const FIRST_BYTE: Duration = Duration::from_secs(10 * 60);
+/// To the first byte of an answer of a server elsewhere.
+const FIRST_BYTE: Duration = Duration::from_secs(60);
+/// To the first byte of an answer from this computer or its own network: a large prompt takes a small machine minutes.
+const FIRST_BYTE_NEARBY: Duration = Duration::from_secs(10 * 60);
 /// From one piece of an answer to the next.
 pub(in crate::provider) const NEXT_BYTE: Duration = Duration::from_secs(3 * 60);
 /// The most that is read of an answer that is no stream, in bytes.
@@ -45,6 +47,8 @@ pub(in crate::provider) struct Server {
     command: Option<KeyCommand>,
     pub(super) headers: HeaderMap,
     loopback: bool,
+    /// What stands between, for words.
+    proxy: Option<String>,
     /// Made with the first request: it reads the system's certificates.
     client: OnceLock<Client>,
 }
@@ -75,6 +79,7 @@ impl Server {
             host: host(&base),
             wire,
             loopback: is_loopback(&base),
+            proxy: connection.proxy.clone(),
             variable: connection.key_variable.clone(),
             auth,
             key: Mutex::new(connection.key.clone()),
@@ -166,6 +171,19 @@ impl Server {
         self.loopback
     }
 
+    /// How long to wait for the first byte of an answer.
+    pub fn patience(&self) -> Duration {
+        if is_nearby(&self.base) { FIRST_BYTE_NEARBY } else { FIRST_BYTE }
+    }
+
+    /// The host for words about the network, with the proxy if one stands between.
+    fn reached(&self) -> String {
+        match &self.proxy {
+            Some(proxy) => format!("{} (through the proxy {proxy})", self.host),
+            None => self.host.clone(),
+        }
+    }
+
     /// The format that is spoken.
     pub fn wire(&self) -> Wire {
         self.wire
@@ -222,7 +240,7 @@ impl Server {
 
     /// What a request that got no answer, or not all of it, means.
     pub fn broken(&self, why: &reqwest::Error) -> Failure {
-        let host = &self.host;
+        let host = self.reached();
         let cause = root(why);
         if why.is_connect() && cause.contains("certificate") {
             let message = format!("untrusted certificate of {host}: {}", distrust(&cause));
@@ -233,6 +251,8 @@ impl Server {
         let (message, hint) = if why.is_connect() {
             let hint = if self.loopback {
                 "Your message is saved. Start the server, or choose another provider."
+            } else if self.proxy.is_some() {
+                "Your message is saved. Check the network, the URL, and the proxy that HTTPS_PROXY or its like names."
             } else {
                 "Your message is saved. Check the network and the URL."
             };
@@ -247,13 +267,13 @@ impl Server {
 
     /// The stream ended before the answer did.
     pub fn closed(&self) -> Failure {
-        let message = format!("{} closed the connection", self.host);
+        let message = format!("{} closed the connection", self.reached());
         Failure { error: Error::new(BROKEN, message, "Your message is saved."), again: Again::Later }
     }
 
     /// Nothing came for too long.
     pub fn silent(&self) -> Failure {
-        let message = format!("{} stopped answering", self.host);
+        let message = format!("{} stopped answering", self.reached());
         Failure { error: Error::new(BROKEN, message, "Your message is saved."), again: Again::Later }
     }
 
@@ -358,6 +378,16 @@ fn host(url: &Url) -> String {
 /// The URL without name, password and query.
 pub(super) fn plain(url: &Url) -> String {
     format!("{}://{}{}", url.scheme(), host(url), url.path())
+}
+
+/// Whether a server is on this computer or on its own network.
+fn is_nearby(url: &Url) -> bool {
+    let Some(host) = url.host_str().filter(|_| !is_loopback(url)) else { return true };
+    match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+        Ok(IpAddr::V4(ip)) => ip.is_private() || ip.is_link_local(),
+        Ok(IpAddr::V6(ip)) => ip.is_unique_local() || ip.is_unicast_link_local(),
+        Err(_) => host.ends_with(".local") || host.ends_with(".lan") || !host.contains('.'),
+    }
 }
 
 pub(in crate::provider) fn is_loopback(url: &Url) -> bool {

@@ -11,7 +11,7 @@ mod sse;
 
 pub(super) use async_stream::async_stream;
 pub(super) use event_stream::{Framing, Out, Progress, Reader, Trouble, read};
-pub(super) use http::{Auth, FIRST_BYTE, LARGEST, Server, is_loopback, never, read_limited};
-pub(super) use refusal::numbers;
+pub(super) use http::{Auth, LARGEST, Server, is_loopback, never, read_limited};
+pub(super) use refusal::{numbers, suggest};
 pub(super) use retry::{Again, Attempt, Failure, retry};
 pub(super) use sse::Event;

@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use super::http::{Server, plain, read_limited};
 use super::retry::{Again, Failure, retry_after_ms, retry_after_now};
+use crate::provider::models::Model;
 use crate::provider::{Error, Kind};
+use crate::text::distance::nearest_few;
 
 /// What came with a refusal beside its words.
 #[derive(Default)]
@@ -88,11 +90,9 @@ impl Server {
                 format!("{host} does not permit this ({code}): {}", self.lets_in()),
                 &format!("The key has no right to this model or address. {quoted}"),
             ),
-            404 | 400 | 422 if body.is_about_model(model) => never(
-                Kind::NotFound,
-                format!("there is no model {model} at {host} ({code})"),
-                "Choose another, or start with --model NAME.",
-            ),
+            404 | 400 | 422 if body.is_about_model(model) => {
+                never(Kind::NoModel, format!("there is no model {model} at {host} ({code})"), CHOOSE)
+            }
             404 | 405 => never(
                 Kind::NotFound,
                 format!("there is nothing at {} ({code})", plain(url)),
@@ -122,7 +122,11 @@ impl Server {
                 let message = format!("{host} failed ({code})");
                 (Error::new(Kind::Server, message, format!("Your message is saved. {quoted}")), Again::Later)
             }
-            _ => never(Kind::BadRequest, format!("{host} refuses the request ({code})"), quoted),
+            _ => never(
+                Kind::BadRequest,
+                format!("{host} refuses the request ({code})"),
+                &format!("{quoted}{} nebula doctor --last shows the request without its contents.", stop(quoted)),
+            ),
         }
     }
 
@@ -165,6 +169,25 @@ impl Server {
         }
     }
 }
+
+/// What ends a sentence that has no end.
+fn stop(sentence: &str) -> &'static str {
+    if sentence.ends_with(['.', '!', '?']) { "" } else { "." }
+}
+
+/// What helps where a server has no such model.
+const CHOOSE: &str = "Choose another, or start with --model NAME.";
+
+/// Names the models on offer whose names are nearest to the one that is not there.
+pub(in crate::provider) fn suggest(error: &mut Error, model: &str, offered: &[Model]) {
+    let names = nearest_few(model, offered.iter().map(|model| model.name.as_str()), NEAREST);
+    if !names.is_empty() {
+        error.hint = format!("The nearest on offer: {}. {CHOOSE}", names.join(", "));
+    }
+}
+
+/// So many names are suggested.
+const NEAREST: usize = 3;
 
 /// What stands for a server's words where there are none.
 const UNSAID: &str = "The server does not say why.";

@@ -74,8 +74,8 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
                 let mut hurried = pin!(skip.0.notified());
                 // From here on a skip counts, also one that answers the message below.
                 hurried.as_mut().enable();
-                let wait =
-                    Wait { attempt: number + 1, of: TRIES, until: until(pause), why: failure.error.message.clone() };
+                let Error { kind, status, request_id, message: why, .. } = failure.error;
+                let wait = Wait { attempt: number + 1, of: TRIES, until: until(pause), why, kind, status, request_id };
                 if out.send(Ok(Delta::Retrying(wait))).await.is_err() {
                     return;
                 }

@@ -10,11 +10,12 @@ use tokio::time::timeout;
 
 use super::format::{Format, Page, Probe, RequestBasis};
 use super::learnt::{Learnt, Lesson, Refusal};
+use super::outline::outline;
 use super::pairs::paired;
 use crate::config::Connection;
 use crate::provider::models::{self, Facts, Model};
 use crate::provider::transport::{
-    Again, Attempt, FIRST_BYTE, Failure, LARGEST, Out, Server, async_stream, never, read, read_limited, retry,
+    Again, Attempt, Failure, LARGEST, Out, Server, async_stream, never, read, read_limited, retry, suggest,
 };
 use crate::provider::{Delta, Deltas, Error, Kind, Origin, Provider, Request};
 
@@ -36,6 +37,8 @@ struct State<F> {
 
 /// So long for a list of models.
 const TO_LIST: Duration = Duration::from_secs(10);
+/// So long for the names that are suggested in place of one that is not there.
+const TO_SUGGEST: Duration = Duration::from_secs(3);
 /// So long for what a server says of one model.
 const TO_PROBE: Duration = Duration::from_secs(2);
 /// So many pages of a list of models are asked for.
@@ -111,14 +114,24 @@ impl<F: Format> Shared<F> {
             let asked = RequestBasis { place: &place, host: &self.server.host, learnt, most };
             (format.address(&self.server, request), format.body(request, &asked))
         };
-        let sent = self.server.client().map_err(never)?.post(address);
-        let sent = sent.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream").body(body);
-        let response = self.send(sent, FIRST_BYTE).await?;
+        let sent = self.server.client().map_err(never)?.post(address.clone());
+        let sent = sent.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream");
+        let response = self.send(sent.body(body.clone()), self.server.patience()).await?;
+        let outlined = |mut failure: Failure| {
+            failure.error.outline = Some(outline(F::WIRE, &address, &body, &failure.error).into());
+            failure
+        };
         if response.status().is_success() {
             let reader = F::reader(request);
-            return read(&self.server, response, F::FRAMING, reader, &request.model, out).await;
+            let read = read(&self.server, response, F::FRAMING, reader, &request.model, out).await;
+            return read.map_err(outlined);
         }
-        let mut failure = self.server.refused(response, &request.model).await;
+        let mut failure = outlined(self.server.refused(response, &request.model).await);
+        if failure.error.kind == Kind::NoModel
+            && let Ok(Ok(offered)) = timeout(TO_SUGGEST, self.list()).await
+        {
+            suggest(&mut failure.error, &request.model, &offered);
+        }
         if failure.error.kind == Kind::BadRequest {
             match self.learn(request, &place, &failure.error.hint) {
                 Some(Lesson::Notice(told)) => {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::provider::models::Effort;
 use crate::provider::transport::numbers;
 use crate::provider::{Message, Origin, Request, Wire};
 
@@ -87,7 +88,15 @@ impl Learnt {
         }
         if self.thinks(&request.model) && names(refusal.thinks) {
             self.unthinking.push(request.model.clone());
-            return Some(Lesson::Quiet);
+            let told = |effort: Effort| {
+                Lesson::Notice(format!(
+                    "{} at {} takes no effort: {} is left out",
+                    request.model,
+                    refusal.host,
+                    effort.word()
+                ))
+            };
+            return Some(request.effort.map_or(Lesson::Quiet, told));
         }
         None
     }

@@ -9,6 +9,7 @@ mod format;
 mod gemini;
 mod learnt;
 mod ollama;
+mod outline;
 mod pairs;
 mod raw;
 mod reasoning_tags;

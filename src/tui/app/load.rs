@@ -58,5 +58,5 @@ pub(super) fn read(files: &ScreenFiles, name: Option<&str>, depth: Depth) -> Loa
 }
 
 fn notice(title: String, detail: &str) -> Notice {
-    Notice { level: Level::Warning, title, detail: detail.into(), actions: Vec::new() }
+    Notice::new(Level::Warning, title, detail)
 }

@@ -2,6 +2,7 @@
 //! against servers that check each request by their format's rules.
 
 mod anthropic;
+mod asked_on;
 mod fake;
 mod rules;
 mod task;
@@ -66,7 +67,7 @@ async fn in_every_chunking(wire: &str, least: usize) {
 
 #[tokio::test]
 async fn streams_of_anthropic() {
-    in_every_chunking("anthropic", 10).await;
+    in_every_chunking("anthropic", 11).await;
 }
 
 #[tokio::test]
@@ -76,7 +77,7 @@ async fn streams_of_responses() {
 
 #[tokio::test]
 async fn streams_of_gemini() {
-    in_every_chunking("gemini", 7).await;
+    in_every_chunking("gemini", 13).await;
 }
 
 #[tokio::test]

@@ -59,3 +59,53 @@ async fn a_failure_names_its_kind_status_and_request() {
         assert!(!out.contains("sk-very-secret") && !String::from_utf8_lossy(&done.stderr).contains("sk-very-secret"));
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wrong_name_of_a_model_is_answered_with_the_nearest() {
+    let list = r#"{"data":[{"id":"gpt-mini"},{"id":"mm"},{"id":"m2"},{"id":"qwen-coder"},{"id":"claude"}]}"#;
+    let refusal = json!({"error": {"code": "model_not_found", "message": "The model `m` does not exist"}});
+    let refused = answer("404 Not Found", "x-request-id: req_9\r\n", &refusal.to_string());
+    // Asked for before the request, probed for its window, refused, and asked for once more.
+    let none = || answer("404 Not Found", "", "{}");
+    let server = MockServer::start(vec![json_answer(list), none(), none(), refused, json_answer(list)]).await;
+    let world = World::new();
+    let done = task(&world, &server, "chat", "hi").await;
+    let out = String::from_utf8_lossy(&done.stdout).into_owned();
+    let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let notice = lines.iter().find(|line| line["type"] == "notice").expect("a notice");
+    assert_eq!(
+        (&notice["kind"], &notice["status"], &notice["requestId"]),
+        (&json!("model"), &json!(404), &json!("req_9"))
+    );
+    let wanted = format!(
+        "there is no model m at 127.0.0.1:{} (404). The nearest on offer: m2, mm, gpt-mini. Choose another, or start with --model NAME.",
+        server.port()
+    );
+    assert_eq!(notice["text"], wanted, "{out}");
+    assert_eq!(lines.last().expect("a line")["kind"], "model");
+}
+
+/// What was refused can be looked at afterwards: its shape, and nothing of what it says.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_refused_request_is_shown_without_its_contents() {
+    let list = r#"{"data":[{"id":"m","max_model_len":16384}]}"#;
+    let refusal = json!({"error": {"message": "tools[0].name: too long"}});
+    let refused = answer("400 Bad Request", "request-id: req_3\r\n", &refusal.to_string());
+    let server = MockServer::start(vec![json_answer(list), refused]).await;
+    let world = World::new();
+    task(&world, &server, "chat", "a word nobody else writes").await;
+    let show = |flags: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
+        command.args(["doctor", "--last"]).args(flags).env_clear().env("HOME", world.home());
+        let done = command.current_dir(world.root()).output().expect("it runs");
+        assert_eq!(done.status.code(), Some(0));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    let text = show(&[]);
+    let told: Value = serde_json::from_str(&show(&["--json"])).expect("JSON");
+    assert!(!text.contains("a word nobody else writes") && !text.contains("sk-very-secret"), "{text}");
+    assert!(text.contains("refuses the request (400)") && text.contains("tools[0].name: too long"), "{text}");
+    assert_eq!((&told["status"], &told["requestId"], &told["wire"]), (&json!(400), &json!("req_3"), &json!("chat")));
+    assert_eq!(told["request"]["messages"][0]["role"], "system");
+    assert!(told["request"]["messages"][1]["content"].as_str().is_some_and(|said| said.ends_with(" bytes")), "{told}");
+}

@@ -22,6 +22,8 @@ pub struct Step {
     pub row: Option<i64>,
     /// It ended by itself and holds neither text nor anything to do.
     pub silent: bool,
+    /// It holds thoughts.
+    pub thought: bool,
 }
 
 impl Act {
@@ -42,6 +44,10 @@ pub enum Ended {
     Cut,
     /// The server held back the rest.
     Withheld,
+    /// The server paused: it goes on when it is sent what it said so far.
+    Paused,
+    /// The server could not read the model's call.
+    Malformed,
     /// It made more calls than one answer may; those beyond [`MAX_CALLS`] are left out.
     TooManyCalls,
     /// It repeated this text until it was cut.

@@ -68,6 +68,8 @@ pub async fn stream(
                 None => break match reader.answer.end {
                     Some(EndReason::Length) => Ended::Cut,
                     Some(EndReason::Filter) => Ended::Withheld,
+                    Some(EndReason::Paused) => Ended::Paused,
+                    Some(EndReason::Malformed) => Ended::Malformed,
                     _ => Ended::Whole,
                 },
             },

@@ -17,7 +17,7 @@ use crate::agent::turn::streaming_edit::StreamingEdit;
 use crate::edit::Format;
 use crate::edit::stream::{EditId, End, Parser};
 use crate::memory::{MessageMeta, MessageState};
-use crate::protocol::{self, CallState, EventBody, Item, ItemId, Level, Mode};
+use crate::protocol::{self, CallState, Cause, EventBody, Item, ItemId, Level, Mode};
 use crate::provider::{Answer, Delta, EndReason, Message, Origin, Wait};
 use crate::tools::ToolKind;
 
@@ -218,7 +218,7 @@ impl<'a> StepReader<'a> {
             self.context.events.send(EventBody::Retrying(None)).await;
         }
         self.end_thinking().await;
-        let whole = matches!(ended, Ended::Whole);
+        let whole = matches!(ended, Ended::Whole | Ended::Paused);
         let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new(), Arc::default()));
         self.pieces(parser.finish(if whole { End::Ordinary } else { End::Cut })).await;
         for (_, oldest_open) in std::mem::take(&mut self.edits) {
@@ -233,8 +233,9 @@ impl<'a> StepReader<'a> {
         }
         self.drop_unfinished_calls().await;
         let silent = whole && self.acts.is_empty() && self.answer.text.trim().is_empty();
+        let thought = !self.answer.thinking.is_empty();
         self.save(if whole { MessageState::Complete } else { MessageState::Interrupted });
-        Step { acts: self.acts, ended, usage: self.answer.usage, row: self.row, silent }
+        Step { acts: self.acts, ended, usage: self.answer.usage, row: self.row, silent, thought }
     }
 
     fn save(&mut self, state: MessageState) {
@@ -258,5 +259,6 @@ impl<'a> StepReader<'a> {
 
 /// Returns a pause between tries, for the front end.
 pub fn shown_wait(wait: Wait) -> protocol::Wait {
-    protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why }
+    let cause = Cause { kind: wait.kind.word(), status: wait.status, request_id: wait.request_id };
+    protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why, cause }
 }

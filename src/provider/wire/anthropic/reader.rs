@@ -87,7 +87,7 @@ impl Reader for AnthropicReader {
 
     fn finish(&mut self, out: &mut Vec<Delta>) {
         let end = self.end.unwrap_or(EndReason::Other);
-        let calls = !self.ids.is_empty() && matches!(end, EndReason::Stop | EndReason::Other);
+        let calls = !self.ids.is_empty() && matches!(end, EndReason::Stop | EndReason::Paused | EndReason::Other);
         if let Some(why) = self.explanation.take() {
             out.push(Delta::Text(why));
         }
@@ -200,6 +200,7 @@ impl AnthropicReader {
             "tool_use" => EndReason::Calls,
             "max_tokens" | "model_context_window_exceeded" => EndReason::Length,
             "refusal" => EndReason::Filter,
+            "pause_turn" => EndReason::Paused,
             _ => EndReason::Other,
         });
         self.explanation = told["stop_details"]["explanation"].as_str().map(Into::into);

@@ -1,5 +1,6 @@
 //! Google's `generateContent`.
 
+mod partial_args;
 mod reader;
 mod request;
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::super::raw::RawObject;
+use super::partial_args::GrowingCall;
 use crate::provider::transport::{Event, Progress, Reader, Trouble};
 use crate::provider::usage::{Usage, count};
 use crate::provider::{Delta, EndReason, PartKind};
@@ -20,6 +21,8 @@ pub(super) struct GeminiReader {
     /// Why the server held back the rest.
     why: Option<String>,
     whole: bool,
+    /// A call whose arguments come in pieces.
+    growing: Option<GrowingCall>,
 }
 
 #[derive(Deserialize, Default)]
@@ -87,6 +90,7 @@ impl Reader for GeminiReader {
     }
 
     fn finish(&mut self, out: &mut Vec<Delta>) {
+        self.close_call(out);
         let end = self.end.unwrap_or(EndReason::Other);
         if let Some(why) = self.why.take() {
             out.push(Delta::Notice(why));
@@ -126,8 +130,9 @@ impl GeminiReader {
         let Some(part) = RawObject::parse(raw) else { return };
         let signed = part.text("thoughtSignature").is_some_and(|signature| !signature.is_empty());
         if let Some(call) = part.raw("functionCall").and_then(RawObject::parse) {
-            return self.call(&call, raw, out);
+            return self.call(&part, &call, raw, out);
         }
+        self.close_call(out);
         let thought = part.value("thought") == true;
         let kind = match (part.text("text"), thought) {
             (Some(_), true) => PartKind::Thinking,
@@ -151,7 +156,33 @@ impl GeminiReader {
     }
 
     /// A call comes whole, and is kept as it came: with the id it has, or without.
-    fn call(&mut self, call: &RawObject, raw: &str, out: &mut Vec<Delta>) {
+    fn call(&mut self, part: &RawObject, call: &RawObject, raw: &str, out: &mut Vec<Delta>) {
+        let named = call.text("name").is_some_and(|name| !name.is_empty());
+        if named {
+            self.close_call(out);
+        }
+        let in_pieces = call.raw("partialArgs").is_some() || call.value("willContinue") == true;
+        if in_pieces || !named && self.growing.is_some() {
+            let growing = self.growing.get_or_insert_default();
+            growing.take(part, call);
+            if call.value("willContinue") != true {
+                self.close_call(out);
+            }
+            return;
+        }
+        self.whole_call(call, raw, out);
+    }
+
+    /// A call that came in pieces is whole: it is told, and sealed as if it had come at once.
+    fn close_call(&mut self, out: &mut Vec<Delta>) {
+        let Some(growing) = self.growing.take() else { return };
+        let raw = growing.json();
+        if let Some(call) = RawObject::parse(&raw).and_then(|part| RawObject::parse(part.raw("functionCall")?)) {
+            self.whole_call(&call, &raw, out);
+        }
+    }
+
+    fn whole_call(&mut self, call: &RawObject, raw: &str, out: &mut Vec<Delta>) {
         let at = self.ids.len();
         let given = call.text("id").filter(|id| !id.is_empty());
         let usable = given.clone().filter(|id| !self.ids.contains(id));
@@ -180,6 +211,7 @@ impl GeminiReader {
         self.end = Some(match reason {
             "STOP" => EndReason::Stop,
             "MAX_TOKENS" => EndReason::Length,
+            "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => EndReason::Malformed,
             reason if HELD_BACK.contains(&reason) => {
                 let told = message.and_then(Value::as_str).unwrap_or_default();
                 self.why = Some(format!("held back by the server: {reason} {told}").trim_end().to_string());

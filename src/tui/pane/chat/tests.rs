@@ -192,12 +192,19 @@ fn notices_say_what_happened_and_what_to_press() {
         title: "the answer broke off: api.openai.com closed the connection".into(),
         detail: "What arrived is kept above.".into(),
         actions: vec![NoticeAction::Continue, NoticeAction::Retry],
+        cause: Default::default(),
     };
     s.add(Item::Notice(notice));
     assert!(s.chat.notice());
     assert_eq!(s.chat.take_notice(0), [PaneEffect::send(Command::Continue(Continuation::Resume))]);
     assert_eq!(s.act(Action::Again), [PaneEffect::send(Command::Continue(Continuation::Retry))]);
-    let wait = Wait { attempt: 3, of: 5, until: 10_000, why: "api.openai.com asks to wait (429)".into() };
+    let wait = Wait {
+        attempt: 3,
+        of: 5,
+        until: 10_000,
+        why: "api.openai.com asks to wait (429)".into(),
+        cause: Default::default(),
+    };
     s.nebula("so").0.to_string();
     s.tell(EventBody::Retrying(Some(wait)));
     assert_eq!(
@@ -415,7 +422,7 @@ fn the_finished_frame_of_errors() {
     s.you("Load all prices in one query, and keep @cart.rs readable.");
     s.nebula("I'll change the catalog first, then the cart.");
     let n = |level, title: &str, detail: &str, actions| {
-        Item::Notice(Notice { level, title: title.into(), detail: detail.into(), actions })
+        Item::Notice(Notice { level, title: title.into(), detail: detail.into(), actions, cause: Default::default() })
     };
     s.add(n(Level::Warning, "edit of src/cart.rs refused: the file is newer than nebula's copy", "Someone changed line 27 at 12:06:02, after nebula read it. Nothing was written; nebula is told to read the file again.", vec![NoticeAction::ShowChange("a".into()), NoticeAction::OpenFile("a".into())]));
     s.chat.read.insert("src/cart.rs".into());
@@ -434,6 +441,7 @@ fn the_finished_frame_of_errors() {
         of: 5,
         until: 10_000,
         why: "api.openai.com asks to wait (429)".into(),
+        cause: Default::default(),
     })));
     insta::assert_snapshot!(s.text());
 }

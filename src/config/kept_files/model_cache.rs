@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Error, Paths, file};
+use crate::config::{Error, Paths, file};
 
 fn path(paths: &Paths) -> Option<std::path::PathBuf> {
     paths.own("models.json")

@@ -1,0 +1,20 @@
+//! What a failure was by kind.
+
+/// What a failure was, for programs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cause {
+    /// `key`, `permission`, `model`, `quota`, `rate`, `overloaded`, `context`, `request`, `refused`, `network`, `answer`,
+    /// `broken` or `settings`; empty where it was none of a provider's.
+    pub kind: &'static str,
+    /// The status of the server's answer, where there was one.
+    pub status: Option<u16>,
+    /// The server's own name for the request.
+    pub request_id: Option<String>,
+}
+
+impl Cause {
+    /// One that is known by its kind alone.
+    pub fn of(kind: &'static str) -> Self {
+        Cause { kind, ..Cause::default() }
+    }
+}
