@@ -39,8 +39,8 @@
 //! 7. Messages are values: no closures, no handles, no serialisation.
 //!
 //! From key to disk: `tui/run` takes a key, `tui/app` turns it into an action and that into a `Command`; `agent/turn`
-//! runs the turn, `agent/turn/step` takes the stream in, `tools` and `edit` make edits, `agent/turn/edits` one proposal of
-//! neighbours, `agent/execute_proposal` asks and writes through `execute`, and the results go back to the model.
+//! runs the turn, `agent/turn/step` takes the stream in, `tools` and `edit` make edits, `agent/turn/edits` one proposal
+//! of neighbours, `agent/execute_proposal` asks and writes through `execute`, and the results go back to the model.
 
 pub mod agent;
 pub mod archive;

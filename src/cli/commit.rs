@@ -23,7 +23,7 @@ const NOT_APPROVED: i32 = 3;
 /// # Errors
 /// When nothing is staged, no model answers, or git refuses.
 pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
-    // What needs no model comes first: a message that nobody can approve is not asked for.
+    // Checks without the model come first: no message is requested that cannot be approved.
     let staged = staged(context.workspace.root())?;
     if !arguments.dry_run && !arguments.yes && !std::io::stdin().is_terminal() {
         out::complain("nothing was committed: `--yes` commits without asking, `--dry-run` only prints a message");
@@ -57,7 +57,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
             out::say(done.said)?;
             done.left_out.into_iter().for_each(out::aside);
         }
-        // What a hook or git itself has to say in several lines keeps them.
+        // A message of a hook or of git keeps its lines.
         Err(why) if why.lines().count() > 1 => {
             out::aside(&why);
             bail!("nothing was committed: git says why above");

@@ -1,4 +1,4 @@
-//! What every command works with: workspace, configuration, flags, and what they lead to: memory, archive, a model.
+//! The context of every command: workspace, configuration, flags, and what follows from them: memory, archive, a model.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::protocol::{Mode, SessionChoice};
 use crate::provider::{self, Kind, Provider, Replay};
 use crate::workspace::Workspace;
 
-/// What every command works with.
+/// The context of every command.
 pub struct Context {
     /// The configuration with environment and flags.
     pub config: Config,
@@ -98,7 +98,7 @@ impl Context {
 
     /// Returns the memory of all sessions; says on standard error what is wrong with it.
     pub fn memory(&self) -> Memory {
-        // Also while it is being opened and later: whoever waits for another program is told so.
+        // Also while it is being opened and later: the person is notified of waiting for another program.
         let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(out::complain));
         for notice in notices {
             out::complain(notice);
@@ -219,7 +219,7 @@ impl Context {
     }
 }
 
-/// A provider that can be asked, and the model to ask it for.
+/// A connected provider, and the model to use.
 pub struct Connected {
     /// The provider.
     pub provider: Arc<dyn Provider>,

@@ -152,7 +152,7 @@ fn content(state: &State) -> Vec<u8> {
         State::Absent | State::Folder { .. } => Vec::new(),
         State::File { bytes, .. } => bytes.to_vec(),
         State::Link { target } => target.to_string_lossy().into_owned().into_bytes(),
-        // With a NUL, so that it is told as binary.
+        // With a NUL, so that it is recognised as binary.
         State::Large(file) => [&b"\0"[..], &file.sha256].concat(),
     }
 }

@@ -30,7 +30,7 @@ const MAX_LOG: u64 = 1 << 20;
 /// on, as they stand.
 pub fn run(after: bool, global: Global) {
     if let Err(error) = read_message().and_then(|message| keep(&message, after, global)) {
-        // Nobody could be told of a log that cannot be written.
+        // A log that cannot be written is ignored: there is no one to report it to.
         let _ = log(&format!("{error:#}"));
     }
 }
@@ -58,7 +58,7 @@ fn keep(message: &Value, after: bool, global: Global) -> Result<()> {
     }
     let context = Context::new(global, None)?;
     let base = std::env::current_dir().context("the folder is gone")?;
-    // What lies outside is not ours to keep.
+    // Files outside of the workspace are not archived.
     let inside = |name: &String| context.workspace.resolve_from(&base, name, Access::File).ok();
     let paths: Vec<String> = names.iter().filter_map(inside).collect::<BTreeSet<_>>().into_iter().collect();
     if paths.is_empty() {

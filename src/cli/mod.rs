@@ -1,4 +1,4 @@
-//! The command line: what can be typed, and the commands that need no screen.
+//! The command line: its arguments, and the commands that need no screen.
 
 mod args;
 mod chat;
@@ -35,7 +35,7 @@ use crate::memory;
 use crate::protocol::SessionChoice;
 use crate::provider::Recorder;
 
-/// Runs a command that needs no screen; the exit code.
+/// Runs a command that needs no screen. Returns the exit code.
 ///
 /// # Errors
 /// What went wrong, for one line on standard error.
@@ -70,7 +70,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
     if let Some(damage) = ended.as_ref().err().and_then(|e| e.downcast_ref::<memory::Error>())
         && damage.trouble() == Some(memory::Trouble::Corrupt)
     {
-        // Read whole, and moved aside if it is damaged, which is told.
+        // Read whole, and moved aside if it is damaged, which is reported.
         context.memory().suspect(damage);
         drop(context.memory());
     }

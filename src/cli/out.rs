@@ -1,5 +1,5 @@
-//! The one way out: everything that a command prints goes through an [`Out`], which cleans it for the terminal. No
-//! other file of the command line names standard output or standard error.
+//! The one output: everything that a command prints goes through an [`Out`], which cleans it for the terminal. No other
+//! file of the command line names standard output or standard error.
 
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::text::clean::{clean, clean_json};
 
-/// Where a command prints to. What is written to it as text is cleaned, in a pipe as at a terminal: a file of it may be
-/// shown on one later.
+/// The output of a command. Text written to it is cleaned, in a pipe as at a terminal: a file of it may be shown on one
+/// later.
 pub struct Out<'a> {
     to: Box<dyn Write + 'a>,
     terminal: bool,
@@ -145,9 +145,9 @@ pub fn read_line(question: &str) -> io::Result<String> {
 
 /// A line of the input.
 pub struct Line {
-    /// What it says, without its end.
+    /// The text of the line, without its end.
     pub text: String,
-    /// When it came.
+    /// The time when it arrived.
     pub at: std::time::Instant,
     /// A person typed it.
     pub typed: bool,

@@ -1,4 +1,4 @@
-//! What was typed, read: the words of a command or of a prompt, and in one line what is wrong with them.
+//! Parses the typed words of a command or of a prompt, and explains in one line what is wrong with them.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! What the commands print, in words: an error, an attached file, a finished call.
+//! Formats what the commands print: an error, an attached file, a finished call.
 
 use std::io;
 
@@ -12,10 +12,10 @@ const RED: &str = "\x1b[31m";
 const GREEN: &str = "\x1b[32m";
 const RESET: &str = "\x1b[0m";
 
-/// The exit code for what cannot be meant.
+/// The exit code for a command line that cannot be parsed.
 pub const USAGE: u8 = 2;
 
-/// What was typed cannot be meant: exit code 2.
+/// An error of the command line: exit code 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(String);

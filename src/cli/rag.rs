@@ -1,4 +1,4 @@
-//! `nebula rag`: what is indexed for `@rag`.
+//! `nebula rag`: the sources indexed for `@rag`.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -22,7 +22,7 @@ const NOT_STARTED: i32 = 126;
 /// Its helper failed.
 const HELPER_FAILED: i32 = 125;
 
-/// What is waited for while a command runs.
+/// An event while a command runs.
 enum Event {
     Printed(Vec<u8>),
     Changed,

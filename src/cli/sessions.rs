@@ -111,7 +111,7 @@ fn search(memory: &Memory, project: &str, words: &str, as_json: bool) -> Result<
         out.json(&rows)?;
         return Ok(());
     }
-    // A title is the first words of a message: one line says both.
+    // A title is the first words of a message: one line shows both.
     let mut printed = std::collections::HashSet::new();
     for h in hits.iter().filter(|h| printed.insert((&h.session, &h.snippet))) {
         writeln!(out, "{}  {}\n    {}", h.session, h.title, h.snippet.replace('\n', " "))?;

@@ -155,7 +155,7 @@ pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
     Ok(i32::from(checks.iter().any(|c| !c.ok)))
 }
 
-/// What keeps the states of commands here: tried, not read from versions.
+/// Checks the keeper of the states of commands: tried, not derived from versions.
 fn commands(context: &Context) -> Check {
     let says = match context.archive() {
         Ok(archive) => match crate::agent::shell(&context.config, &context.workspace, &archive).keeper() {

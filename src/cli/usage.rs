@@ -1,4 +1,4 @@
-//! `nebula usage`: what answers took, in tokens and dollars.
+//! `nebula usage`: tokens and dollars used by answers.
 
 use std::io::Write;
 

@@ -16,28 +16,28 @@ use crate::workspace::{Access, PathError, ReadError, Workspace, is_text};
 pub const MAX_TEXT: usize = 256 << 10;
 /// The largest image or document that is attached, in bytes.
 pub const MAX_BLOB: usize = 8 << 20;
-/// What all texts of one message may amount to, in bytes.
+/// The most bytes that all texts of one message may have.
 const MAX_TOTAL: usize = 2 << 20;
 /// Names listed of a folder.
 const MAX_NAMES: usize = 1_000;
 
-/// What separates what was typed from what is attached.
+/// The separator between the typed text and the attachments.
 pub(super) const HEAD: &str = "\n\n---\nReference\n";
 
 /// A message ready to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composed {
-    /// What was typed and, if anything is attached as text, the *Reference* section.
+    /// The typed text and, if anything is attached as text, the *Reference* section.
     pub text: String,
     /// How many bytes of it were typed.
     pub typed: usize,
-    /// What is attached, in the order of the mentions.
+    /// The attachments, in the order of the mentions.
     pub attached: Vec<Attachment>,
     /// Images and documents.
     pub blobs: Vec<Blob>,
 }
 
-/// One thing attached.
+/// One attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
     /// Normalised path; with `/` at the end for a folder.
@@ -60,10 +60,10 @@ pub struct Refused {
     pub problems: Vec<String>,
 }
 
-/// Finds passages for the words after `@rag`, or says why it cannot.
+/// Finds passages for the words after `@rag`; the error says why it cannot.
 pub type Retrieve<'a> = &'a dyn Fn(&str) -> Result<Vec<Passage>, String>;
 
-/// Joins a typed message with what it mentions.
+/// Composes a message of the typed text and what it mentions.
 ///
 /// # Errors
 /// When something mentioned is missing, lies outside the workspace, is too large or of a kind the model does not take.
@@ -121,7 +121,7 @@ impl Making<'_> {
         let path = match self.workspace.resolve(written, Access::File) {
             Ok(path) => path,
             Err(PathError::NotAFile { kind: "a folder", .. }) => return self.folder(written),
-            // A word with an at sign before it, as in `@property`, need not be meant as a file.
+            // A word with an at sign before it, as in `@property`, need not mean a file.
             Err(_) if !sure => return Ok(()),
             Err(e) => return Err(e.to_string()),
         };

@@ -1,5 +1,5 @@
-//! What a model needs to propose a commit message: the staged diff and the manner of earlier messages. The person edits
-//! what it proposes; nothing here commits.
+//! The input for a commit message by a model: the staged diff and the style of earlier messages. The person edits the
+//! proposal; nothing here commits.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +16,7 @@ const RECENT: usize = 8;
 /// How long git may take for each answer.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What is staged.
+/// The staged changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StagedChanges {
     /// The diff, as `git diff --cached` prints it.

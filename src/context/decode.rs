@@ -1,4 +1,4 @@
-//! Bytes of a file as text for a model.
+//! Decodes the bytes of a file as text for a model.
 
 /// Returns a file's bytes as text to be read: without a byte order mark, with plain line ends; UTF-16 where a mark says
 /// so.

@@ -34,7 +34,7 @@ impl Default for Limits {
     }
 }
 
-/// What is true now. Empty strings where there is nothing to say.
+/// The present environment. Strings are empty where there is nothing to report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Environment {
     /// `linux x86_64`.
@@ -43,7 +43,7 @@ pub struct Environment {
     pub date: String,
     /// The root's path.
     pub workspace: String,
-    /// What the tree shows: all files, or folders only.
+    /// The contents of the tree: all files, or folders only.
     pub tree_title: String,
     /// Files by folder, one line a folder.
     pub tree: String,
@@ -80,7 +80,7 @@ impl Environment {
     }
 }
 
-/// Folders that have changed named at most, where a model is told of changes.
+/// The most changed folders that a model is informed of.
 const CHANGED_FOLDERS: usize = 30;
 
 impl Environment {
@@ -167,7 +167,7 @@ fn walk_to(
     let mut walk = workspace.walk_with("", ignores);
     let walk = walk.max_depth(Some(depth)).sort_by_file_name(|a, b| a.cmp(b)).build();
     for (n, entry) in walk.flatten().enumerate() {
-        // What is small is seen whole, however slow the disk is.
+        // A small tree is read whole, however slow the disk is.
         if n > limits.entries || n % 256 == 255 && begun.elapsed() > limits.walk {
             return (depth <= 2).then_some(files);
         }
@@ -369,7 +369,7 @@ fn git(root: &Path, limit: Duration) -> Option<String> {
         ("BISECT_LOG", "a bisect is under way"),
     ];
     let under_way = under_way.iter().find(|(file, _)| folder.join(file).exists()).map(|(_, words)| *words);
-    // What differs from the last commit, as far as git says it in time.
+    // Differences from the last commit, as far as git reports them in time.
     let status = Repository::find(root).and_then(|repository| repository.status(limit)).ok();
     let parts = [Some(branch), under_way.map(str::to_string), status.map(|status| summary(&status))];
     Some(parts.into_iter().flatten().collect::<Vec<_>>().join("; "))

@@ -1,14 +1,14 @@
-//! FrontMatter matter: the few lines of `key: value` between `---` that may head a Markdown file. The part of YAML that
-//! rules and prompts are written in: strings, bare or quoted, and lists in either form.
+//! Front matter: the few lines of `key: value` between `---` that may head a Markdown file. Supports the part of YAML
+//! that rules and prompts use: strings, bare or quoted, and lists in either form.
 
 /// A text and what stood above it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FrontMatter<'a> {
     /// Keys with their values; a list has its key several times.
     pub(super) fields: Vec<(&'a str, String)>,
-    /// What follows the front matter.
+    /// The text after the front matter.
     pub(super) body: &'a str,
-    /// What is wrong with it, with the line, if something is.
+    /// The error in it, with the line, if there is one.
     pub(super) broken: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn split(text: &str) -> FrontMatter<'_> {
             broken.get_or_insert(format!("line {}: `{said}` is neither `key: value` nor an item of a list", i + 2));
         }
     }
-    // A rule across the page may begin a plain text: only with a field below it was front matter meant.
+    // A rule across the page may begin a plain text: only with a field below it is it front matter.
     if rest.lines().next().is_some_and(|line| line.split_once(':').is_some_and(|(name, _)| is_word(name))) {
         whole.broken = Some("its front matter never ends; close it with a line of `---`".into());
     }

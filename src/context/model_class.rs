@@ -1,6 +1,7 @@
-//! What a model's name tells of it: how large it is, and whether anything is known of it at all.
+//! Classifies a model by its name: its size, and whether the name is known at all.
 
-/// Models up to so many billions of parameters write edits as text more reliably than they call tools.
+/// The largest number of parameters, in billions, with which models write edits as text more reliably than they call
+/// tools.
 const TEXT_UP_TO: f64 = 10.0;
 /// Context windows up to this many tokens are small.
 const SMALL_WINDOW: u64 = 32_768;

@@ -38,7 +38,7 @@ pub enum PromptsError {
     /// There is none of that name.
     #[error("there is no prompt {name}; put one at .nebula/prompts/{name}.md{}", known(.others))]
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
         /// The names there are.
         others: Vec<String>,
@@ -46,9 +46,9 @@ pub enum PromptsError {
     /// There is one that is not used.
     #[error("prompt {name} is not used: {why}")]
     Refused {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// What is wrong with its file.
+        /// The error in its file.
         why: String,
     },
     /// Arguments are missing.
@@ -56,7 +56,7 @@ pub enum PromptsError {
     Missing {
         /// The prompt.
         name: String,
-        /// What is missing.
+        /// The missing arguments.
         missing: Vec<String>,
         /// All arguments, as they are typed.
         usage: String,

@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use crate::provider::{Body, Message, Part, Role, ToolResult};
 
-/// Bytes a token stands for before the provider has said how many it counted.
+/// Bytes of a token before the provider has reported how many it counted.
 const BYTES_PER_TOKEN: f64 = 4.0;
-/// What a message costs beside its text, in bytes: roles, ids, brackets.
+/// The size of a message beside its text, in bytes: roles, ids, brackets.
 const PER_MESSAGE: usize = 24;
 /// An image or document, in bytes of text of the same cost.
 const PER_BLOB: usize = 6_000;
@@ -27,7 +27,7 @@ const AFTERWARDS: f64 = 0.7;
 pub struct Budget {
     /// The context window in tokens.
     pub window: u64,
-    /// Tokens of it kept free for the answer.
+    /// Tokens of it reserved for the answer.
     pub answer: u64,
 }
 
@@ -52,29 +52,29 @@ pub struct LeftOut {
     pub tool: String,
     /// The path the call named, if it named one: to be read again before it is edited.
     pub path: Option<String>,
-    /// What is sent instead: `readFile src/a.rs: 118 lines, left out`.
+    /// The replacement: `readFile src/a.rs: 118 lines, left out`.
     pub line: String,
 }
 
-/// What is sent, and what it took to make it fit.
+/// The messages to send, and what was left out to make them fit.
 #[derive(Debug, Clone)]
 pub struct Fitted {
     /// The messages, shared with the conversation where they are unchanged.
     pub messages: Vec<Arc<Message>>,
     /// What was left out by this call, oldest first.
     pub newly_left_out: Vec<LeftOut>,
-    /// Tokens of the request, as far as they can be told beforehand.
+    /// Tokens of the request, estimated.
     pub estimate: u64,
     /// The request does not fit even so: summarise, or begin a new session.
     pub too_long: bool,
 }
 
-/// What is known of one session's context window. Kept from step to step.
+/// The context window of one session. Carried from step to step.
 #[derive(Debug, Clone, Default)]
 pub struct Window {
     /// Messages that are sent in short, by their place in the conversation.
     left_out: HashMap<usize, Arc<Message>>,
-    /// The message that stands for a summary, so that it is the same one every time.
+    /// The message that holds a summary, so that it is the same one every time.
     summary: Option<(String, Arc<Message>)>,
     /// Tokens per byte as the provider counted them.
     measured: Option<f64>,
@@ -86,7 +86,7 @@ impl Window {
     /// Learns from the number of input tokens the provider counted for the request last fitted.
     pub fn counted(&mut self, input_tokens: u64) {
         if self.last > 0 && input_tokens > 0 {
-            // What a small request costs says little: its tools weigh more than its text.
+            // A small request is a poor measure: its tools weigh more than its text.
             self.measured = Some((input_tokens as f64 / self.last as f64).clamp(0.05, 2.0));
         }
     }
@@ -106,8 +106,8 @@ impl Window {
         self.left_out.keys().max().map_or(0, |newest| newest + 1)
     }
 
-    /// Leaves out of a conversation that was stored what was left out of it before: all that can be among its first so
-    /// many messages.
+    /// Leaves out of a stored conversation what was left out of it before: everything possible among its first
+    /// messages.
     pub fn leave_out(&mut self, conversation: &[Arc<Message>], gone_through: usize) -> Vec<LeftOut> {
         let all = (0..gone_through.min(conversation.len())).filter_map(|index| shortened(index, conversation));
         let (left_out, short): (Vec<LeftOut>, Vec<Arc<Message>>) = all.unzip();
@@ -218,7 +218,7 @@ fn cut(message: &Arc<Message>, most: usize) -> Arc<Message> {
     }
     let each = most / (message.calls().count() + 1);
     let mut short = Message { origin: None, ..(**message).clone() };
-    // What is cut is not what was sealed.
+    // A shortened text is not the one that was sealed.
     short.parts.retain(|part| matches!(part.body, Body::Text(_) | Body::Call(_) | Body::Result(_)));
     let texts = short.parts.iter().filter(|part| matches!(part.body, Body::Text(_))).count().max(1);
     for part in &mut short.parts {

@@ -1,5 +1,5 @@
-//! `@rag`: bringing the index up to date with the files there are, and finding passages for words. Only when asked; the
-//! model never calls it.
+//! `@rag`: brings the index up to date with the present files, and finds passages for words. Only on request; the model
+//! never calls it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -23,7 +23,7 @@ const BATCH: usize = 200;
 const BATCH_BYTES: usize = 4 << 20;
 /// Passages found by default.
 const PASSAGES: usize = 8;
-/// So many files are looked at before each answer; of more only those that the index names.
+/// The number of files up to which all are checked before each answer; of more only those that the index names.
 const FEW: usize = 1_000;
 
 /// A passage to be attached.
@@ -44,7 +44,7 @@ pub struct Progress {
     pub done: usize,
     /// Files that are new or changed; 0 while they are still looked for.
     pub changed: usize,
-    /// Files that are gone.
+    /// Files that were removed.
     pub gone: usize,
     /// The update was stopped before its end: what is done stays done, the next one goes on from there.
     pub stopped: bool,
@@ -117,12 +117,13 @@ pub fn sources(rag: &Rag, workspace: &Workspace) -> Result<Vec<Source>, memory::
     rag.sources(&project(workspace))
 }
 
-/// What was found for some words.
+/// The passages for some words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RetrievalResult {
     /// Every file was looked at.
     Fresh(Vec<Passage>),
-    /// The index answered as it is; only the files it named were looked at. It is to be brought up to date beside.
+    /// The index answered as it is; only the files it named were checked. It is then brought up to date in the
+    /// background.
     AtOnce(Vec<Passage>),
     /// It was stopped while the index was brought up to date, so far.
     Stopped(Progress),

@@ -39,7 +39,7 @@ impl ActiveRule {
 pub struct Active {
     /// Each once.
     pub rules: Vec<ActiveRule>,
-    /// What is wrong with an `AGENTS.md` above one of the files, in one line each.
+    /// Errors in an `AGENTS.md` above one of the files, in one line each.
     pub complaints: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub struct Rules {
     /// `AGENTS.md` of the root.
     root: Option<Arc<str>>,
     files: Vec<RuleFile>,
-    /// What is wrong with a rule file, in one line each that begins with its path; such a rule does not apply.
+    /// Errors in rule files, in one line each that begins with the path; such a rule does not apply.
     pub complaints: Vec<String>,
 }
 

@@ -31,8 +31,8 @@ pub fn nudge(format: &str) -> String {
     format!("{NUDGE} Make the change the task asks for. {how}")
 }
 
-/// Arranges the messages of a request. `arranged` keeps those with attachments as they were made, so that the same
-/// message is sent the same every time.
+/// Arranges the messages of a request. `arranged` caches those with attachments, so that the same message is sent the
+/// same every time.
 pub fn arrange(messages: &mut [Arc<Message>], format: Format, arranged: &mut Vec<(Arc<Message>, Arc<Message>)>) {
     for message in messages.iter_mut().filter(|m| m.role == Role::User) {
         if let Some((_, made)) = arranged.iter().find(|(of, _)| Arc::ptr_eq(of, message)) {

@@ -32,7 +32,7 @@ const SHIPPED: &[(&str, &str)] = &[
     ("format-lines.md", include_str!("../../assets/prompts/format-lines.md")),
 ];
 
-/// What follows the name of a shipped template where it says where it comes from.
+/// The suffix of a shipped template's name in its origin.
 const BUILT_IN: &str = " (built in)";
 /// The most of the file tree that a small model is shown, in bytes.
 const SMALL_TREE: usize = 600;
@@ -45,7 +45,7 @@ const MAX_TEMPLATE: u64 = 256 << 10;
 pub struct PromptPart {
     /// Where it comes from: `agent.md (built in)`, a path.
     pub origin: String,
-    /// Why it is there: `mode agent`, `matches *.rs (src/a.rs)`.
+    /// Why it is part of the prompt: `mode agent`, `matches *.rs (src/a.rs)`.
     pub reason: String,
     /// The text.
     pub text: String,
@@ -122,7 +122,7 @@ impl Templates {
     }
 }
 
-/// What the system prompt depends on.
+/// The inputs of the system prompt.
 #[derive(Debug, Clone)]
 pub struct PromptInputs<'a> {
     /// `plan` or `agent`: the name of the template.
@@ -131,11 +131,11 @@ pub struct PromptInputs<'a> {
     pub format: &'a str,
     /// The model or its context window is small: the short prompts are taken.
     pub small: bool,
-    /// The language that was asked for; `None`: the one spoken to.
+    /// The requested language; `None`: the person's own.
     pub language: Option<&'a str>,
     /// Rules that apply.
     pub rules: &'a [ActiveRule],
-    /// What is true now.
+    /// The present environment.
     pub live: &'a Environment,
 }
 

@@ -1,4 +1,4 @@
-//! What an edit must not disturb: encoding, byte order mark, line endings, final newline.
+//! Properties of a file that an edit preserves: encoding, byte order mark, line endings, final newline.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub enum Encoding {
         /// Big-endian.
         big: bool,
     },
-    /// Anything else: each byte stands for itself, and only exact search and replace are allowed.
+    /// Anything else: each byte is a character of its own, and only exact search and replace are allowed.
     Raw,
 }
 
@@ -145,7 +145,7 @@ fn fit_mixed(new: &str, old: &str, before: &str) -> String {
         if !line.ends_with('\n') {
             continue;
         }
-        // The stacks hold old lines last to first: what was passed is dropped, what comes next is on top.
+        // The stacks hold old lines last to first: lines that were passed are dropped, the next one is on top.
         let kept = places.get_mut(content(line)).and_then(|stack| {
             while stack.last().is_some_and(|i| *i < reached) {
                 stack.pop();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// What is known of a tool whose calls may stand in a text.
+/// A tool whose calls may be written in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallShape {
     /// Its own name.
@@ -11,7 +11,7 @@ pub struct CallShape {
     pub aliases: Vec<String>,
     /// Its required parameters, each with other names that models give it.
     pub parameters: Vec<(String, Vec<String>)>,
-    /// What the `command` of an editor tool of other programs is called that does the same.
+    /// The `command` values of other programs' editor tools that do the same.
     pub commands: Vec<String>,
     /// The tool that is meant by a call whose arguments fit that one instead.
     pub instead: Option<String>,
@@ -74,7 +74,7 @@ impl CallTable {
         if let Some(other) = tool.instead.as_deref().and_then(|name| self.tool(name))
             && !tool.is_filled(&fitted)
         {
-            // The file alone says nothing: all of the other tool's parameters must be there.
+            // The file alone is not enough: all of the other tool's parameters must be there.
             let others = fit(given, other);
             if other.is_filled(&others) {
                 (tool, fitted) = (other, others);
@@ -224,7 +224,7 @@ fn fit(given: &Map<String, Value>, tool: &CallShape) -> Map<String, Value> {
 const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "input", "params"];
 /// The names that a call's tool is given under.
 const NAMES: [&str; 5] = ["name", "tool", "tool_name", "function", "action"];
-/// A call says what it is within this many bytes.
+/// A call can be recognised within this many bytes.
 pub(super) const HEAD: usize = 4 << 10;
 
 /// Returns the next `"key":` of a text: the key, and where its value begins.

@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 /// How deep values may nest.
 const DEEPEST: usize = 100;
 
-/// Reads one JSON value, mending what has only one meaning.
+/// Reads one JSON value, repairing what has only one meaning.
 ///
 /// # Errors
 /// What is wrong, where (line and column from 1), and how to write it instead; for the model.
@@ -175,7 +175,8 @@ impl Reader<'_> {
             'f' => out.push('\u{c}'),
             '"' | '\\' | '/' | '\'' => out.push(c),
             'u' => out.push(self.unicode()?),
-            // A backslash at the end of a raw line, or before what needs none (`\d` of a pattern): both are meant.
+            // A backslash at the end of a raw line, or before a character that needs none (`\d` of a pattern): both are
+            // kept.
             _ => out.extend(['\\', c]),
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Where the lines of a text begin and end.
+//! The ranges of the lines of a text.
 
 /// One line: content is `start..end`, its ending `end..next`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub(super) struct Span {
     pub next: usize,
 }
 
-/// All lines of a text. What follows the last line ending is a line only if it is not empty.
+/// All lines of a text. Text after the last line ending is a line only if it is not empty.
 #[derive(Debug, Clone)]
 pub(super) struct Lines<'t> {
     pub text: &'t str,

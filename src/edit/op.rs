@@ -3,30 +3,30 @@
 use super::format::Format;
 use super::locate::Shape;
 
-/// One change a model asked for.
+/// One change that a model asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     /// The file, as the model wrote it; `None` means the one file in play.
     pub path: Option<String>,
-    /// What is to happen.
+    /// The operation.
     pub op: Op,
     /// How it was written.
     pub format: Format,
-    /// What asked for it, for people: the tool's name, or the format's.
+    /// The origin, for people: the tool's name, or the format's.
     pub by: String,
     /// False when the end of the edit was missing and is a guess, or when only its likeness to a file says that it is
     /// one; such an edit is at best inexact.
     pub whole: bool,
 }
 
-/// What an edit does to its file.
+/// The operation of an edit on its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
     /// Puts `replace` where `search` is.
     Replace {
         /// The text to find.
         search: String,
-        /// What comes in its place.
+        /// The replacement.
         replace: String,
         /// Whether `search` is whole lines.
         shape: Shape,
@@ -51,7 +51,7 @@ pub enum Op {
         end: usize,
         /// The present text of those lines: the guard.
         expect: String,
-        /// What comes in their place; empty removes them.
+        /// The replacement; empty removes the lines.
         replace: String,
     },
     /// The hunks of a patch for one file.
@@ -75,7 +75,7 @@ pub enum Op {
 /// One hunk of a patch, its lines as they were written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PatchHunk {
-    /// What the header of a unified diff says: (first line, count) before and after.
+    /// The line numbers in the header of a unified diff: (first line, count) before and after.
     pub header: Option<[(usize, usize); 2]>,
     /// Texts after `@@` that must stand above the hunk (envelope), or may (unified diff).
     pub above: Vec<String>,

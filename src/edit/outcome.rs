@@ -1,4 +1,4 @@
-//! What a run of edits comes to: changed files, and for each edit what the model is told.
+//! The result of a run of edits: changed files, and for each edit the message to the model.
 
 use super::Format;
 use crate::proposal::{FileChange, PlaceMatch, Rung};
@@ -72,12 +72,12 @@ impl EditResult {
     }
 }
 
-/// What a run of edits comes to.
+/// The result of a run of edits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditOutcome {
     /// The changed files, in the order in which they were first named. Files that stay the same are not among them.
     pub changes: Vec<FileChange>,
-    /// One result an edit, in their order.
+    /// One result for each edit, in their order.
     pub results: Vec<EditResult>,
 }
 

@@ -20,7 +20,7 @@ use super::toolbox::{Answer, Listing, ToolSpec, Toolbox};
 const VERSIONS: [ProtocolVersion; 3] =
     [ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 
-/// What a toolbox offers, told once.
+/// The contents of a toolbox, read once.
 pub struct Offer {
     name: &'static str,
     instructions: &'static str,
@@ -55,7 +55,7 @@ fn tool(spec: ToolSpec) -> Tool {
         .with_annotations(hints)
 }
 
-/// What the thread of the toolbox is asked.
+/// A request to the toolbox's thread.
 pub enum Request {
     /// To call a tool.
     Call {
@@ -63,7 +63,7 @@ pub enum Request {
         name: String,
         /// Its arguments.
         arguments: Map<String, Value>,
-        /// What the client calls itself.
+        /// The client's name.
         client: String,
         /// Where the answer goes.
         reply: oneshot::Sender<Option<Answer>>,
@@ -96,7 +96,7 @@ impl Handler {
         Handler { offer, worker: Mutex::new(worker) }
     }
 
-    /// Asks the toolbox and waits for what it says.
+    /// Sends the toolbox a request and waits for the answer.
     async fn ask<T>(&self, request: impl FnOnce(oneshot::Sender<T>) -> Request) -> Result<T, ErrorData> {
         let gone = || ErrorData::internal_error("the server is ending", None);
         let (reply, answer) = oneshot::channel();

@@ -69,7 +69,7 @@ fn work(
     toolbox.close();
 }
 
-/// Speaks with the client until it is gone.
+/// Serves the client until it disconnects.
 fn converse(handler: Handler) -> u8 {
     // A thread of its own, so that it may be called from within a runtime.
     let talk = std::thread::spawn(move || {
@@ -83,7 +83,7 @@ fn converse(handler: Handler) -> u8 {
         let code = runtime.block_on(async {
             let served = match handler.serve(stdio()).await {
                 Ok(served) => served,
-                // A client that goes away before it said anything is none.
+                // A client that disconnects before its first message is ignored.
                 Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return 0,
                 Err(error) => {
                     tell(&format!("Error: the client did not begin as the protocol says: {error}"));

@@ -1,4 +1,4 @@
-//! A Strand store, served.
+//! Serves a Strand store.
 
 use serde_json::{Map, Value};
 

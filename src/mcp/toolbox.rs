@@ -1,4 +1,4 @@
-//! What is served: tools and resources, whatever stands behind them.
+//! What a server offers: tools and resources, whatever implements them.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 pub struct ToolSpec {
     /// Its name.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub description: &'static str,
     /// The schema of its arguments, an object.
     pub input: Value,
@@ -21,10 +21,10 @@ pub struct ToolSpec {
     pub idempotent: bool,
 }
 
-/// What a tool answers.
+/// The answer of a tool.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// It did what it was asked to.
+    /// The tool succeeded.
     Done(Value),
     /// It refused, in a form its caller can act on.
     Refused(Value),

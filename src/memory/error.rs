@@ -1,11 +1,11 @@
-//! What can go wrong with memory, and what to do about it.
+//! The errors of memory, and how to resolve them.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
 
-/// Why memory could not do what was asked. Nothing was changed.
+/// Why memory failed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No session of that id.
@@ -28,7 +28,7 @@ pub enum Error {
         /// The newest version this program knows.
         known: i64,
     },
-    /// Nothing that was kept can be read, or nothing can be kept.
+    /// Nothing that was stored can be read, or nothing can be stored.
     #[error("{} ({}); {}", .trouble.word(), path.display(), .trouble.hint())]
     Unusable {
         /// Why.
@@ -41,21 +41,21 @@ pub enum Error {
     Lock {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// Something beside the database could not be used: its folder, a source to index.
+    /// A file beside the database could not be used: its folder, a source to index.
     #[error("{}: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// What was asked needs the database on disk, which cannot be written at present.
+    /// The request needs the database on disk, which cannot be written at present.
     #[error("{}; try again once memory is back", .0.word())]
     NotNow(Trouble),
-    /// The thread that memory runs on is gone.
+    /// Memory's thread has ended.
     #[error("memory has stopped; start nebula again")]
     Stopped,
     /// SQLite's own complaint.
@@ -72,7 +72,7 @@ pub enum Trouble {
     ReadOnly,
     /// The person may not read or write it, or its folder.
     Denied,
-    /// Something of another kind lies in its place, or in that of its folder.
+    /// A file of another kind is in its place, or in that of its folder.
     InTheWay,
     /// The person has no home folder for it.
     NoHome,

@@ -32,13 +32,13 @@ struct Shared {
     listener: Arc<Mutex<Option<Arc<Listener>>>>,
     jobs: Mutex<Option<mpsc::Sender<Job>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// The next id that is given to a message before it is kept.
+    /// The next provisional id of a message that is not stored yet.
     next: AtomicI64,
 }
 
 impl MemoryHandle {
-    /// Opens memory on a new thread. What [`Memory::open`] says of it arrives as an answer; a locked database is waited
-    /// for there, and the listener hears of it.
+    /// Opens memory on a new thread. The notices of [`Memory::open`] arrive as an answer; a locked database is waited
+    /// for there, and the listener is notified of it.
     pub fn open(options: Options, listener: Listener) -> (MemoryHandle, oneshot::Receiver<Vec<Notice>>) {
         let memory = Arc::new(OnceLock::new());
         let listener = Arc::new(Mutex::new(Some(Arc::new(listener))));
@@ -73,8 +73,8 @@ impl MemoryHandle {
         }));
     }
 
-    /// Keeps a message at the end of a session, without waiting. The id stands for it from now on in everything asked
-    /// of this handle; what is read back carries the id that the database gave.
+    /// Stores a message at the end of a session, without waiting. The id stands for it from now on in every request to
+    /// this handle; messages read back carry the id of the database.
     pub fn append(&self, session: &str, message: NewMessage) -> i64 {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let session = session.to_string();
@@ -82,7 +82,7 @@ impl MemoryHandle {
         id
     }
 
-    /// Begins a session and takes it, without waiting. It is listed once something was said in it.
+    /// Begins a session and takes it, without waiting. It is listed once it has a message.
     pub fn create(&self, new: NewSession) -> String {
         let id = sessions::new_id();
         let own = id.clone();
@@ -145,11 +145,11 @@ impl MemoryHandle {
     }
 
     /// Does what was posted, tries once more to write to the file what is only in RAM, and ends the thread. For
-    /// blocking code. What is posted later is done where it is posted.
+    /// blocking code. Work posted later is done by the poster itself.
     pub fn close(&self) {
         self.post_job(Box::new(|memory| {
             if memory.banner().is_some() {
-                // That it is only in RAM was told all along.
+                // The person was notified already that it is only in RAM.
                 let _ = memory.reconnect_now();
             }
         }));
@@ -186,8 +186,8 @@ impl Drop for Shared {
     }
 }
 
-/// Does the work in its order until nobody can post any more. While memory lives in RAM for a cause that passes, the
-/// file is tried again whenever there is nothing else to do for a while.
+/// Does the work in its order until every handle is dropped. While memory lives in RAM for a temporary cause, the file
+/// is tried again whenever there has been nothing else to do for a while.
 fn run(memory: &Memory, work: &mpsc::Receiver<Job>) {
     loop {
         let passes = matches!(memory.banner(), Some(Trouble::Locked | Trouble::Full));

@@ -80,7 +80,7 @@ impl Options {
     }
 }
 
-/// Something about the database that the person should know.
+/// A notice about the database for the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
     /// It was damaged: it was moved aside, and a new one begun.
@@ -95,11 +95,11 @@ pub enum Notice {
         /// Why.
         trouble: Trouble,
     },
-    /// It is written again, and what was kept in RAM is in it.
+    /// It is written again, and holds what was stored in RAM.
     Back,
-    /// Something could not be kept that nobody waits for.
+    /// Posted work failed.
     Failed {
-        /// What went wrong, and what to do.
+        /// The error, and how to resolve it.
         error: String,
     },
 }
@@ -130,13 +130,13 @@ pub type Listener = Box<dyn Fn(Notice) + Send + Sync>;
 pub struct Memory {
     options: Options,
     store: Mutex<Store>,
-    /// Why memory lives in RAM; beside the store, so that nobody waits for a write to learn it.
+    /// Why memory lives in RAM; beside the store, so that reading it waits for no write.
     banner: Arc<Mutex<Option<Trouble>>>,
 }
 
 impl Memory {
-    /// Opens the database, making or migrating it as needed. Never fails: where the file cannot be used, memory
-    /// lives in RAM, and a notice says why. A damaged file is moved aside under a name the notice tells.
+    /// Opens the database, making or migrating it as needed. Never fails: where the file cannot be used, memory lives
+    /// in RAM, and a notice says why. A damaged file is moved aside under a name that the notice gives.
     pub fn open(options: Options) -> (Memory, Vec<Notice>) {
         Self::opened(options, None)
     }
@@ -162,7 +162,7 @@ impl Memory {
         *self.banner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether what was kept can be read: from the file, or from a copy of it.
+    /// Checks that what is stored can be read: from the file, or from a copy of it.
     ///
     /// # Errors
     /// Why not, with the path and what to do.
@@ -170,7 +170,7 @@ impl Memory {
         self.store().readable()
     }
 
-    /// Whether what is kept now lasts.
+    /// Checks that what is stored now is permanent.
     ///
     /// # Errors
     /// Why not, with the path and what to do.
@@ -190,12 +190,12 @@ impl Memory {
         store::suspect(&self.options.path);
     }
 
-    /// Tries the file again and carries into it what was kept in RAM. Ids given out meanwhile stay valid.
+    /// Tries the file again and carries over what was stored in RAM. Ids given out meanwhile stay valid.
     pub fn reconnect(&self) -> Result<Vec<Notice>, Error> {
         self.store().reconnect(&self.options)
     }
 
-    /// Tries the file again without waiting for it; tells the listener when that worked.
+    /// Tries the file again without waiting for it; notifies the listener when that worked.
     fn retry_now(&self) {
         let mut store = self.store();
         let tried = store.reconnect(&Options { wait: Duration::ZERO, ..self.options.clone() });
@@ -204,7 +204,7 @@ impl Memory {
         }
     }
 
-    /// Tells the listener of an error that nobody waits for.
+    /// Notifies the listener of an error of posted work.
     fn report(&self, error: &Error) {
         self.suspect(error);
         if let Some(listener) = &self.store().listener {

@@ -1,4 +1,4 @@
-//! What is known of a project as a whole: the size of its archive, and the folders nebula made in it.
+//! Data of a project as a whole: the size of its archive, and the folders nebula made in it.
 
 use rusqlite::{OptionalExtension, params};
 

@@ -1,4 +1,4 @@
-//! Sessions: one row each, who has them, and what they amount to.
+//! Sessions: one row each, which process has them open, and their totals.
 
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 use uuid::{NoContext, Timestamp, Uuid};
@@ -7,7 +7,7 @@ use super::store::locks::{self, Hold};
 use super::store::{Safety, Store};
 use super::{Error, Memory, Trouble, count, int, now_ms};
 
-/// What a new session begins with.
+/// The initial values of a new session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewSession {
     /// The workspace's root.
@@ -22,7 +22,7 @@ pub struct NewSession {
     pub format: Option<String>,
 }
 
-/// What a stored session is doing.
+/// The use of a stored session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionUse {
     /// Its process went away without closing it.
@@ -60,17 +60,17 @@ pub struct Session {
     pub project: String,
     /// The model used last.
     pub model: String,
-    /// A title someone gave, or the first words said; `None` before anything was said.
+    /// A title someone gave, or the first words of the first message; `None` without messages.
     pub title: Option<String>,
     /// When it began.
     pub started: i64,
     /// When it was closed, or its last word where its process went away.
     pub ended: Option<i64>,
-    /// When something was last said.
+    /// The time of the last message.
     pub updated: i64,
     /// Messages of the person and of the model.
     pub messages: u64,
-    /// What it is doing.
+    /// Its use.
     pub state: SessionUse,
     /// `plan` or `agent`.
     pub mode: Option<String>,
@@ -80,18 +80,18 @@ pub struct Session {
     pub format: Option<String>,
     /// The session this is a fork of.
     pub parent: Option<String>,
-    /// What it amounts to.
+    /// Its totals.
     pub totals: Totals,
-    /// JSON of whoever owns the session.
+    /// JSON of the session's owner.
     pub extra: Option<String>,
 }
 
-/// A text that stands for the beginning of a conversation in what is sent.
+/// A text that replaces the beginning of a conversation in what is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// The text.
     pub text: String,
-    /// The last message it stands for.
+    /// The last message it replaces.
     pub upto: i64,
 }
 
@@ -110,7 +110,7 @@ const COLUMNS: &str = "s.id, s.project_path, s.model_used, m.title, unixepoch(s.
     m.input_tokens, m.output_tokens, m.cost, m.added, m.removed, m.extra";
 
 impl Memory {
-    /// Begins a session and takes it. It is listed once something was said in it.
+    /// Begins a session and takes it. It is listed once it has a message.
     pub fn create(&self, new: &NewSession) -> Result<String, Error> {
         let id = new_id();
         self.create_as(&id, new)?;
@@ -142,7 +142,7 @@ impl Memory {
         store.session(self, id)
     }
 
-    /// Closes a session and lets go of it. One in which nothing was said is forgotten.
+    /// Closes a session and releases it. One without messages is removed.
     pub fn end(&self, id: &str) -> Result<(), Error> {
         let mut store = self.store();
         store.write(Safety::Normal, Some(id), |tx| {
@@ -208,7 +208,7 @@ impl Memory {
         self.set(id, "provider", provider)
     }
 
-    /// Keeps JSON of whoever owns the session.
+    /// Stores JSON of the session's owner.
     pub fn set_extra(&self, id: &str, json: &str) -> Result<(), Error> {
         self.set(id, "extra", json)
     }
@@ -317,8 +317,8 @@ impl Memory {
         })
     }
 
-    /// Ends the sessions, of any project, whose processes are gone; they are still called open until they are
-    /// resumed. Gives how many. For some time after the first frame: it writes.
+    /// Ends the sessions, of any project, whose processes have ended; they are still called open until they are
+    /// resumed. Returns how many. For some time after the first frame: it writes.
     pub fn sweep(&self) -> Result<usize, Error> {
         let mut store = self.store();
         let gone: Vec<String> = {
@@ -336,7 +336,7 @@ impl Memory {
             }
             Ok(())
         })?;
-        // Before anyone here looks at them again: while it is taken away, a lock looks held.
+        // Before this process looks at them again: while it is being removed, a lock looks held.
         gone.iter().for_each(|id| locks::sweep(&self.options.locks, id));
         drop(store);
         Ok(gone.len())
@@ -452,7 +452,7 @@ fn delete(tx: &Transaction<'_>, id: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Ends a session whose process is gone at its last word, or forgets it if it has none.
+/// Ends a session whose process has ended at its last message, or removes it if it has none.
 fn close_gone(tx: &Transaction<'_>, id: &str) -> Result<(), Error> {
     let said: bool = tx.query_row("SELECT EXISTS(SELECT 1 FROM messages WHERE session_id = ?1)", [id], |r| r.get(0))?;
     if !said {

@@ -1,4 +1,4 @@
-//! Counting how edits fare, from what was kept with the tool results.
+//! Counts the results of edits, from what was stored with the tool results.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,13 +13,13 @@ pub struct StatsRow {
     pub model: String,
     /// The format the edits were written in.
     pub format: String,
-    /// Edits asked for.
+    /// Edits requested.
     pub asked: u64,
     /// Edits that landed, by the rung that found their place, most frequent first.
     pub landed: Vec<(String, u64)>,
     /// Edits whose place was found and that were then refused by the person or the policy.
     pub refused: u64,
-    /// Edits that ask for what is there already.
+    /// Edits that change nothing because their result is there already.
     pub unchanged: u64,
     /// Edits whose place was not found, or that could not be read.
     pub missed: u64,
@@ -29,10 +29,10 @@ pub struct StatsRow {
     pub retried: u64,
 }
 
-/// How a message begins that asks a model once more which changed no file.
+/// The beginning of a message that asks a model once more which changed no file.
 pub const NUDGE: &str = "No file was changed.";
 
-/// One result as it is kept.
+/// One stored result.
 #[derive(Deserialize)]
 struct StoredResult {
     #[serde(default)]
@@ -49,7 +49,7 @@ struct KeptEdit {
     format: String,
     #[serde(default)]
     rung: Option<String>,
-    /// Where one result holds edits that came to different ends: whether this one landed.
+    /// Whether this edit landed, where one result holds edits with different outcomes.
     #[serde(default)]
     ok: Option<bool>,
 }

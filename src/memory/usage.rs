@@ -1,11 +1,11 @@
-//! Adding up what answers took: tokens and dollars by session, day, model or turn.
+//! Sums the usage of answers: tokens and dollars by session, day, model or turn.
 
 use rusqlite::params;
 
 use super::{Error, Memory, count};
 use crate::text::number::tokens;
 
-/// What is added up in one row.
+/// The unit that one row sums up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UsageBy {
     /// A session.

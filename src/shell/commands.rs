@@ -1,4 +1,4 @@
-//! The commands of one session: what each starts with, what it leaves to the next, and the jobs that still run.
+//! The commands of one session: the state each starts with and leaves to the next, and the jobs that still run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,19 +15,19 @@ use crate::archive::Archive;
 use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::workspace::{Access, Workspace};
 
-/// The most commands that run on beside the conversation.
+/// The most commands that run in the background.
 pub const MOST_JOBS: usize = 8;
 /// The longest text of a command, in bytes.
 pub const LONGEST: usize = 64 << 10;
 
-/// What keeps the states before a command changes them.
+/// The keeper of the states before a command changes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeper {
     /// The guard: each call waits until the state before is kept.
     Guard,
     /// Looking before and after.
     Scan,
-    /// Nothing: the person was told and agreed.
+    /// None: the person was informed and agreed.
     None,
 }
 
@@ -42,17 +42,17 @@ impl Keeper {
     }
 }
 
-/// What every session's commands share.
+/// The part that every session's commands share.
 pub struct Shell {
     /// The workspace.
     pub workspace: Workspace,
     /// Its archive.
     pub archive: Archive,
-    /// What the configuration says of places.
+    /// The configured places.
     pub places: PlaceSettings,
-    /// What commands find in their environment.
+    /// The environment of commands.
     pub environment: Environment,
-    /// The folder of logs; none: they are not kept.
+    /// The folder of logs; `None`: they are not stored.
     pub logs: Option<PathBuf>,
     /// This program, whose hidden name is the helper.
     pub program: PathBuf,
@@ -72,13 +72,13 @@ pub struct CommandRequest {
 /// Why a command was not started. Nothing was run.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// What was asked for cannot be.
+    /// The request is invalid.
     #[error("{0}")]
     Refused(String),
     /// The kernel has no guard for it.
     #[error("the command was not run: there is no guard here: {0}")]
     NoGuard(String),
-    /// Its states could not be kept.
+    /// Its states could not be staged.
     #[error(transparent)]
     Unkept(#[from] ScanError),
     /// The archive has no place for them.
@@ -111,11 +111,11 @@ pub struct Command {
     pub id: String,
     /// Its text.
     pub text: String,
-    /// What keeps its states.
+    /// The keeper of its states.
     pub keeper: Keeper,
     /// It runs, or has run.
     pub running: RunningCommand,
-    /// Where its output is kept.
+    /// The path of its log.
     pub log: Option<PathBuf>,
     given: Vec<(String, String)>,
     staged: Mutex<StagedStates>,
@@ -128,9 +128,9 @@ struct StagedStates {
     older: Vec<CommandStaging>,
     scan: Option<Scan>,
     left_out: Vec<(String, String)>,
-    /// What it left was taken up already.
+    /// Whether the state it left was taken up already.
     left_taken: bool,
-    /// Its end was told to the model.
+    /// Whether its end was reported to the model.
     reported: bool,
 }
 
@@ -207,7 +207,7 @@ impl Commands {
         let running = match launched {
             Ok(running) => running,
             Err(error) => {
-                // Nothing ran, so nothing is in it.
+                // Nothing ran, so the folder is empty.
                 let _ = staging.map(CommandStaging::remove);
                 return Err(StartError::Helper(error));
             }
@@ -215,7 +215,7 @@ impl Commands {
         if keeper == Keeper::Guard
             && let Some(why) = no_guard(&running)
         {
-            // Nothing ran, so nothing is in it.
+            // Nothing ran, so the folder is empty.
             let _ = staging.map(CommandStaging::remove);
             return Err(StartError::NoGuard(why));
         }
@@ -238,7 +238,7 @@ impl Commands {
         match Scan::before(&self.shell.places(), self.shell.archive.home(), &staging) {
             Ok(scan) => Ok((Some(staging), Some(scan))),
             Err(error) => {
-                // Nothing ran, so nothing is in it.
+                // Nothing ran, so the folder is empty.
                 let _ = staging.remove();
                 Err(error.into())
             }
@@ -364,7 +364,7 @@ impl Shell {
 
 impl Command {
     fn staged(&self) -> MutexGuard<'_, StagedStates> {
-        // What is behind the lock is replaced in one step each time.
+        // The value behind the lock is replaced in one step each time.
         self.staged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -381,7 +381,7 @@ impl Command {
         let mut staged = self.staged();
         while let Some(old) = staged.older.first_mut() {
             seal(old)?;
-            // What stays is sealed once more by the next start, as nothing: its states are equal.
+            // A folder that stays is sealed once more by the next start, as nothing: its states are equal.
             let _ = staged.older.remove(0).remove();
         }
         let StagedStates { staging, scan, older, .. } = &mut *staged;
@@ -402,7 +402,7 @@ impl Command {
             return if self.running.progress().is_over() { Ok(None) } else { Err("its helper does not answer".into()) };
         }
         if scan.is_some() {
-            // From here on what was there is what is there now.
+            // From here on the states before are the present ones.
             *scan = Scan::before(&shell.places(), shell.archive.home(), &next).ok();
         }
         let mut old = std::mem::replace(open, next);

@@ -1,4 +1,4 @@
-//! What a command finds in its environment, and what is kept from it.
+//! The environment of a command, and the variables that are withheld from it.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ const SECRETS: &[&str] =
     &["*_KEY", "*_TOKEN", "*SECRET*", "*PASSWORD*", "*PASSWD*", "*CREDENTIAL*", "*_PAT", "AWS_*", "SSH_AUTH_SOCK"];
 /// Variables that run something in every shell or program.
 const RUNS: &[&str] = &["LD_PRELOAD", "BASH_ENV", "ENV", "PROMPT_COMMAND"];
-/// What every shell counts for itself.
+/// The variables that every shell sets for itself.
 const OF_THE_SHELL: &[&str] = &["PWD", "OLDPWD", "SHLVL", "_"];
 /// Values shorter than this are not looked for in output.
 const SHORTEST_SECRET: usize = 8;
 /// Variables that go on to the next command, and their bytes.
 const MOST_LEFT: usize = 64;
 const MOST_LEFT_BYTES: usize = 32 << 10;
-/// What an editor would say.
+/// The message in place of an editor.
 const NO_EDITOR: &str = "echo 'no editor here: use -m, -F or --no-edit' >&2; false";
 
 /// Variables that are set for every command.

@@ -1,4 +1,4 @@
-//! What nebula and the helper of a command tell each other: one JSON value a line, over the helper's standard input.
+//! The messages between nebula and the helper of a command: one JSON value a line, over the helper's standard input.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 
 use super::places::PlaceSettings;
 
-/// What a helper is started for.
+/// The order that starts a helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
     /// The shell's program.
     pub shell: PathBuf,
     /// Its arguments; the text comes after them.
     pub arguments: Vec<String>,
-    /// What it runs.
+    /// The text that it runs.
     pub text: String,
     /// Where it runs.
     pub folder: PathBuf,
     /// Its whole environment.
     pub variables: Vec<(String, String)>,
-    /// Where states before go; none: nothing is kept.
+    /// The folder for states before; `None`: nothing is staged.
     pub staging: Option<PathBuf>,
     /// What the guard works with, where it keeps them.
     pub guard: Option<GuardStart>,
@@ -66,7 +66,7 @@ impl Summary {
     }
 }
 
-/// What nebula asks of a running helper.
+/// An order to a running helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -86,7 +86,7 @@ pub enum Exit {
     Signal(i32),
 }
 
-/// What a helper tells.
+/// A report of a helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HelperReport {
@@ -100,17 +100,17 @@ pub enum HelperReport {
     Switched(Summary),
     /// What is to be known of the states since the last sealing.
     Summary(Summary),
-    /// The shell is over; what it left, where it told: its folder and exported variables.
+    /// The shell has ended; the state it left, where it was written: its folder and exported variables.
     Exited(Exit, Option<ShellState>),
-    /// So many of the command's processes still run, a little after the shell's end.
+    /// This many of the command's processes still run, a little after the shell's end.
     StillRun(usize),
     /// No process of the command is left.
     Ended,
-    /// Something to tell the person and the model.
+    /// A notice for the person and the model.
     Notice(String),
 }
 
-/// What a shell leaves to the next one.
+/// The state that a shell leaves to the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ShellState {
     /// Its folder.

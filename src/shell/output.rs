@@ -10,11 +10,11 @@ use crate::text::number::thousands;
 
 /// The largest log; of a longer output the middle is left out.
 const LARGEST_LOG: u64 = 64 << 20;
-/// What is kept of the end of a longer one.
+/// How many bytes of the end of a longer output the log holds.
 const LOG_TAIL: usize = 1 << 20;
 /// A line that has not ended by then is cut.
 const LONGEST_LINE: usize = 1 << 20;
-/// What the model gets of the beginning and of the end, in bytes.
+/// How many bytes of the beginning and of the end the model gets.
 const HEAD: usize = 8 << 10;
 const TAIL: usize = 24 << 10;
 /// Columns of a line that the model gets.
@@ -28,7 +28,7 @@ const SHOWN_BYTES: usize = 2 << 20;
 #[derive(Debug, Default)]
 pub struct Cleaner {
     line: Vec<u8>,
-    /// What stood on the line before the last carriage return; the part that is not written over shows.
+    /// The text of the line before the last carriage return; the part that is not overwritten shows.
     under: Vec<u8>,
     escape: Escape,
     /// The last byte was a carriage return.
@@ -138,7 +138,7 @@ fn overlay(line: &[u8], under: &[u8]) -> String {
     text
 }
 
-/// Where the whole output is kept.
+/// The file that holds the whole output.
 #[derive(Debug)]
 struct Log {
     path: PathBuf,

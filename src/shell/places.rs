@@ -1,4 +1,4 @@
-//! What a path is to a keeper.
+//! Classifies paths for a keeper.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_
 /// Folders of a repository that only ever gain files.
 const GIT_ONLY_GROWS: &[&str] = &["objects", "lfs"];
 
-/// What a path is.
+/// The class of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathClass {
-    /// Its state is kept before it is changed.
+    /// Its state is staged before it is changed.
     Kept,
     /// Nebula's own: no command may change it.
     Refused,
@@ -31,12 +31,12 @@ pub enum PathClass {
     Outside,
 }
 
-/// What the configuration says of places.
+/// The configured places.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PlaceSettings {
     /// `shell.derived`: more folders that can be rebuilt, as globs.
     pub derived: Vec<String>,
-    /// `shell.kept`: folders that are kept though they look derived.
+    /// `shell.kept`: folders that are archived though they look derived.
     pub kept: Vec<String>,
 }
 
@@ -107,7 +107,7 @@ impl PathClasses {
             return known;
         }
         let derived = self.looks_derived(folder);
-        // Proof may still come: what is not derived now is looked at again by the next command.
+        // Proof may appear later: a folder that is not derived now is checked again by the next command.
         let kept = derived.then(|| folder.to_path_buf());
         self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_path_buf(), kept);
         derived

@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 
 /// How long it may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What it does: a file is made, renamed and removed, and the archive is reached for.
+/// The probe's text: a file is made, renamed and removed, and the archive is accessed.
 const TEXT: &str = "echo x > a && mv a b && rm b; rm -rf .shaft; exit 0";
 
 /// Runs a command under the guard in a folder of its own.

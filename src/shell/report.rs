@@ -1,4 +1,4 @@
-//! What a command came to, in the words that the model and the person get.
+//! The report of a command, in the words that the model and the person get.
 
 use super::commands::{Command, Keeper};
 use super::message::Exit;
@@ -13,18 +13,18 @@ const LISTED: usize = 30;
 pub enum Stopped {
     /// The person ended it.
     Person,
-    /// After so many seconds.
+    /// It was ended after this many seconds.
     Limit(u64),
     /// The model ended it.
     Model,
 }
 
-/// What sealing a command's states came to.
+/// The result of sealing a command's states.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SealResult {
     /// The changeset; none: it changed nothing.
     pub changeset: Option<Id>,
-    /// What it changed.
+    /// Its changes.
     pub changes: Vec<CommandChange>,
     /// Paths whose state now could not be read, each with why.
     pub unread: Vec<(String, String)>,
@@ -37,7 +37,7 @@ pub struct CommandReport {
     pub line: String,
     /// A word or two for the screen.
     pub summary: String,
-    /// What else is to be known, a line each.
+    /// Further notes, a line each.
     pub notes: Vec<String>,
     /// Lines for changed files.
     pub files: Vec<String>,

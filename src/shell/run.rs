@@ -1,4 +1,4 @@
-//! A command under way, as nebula sees it: its helper is started, its output read, its end waited for.
+//! A command under way: starts its helper, reads its output, waits for its end.
 
 use std::io::{self, BufReader, Read as _};
 use std::os::fd::OwnedFd;
@@ -13,14 +13,14 @@ use super::helper;
 use super::message::{Exit, HelperReport, Order, ShellState, Start, Summary, receive, send};
 use super::output::Output;
 
-/// What is read of the output at once.
+/// How much output is read at once.
 const PIECE: usize = 64 << 10;
 
-/// What is needed to start a command.
+/// The parameters that start a command.
 pub struct Launch {
     /// The program that is the helper under its hidden name.
     pub program: PathBuf,
-    /// What the helper gets.
+    /// The helper's start order.
     pub start: Start,
     /// Takes what is printed.
     pub output: Output,
@@ -35,11 +35,11 @@ pub struct CommandProgress {
     pub process: Option<u32>,
     /// The shell is over, and what it left.
     pub exit: Option<(Exit, Option<ShellState>)>,
-    /// So many processes ran on after it.
+    /// How many processes ran on after it.
     pub still_run: Option<usize>,
     /// No process is left.
     pub ended: bool,
-    /// The helper is gone, or the shell could not be started: why.
+    /// Why the helper ended, or the shell could not be started.
     pub failed: Option<String>,
     /// There is no guard here: why.
     pub no_guard: Option<String>,
@@ -47,7 +47,7 @@ pub struct CommandProgress {
     pub switched: usize,
     /// What is to be known beside the changes.
     pub summary: Summary,
-    /// What the helper had to say.
+    /// The helper's notices.
     pub notices: Vec<String>,
     /// All output is read.
     pub drained: bool,
@@ -150,7 +150,7 @@ impl RunningCommand {
 
     /// Ends every process of it; they have two seconds to do so themselves.
     pub fn stop(&self) {
-        // A helper that is gone has ended them.
+        // A helper that has ended has ended them too.
         let _ = send(&mut *lock(&self.orders), &Order::Stop);
     }
 }
@@ -160,7 +160,7 @@ impl RunningCommand {
     pub fn switch(&self, folder: &Path) -> bool {
         const PATIENCE: Duration = Duration::from_secs(5);
         let before = self.progress().switched;
-        // A helper that is gone switches nothing.
+        // A helper that has ended switches nothing.
         let _ = send(&mut *lock(&self.orders), &Order::Switch(folder.to_path_buf()));
         let done = |progress: &CommandProgress| progress.switched > before || progress.is_over();
         self.wait(Some(Instant::now() + PATIENCE), done) && self.progress().switched > before
@@ -238,6 +238,6 @@ impl Shared {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What is behind these locks is replaced in one step each time.
+    // The value behind these locks is replaced in one step each time.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -23,10 +23,10 @@ pub const MOST_FILES: usize = 50_000;
 pub const MOST_BYTES: u64 = 1 << 30;
 /// The copies, in `.shaft`.
 const SHADOW: &str = "shadow";
-/// What was there before the command, in its staging folder.
+/// The state before the command, in its staging folder.
 const BEFORE: &str = "before";
 
-/// Why a tree cannot be kept so.
+/// Why a tree cannot be scanned.
 #[derive(Debug, thiserror::Error)]
 pub enum ScanError {
     /// It is too large.
@@ -37,7 +37,7 @@ pub enum ScanError {
     Io {
         /// Where.
         path: PathBuf,
-        /// What it said.
+        /// The error of the file system.
         source: io::Error,
     },
 }
@@ -46,7 +46,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> ScanError + '_ {
     move |source| ScanError::Io { path: path.to_path_buf(), source }
 }
 
-/// One kept path as it was.
+/// One path as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
     path: String,
@@ -85,7 +85,7 @@ impl Entry {
     }
 }
 
-/// What was there before a command, and what could not be copied.
+/// The state before a command, and the paths that could not be copied.
 #[derive(Debug)]
 pub struct Scan {
     shadow: PathBuf,
@@ -137,7 +137,7 @@ impl Scan {
         Ok(Scan { shadow, entries, left_out })
     }
 
-    /// Takes up the scan of a command whose process is gone.
+    /// Resumes the scan of a command whose process has ended.
     ///
     /// # Errors
     /// When what was put down cannot be read.

@@ -20,7 +20,7 @@ use super::message::{Start, receive, send};
 
 /// The hidden name under which the program is the second stage.
 pub const NAME: &str = "__stage";
-/// What comes with the descriptor, or before the reason why there is none.
+/// The byte that accompanies the descriptor, or precedes the reason why there is none.
 const HERE: u8 = b'+';
 const FAILED: u8 = b'-';
 /// The longest reason.

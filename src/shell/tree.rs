@@ -41,7 +41,7 @@ fn parent_of(pid: i32) -> Option<i32> {
 pub fn signal_all(signal: Signal) -> usize {
     let all = descendants();
     for pid in &all {
-        // One that is gone by now needs none.
+        // A process that has ended needs no signal.
         let _ = kill_process(*pid, signal);
         if signal == Signal::TERM {
             // A stopped one takes no other signal.

@@ -33,7 +33,7 @@ pub fn is_hidden(c: char) -> bool {
 
 /// Returns whether a zero-width joiner between these two texts makes one emoji of several, and so hides nothing.
 pub fn joins_emoji(before: &str, after: &str) -> bool {
-    // What may follow an emoji before the joiner: the mark that asks for its picture.
+    // Before the joiner an emoji may carry the mark that requests its picture.
     let before = before.strip_suffix('\u{fe0f}').unwrap_or(before).chars().next_back();
     let emoji = |c: char| matches!(c as u32, 0x2190..=0x21ff | 0x2600..=0x27bf | 0x2b00..=0x2bff | 0x1f000..=0x1faff);
     before.is_some_and(emoji) && after.chars().next().is_some_and(emoji)

@@ -1,4 +1,4 @@
-//! How far one word is from another, and which word was probably meant.
+//! The edit distance of two words, and the nearest word to a mistyped one.
 
 /// Returns the word nearest to `word`, if one is near enough to be what was meant.
 pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&'a str> {

@@ -1,4 +1,4 @@
-//! Numbers in words.
+//! Formats numbers.
 
 /// Formats a number with its thousands apart: `1,204`.
 pub fn thousands(n: usize) -> String {

@@ -1,4 +1,4 @@
-//! Sizes in bytes as people write them.
+//! Formats sizes in bytes.
 
 use super::number::plural;
 

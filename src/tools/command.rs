@@ -1,5 +1,5 @@
-//! `runCommand`, `commandOutput` and `stopCommand`: a shell, its jobs and their output. Running is the agent's, which
-//! asks first.
+//! `runCommand`, `commandOutput` and `stopCommand`: a shell, its jobs and their output. The agent runs them, after it
+//! has asked.
 
 use std::time::{Duration, Instant};
 
@@ -55,7 +55,7 @@ pub const STOP: Builtin = Builtin {
 
 /// The longest that a command may be given, in seconds.
 const LONGEST: usize = 3_600;
-/// How long it is given unless told otherwise.
+/// The default limit in seconds.
 const USUAL: usize = 120;
 /// The longest wait for output, in seconds.
 const LONGEST_WAIT: usize = 60;

@@ -23,7 +23,7 @@ pub use base::{
     ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSet, Verb, drift,
 };
 
-/// Nebula's own tools, in the order in which the model is told of them.
+/// Nebula's own tools, in the order in which they are listed to the model.
 pub const BUILTIN: &[Builtin] = &[
     list::TOOL,
     read::TOOL,

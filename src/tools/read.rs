@@ -29,7 +29,7 @@ pub const TOOL: Builtin = Builtin {
     run,
 };
 
-/// The longest answer, in bytes; beyond it whole lines are left out, and the model is told how to get them.
+/// The longest answer, in bytes; beyond it whole lines are left out, and the answer says how to get them.
 const CAP: usize = 256 << 10;
 
 fn parameters() -> Value {

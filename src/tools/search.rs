@@ -25,7 +25,7 @@ pub const TOOL: Builtin = Builtin {
 
 /// The most files in one answer.
 const FILES: usize = 200;
-/// After so many files it is told how many were looked at.
+/// The number of files after which progress is reported.
 const TELLING: usize = 500;
 /// The most matching lines shown of each.
 const LINES: usize = 3;
@@ -74,7 +74,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     }
     let folder = match context.reading(given, Access::Folder)? {
         ReadTarget::Inside(path) => path,
-        // An absolute folder stands for itself in a walk.
+        // An absolute folder stays absolute in a walk.
         ReadTarget::Approved(path) => path.to_string_lossy().into_owned(),
         ReadTarget::Outside(path) => return Ok(RunResult::Outside(path)),
     };

@@ -1,4 +1,4 @@
-//! Files that a wrong path may mean: models leave folders out, or put some in front.
+//! Finds the files that a wrong path may mean: models leave folders out, or add some in front.
 
 use super::Workspace;
 

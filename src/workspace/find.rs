@@ -24,20 +24,20 @@ pub struct Files {
     complete: AtomicBool,
     /// Told when the walk is over.
     over: (Mutex<()>, Condvar),
-    /// Counts the searches, so that each knows whether it is the newest.
+    /// Counts the searches, so that each knows whether a newer one has begun.
     searches: AtomicU64,
     /// The last search, if its time was over before it was.
     going: Mutex<Option<RunningSearch>>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hits {
     /// Best first.
     pub hits: Vec<Hit>,
     /// Paths in the index.
     pub total: usize,
-    /// The walk is over, and the search too: asked again, it finds the same.
+    /// Whether walk and search have ended: a repetition finds the same.
     pub complete: bool,
 }
 
@@ -56,7 +56,7 @@ impl Files {
                 if stop.load(Ordering::Relaxed) {
                     return WalkState::Quit;
                 }
-                // What cannot be read is not offered.
+                // Entries that cannot be read are not offered.
                 let Ok(entry) = entry else { return WalkState::Continue };
                 let path = entry.path().strip_prefix(workspace.root()).ok().and_then(|p| p.to_str());
                 if let Some(path) = path.filter(|p| !p.is_empty()) {
@@ -96,7 +96,7 @@ impl Files {
         self.complete.load(Ordering::Acquire)
     }
 
-    /// Looks again at paths that may have appeared or gone.
+    /// Checks paths that may have appeared or been removed.
     pub fn update(&self, workspace: &Workspace, paths: &[String]) {
         for path in paths {
             let is_file = workspace.resolve(path, Access::Entry).is_ok() && workspace.stamp(path).is_some();
@@ -124,7 +124,7 @@ impl Files {
         let mine = self.searches.fetch_add(1, Ordering::Relaxed) + 1;
         let end = Instant::now().checked_add(patience);
         let over = || self.searches.load(Ordering::Relaxed) != mine || end.is_some_and(|e| Instant::now() >= e);
-        // Before the search: a walk that ends meanwhile has told all by the next one.
+        // Before the search: a walk that ends meanwhile has reported everything by the next one.
         let complete = self.complete.load(Ordering::Acquire);
         let index = self.read();
         let total = index.count();

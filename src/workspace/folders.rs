@@ -11,7 +11,7 @@ use super::read::split;
 use crate::disk::Folder;
 use crate::proposal::State;
 
-/// What the owner needs to change what is in a folder.
+/// The permissions that the owner needs to change the contents of a folder.
 const OWNER: u32 = 0o700;
 
 /// The folders of one restore, by normalised path without the closing `/`.
@@ -92,7 +92,7 @@ impl<'a> Folders<'a> {
         }
     }
 
-    /// Sets the modes of those that stay or came, innermost first.
+    /// Sets the modes of restored and remaining folders, innermost first.
     ///
     /// # Errors
     /// The first that failed; the others are set.

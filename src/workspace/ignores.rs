@@ -15,7 +15,7 @@ use crate::disk::{self, Links};
 /// The largest file of patterns that is read, in bytes.
 const LARGEST: u64 = 4 << 20;
 
-/// The patterns of a workspace's folders, read as a walk comes to them.
+/// The patterns of a workspace's folders, read as a walk reaches them.
 #[derive(Debug)]
 pub struct Ignores {
     /// Where looking upwards ends: the workspace's root, or the repository's that holds it.
@@ -116,7 +116,7 @@ impl Ignores {
 
     /// Returns the patterns in a file, for what lies in `folder`; `None`: there are none.
     fn patterns_in(&self, folder: &Path, file: &Path) -> Option<Gitignore> {
-        // Most folders have none: that is told by one look.
+        // Most folders have none, which one look decides.
         file.symlink_metadata().ok()?;
         let bytes = match disk::read_file(file, LARGEST, Links::Follow) {
             Ok(bytes) => bytes,

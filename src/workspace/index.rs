@@ -25,7 +25,7 @@ pub struct Hit {
     pub at: Vec<u32>,
 }
 
-/// Paths one after another in one text, and what tells quickly that one cannot match.
+/// Paths one after another in one text, with data that excludes non-matching ones quickly.
 #[derive(Debug, Default)]
 pub struct Index {
     text: String,
@@ -39,7 +39,7 @@ pub struct Index {
     /// By depth and path: all that come before `deep`.
     shallow: BTreeSet<(u8, String)>,
     deep: Option<(u8, String)>,
-    /// Counts what changed, so that a search knows whether it may go on.
+    /// Counts changes, so that a search knows whether it may continue.
     changes: u64,
 }
 
@@ -142,7 +142,7 @@ impl Index {
         None
     }
 
-    /// Records that an entry's path went away, or is there again.
+    /// Records that an entry's path was removed, or exists again.
     pub fn set_gone(&mut self, i: usize, gone: bool) {
         if self.gone[i] == gone {
             return;
@@ -186,7 +186,7 @@ const CLASSES: usize = 4 * (LONGEST + 1);
 pub struct RunningSearch {
     query: String,
     limit: usize,
-    /// The index's count of changes: entries stay what they are only while it stands.
+    /// The index's count of changes: entries are valid only while it is the same.
     changes: u64,
     pattern: Pattern,
     wanted: u64,

@@ -1,4 +1,4 @@
-//! Files that are too large to be held: read once through for their sum, copied a piece at a time.
+//! Files that are too large to be held in memory: hashed in one pass, copied a piece at a time.
 
 use std::fs::File;
 use std::io;

@@ -29,7 +29,7 @@ pub use path::{Access, PathError, lexical, normalise};
 pub use read::{Read, ReadError, is_text};
 pub use stamp::Stamp;
 
-/// What marks a root, in the folder itself.
+/// The names that mark a folder as a root.
 const MARKS: [&str; 3] = [".shaft", ".nebula", ".git"];
 
 /// The workspace: a root, and the folders in it that are no one's to touch.

@@ -1,4 +1,4 @@
-//! Which file a path means, and whether it may be touched.
+//! Resolves paths and decides whether they may be touched.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -11,12 +11,12 @@ use super::Workspace;
 /// Links followed before a path counts as a loop.
 const MAX_LINKS: usize = 40;
 
-/// What a path is wanted for.
+/// The use that a path is resolved for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Reading or writing the regular file it leads to, which need not exist yet.
     File,
-    /// Deleting or moving what the name itself stands for, a link too.
+    /// Deleting or moving the name itself, a link too.
     Entry,
     /// Listing the folder it leads to.
     Folder,
@@ -46,7 +46,7 @@ pub enum PathError {
     NotAFile {
         /// As given.
         given: String,
-        /// What it is.
+        /// The kind of the file.
         kind: &'static str,
     },
     /// Not a folder.
@@ -154,7 +154,7 @@ impl Workspace {
         let protected = |what: String| Err(PathError::Protected { given: given.into(), what });
         for part in inside.components() {
             let name = part.as_os_str();
-            // Some file systems do not tell cases apart.
+            // Some file systems ignore case.
             if own.iter().any(|own| name.eq_ignore_ascii_case(own)) {
                 return protected(name.to_string_lossy().to_string());
             }

@@ -1,4 +1,4 @@
-//! Bytes with a stamp, so that "changed since you read it" can be told.
+//! Reads bytes with a stamp, so that "changed since you read it" can be decided.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,13 +15,13 @@ use super::{Access, PathError, Workspace};
 use crate::disk::{self, Folder, Links};
 use crate::proposal::State;
 
-/// Bytes looked at to tell text from anything else.
+/// How many bytes are examined to recognise text.
 const PROBE: usize = 8 << 10;
 
-/// What a path was when it was read, and the stamp of that moment.
+/// The state of a path when it was read, and the stamp of that moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Read {
-    /// What was there.
+    /// The state.
     pub state: State,
     /// Its stamp; `None`: nothing was there.
     pub stamp: Option<Stamp>,
@@ -33,15 +33,15 @@ pub enum ReadError {
     /// Not a regular file.
     #[error("{path} is {kind}, not a regular file")]
     NotAFile {
-        /// As asked.
+        /// The path as requested.
         path: String,
-        /// What it is.
+        /// The kind of the file.
         kind: &'static str,
     },
     /// It may only be streamed.
     #[error("{path} is too large to be read whole ({size} bytes)")]
     TooLarge {
-        /// As asked.
+        /// The path as requested.
         path: String,
         /// In bytes.
         size: u64,
@@ -49,7 +49,7 @@ pub enum ReadError {
     /// The disk refused.
     #[error("cannot read {path}: {source}")]
     Io {
-        /// As asked.
+        /// The path as requested.
         path: String,
         /// The error of the file system.
         source: io::Error,
@@ -92,7 +92,7 @@ impl Workspace {
         let Some(name) = path.strip_suffix('/') else {
             return match self.read(path) {
                 Err(ReadError::NotAFile { kind: "a folder", .. }) => Ok(ABSENT),
-                // What the link leads to is another path's.
+                // The target of the link is another path's.
                 Err(ReadError::Io { source, .. }) if disk::is_linked_folder(&source) => Ok(ABSENT),
                 read => read,
             };
@@ -188,7 +188,7 @@ impl Workspace {
     /// protected where the workspace is the home folder, and nebula's to read all the same.
     fn is_own(&self, path: &str) -> bool {
         let full = self.full(path);
-        // What is not there yet is told by the nearest folder that is.
+        // A file that does not exist yet takes the place of the nearest folder that does.
         let there = full.ancestors().find(|a| a.symlink_metadata().is_ok());
         path.starts_with(".nebula/") && there.is_some_and(|a| a.canonicalize().is_ok_and(|real| real == *a))
     }
@@ -200,7 +200,7 @@ impl Workspace {
     }
 }
 
-/// Nothing there.
+/// A path that does not exist.
 const ABSENT: Read = Read { state: State::Absent, stamp: None };
 
 /// Returns a normalised path's folder and name; the folder of a name alone is empty.
@@ -224,7 +224,7 @@ fn read_in(folder: &Folder, name: &OsStr, path: &str, stop: &CancellationToken) 
     if !disk::is(&stat, FileType::RegularFile) {
         return Err(ReadError::NotAFile { path: path.into(), kind: disk::kind_of_stat(&stat) });
     }
-    // What was a file may have become a link or a pipe by now: neither is followed nor waited for.
+    // A file may have become a link or a pipe by now: neither is followed nor waited for.
     let file = match folder.open_file(name) {
         Ok(file) => file,
         Err(e) if is_absent(&e) => return Ok(ABSENT),

@@ -1,4 +1,4 @@
-//! Search in files: which hold a keyword, with the first lines that do.
+//! Searches files for a keyword, with the first lines that match.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,13 +11,13 @@ use grep_searcher::{BinaryDetection, SearcherBuilder};
 use super::Workspace;
 use crate::disk::{Links, open_file};
 
-/// Bytes of a matching line that are kept.
+/// Bytes of a matching line that are returned.
 const MAX_LINE: usize = 400;
 
 /// Bytes of a file that are held at once; one with a longer line is passed over.
 const MAX_BUFFER: usize = 16 << 20;
 
-/// What to look for.
+/// A request for a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchRequest {
     /// The words, or a regular expression.
@@ -106,7 +106,7 @@ pub trait SearchObserver {
     /// Returns whether the search is to end.
     fn stopped(&self) -> bool;
 
-    /// Is told of each file that is looked at.
+    /// Called for each file that is searched.
     fn looked_at_one(&mut self) {}
 }
 

@@ -1,4 +1,4 @@
-//! Stamps of files: what tells cheaply whether one was touched.
+//! Stamps of files, by which a change is noticed cheaply.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;

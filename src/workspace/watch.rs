@@ -1,5 +1,5 @@
-//! Changes in the workspace and the archive, debounced, handed to a callback. Whose they are the receiver tells by
-//! stamps and bytes.
+//! Watches the workspace and the archive and hands debounced changes to a callback. The receiver decides by stamps and
+//! bytes who made them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,23 +13,23 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use super::Workspace;
 use crate::disk;
 
-/// Quiet after which changes are told.
+/// The quiet time after which changes are reported.
 const QUIET: Duration = Duration::from_millis(100);
-/// Changes are told after this even without quiet.
+/// Changes are reported after this time even without quiet.
 const LONGEST: Duration = Duration::from_secs(1);
 /// Folders above which a tree is not watched.
 const MAX_FOLDERS: usize = 20_000;
-/// Paths above which a change is told as one of everything.
+/// The number of paths above which a change is reported as one of everything.
 const MAX_PATHS: usize = 5_000;
 
-/// What changed since the last time.
+/// The changes since the last report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
     /// Normalised paths that were made, changed or deleted.
     pub paths: Vec<String>,
     /// The archive changed.
     pub archive: bool,
-    /// So much changed, or events were lost, that anything may have changed.
+    /// So many changes, or lost events, that anything may have changed.
     pub all: bool,
 }
 
@@ -40,7 +40,7 @@ pub struct FileWatch {
     pub archive_only: bool,
 }
 
-/// Nothing can be watched.
+/// Why nothing can be watched.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot watch {}: {source}", path.display())]
 pub struct WatchError {
@@ -72,7 +72,7 @@ impl Workspace {
         }
         let archive_only = !self.watch_folders(&mut watcher, "");
         if archive_only && !archive_seen {
-            // For the archive to be seen when it appears.
+            // So that the archive is noticed when it appears.
             watcher.watch(self.root(), RecursiveMode::NonRecursive).map_err(fail(self.root()))?;
         }
         let watcher = Arc::new(Mutex::new(watcher));
@@ -123,7 +123,7 @@ struct Teller {
 }
 
 impl Teller {
-    /// Runs until the watcher is gone.
+    /// Runs until the watcher is dropped.
     fn run(&mut self, events: &Receiver<notify::Result<Event>>, tell: impl Fn(Changes)) {
         while let Ok(first) = events.recv() {
             let (mut paths, mut changes) = (BTreeSet::new(), Changes::default());
@@ -154,7 +154,7 @@ impl Teller {
         }
     }
 
-    /// Watches folders that are new, and the archive once it is there; what lies in them already has changed too.
+    /// Watches new folders, and the archive once it exists; their contents count as changed too.
     fn follow(&mut self, paths: &mut BTreeSet<String>, changes: &mut Changes) {
         let Some(watcher) = self.watcher.upgrade() else { return };
         let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);

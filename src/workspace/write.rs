@@ -44,9 +44,9 @@ pub struct Staged {
     name: String,
     step: Step,
     done: Done,
-    /// Folders that were made for it, outermost first: each with the one it lies in and its normalised path.
+    /// Folders that were made for it, outermost first: each with its parent and its normalised path.
     made: Vec<(Arc<Folder>, String)>,
-    /// What the new file could not keep of the old one.
+    /// The attributes of the old file that the new one could not keep.
     lost: Vec<String>,
     exchanges: bool,
     /// The two files were not exchanged.
@@ -57,7 +57,7 @@ pub struct Staged {
     names: i64,
 }
 
-/// What is to be done. The temporary file is named.
+/// The step to be done, with the name of the temporary file.
 #[derive(Debug)]
 enum Step {
     Replace(String),
@@ -65,13 +65,13 @@ enum Step {
     Remove(String),
 }
 
-/// What was done.
+/// The step that was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Done {
     Nothing,
-    /// What was there has the temporary name now.
+    /// The previous file has the temporary name now.
     Aside,
-    /// What was there is gone.
+    /// The previous file was replaced.
     Over,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Staging<'a> {
             }
             Err(error) => {
                 staged.discard();
-                // What was made for it is gone again.
+                // Folders made for it are removed again.
                 staged.made.iter().for_each(|(_, path)| drop(self.folders.remove(path)));
                 Err(error)
             }
@@ -292,7 +292,7 @@ impl Staged {
     fn is_aside(&self, now: &Read) -> io::Result<bool> {
         let stamp = self.folder.stat(self.temp())?.map(|stat| Stamp::of_stat(&stat));
         let same = stamp.zip(now.stamp).is_some_and(|(aside, read)| aside.is_same_file(&read));
-        // A large file is told by its stamp: reading it once more takes as long as writing it.
+        // A large file is compared by its stamp: reading it once more takes as long as writing it.
         Ok(same && (matches!(now.state, State::Large(_)) || self.holds(self.temp(), &now.state)))
     }
 
@@ -333,18 +333,18 @@ impl Staged {
             return Ok(());
         }
         if !self.holds(&self.name, after) {
-            // Theirs stays. What was aside is archived, unless its path is excluded from the archive; kept beside the
-            // file, it would only be swept at the next start.
+            // The other program's file stays. The file aside is archived, unless its path is excluded from the archive;
+            // a copy beside the file would only be swept at the next start.
             self.finish();
             return Err(io::Error::other("someone else has written since"));
         }
         if self.done == Done::Over && !before.is_absent() {
             let temp = disk::temp_name();
-            // What was begun is put back whole, whoever wants to stop.
+            // A restore that has begun is completed, even after an interruption.
             let written = self.write_temp(&temp, after, before, &CancellationToken::new());
             let written = written.and_then(|file| file.map_or(Ok(()), |f| f.sync_all()));
             if let Err(error) = written.and_then(|()| self.folder.rename(&temp, &self.name)) {
-                // What cannot be removed now is swept at the next start.
+                // A file that cannot be removed now is swept at the next start.
                 let _ = self.folder.remove_file(&temp);
                 return Err(error);
             }
@@ -372,8 +372,8 @@ impl Staged {
         Ok(())
     }
 
-    /// Someone saved the file, and then once more over what was put in place: the newest stays there, the earlier one
-    /// gets a name beside it.
+    /// Handles a file that another program saved, and then once more over the new file: the newest stays, the earlier
+    /// one gets a name beside it.
     fn keep_both(&self, temp: &str) -> io::Error {
         let kept = format!("{}.saved-meanwhile", self.name);
         let done =
@@ -392,7 +392,7 @@ impl Staged {
     /// Removes what was there before the commit.
     pub fn finish(&self) {
         if self.done == Done::Aside {
-            // What cannot be removed now is swept at the next start.
+            // A file that cannot be removed now is swept at the next start.
             let _ = self.folder.remove_file(self.temp());
         }
     }
@@ -416,7 +416,7 @@ impl Staged {
     /// Takes back the preparation: the temporary file, and folders made that are still empty.
     pub fn discard(&self) {
         if self.done == Done::Nothing && !matches!(self.step, Step::Remove(_)) {
-            // What cannot be removed now is swept at the next start.
+            // A file that cannot be removed now is swept at the next start.
             let _ = self.folder.remove_file(self.temp());
         }
         remove_made(&self.made);
@@ -465,8 +465,8 @@ pub fn remove_empty<'a>(workspace: &Workspace, folders: impl Iterator<Item = &'a
     gone
 }
 
-/// Removes the temporary files of processes that are gone from a folder of the workspace, given by its path below
-/// `root`; how many.
+/// Removes the temporary files of processes that have ended from a folder of the workspace, given by its path below
+/// `root`. Returns how many.
 pub fn sweep(root: &Folder, folder: &Path) -> usize {
     let Ok(folder) = root.descend(folder) else { return 0 };
     let names = folder.names().unwrap_or_default();

@@ -21,9 +21,9 @@ use crate::text::number::plural;
 use print::Printer;
 use words::{HELP, ProposalReply, Review};
 
-/// What the person is asked now.
+/// The open question to the person.
 enum OpenQuestion {
-    /// What becomes of a proposal.
+    /// The decision about a proposal.
     Proposal(Box<Pending>),
     /// A question of the model.
     Question(Question),
@@ -32,7 +32,7 @@ enum OpenQuestion {
 struct Pending {
     proposal: std::sync::Arc<Proposal>,
     review: Review,
-    /// The person asked for it: yes or no to all of it.
+    /// The person requested it: yes or no to all of it.
     restore: bool,
 }
 
@@ -43,11 +43,11 @@ struct Chat {
     busy: bool,
     opened: bool,
     waiting: VecDeque<OpenQuestion>,
-    /// Lines that came before their question was there: they are messages.
+    /// Lines typed before their question was printed: they are messages.
     held: VecDeque<String>,
-    /// When the question that stands was put.
+    /// When the open question was printed.
     put: Option<Instant>,
-    /// What the session changed was asked for after a turn.
+    /// Whether the summary of the session's changes was requested after a turn.
     summing_up: bool,
     ended: bool,
 }

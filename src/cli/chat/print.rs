@@ -1,4 +1,4 @@
-//! What line mode prints: plain lines, one thing each.
+//! Prints line mode: plain lines, one thing each.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -25,10 +25,10 @@ pub struct Printer {
     pub step: usize,
     /// The answer that grows, and its line so far.
     open_answer: Option<(ItemId, String, bool)>,
-    /// Calls that were told of.
+    /// The last printed state of each call.
     call_states: HashMap<ItemId, CallState>,
     failed: usize,
-    /// Something stands on the line that has not ended: a prompt.
+    /// Whether an unfinished line, a prompt, is on the screen.
     open: bool,
 }
 

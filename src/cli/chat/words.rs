@@ -2,7 +2,7 @@
 
 use crate::proposal::{Choice, FileDecision, Proposal};
 
-/// What a line says about a proposal. Hunks are numbered from 1 over all files.
+/// A reply to a proposal. Hunks are numbered from 1 over all files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProposalReply {
     /// These hunks are to be written.
@@ -17,16 +17,16 @@ pub enum ProposalReply {
     Show(usize),
     /// The last decision is taken back.
     Undo,
-    /// What can be said.
+    /// A list of the possible replies.
     Help,
 }
 
-/// What can be said about a proposal.
+/// The possible replies to a proposal.
 pub const HELP: &str =
     "y 1 3 accepts hunks, n 2 because ... rejects, all, none, show 2, undo takes the last decision back";
 
 impl ProposalReply {
-    /// Reads a line about a proposal of so many hunks.
+    /// Reads a reply to a proposal of `hunks` hunks.
     ///
     /// # Errors
     /// What was not understood, with what can be said.
@@ -77,7 +77,7 @@ fn numbers(words: &[&str], hunks: usize) -> Result<Vec<usize>, String> {
 
 /// The decisions so far on one proposal.
 pub struct Review {
-    /// One a hunk, in the order of the numbers.
+    /// One choice for each hunk, in the order of the numbers.
     said: Vec<Option<Choice>>,
     past: Vec<(Vec<Option<Choice>>, Option<String>)>,
     /// Why something was rejected.
@@ -104,7 +104,7 @@ impl Review {
         Review { said: vec![None; tied.len()], past: Vec::new(), reason: None, tied, files }
     }
 
-    /// Counts hunks of which nothing was said.
+    /// Counts undecided hunks.
     pub fn undecided(&self) -> usize {
         self.said.iter().filter(|said| said.is_none()).count()
     }

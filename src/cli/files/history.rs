@@ -52,7 +52,7 @@ impl ArchiveCommands<'_> {
 
     fn changesets(&mut self, json: bool) -> Result<u8> {
         let (project, archive) = (self.project(), self.archive);
-        // The names are read beside memory's rows: each takes the disk and the processor about as long.
+        // The names are read while memory reads its rows: each takes the disk and the processor about as long.
         let (ids, known) = std::thread::scope(|scope| {
             let ids = scope.spawn(|| archive.list());
             let known = self.memory.listing(&project);
@@ -107,7 +107,7 @@ impl ArchiveCommands<'_> {
     fn approved<'r>(&self, id: Id, record: Option<&'r ChangesetRecord>) -> Option<Cow<'r, str>> {
         match record {
             Some(record) => record.cause.approved.as_deref().map(Cow::Borrowed),
-            // One that cannot be read is told of by `--check`.
+            // A changeset that cannot be read is reported by `--check`.
             None => self.archive.approved(id).ok().flatten().map(Cow::Owned),
         }
     }

@@ -27,12 +27,12 @@ use crate::workspace::{Access, Workspace};
 
 /// All went well.
 pub const DONE: u8 = 0;
-/// It failed: one line says why, and nothing was changed.
+/// The exit code of a failure: one line says why, and nothing was changed.
 pub const FAILED: u8 = 1;
 /// It was not approved, wholly or in part.
 pub const NOT_APPROVED: u8 = 3;
 
-/// An archive of so many changesets is measured in passing.
+/// An archive of at most this many changesets is measured in passing.
 const MEASURED: usize = 1_000;
 
 /// The commands.
@@ -163,7 +163,7 @@ pub struct PatchArgs {
     pub yes: bool,
 }
 
-/// What the commands work with.
+/// The context of the commands.
 pub struct ArchiveCommands<'a> {
     /// The workspace.
     pub workspace: &'a Workspace,
@@ -179,11 +179,11 @@ pub struct ArchiveCommands<'a> {
     pub format: Option<String>,
     /// The global `--resume`: the beginning of a session's id.
     pub session: Option<String>,
-    /// Someone can be asked: input and error output are terminals.
+    /// Whether the person can be asked: input and error output are terminals.
     pub can_ask: bool,
     /// Where answers come from.
     pub input: &'a mut dyn BufRead,
-    /// What was asked for.
+    /// The output for the results.
     pub out: Out<'a>,
     /// Questions and complaints.
     pub err: Out<'a>,
@@ -196,7 +196,7 @@ impl ArchiveCommands<'_> {
     /// When the command failed and nothing was changed.
     pub fn run(&mut self, command: &FilesCmd) -> Result<u8> {
         match self.run_command(command) {
-            // Whoever reads the output has seen enough: `nebula history | head`.
+            // The reader has closed the pipe: `nebula history | head`.
             Err(error) if print::is_broken_pipe(&error) => Ok(DONE),
             other => other,
         }

@@ -23,7 +23,7 @@ const LARGEST_PATCH: u64 = 64 << 20;
 const MOST_IN_PLAY: usize = 300;
 /// Nor are files larger than this, in bytes.
 const LARGEST_IN_PLAY: u64 = 256 << 10;
-/// So many words of a text are looked at for paths.
+/// The most words of a text that are examined for paths.
 const MOST_WORDS: usize = 10_000;
 
 impl ArchiveCommands<'_> {
@@ -145,7 +145,7 @@ impl ArchiveCommands<'_> {
         Ok(edits)
     }
 
-    /// Places the edits; says what could not be placed, and what is there instead.
+    /// Places the edits; reports what could not be placed, and what is there instead.
     fn proposal(&mut self, edits: &[Edit], in_play: Option<String>) -> Result<Option<Proposal>> {
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
         let mut lookup = |given: &str| -> Result<Current, String> {

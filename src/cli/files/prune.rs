@@ -61,7 +61,7 @@ impl ArchiveCommands<'_> {
             return Ok(NOT_APPROVED);
         }
         let mut lock = self.archive.lock()?;
-        // Planned again under the lock, for what came in meanwhile.
+        // Planned again under the lock, for changesets added meanwhile.
         let plan = self.archive.plan_prune(Keep { since, max_size })?;
         self.archive.prune(&mut lock, &plan)?;
         drop(lock);

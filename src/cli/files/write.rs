@@ -1,4 +1,4 @@
-//! Choosing hunks, and writing what was decided.
+//! Chooses hunks, and writes the decided changes.
 
 use std::io::Write;
 
@@ -15,9 +15,9 @@ impl ArchiveCommands<'_> {
         Stores { workspace: self.workspace, archive: self.archive, memory: self.memory }
     }
 
-    /// Writes what was decided. What the disk refuses is an error; nothing has changed then.
+    /// Writes the decided changes. A file system error changes nothing.
     pub(super) fn execute(&mut self, decided: &Decided, kind: &str, title: &str) -> Result<Applied> {
-        // What cannot be swept now is swept at the next start.
+        // A file that cannot be swept now is swept at the next start.
         let _ = sweep(self.archive);
         let cause = Cause { kind: kind.into(), title: title.into(), ..Cause::default() };
         let Executed { applied, unrecorded } = execute(decided, cause, self.stores());

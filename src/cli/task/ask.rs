@@ -1,4 +1,4 @@
-//! What is asked at the terminal while a task runs. Each waits for a line and may be given up, so it runs on a thread
+//! The questions at the terminal while a task runs. Each waits for a line and may be given up, so it runs on a thread
 //! of its own.
 
 use std::io;
@@ -8,7 +8,7 @@ use super::super::out;
 use crate::proposal::{Choice, Consent, Decision, FileChange, FileDecision, Proposal};
 use crate::protocol::{Command, Question};
 
-/// Something that a person is asked.
+/// A question to the person.
 pub enum ApprovalRequest {
     /// Whether to write a proposal.
     Proposal(Arc<Proposal>),

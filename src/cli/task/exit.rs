@@ -1,4 +1,4 @@
-//! How a task ends.
+//! The exit codes of a task.
 
 /// How a task ended, as exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,6 @@ pub enum TaskExit {
     Interrupted = 130,
     /// Its terminal went away (SIGHUP).
     HungUp = 129,
-    /// It was asked to end (SIGTERM).
+    /// It was terminated by a signal (SIGTERM).
     Ended = 143,
 }

@@ -27,7 +27,7 @@ use crate::protocol::{
     SessionInfo, TurnEnd,
 };
 
-/// What a task is started with.
+/// The arguments of a task.
 pub struct Task {
     /// The message.
     pub prompt: String,
@@ -74,7 +74,7 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
             Err(why) => break Err(why),
         };
         step.command.map(say);
-        // Into the session that was asked for, or none.
+        // Into the requested session, or none.
         if let Some(prompt) = prompt.take_if(|_| printer.opened) {
             say(Command::Submit(prompt));
         }
@@ -101,11 +101,11 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
     exit
 }
 
-/// What an event leads to.
+/// The effects of an event.
 #[derive(Default)]
 struct StepDone {
     command: Option<Command>,
-    /// What the person is to be asked.
+    /// The question to the person.
     question: Option<ApprovalRequest>,
     exit: Option<TaskExit>,
 }
@@ -126,7 +126,7 @@ struct Printer {
     /// The first line of `--json`, until something follows: a local model may be found meanwhile.
     session: Option<Value>,
     opened: bool,
-    /// With `--json`: what was said in passing before the session's line.
+    /// With `--json`: notices before the session's line.
     early: Vec<Notice>,
     /// Entries whose text goes to standard output as it grows.
     answer: Option<ItemId>,
@@ -335,7 +335,7 @@ impl Printer {
         Ok(answer)
     }
 
-    /// Refuses what the policy left to a person, and says why it did.
+    /// Refuses a proposal that the policy left to the person, and reports why.
     fn refuse(&mut self, proposal: &Proposal) -> io::Result<Decision> {
         let nobody = "nobody is there to approve it";
         let Some(why) = proposal.needs_person() else { return Ok(Decision::refuse(proposal).because(nobody)) };

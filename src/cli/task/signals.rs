@@ -1,5 +1,5 @@
-//! The signals that end a task. A task of their own hears them, whatever the printing waits for: a reader that does not
-//! read, a terminal that is asked.
+//! The signals that end a task. A task of their own receives them, even while printing waits for a reader or a
+//! terminal.
 
 use std::io;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub fn listen(interrupt: impl Fn() + Send + 'static) -> io::Result<mpsc::Unbound
                 Some(()) = at(end) => break,
             };
             interrupt();
-            // Nobody listens any more when the program ends already.
+            // The receiver is dropped when the program ends already.
             let _ = tell.send(by);
             ending = Some(match ending {
                 None => (by, Instant::now() + PATIENCE),

@@ -11,16 +11,16 @@ use std::ops::Range;
 
 pub use typing::{Typing, bare_name, bare_names, typing, written};
 
-/// Something named in a text.
+/// A mention in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
-    /// Where it stands in the text, in bytes, with its `@`.
+    /// Its range in the text, in bytes, with its `@`.
     pub range: Range<usize>,
-    /// What it names.
+    /// Its target.
     pub target: Target,
 }
 
-/// What a mention names.
+/// The target of a mention.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// A file or a folder.
@@ -28,7 +28,7 @@ pub enum Target {
         /// As it was written, without quotes, a leading `./` or `/`: relative to the workspace's root. Not yet confined
         /// to it.
         path: String,
-        /// The lines asked for, from 1, both included.
+        /// The lines, from 1, both included.
         lines: Option<(usize, usize)>,
         /// It was written with a `/` at its end, or is the root itself.
         folder: bool,

@@ -1,4 +1,4 @@
-//! Mentions while they are written: the one under way at a caret, names that could be one, and a path as one.
+//! Mentions while they are typed: the one under way at a caret, names that could be one, and a path as one.
 
 use std::ops::Range;
 
@@ -23,9 +23,9 @@ pub fn written(path: &str) -> String {
 pub struct Typing {
     /// From its `@` to the caret, in bytes: what a chosen file replaces.
     pub range: Range<usize>,
-    /// What has been typed of the path.
+    /// The typed part of the path.
     pub words: String,
-    /// What has been typed of the lines, with its colon: `:10-4`; empty without.
+    /// The typed part of the lines, with its colon: `:10-4`; empty without.
     pub lines: String,
 }
 

@@ -11,7 +11,7 @@ use crate::proposal::{PlaceMatch, Placed, Rung, State};
 pub struct Current {
     /// Its normalised path.
     pub path: String,
-    /// What is there.
+    /// The state of the file.
     pub state: State,
     /// Whether the model knows its present text; only then may it be replaced as a whole.
     pub seen: bool,
@@ -19,7 +19,7 @@ pub struct Current {
     pub instead: Vec<String>,
 }
 
-/// What holds for a run of edits.
+/// The rules of a run of edits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GroupRules {
     /// The one file in play, for edits that name none.
@@ -28,7 +28,7 @@ pub struct GroupRules {
     pub all_or_nothing: bool,
 }
 
-/// What a file is at the moment, in the middle of a run.
+/// The state of a file in the middle of a run.
 pub(super) enum FileState {
     Gone,
     Text {
@@ -43,7 +43,7 @@ pub(super) struct File {
     pub path: String,
     pub before: State,
     pub seen: bool,
-    /// What its path may mean, where nothing is.
+    /// Existing paths that may be meant, where the path does not exist.
     pub instead: Vec<String>,
     pub now: FileState,
     /// Its permissions, where they are known or asked for.
@@ -52,7 +52,7 @@ pub(super) struct File {
     pub steps: Vec<place::Step>,
     pub placed: Vec<Placed>,
     pub by: Vec<String>,
-    /// The other end of a move, by index: where this file went, or came from.
+    /// The other end of a move, by index.
     pub moved: Option<(usize, MoveEnd)>,
     pub out: bool,
 }
@@ -63,7 +63,7 @@ pub(super) enum MoveEnd {
     To,
 }
 
-/// More places of one edit are kept as one.
+/// The number of places of one edit above which only their span is recorded.
 const MANY: usize = 256;
 
 /// Returns what the model is told of an edit that has no place after those before it: its file stays as it is on disk,
@@ -265,7 +265,7 @@ impl File {
             grown += splice.new.len() as isize - splice.range.len() as isize;
         }
         match (places.first(), places.last()) {
-            // Of very many places only the span is kept: each would have to be carried through all that follow.
+            // Of very many places only the span is recorded: each would have to be carried through all later edits.
             (Some(first), Some(last)) if places.len() > MANY => {
                 self.placed.push(placed(first.after.start..last.after.end));
             }

@@ -1,4 +1,4 @@
-//! A run of edits on evolving texts: one text a file, one change a file, one result an edit.
+//! A run of edits on evolving texts: one text for each file, one change for each file, one result for each edit.
 
 mod file;
 
@@ -16,8 +16,8 @@ use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State};
 #[cfg(test)]
 mod tests;
 
-/// Finds out what a path (as a model wrote it) is now. The error is for the model and says why the path may not be
-/// used.
+/// Looks up the present state of a path (as a model wrote it). The error is for the model and says why the path may not
+/// be used.
 pub type Lookup<'a> = dyn FnMut(&str) -> Result<Current, String> + 'a;
 
 /// Places a run of edits, each in the text that those before it left. A file in which one edit could not be

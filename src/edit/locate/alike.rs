@@ -1,9 +1,9 @@
-//! How alike two lines are.
+//! The similarity of two lines.
 
 /// Lines longer than this (in bytes) are compared by their ends alone.
 const LONG: usize = 512;
 
-/// A line prepared to be compared with many others: for each byte the places where it stands, as bits.
+/// A line prepared to be compared with many others: for each byte the positions where it occurs, as bits.
 pub(super) struct Pattern<'a> {
     line: &'a str,
     /// `blocks` words for each of the 256 bytes.

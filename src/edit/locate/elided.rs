@@ -1,4 +1,4 @@
-//! Search texts with a middle left out: lines of dots stand for any lines.
+//! Search texts with a middle left out: lines of dots match any lines.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::proposal::Rung;
 pub(super) struct ElidedSpan {
     pub lines: Range<usize>,
     pub shift: Shift,
-    /// The lines each line of dots stands for.
+    /// The lines that each line of dots matches.
     pub gaps: Vec<Range<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! What each rung overlooks: texts and lines in the form in which they are compared.
+//! The differences that each rung ignores: texts and lines in the form in which they are compared.
 
 use std::borrow::Cow;
 

@@ -41,7 +41,7 @@ pub(super) fn find(hay: &[Cow<str>], needle: &[Cow<str>]) -> Vec<Near> {
     if rows.is_empty() || cols.is_empty() {
         return Vec::new();
     }
-    // Narrower than the needle is long, so that two runs side by side are never seen as one.
+    // Narrower than the needle is long, so that two adjacent runs are never taken for one.
     let band = (rows.len() / 10 + 2).min(WIDEST).min(rows.len() - 1);
     let starts = diagonals(hay, needle, &rows, &cols, band);
     let mut budget = BUDGET;

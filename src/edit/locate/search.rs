@@ -1,27 +1,27 @@
-//! What is looked for in a text, and what is found.
+//! A search in a text, and its result.
 
 use std::ops::Range;
 
 use super::shift::Shift;
 use crate::proposal::{PlaceMatch, Rung};
 
-/// What a search text covers.
+/// The extent of a search text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Whole lines, without the ending of the last one.
     Lines,
     /// Any passage, but where its ends are word characters only at word boundaries.
     Inline,
-    /// The same, but where it stands at none to the letter, the one place where it is a part of a longer word.
+    /// The same, but where it has no exact match, the one place where it is part of a longer word.
     Literal,
 }
 
-/// What to look for.
+/// A search.
 #[derive(Debug, Clone, Copy)]
 pub struct Search<'a> {
     /// The text.
     pub text: &'a str,
-    /// What it covers.
+    /// The extent of the search text.
     pub shape: Shape,
     /// All places instead of exactly one.
     pub all: bool,
@@ -40,10 +40,10 @@ pub struct LocatedPlace {
     pub(in crate::edit) fit: Fit,
 }
 
-/// What a replacement must go through.
+/// The transformation that a replacement needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::edit) enum Fit {
-    /// Nothing.
+    /// None.
     AsIs,
     /// Its indentation is shifted; the first line's only if `first`.
     Shifted { shift: Shift, first: bool },
@@ -65,11 +65,11 @@ pub enum Miss {
         /// Whether there are more.
         more: bool,
     },
-    /// It is nowhere.
+    /// It has no match.
     Nothing {
         /// The lines most like it, from 0, if some are.
         closest: Option<Range<usize>>,
-        /// Where it stands as a part of longer lines or words.
+        /// Its matches inside longer lines or words.
         within: Vec<Range<usize>>,
     },
 }

@@ -71,7 +71,7 @@ impl Shift {
             Shift::Add(more) => format!("{more}{line}"),
             Shift::Remove(less) => {
                 let kept = indent.strip_prefix(less.as_str());
-                // A line with less indentation than the shift takes away has none left.
+                // A line with less indentation than the shift removes has none left.
                 let kept = kept.unwrap_or_else(|| &indent[common(indent, less)..]);
                 format!("{kept}{rest}")
             }

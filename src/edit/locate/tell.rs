@@ -1,4 +1,4 @@
-//! Refusals that let a model succeed on its next try.
+//! Messages about failed searches that let a model succeed on its next try.
 
 use std::ops::Range;
 

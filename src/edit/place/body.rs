@@ -1,4 +1,4 @@
-//! The lines of a hunk: which stay, go and come.
+//! The lines of a hunk: unchanged, removed and added.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use crate::edit::lines::Lines;
 use crate::edit::locate::folded_line;
 use crate::proposal::Rung;
 
-/// What becomes of a line.
+/// The kind of a line in a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineKind {
     Stays,
@@ -28,7 +28,7 @@ impl<'a> Body<'a> {
         Body::read(body, |line| line.strip_prefix(' ').unwrap_or(line))
     }
 
-    /// Reads a hunk with sense: whether a leading space is a prefix or indentation is seen from the file.
+    /// Reads a hunk leniently: whether a leading space is a prefix or indentation is decided by the file.
     pub fn lenient(body: &'a [String], text: &str) -> Self {
         let lines = Lines::new(text);
         let there: HashSet<&str> = (0..lines.len()).map(|i| lines.content(i).trim_end()).collect();
@@ -36,7 +36,7 @@ impl<'a> Body<'a> {
         let mut at = 0;
         let mut guess = bare.iter().flatten().next().copied().unwrap_or(true);
         let reader = |line: &'a str| {
-            // `read` asks for every line without another prefix, in order.
+            // `read` takes every line without another prefix, in order.
             while !stays(&body[at]) {
                 at += 1;
             }

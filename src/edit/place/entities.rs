@@ -1,4 +1,4 @@
-//! XML's entities, which models write where plain characters are meant.
+//! XML entities, which models write where plain characters are meant.
 
 /// Returns a text with XML's entities read as the characters they stand for; `None` if it has none.
 pub(super) fn entities(text: &str) -> Option<String> {

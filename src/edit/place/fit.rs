@@ -1,4 +1,4 @@
-//! A replacement as it must stand in the file: shifted, filled, with the file's line endings.
+//! Adapts a replacement to the file: shifted, filled, with the file's line endings.
 
 use super::splice::{Done, Splice, with_ending};
 use crate::edit::bytes::{self, Endings};
@@ -85,8 +85,8 @@ fn shifted(new: &str, shift: impl Fn(usize) -> Shift) -> String {
     new.split_inclusive('\n').enumerate().map(|(i, line)| shift(i).apply(line)).collect()
 }
 
-/// Returns, for each line of the replacement the line of the search text it comes from: an equal one, or the one that
-/// lies at the same distance from the last equal one before it.
+/// Returns, for each line of the replacement, the line of the search text it corresponds to: an equal one, or the one
+/// at the same distance from the last equal one before it.
 fn origins(search: &str, new: &str) -> Vec<usize> {
     let keys = |t| {
         let lines = Lines::new(t);

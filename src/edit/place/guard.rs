@@ -36,7 +36,7 @@ pub(in crate::edit) fn same_definition<'n>(file: &str, new: &'n str) -> Option<(
         return None;
     }
     let mut lines = extent(&hay, there);
-    // What stands above it in both goes with it.
+    // Lines directly above it in both belong to it.
     let above = (0..first.line).filter(|i| !part.content(*i).trim().is_empty()).count();
     let decorated = |n: usize| there.line >= n && (there.line - n..there.line).all(|i| is_decoration(hay.content(i)));
     if above > 0 {

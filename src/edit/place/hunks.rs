@@ -1,5 +1,5 @@
-//! The hunks of a patch. What a hunk keeps and removes is the text that is looked for; line numbers are believed only
-//! where they choose between places that fit, and where the header's counts are true.
+//! Places the hunks of a patch. The unchanged and removed lines of a hunk are the search text; line numbers are trusted
+//! only where they choose between places that fit, and where the header's counts are true.
 
 use std::ops::Range;
 

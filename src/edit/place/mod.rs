@@ -1,4 +1,4 @@
-//! One edit in one text: which bytes become what.
+//! Places one edit in one text: which bytes are replaced by what.
 
 mod body;
 mod entities;

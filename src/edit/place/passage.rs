@@ -1,5 +1,5 @@
-//! A passage that is looked for and what comes in its place: as it was written, else without what models put into it
-//! that the file has not, such as entities and the numbers of lines.
+//! Places a search text and its replacement: as written, else without what models add that the file does not have, such
+//! as entities and line numbers.
 
 use super::entities::entities;
 use super::splice::{Done, TargetText};
@@ -36,7 +36,7 @@ pub(super) fn place(target: &TargetText, search: &str, new: &str, shape: Shape, 
             .or_else(|| without_fences(text, &literal, new))
     };
     match locate::locate(text, &literal) {
-        // What is found by likeness only may be there for certain without what was written around it.
+        // A text found by likeness only may occur exactly without what was written around it.
         Ok(places) if places.iter().any(|p| p.found.rung == Rung::Inexact) => match otherwise() {
             Some(done) => done,
             None => fit::all(text, &literal, new, places),

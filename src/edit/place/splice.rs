@@ -1,4 +1,4 @@
-//! What an edit comes to in a text: bytes that are replaced, and how offsets move with them.
+//! The effect of an edit on a text: replaced bytes, and the shift of offsets after them.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(in crate::edit) struct Done {
     pub found: PlaceMatch,
 }
 
-/// A change of bytes that has happened: where, how many went, how many came.
+/// A change of bytes that has been applied: where, how many were removed, how many added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::edit) struct Step {
     at: usize,
@@ -73,7 +73,7 @@ pub(in crate::edit) struct TargetText<'a> {
     pub encoding: Encoding,
     /// As it was when the run of edits began: what line numbers refer to.
     pub base: &'a str,
-    /// What has happened since.
+    /// The changes since.
     pub steps: &'a [Step],
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Blocks {
     /// How long the first line's mark is, and the line that parts the two texts.
     marks: usize,
     divider: String,
-    /// Nothing but notes about the place has come: `:start_line:4`, and the rule below it.
+    /// Only notes about the place have arrived: `:start_line:4`, and the rule below it.
     noted: bool,
     /// `None` before the divider.
     replace: Option<Vec<String>>,

@@ -1,4 +1,4 @@
-//! What all readers share: the files in play, the tools, and the pieces that have been read.
+//! The state that all readers share: the files in play, the tools, and the pieces that have been read.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -9,13 +9,13 @@ use super::starts::Fence;
 use crate::edit::calls::CallTable;
 use crate::edit::{Edit, Format};
 
-/// What an edit is told that the end of the answer cut.
+/// The message about an edit that the end of the answer cut.
 pub(super) const CUT: &str = "the answer was cut in the middle of this edit, so nothing of it was used. Send it again.";
-/// What an edit is told that the model did not write to its end.
+/// The message about an edit that the model did not finish.
 pub(super) const BROKE_OFF: &str =
     "the edit breaks off before its replacement, so nothing of it was used. Send it again, whole.";
 
-/// What a reader of one of them says after it took what it could.
+/// The progress of a reader after it took what it could.
 pub(super) enum Progress {
     /// It needs more text.
     Wait,
@@ -27,14 +27,14 @@ pub(super) enum Progress {
     Back,
 }
 
-/// What all readers share.
+/// The state that all readers share.
 #[derive(Debug)]
 pub(super) struct ReaderContext {
     pub expected: Option<Format>,
     pub known: Vec<KnownFile>,
     /// The tools whose calls may stand in the text.
     pub calls: Arc<CallTable>,
-    /// The lines of each known file, once they are asked for.
+    /// The lines of each known file, computed at first use.
     lines: Vec<OnceLock<KnownLines>>,
     pub out: Vec<Piece>,
     next: usize,
@@ -44,10 +44,10 @@ pub(super) struct ReaderContext {
     pub document: bool,
 }
 
-/// The lines of a known file, so that what resembles it is told without reading the file again.
+/// The lines of a known file, prepared so that similar text is recognised without reading the file again.
 #[derive(Debug)]
 pub(super) struct KnownLines {
-    /// Its lines without space around them, but for blank ones, and how often each stands there.
+    /// Its lines without surrounding space and without blank ones, with how often each occurs.
     pub counts: HashMap<String, usize>,
     /// How many that are in all.
     pub solid: usize,

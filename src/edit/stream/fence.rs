@@ -1,4 +1,4 @@
-//! What a fence that opens holds: edits, a whole file, or code to be shown. Its first lines tell.
+//! Decides what an opening fence holds, by its first lines: edits, a whole file, or code to be shown.
 
 use super::call::{self, starts::Calls};
 use super::context::ReaderContext;
@@ -7,7 +7,7 @@ use super::starts::{self, Fence, HEAD, head};
 use super::tags::{Tag, tag};
 use crate::edit::Format;
 
-/// What is in a fence that opens.
+/// The contents of an opening fence.
 pub(super) enum Contents {
     Wait,
     /// Edits; how much to skip before them.
@@ -28,7 +28,7 @@ pub(super) enum Contents {
     Code(Option<String>),
 }
 
-/// What stands before a fence.
+/// The text before a fence.
 pub(super) struct Around<'a> {
     /// The path line right above it.
     pub heading: Option<&'a str>,

@@ -1,8 +1,8 @@
-//! Text that has arrived and is not yet understood.
+//! Text that has arrived and is not consumed yet.
 
 use super::pieces::End;
 
-/// What has arrived, from the first byte not consumed.
+/// The text from the first byte that is not consumed.
 #[derive(Debug, Default)]
 pub(super) struct Input {
     buffer: String,

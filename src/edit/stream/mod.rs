@@ -1,4 +1,4 @@
-//! Reads a streamed answer: prose goes on at once, edits and calls are recognised, whatever the chunking.
+//! Reads a streamed answer: prose is passed on at once, edits and calls are recognised, whatever the chunking.
 
 mod blocks;
 mod call;
@@ -38,7 +38,8 @@ pub struct Parser {
     given_up: usize,
 }
 
-/// So many rounds in a row may consume nothing: entering a state, leaving it, and what the text around it settles.
+/// The most consecutive rounds that may consume nothing: entering a state, leaving it, and the steps of the text around
+/// it.
 const IDLE_ROUNDS: usize = 16;
 
 impl Parser {
@@ -82,7 +83,7 @@ impl Parser {
         self.ctx.out
     }
 
-    /// Ends what is being read where it stands.
+    /// Ends the present state at the present position.
     fn end_state(&mut self, cut: bool) {
         let ctx = &mut self.ctx;
         match &mut self.state {

@@ -84,14 +84,14 @@ pub(super) fn slashed(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// What may stand before a path on its line.
+/// Characters that may precede a path on its line.
 const DECORATION: [&str; 22] = [
     "######", "#####", "####", "###", "##", "#", "//", "<!--", "/*", "--", ";", "- ", "* ", "+ ", "**", "`", "\"", "'",
     "*", "@", "===", ": ",
 ];
 /// Single characters that may stand after it.
 const CLOSING: [char; 9] = ['*', '`', '"', '\'', ':', '：', '】', '」', '』'];
-/// What else may stand after it.
+/// Characters that may follow it.
 const ENDS: [&str; 11] = [
     "-->",
     "*/",
@@ -107,7 +107,7 @@ const ENDS: [&str; 11] = [
 ];
 const LABELS: [&str; 9] =
     ["path:", "file:", "filename:", "file path:", "filepath:", "file name:", "title:", "path =", "file"];
-/// The same in other languages, before a colon.
+/// Labels in other languages, before a colon.
 const FOREIGN_LABELS: [&str; 9] =
     ["ファイル", "ファイル名", "ファイルパス", "パス", "文件", "文件名", "文件路径", "路径", "파일"];
 

@@ -1,4 +1,4 @@
-//! What an answer is made of, piece by piece.
+//! The pieces of an answer.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub enum EditPart {
     Same,
 }
 
-/// What an answer is made of.
+/// A piece of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
     /// Text for the person, to be shown at once. Never a part of a tag.
@@ -72,7 +72,7 @@ pub enum Piece {
     },
     /// A tool call that was written as text.
     Call {
-        /// Which call, if its beginning was told.
+        /// The id of the call, if its beginning was reported.
         id: Option<EditId>,
         /// The tool's name, as in the tools' list.
         name: String,
@@ -81,11 +81,11 @@ pub enum Piece {
     },
     /// A text that was meant as a tool call and cannot be read as one.
     BrokenCall {
-        /// Which call, if its beginning was told.
+        /// The id of the call, if its beginning was reported.
         id: Option<EditId>,
         /// The text, as it was written.
         text: String,
-        /// What is wrong with it, for the model.
+        /// The error, for the model.
         why: String,
     },
 }
@@ -99,7 +99,7 @@ pub enum End {
     Cut,
 }
 
-/// A file the model knows of: attached, or read in this session.
+/// A file the model knows: attached, or read in this session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownFile {
     /// Its normalised path.

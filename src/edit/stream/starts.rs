@@ -168,7 +168,7 @@ pub(super) fn is_patch(line: &str) -> bool {
 
 /// Returns whether the beginning of a line may come to begin a patch.
 pub(super) fn may_be_patch(partial: &str) -> bool {
-    // Most lines are told by their first byte.
+    // The first byte decides for most lines.
     partial.as_bytes().first().is_none_or(|b| matches!(b, b'*' | b'd'))
         && PATCH.iter().any(|p| p.starts_with(partial) || partial.starts_with(p))
 }

@@ -1,4 +1,4 @@
-//! What is being read: ordinary text, or an edit or a call by the reader of its format.
+//! The state of the parser: ordinary text, or an edit or a call by the reader of its format.
 
 use super::blocks::Blocks;
 use super::call::{Call, Named, Python};
@@ -6,7 +6,7 @@ use super::patch::Patch;
 use super::whole::Whole;
 use super::xml::Xml;
 
-/// What is being read.
+/// The state of the parser.
 #[derive(Debug)]
 pub(super) enum State {
     Text,
@@ -22,7 +22,7 @@ pub(super) enum State {
     Idle,
 }
 
-/// What the text around edits comes to.
+/// The result of a round in the text around edits.
 pub(super) enum Next {
     Wait,
     Again,

@@ -1,4 +1,4 @@
-//! The tags of edits in the middle of a text: which there are, what a `<` begins, and what ends a field.
+//! Tags of edits in the middle of a text: their names, what a `<` begins, and what ends a field.
 
 use super::starts::char_floor;
 use crate::edit::calls::CallTable;
@@ -66,12 +66,12 @@ pub(super) enum Style {
     Invoke,
 }
 
-/// What a `<` in a text is.
+/// The meaning of a `<` in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tag {
     /// Not the beginning of a tag we know.
     No,
-    /// More is needed to tell.
+    /// More text is needed to decide.
     Wait,
     /// An edit's opening tag: what it is, its length, and its path if it has one.
     Open(Element, usize, Option<String>),
@@ -157,7 +157,7 @@ pub(super) struct Field {
     /// The name it was written with.
     pub tag: &'static str,
     pub text: String,
-    /// A line break came right after the opening tag; unknown while nothing has come.
+    /// Whether a line break followed the opening tag; unknown while nothing has arrived.
     pub lines: Option<bool>,
     /// How many tags of its own name are open in the text itself.
     pub inner: usize,
@@ -202,8 +202,8 @@ impl Field {
         names.iter().map(|name| format!("</{name}>")).collect()
     }
 
-    /// Takes the `<` that `from` begins with as a part of the text, and counts the tags of the field's own name.
-    /// False if more must come to tell whether it is one.
+    /// Takes the `<` that `from` begins with as part of the text, and counts the tags of the field's own name. Returns
+    /// false if more text is needed to decide whether it is one.
     pub fn take_angle(&mut self, from: &str, ended: bool) -> bool {
         let rest = &from[1..];
         let closing = rest.strip_prefix('/');
@@ -220,14 +220,14 @@ impl Field {
     }
 }
 
-/// What a `<` inside a field is.
+/// The meaning of a `<` inside a field.
 pub(super) enum Ending {
     No,
     Wait,
     At { skip: usize, whole: bool },
 }
 
-/// Looks for a tag given in three parts, and says how long it is and whether it is the field's own.
+/// Looks for a tag given in three parts; returns how long it is and whether it is the field's own.
 type At<'a> = dyn FnMut([&str; 3], bool) -> Option<(usize, bool)> + 'a;
 
 /// Returns whether what begins with `<` ends the field: its own closing tag, or what can only come after it.
@@ -267,7 +267,7 @@ pub(super) fn end_of(field: &Field, kind: Element, from: &str, ended: bool) -> E
             "search" | "expect" => {
                 let mut replace = FIELDS.iter().filter(|(_, name)| *name == "replace");
                 let next = if starts_line() { replace.find_map(|(tag, _)| at(["<", tag, ">"], false)) } else { None };
-                // What follows the element must not be lost with it.
+                // Text that follows the element must not be lost with it.
                 next.or_else(|| elements(&mut at, "</"))
                     .or_else(|| if starts_line() { elements(&mut at, "<") } else { None })
             }

@@ -1,5 +1,5 @@
-//! The text around edits: prose, which goes on at once, and what may be the beginning of an edit, which is held back
-//! until that is known.
+//! The text around edits: prose, which is passed on at once, and possible beginnings of edits, which are held back
+//! until they are decided.
 
 use super::blocks::Blocks;
 use super::call::starts::{self as calls, CALLS_MARK, Calls};
@@ -29,7 +29,7 @@ pub(super) struct Text {
     after_edit: bool,
     /// A line that is nothing but a path, with the blank lines after it: shown only if no edit follows.
     heading: Option<Heading>,
-    /// The last line of prose that was not blank, its beginning.
+    /// The beginning of the last line of prose that was not blank.
     said: String,
     saying: String,
     fence: Option<OpenFence>,
@@ -49,7 +49,7 @@ struct OpenFence {
     holds: Holds,
 }
 
-/// What is in a fence.
+/// The contents of a fence.
 #[derive(Debug)]
 enum Holds {
     /// Edits; the fence itself is not shown, unless prose follows inside (true).
@@ -430,7 +430,7 @@ impl Text {
         Next::Again
     }
 
-    /// Shows prose, and remembers what was said last.
+    /// Passes prose on, and remembers its last line.
     fn say(&mut self, text: &str, ctx: &mut ReaderContext) {
         if let Some(OpenFence { holds: Holds::Code { kept, .. }, .. }) = &mut self.fence {
             match kept {
@@ -453,7 +453,7 @@ impl Text {
         ctx.prose(text);
     }
 
-    /// Shows lines that are not kept in mind.
+    /// Passes lines on without remembering them.
     fn show(&mut self, text: &str, ctx: &mut ReaderContext) {
         self.flush(ctx);
         ctx.prose(text);

@@ -26,7 +26,7 @@ pub(super) struct Whole {
     ahead: Ahead,
 }
 
-/// What has been looked at of the text after a line that may close the fence, which decides nothing yet.
+/// The result of looking ahead after a line that may close the fence.
 #[derive(Debug, Default)]
 struct Ahead {
     /// Whole lines, in bytes.
@@ -48,9 +48,9 @@ impl Ahead {
     }
 }
 
-/// What a bare fence line in a file of fences is.
+/// The meaning of a bare fence line in a file of fences.
 enum Bare {
-    /// More is needed to tell.
+    /// More text is needed to decide.
     Wait,
     /// The end of the file.
     Closes,

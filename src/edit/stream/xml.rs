@@ -1,4 +1,4 @@
-//! `<replace_file>` and its kin in the middle of a text; edits by line number are written likewise.
+//! `<replace_file>` and similar elements in the middle of a text, edits by line number among them.
 
 use super::context::{BROKE_OFF, CUT, Progress, ReaderContext};
 use super::input::Input;

@@ -8,7 +8,7 @@ use rusqlite::types::ValueRef;
 use super::{COLUMNS, ChangesetFile, ChangesetRecord, Sha256, file_of_row, of_row};
 use crate::memory::{Error, Memory, count};
 
-/// A file of a changeset, as [`Listing`] keeps it.
+/// A file of a changeset, as [`Listing`] stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListedFile<'a> {
     /// Normalised path.

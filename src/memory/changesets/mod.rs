@@ -23,13 +23,13 @@ pub struct PendingId(i64);
 pub struct Cause {
     /// The session; `None`: the command line.
     pub session: Option<String>,
-    /// The message that asked for it.
+    /// The message that caused it.
     pub message: Option<i64>,
     /// The user message that began the turn.
     pub turn: Option<i64>,
     /// The tool call's id.
     pub tool_call: Option<String>,
-    /// What it is: `edit`, `undo`, `redo`, `patch`, `shi`, `strand`.
+    /// Its kind: `edit`, `undo`, `redo`, `patch`, `shi`, `strand`.
     pub kind: String,
     /// In words: those of the prompt, or `undo of …`.
     pub title: String,
@@ -37,10 +37,10 @@ pub struct Cause {
     pub approved: Option<String>,
 }
 
-/// How far a changeset came.
+/// The state of a changeset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangesetState {
-    /// It was announced; its process died before saying how it ended, or is still at it.
+    /// It was announced; its process died before recording the outcome, or is still writing.
     Pending,
     /// Archived and written.
     Applied,
@@ -92,7 +92,7 @@ pub struct ChangesetRecord {
     pub id: Option<String>,
     /// Who caused it.
     pub cause: Cause,
-    /// How far it came.
+    /// Its state.
     pub state: ChangesetState,
     /// When it was announced.
     pub at: i64,
@@ -115,8 +115,8 @@ pub(in crate::memory) const COLUMNS: &str =
     "n, id, session_id, message_id, turn, tool_call, kind, title, state, at_ms, added, removed, approved";
 
 impl Memory {
-    /// Announces what is about to be written, safe against power loss when this returns. From here on the new states
-    /// count as nebula's, as do those before until the outcome is told.
+    /// Announces a write, safe against power loss when this returns. From here on the new states count as nebula's, as
+    /// do those before until the outcome is recorded.
     pub fn will_write(&self, project: &str, cause: &Cause, files: &[WillWrite]) -> Result<PendingId, Error> {
         let mut store = self.store();
         let (message, turn) = (cause.message.and_then(|m| store.kept_id(m)), cause.turn.and_then(|t| store.kept_id(t)));
@@ -286,8 +286,8 @@ impl Memory {
         self.all_with_files(self.select(which, &[&session])?)
     }
 
-    /// Writes announced whose outcome was never told, with their files, oldest first: under way, or their process died.
-    /// Whoever finds the changeset in the archive tells the outcome.
+    /// Returns announced writes without an outcome, with their files, oldest first: under way, or their process died.
+    /// The process that finds the changeset in the archive records the outcome.
     pub fn pending(&self, project: &str) -> Result<Vec<ChangesetRecord>, Error> {
         self.all_with_files(self.select("project_path = ?1 AND state = 'pending' ORDER BY n", &[&project])?)
     }
@@ -352,7 +352,7 @@ fn finish(
 ) -> Result<(), Error> {
     let known = tx.execute("UPDATE changesets SET id = ?2, state = ?3 WHERE n = ?1", params![n, id, state.word()])?;
     if known == 0 {
-        // The row stayed in a file that cannot be read any more; there is nothing to tell it.
+        // The row stayed in a file that cannot be read any more; there is nothing to record.
         return Ok(());
     }
     for file in files {

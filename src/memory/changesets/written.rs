@@ -1,4 +1,4 @@
-//! What nebula last wrote to each path: what tells a file changed by someone else from one nebula left so.
+//! The state that nebula last wrote to each path, by which a change by someone else is recognised.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
@@ -8,7 +8,7 @@ use crate::memory::store::Store;
 /// The SHA-256 of a file's bytes.
 pub type Sha256 = [u8; 32];
 
-/// The longest text whose bytes are kept, for three-way merges: 4 MiB.
+/// The longest text whose bytes are stored, for three-way merges: 4 MiB.
 pub const MAX_KEPT: usize = 4 << 20;
 
 /// A file that is about to be written or deleted.
@@ -20,7 +20,7 @@ pub struct WillWrite {
     pub sha256: Option<Sha256>,
     /// Of what it replaces; `None`: there is no file yet.
     pub replaces: Option<Sha256>,
-    /// The bytes, if they are text. Longer ones than [`MAX_KEPT`] are not kept.
+    /// The bytes, if they are text of at most [`MAX_KEPT`].
     pub bytes: Option<Vec<u8>>,
     /// Lines added, where they were counted.
     pub added: Option<u64>,
@@ -28,7 +28,7 @@ pub struct WillWrite {
     pub removed: Option<u64>,
 }
 
-/// What nebula last wrote to a path.
+/// The state that nebula last wrote to a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// Of the bytes; `None`: nebula deleted the file.

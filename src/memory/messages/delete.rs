@@ -1,4 +1,4 @@
-//! Deleting a message with its rows in the tables beside.
+//! Deletes a message with its rows in the other tables.
 
 use rusqlite::{OptionalExtension, Transaction};
 

@@ -8,7 +8,7 @@ pub(super) use delete::{BESIDE, delete};
 pub(super) use read::typed_part;
 pub(super) use write::copy;
 
-/// Who says it.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The person.
@@ -45,7 +45,7 @@ pub enum MessageState {
     /// It is.
     #[default]
     Complete,
-    /// It was still arriving when this was kept; after a crash it ends here.
+    /// It was still arriving when this was stored; after a crash it ends here.
     Streaming,
     /// It was cut short by the person, a limit or a broken connection.
     Interrupted,
@@ -69,7 +69,7 @@ impl MessageState {
     }
 }
 
-/// What is known of a message beside what the model gets.
+/// Metadata of a message, beside what the model gets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MessageMeta {
     /// Whether it is all there.
@@ -78,9 +78,9 @@ pub struct MessageMeta {
     pub typed: Option<usize>,
     /// The user message that began the turn.
     pub turn: Option<i64>,
-    /// What the model thought.
+    /// The reasoning of the model.
     pub thinking: Option<String>,
-    /// The model that said it.
+    /// The model that wrote it.
     pub model: Option<String>,
     /// The edit format in force.
     pub format: Option<String>,
@@ -96,11 +96,11 @@ pub struct MessageMeta {
     pub hour_tokens: Option<u64>,
     /// Of the tokens received, those of thinking.
     pub thinking_tokens: Option<u64>,
-    /// What it cost, in billionths of a dollar; `None`: no price is known.
+    /// Its cost in billionths of a dollar; `None`: no price is known.
     pub cost_nanos: Option<u64>,
     /// JSON: `[{path, lines, bytes}]`.
     pub attached: Option<String>,
-    /// JSON of whoever wrote it.
+    /// JSON of the message's author.
     pub extra: Option<String>,
 }
 
@@ -115,7 +115,7 @@ pub struct Blob {
     pub bytes: Vec<u8>,
 }
 
-/// A part of an answer, and where in the message it lies.
+/// A part of an answer, and its place in the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessagePart {
     /// `text`, `thinking`, `call` or `other`.
@@ -124,33 +124,33 @@ pub struct MessagePart {
     pub bytes: usize,
     /// The provider's own JSON of it, byte for byte.
     pub seal: Option<String>,
-    /// Where the answer came from.
+    /// The origin of the answer.
     pub origin: Option<MessageOrigin>,
 }
 
-/// Where an answer came from.
+/// The origin of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageOrigin {
     /// The wire format.
     pub wire: String,
     /// Scheme, host and port.
     pub place: String,
-    /// The model that was asked for.
+    /// The requested model.
     pub model: String,
 }
 
-/// A message to be kept.
+/// A message to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
-    /// Who says it.
+    /// Its author.
     pub role: Role,
-    /// What is said, with its *Reference* section.
+    /// Its text, with its *Reference* section.
     pub content: Option<String>,
     /// JSON: `[{id, name, arguments}]`.
     pub tool_calls: Option<String>,
     /// JSON: `[{id, name, ok, edits: [{path, format, rung}], changeset}]`.
     pub tool_results: Option<String>,
-    /// What else is known of it.
+    /// Its metadata.
     pub meta: MessageMeta,
     /// Images and documents.
     pub blobs: Vec<Blob>,
@@ -173,13 +173,13 @@ impl NewMessage {
     }
 }
 
-/// A kept message.
+/// A stored message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Ascends within a session.
     pub id: i64,
-    /// When it was first kept.
+    /// The time when it was first stored.
     pub at: i64,
-    /// What was kept.
+    /// The message.
     pub message: NewMessage,
 }

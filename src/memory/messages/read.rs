@@ -1,4 +1,4 @@
-//! Reading messages back.
+//! Reads messages.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Keeping messages.
+//! Stores messages.
 
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Replaces a kept message, as when an answer that was arriving is complete.
+    /// Replaces a stored message, as when an answer that was arriving is complete.
     pub fn replace(&self, session: &str, id: i64, message: &NewMessage) -> Result<(), Error> {
         let mut store = self.store();
         let message = &self::current(&store, message);
@@ -94,12 +94,12 @@ impl Memory {
         })
     }
 
-    /// Keeps what came of the edits that an answer holds in its text.
+    /// Stores the results of the edits that an answer holds in its text.
     pub fn keep_results(&self, session: &str, id: i64, results: &str) -> Result<(), Error> {
         self.update(session, id, "UPDATE messages SET tool_results = ?2 WHERE id = ?1", results)
     }
 
-    /// Keeps what whoever wrote a message knows of it beside, as JSON.
+    /// Stores additional data of a message's author beside it, as JSON.
     pub fn keep_extra(&self, session: &str, id: i64, json: &str) -> Result<(), Error> {
         self.update(session, id, "UPDATE message_meta SET extra = ?2 WHERE message_id = ?1", json)
     }
@@ -114,7 +114,7 @@ impl Memory {
         })
     }
 
-    /// Forgets a message and all that follow it in the session, as when the last request is asked again.
+    /// Removes a message and all that follow it in the session, as when the last request is sent again.
     pub fn remove_from(&self, session: &str, id: i64) -> Result<(), Error> {
         let mut store = self.store();
         let id = store.id(id);
@@ -188,7 +188,7 @@ fn exists(tx: &Transaction<'_>, id: i64) -> Result<bool, Error> {
 
 fn insert_rest(tx: &Transaction<'_>, id: i64, message: &NewMessage, at: i64) -> Result<(), Error> {
     let meta = &message.meta;
-    // Results of tools are texts of files: they are not what someone looks for among things said.
+    // Results of tools are texts of files, not words of the conversation.
     let never_indexed = message.role == Role::Tool;
     tx.prepare_cached(
         "INSERT INTO message_meta(message_id, at_ms, state, typed, turn, thinking, model, format, input_tokens,

@@ -32,7 +32,7 @@ pub struct Rag {
     conn: Mutex<Connection>,
 }
 
-/// Something that is indexed for a project: its own text files, or a folder or file that was added.
+/// A source of a project's index: its own text files, or a folder or file that was added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// Names it to the other calls.
@@ -62,12 +62,12 @@ pub struct IndexedFile {
     pub size: u64,
 }
 
-/// What must be done to bring a source up to date.
+/// The work that brings a source up to date.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UpdatePlan {
-    /// Files to be read, as places in what was seen.
+    /// Files to be read, as indices into the listed files.
     pub read: Vec<usize>,
-    /// Files that are gone.
+    /// Files that were removed.
     pub gone: Vec<String>,
 }
 
@@ -169,7 +169,7 @@ impl Rag {
         Ok(true)
     }
 
-    /// Compares what a source holds now with what is indexed.
+    /// Compares the present files of a source with the index.
     pub fn plan(&self, source: SourceId, seen: &[IndexedFile]) -> Result<UpdatePlan, Error> {
         let conn = self.conn();
         let mut statement = conn.prepare_cached("SELECT path, mtime_ns, size FROM files WHERE source = ?1")?;
@@ -215,7 +215,7 @@ impl Rag {
         Ok(())
     }
 
-    /// Forgets files that are gone.
+    /// Removes files from the index.
     pub fn forget(&self, source: SourceId, paths: &[String]) -> Result<(), Error> {
         let mut conn = self.conn();
         let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;

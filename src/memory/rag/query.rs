@@ -13,7 +13,7 @@ const MOST: usize = 40_000;
 /// Passages beyond which a single word is too common to be of use.
 const COMMON: usize = 20_000;
 
-/// So many of the best passages of all projects are looked up before all are.
+/// How many of the best passages of all projects are looked up before all are.
 const FIRST: usize = 200;
 
 /// English words that say nothing about a passage.
@@ -69,7 +69,7 @@ pub(super) fn run(conn: &Connection, project: &str, words: &str, limit: usize) -
             found.extend(search(conn, Index::Unranked, &rarest.query, project, limit, &mut best)?);
         }
     }
-    // What is no whole word may be part of one.
+    // A word without matches may be part of one.
     let parts: Vec<String> = unknown.iter().filter_map(|w| tokens::trigrams(w)).collect();
     if !parts.is_empty() && found.len() < limit {
         let rest = limit - found.len();
@@ -78,7 +78,7 @@ pub(super) fn run(conn: &Connection, project: &str, words: &str, limit: usize) -
     Ok(found)
 }
 
-/// In how many passages a word stands, counted no further than it matters.
+/// Returns how many passages hold a word, counted no further than it matters.
 fn held(conn: &Connection, query: &str) -> Result<usize, Error> {
     let sql = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)";
     let n: i64 = conn.prepare_cached(sql)?.query_row((query, COMMON as i64 + 1), |row| row.get(0))?;

@@ -20,7 +20,7 @@ pub struct Hit {
     pub title: String,
     /// The message; `None`: the words are in the title.
     pub message: Option<i64>,
-    /// Who said it.
+    /// The author of the message.
     pub role: Role,
     /// The words with some text around them, on one line.
     pub snippet: String,

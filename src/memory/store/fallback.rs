@@ -19,7 +19,7 @@ const MESSAGES_FROM: i64 = 1 << 52;
 /// The first number of a changeset made in RAM, less one.
 const CHANGESETS_FROM: i64 = 1 << 53;
 
-/// What is known about the time in RAM.
+/// The state of memory while it lives in RAM.
 pub(in crate::memory) struct InMemoryFallback {
     /// Why the file is not used.
     pub(in crate::memory) trouble: Trouble,
@@ -29,7 +29,7 @@ pub(in crate::memory) struct InMemoryFallback {
     fetched: HashSet<String>,
     /// Sessions that changed here.
     touched: HashSet<String>,
-    /// Sessions of which the file could not be read: only what was said since is here.
+    /// Sessions that could not be read from the file: only the messages since are here.
     stubs: HashSet<String>,
     since_ms: i64,
 }

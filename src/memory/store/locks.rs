@@ -1,4 +1,4 @@
-//! Who has which session: an advisory lock on one file a live session, given up by the system when its process ends.
+//! Locks of open sessions: an advisory lock on one file for each, released by the system when its process ends.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub(in crate::memory) fn is_held(folder: &Path, session: &str) -> bool {
     }
 }
 
-/// Removes what the lock of a process that is gone left behind.
+/// Removes the lock file of a process that has ended.
 pub(in crate::memory) fn sweep(folder: &Path, session: &str) {
     if let Ok(Some(hold)) = Hold::take(folder, session) {
         drop(hold);

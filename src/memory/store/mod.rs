@@ -1,4 +1,4 @@
-//! The connection: opening it, writing with patience, and going on in RAM when the file cannot be written.
+//! The connection: opening it, writing with patience, and continuing in RAM when the file cannot be written.
 
 mod fallback;
 pub(in crate::memory) mod locks;
@@ -27,7 +27,7 @@ pub(in crate::memory) enum Safety {
     Full,
 }
 
-/// The first id that stands for a message before it is kept: above those of any file and of those made in RAM.
+/// The first provisional id of a message that is not stored yet: above those of any file and of those made in RAM.
 pub(in crate::memory) const PROVISIONAL: i64 = 1 << 60;
 
 /// How long SQLite itself waits for a lock, before we say that we are waiting.
@@ -46,7 +46,7 @@ pub(in crate::memory) struct Store {
     /// Ids given out while in RAM, and what they are in the file.
     pub(in crate::memory) renamed: HashMap<i64, i64>,
     pub(in crate::memory) listener: Option<Listener>,
-    /// Why `conn` is in RAM, for whoever may not wait for the store.
+    /// Why `conn` is in RAM, readable without waiting for the store.
     pub(in crate::memory) banner: Arc<Mutex<Option<Trouble>>>,
     options: Options,
 }
@@ -95,7 +95,7 @@ impl Store {
 
     /// Returns the id a message or pending changeset has now.
     pub(in crate::memory) fn id(&self, id: i64) -> i64 {
-        // From before it was kept to one in RAM, and from there to the one in the file.
+        // From the provisional id to the one in RAM, and from there to the one in the file.
         std::iter::successors(Some(id), |id| self.renamed.get(id).copied()).last().unwrap_or(id)
     }
 
@@ -104,8 +104,7 @@ impl Store {
         Some(self.id(id)).filter(|id| *id < PROVISIONAL)
     }
 
-    /// Makes the rows of a session readable from `conn`. Only needed while in RAM, where they are fetched when asked
-    /// for.
+    /// Makes the rows of a session readable from `conn`. Only needed while in RAM, where they are loaded at first use.
     pub(in crate::memory) fn fetch(&mut self, session: &str) -> Result<(), Error> {
         match &mut self.fallback {
             Some(fallback) => fallback.fetch(&self.conn, session),
@@ -203,7 +202,7 @@ fn trouble_of(error: &Error, path: &Path) -> Option<Trouble> {
 
 /// Returns whether the file system a file is to lie in takes no more than a few blocks.
 fn is_full(path: &Path) -> bool {
-    /// SQLite makes its shared memory in pieces of 32 KiB, and needs a page or two beside.
+    /// SQLite makes its shared memory in pieces of 32 KiB, and needs a page or two more.
     const ENOUGH: u64 = 64 << 10;
     let folder = path.ancestors().skip(1).find(|p| p.is_dir());
     let room = folder.and_then(|f| rustix::fs::statvfs(f).ok());
@@ -221,7 +220,8 @@ fn transact<T>(conn: &mut Connection, f: &impl Fn(&Transaction<'_>) -> Result<T,
     Ok(value)
 }
 
-/// Tries until it works, fails for another reason than a lock, or the wait is over; tells once that it waits.
+/// Tries until it works, fails for another reason than a lock, or the wait has elapsed; notifies the listener once that
+/// it waits.
 fn patiently<T>(
     wait: Duration,
     mut listener: Option<&Listener>,
@@ -241,13 +241,13 @@ fn patiently<T>(
     }
 }
 
-/// Notes beside the database that it looked damaged: whoever opens it next reads all of it.
+/// Records beside the database that it looked damaged: the next program that opens it reads all of it.
 pub(in crate::memory) fn suspect(path: &Path) {
-    // Where even that cannot be written, the damage shows again.
+    // Where even that cannot be written, the damage is noticed again.
     let _ = fs::write(beside(path, SUSPECT), "");
 }
 
-/// What the name of such a note ends in.
+/// The suffix of such a record's name.
 const SUSPECT: &str = ".suspect";
 
 /// Returns the path of something that belongs to the database.
@@ -334,7 +334,7 @@ pub(in crate::memory) fn make_folder(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// What was said is the person's own business: nobody else may read it.
+/// Restricts the file to its owner: conversations are private.
 pub(in crate::memory) fn restrict(path: &Path) {
     #[cfg(unix)]
     {

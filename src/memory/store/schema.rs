@@ -1,4 +1,4 @@
-//! The schema and the way to it: `PRAGMA user_version` counts the migrations a database has been through.
+//! The schema and its migrations, counted by `PRAGMA user_version`.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -13,7 +13,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/005.sql"),
 ];
 
-/// The version of the schema this program knows.
+/// The version of the schema of this program.
 pub(in crate::memory) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Brings a database to [`VERSION`], all in one transaction. One made by a newer nebula is left as it is: an error.

@@ -1,4 +1,4 @@
-//! A call's arguments, checked: the errors tell a model what to write instead.
+//! The checked arguments of a call: the errors tell a model what to write instead.
 
 use serde_json::{Map, Value};
 

@@ -7,9 +7,9 @@ use super::{Args, Progress, RunResult, Tool, ToolAliases, ToolContext, ToolFutur
 use crate::edit::Edit;
 use crate::provider::ToolSpec;
 
-/// What the function of a built-in tool gets besides the call's arguments.
+/// The input of a built-in tool's function besides the call's arguments.
 pub struct Run {
-    /// What it may look at.
+    /// The context of the run.
     pub context: ToolContext,
     /// Takes how far it is.
     pub progress: Progress,
@@ -22,19 +22,19 @@ pub struct Run {
 pub struct Builtin {
     /// Its name in the model's API.
     pub name: &'static str,
-    /// What the model reads about it.
+    /// The description for the model.
     pub description: &'static str,
-    /// Whether it may only read, may change files, or asks the person.
+    /// Whether it only reads, may change files, or asks the person.
     pub kind: ToolKind,
-    /// What the screen says that it did.
+    /// The verb that the screen shows for it.
     pub verb: (&'static str, &'static str),
     /// The argument that the screen shows beside the name.
     pub main: &'static str,
-    /// What else it and its parameters are called.
+    /// Other names for it and its parameters.
     pub aliases: ToolAliases,
     /// JSON Schema of its arguments.
     pub parameters: fn() -> Value,
-    /// The edits it asks for, seen from its arguments alone.
+    /// The edits it requests, seen from its arguments alone.
     pub edits: Option<fn(&Args) -> Result<Vec<Edit>, String>>,
     /// Runs it; writes nothing. The error is for the model to read.
     pub run: fn(&Args, &Run) -> Result<RunResult, String>,

@@ -1,4 +1,4 @@
-//! What a run of a tool may look at, and how it tells and is told of its progress.
+//! The context of a tool's run, and its progress.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -33,12 +33,12 @@ impl FileVersion {
     }
 }
 
-/// What a tool may look at.
+/// The context of a tool's run.
 #[derive(Debug, Clone)]
 pub struct ToolContext {
     /// The workspace, for reading.
     pub workspace: Arc<Workspace>,
-    /// What this session has read or written, by normalised path.
+    /// The files this session has read or written, by normalised path.
     pub versions: Arc<HashMap<String, FileVersion>>,
     /// A path outside the workspace that the person has approved for reading.
     pub outside: Option<PathBuf>,
@@ -46,7 +46,7 @@ pub struct ToolContext {
     pub commands: Arc<Commands>,
 }
 
-/// Takes what a run tells of itself while it is under way.
+/// Receives the progress messages of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Progress(Option<UnboundedSender<String>>);
 
@@ -72,7 +72,7 @@ pub enum ReadTarget {
     Inside(String),
     /// Out of it, and the person approved this path.
     Approved(PathBuf),
-    /// Out of it, and nobody was asked yet.
+    /// Out of it, and the person was not asked yet.
     Outside(PathBuf),
 }
 
@@ -113,7 +113,7 @@ impl ToolContext {
         self.workspace.stamp(path).is_some()
     }
 
-    /// Makes sure that a file is there, was read in this session, and has not changed since.
+    /// Checks that a file exists, was read in this session, and has not changed since.
     ///
     /// # Errors
     /// When it was not; the text says to read it.

@@ -3,9 +3,9 @@
 
 use crate::proposal::{FileChange, State, lines};
 
-/// Lines that are told at most, of both sides together.
+/// The most lines that are listed, of both sides together.
 const MOST: usize = 60;
-/// Characters of a line that are told at most.
+/// The most characters of a line that are listed.
 const WIDTH: usize = 200;
 
 /// Compares what was read with what is there now, as a small diff without unchanged lines. `None`: one of the two is no

@@ -1,4 +1,4 @@
-//! What a tool is, whoever offers it: a value with its words and an asynchronous run.
+//! A tool, whatever its origin: a value with its descriptions and an asynchronous run.
 
 mod args;
 mod builtin;
@@ -26,7 +26,7 @@ use crate::provider::ToolSpec;
 /// A run under way. The error is for the model to read.
 pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<RunResult, String>> + Send + 'a>>;
 
-/// A tool: its words for the model and for the screen, and what a call of it comes to.
+/// A tool: its descriptions for the model and for the screen, and its run.
 pub trait Tool: Send + Sync {
     /// Returns what the model is told of it.
     fn spec(&self) -> ToolSpec;
@@ -51,12 +51,12 @@ pub trait Tool: Send + Sync {
         None
     }
 
-    /// Runs a call. It writes nothing: what shall change is its result. It ends soon after `stop`; whoever waits need
-    /// not.
+    /// Runs a call. It writes nothing: the changes it wants are its result. It ends soon after `stop`; the caller need
+    /// not wait.
     fn run(&self, context: ToolContext, args: Args, progress: Progress, stop: CancellationToken) -> ToolFuture<'_>;
 }
 
-/// What a tool does to the workspace.
+/// The effect of a tool on the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolKind {
     /// Reads only; calls run side by side.
@@ -69,12 +69,12 @@ pub enum ToolKind {
     Run,
 }
 
-/// What a call did, in words: `read` and `file` in `read 2 files`.
+/// The verb of a call: `read` and `file` in `read 2 files`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verb {
-    /// What was done.
+    /// The verb in the past tense.
     pub done: Cow<'static, str>,
-    /// One of what it was done to.
+    /// The noun for one of its objects.
     pub one: Cow<'static, str>,
 }
 
@@ -100,14 +100,14 @@ impl Verb {
     }
 }
 
-/// What else a tool is called in calls that models write as text.
+/// Other names of a tool in calls that models write as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolAliases {
     /// Names that other programs give to such a tool.
     pub names: &'static [&'static str],
     /// Other names of its parameters.
     pub parameters: &'static [(&'static str, &'static [&'static str])],
-    /// What the `command` of other programs' editor tools is called that does the same.
+    /// The `command` values of other programs' editor tools that do the same.
     pub commands: &'static [&'static str],
     /// The tool that is meant where the arguments fit that one instead.
     pub instead: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! What a run of a tool comes to.
+//! The result of a tool's run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::edit::Edit;
 
-/// What a run comes to. Nothing is written by it: changes are proposed by the agent.
+/// The result of a run. Nothing is written by it: changes are proposed by the agent.
 #[derive(Debug)]
 pub enum RunResult {
     /// An answer for the model.
@@ -33,7 +33,7 @@ pub enum RunResult {
     Outside(PathBuf),
 }
 
-/// A command as the model asks for it.
+/// A command as the model requests it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandCall {
     /// Its text.
@@ -44,18 +44,18 @@ pub struct CommandCall {
     pub limit: Duration,
     /// It is answered at once and runs on.
     pub background: bool,
-    /// What it is for.
+    /// Its purpose.
     pub why: Option<String>,
 }
 
 /// The answer of a tool.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ToolOutput {
-    /// What the model gets.
+    /// The text for the model.
     pub text: String,
-    /// What it gets besides the text.
+    /// Images and other content besides the text.
     pub blocks: Vec<OutputBlock>,
-    /// Whether the tool says that it failed.
+    /// Whether the tool failed.
     pub is_error: bool,
     /// The result in a word or two, for the screen.
     pub summary: String,

@@ -1,4 +1,4 @@
-//! The tools of a session: those of nebula and those that others offer, all alike.
+//! The tools of a session: nebula's own and those of other sources, all alike.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::edit::Edit;
 use crate::edit::calls::{CallShape, CallTable};
 use crate::provider::ToolSpec;
 
-/// The tools of a session, in the order in which the model is told of them.
+/// The tools of a session, in the order in which they are listed to the model.
 #[derive(Clone)]
 pub struct ToolSet {
     tools: Vec<(String, Arc<dyn Tool>)>,

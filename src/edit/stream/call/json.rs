@@ -27,7 +27,7 @@ struct Item {
     start: usize,
     /// Once it is known to be a call: its name, and how much of the text has been shown as growth.
     begun: Option<(EditId, usize)>,
-    /// Enough has been seen: if it has not begun to be a call by now, it is not told before its end.
+    /// Enough has arrived: an object that is not recognised as a call by now is reported only at its end.
     tried: bool,
 }
 
@@ -38,7 +38,7 @@ fn triple(text: &str, ended: bool) -> Option<(usize, bool)> {
     if run == RUN {
         return Some((RUN - 3, false));
     }
-    // It closes if a comma, a bracket or the end comes next; that must have arrived to be seen.
+    // It closes if a comma, a bracket or the end follows; that must have arrived.
     let after = text[run..].trim_start();
     let near = text.len() - after.len() < SPACE;
     match after.as_bytes().first() {
@@ -56,7 +56,7 @@ const SPACE: usize = 4096;
 /// Longer runs of quotes do not close a string with their last ones.
 const RUN: usize = 64;
 
-/// What the model is told of a list in which only some are calls.
+/// The message to the model about a list in which only some members are calls.
 const NOT_ALL: &str = "it begins as a tool call, but what it holds is not one, or not only tool calls. Send each call \
                        as one object with a name and its arguments.";
 

@@ -21,12 +21,12 @@ pub(in crate::edit::stream) struct Named {
     inside: TagState,
 }
 
-/// What is being read.
+/// The part that is being read.
 #[derive(Debug)]
 enum TagState {
     Between,
-    /// The value of a parameter. `lines`, once it has begun: a line break came first; it and the last one belong to the
-    /// tags.
+    /// The value of a parameter. `lines`, once it has begun: it began with a line break; that one and the last one
+    /// belong to the tags.
     Value {
         key: String,
         text: String,
@@ -35,7 +35,7 @@ enum TagState {
     Json(String),
 }
 
-/// What the model is told of a call that breaks off.
+/// The message to the model about a call that breaks off.
 const BROKE_OFF: &str = "the call breaks off before its end, so nothing of it was used. Send it again, whole.";
 
 impl Named {
@@ -94,7 +94,7 @@ impl Named {
         if may && rest.len() < LONGEST && !input.ended() {
             return Progress::Wait;
         }
-        // Something else: the end was forgotten, which is forgiven once something was said.
+        // Anything else: the end was forgotten, which is accepted once there are arguments.
         match self.arguments.is_empty() {
             true => self.broken("it has no arguments. Send the call again with them.", ctx),
             false => self.finish(ctx),
@@ -118,7 +118,7 @@ impl Named {
             _ => false,
         };
         let found = memchr::memmem::find(rest.as_bytes(), close.as_bytes());
-        // What may be the beginning of the tag waits, and so does the line break before it.
+        // Text that may begin the closing tag is held back, and so is the line break before it.
         let held = (1..close.len()).rev().find(|n| rest.ends_with(&close[..*n])).unwrap_or(0);
         let end = found.unwrap_or(if input.ended() { rest.len() } else { rest.len() - held });
         let body = &rest[..end];

@@ -20,7 +20,7 @@ pub(in crate::edit::stream) struct Python {
     around: usize,
 }
 
-/// What the model is told of a value that is not one.
+/// The message to the model about an argument that is no value.
 const NO_VALUE: &str = "an argument is not written as `name=value` with a plain string, a number, True or False. Send the call \
                         again with each text as one string in quotes.";
 const BROKE_OFF: &str = "the call breaks off before its end, so nothing of it was used. Send it again, whole.";
@@ -247,7 +247,7 @@ impl OpenCall {
     }
 }
 
-/// What may stand before a string's quotes.
+/// The prefixes of a string's quotes.
 const PREFIXES: [char; 6] = ['r', 'b', 'u', 'R', 'B', 'U'];
 
 /// Parses a value: strings one after another, in brackets or not, are one string.
@@ -302,7 +302,7 @@ fn escape<'t>(text: &'t str, out: &mut String) -> Option<&'t str> {
             out.push(char::from_u32(u32::from_str_radix(digits, 16).ok()?)?);
             return Some(&rest[digits.len()..]);
         }
-        // Python keeps a backslash that means nothing (`\d` of a pattern).
+        // Python keeps a backslash without a meaning (`\d` of a pattern).
         _ => out.extend(['\\', c]),
     }
     Some(rest)

@@ -1,15 +1,15 @@
-//! How calls begin in a text.
+//! The beginnings of calls in a text.
 
 use crate::edit::calls::CallTable;
 
-/// What some models write in front of a list of calls.
+/// The mark that some models write before a list of calls.
 pub(in crate::edit::stream) const CALLS_MARK: &str = "[TOOL_CALLS]";
 
-/// What the beginning of a text says of its being a call.
+/// Whether the beginning of a text is a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::edit::stream) enum Calls {
     No,
-    /// More is needed to tell.
+    /// More text is needed to decide.
     Wait,
     Yes,
 }
@@ -74,7 +74,7 @@ fn begins(text: &str) -> Calls {
 /// Longer runs of white space are not waited through, in bytes.
 const HELD: usize = 400;
 
-/// What stands before a call's name.
+/// The prefixes of a call's name.
 const BEFORE: [&str; 3] = ["[", "print(", "await "];
 /// More white space than this inside the beginning of a call is not waited through, in bytes.
 pub(super) const SPACE: usize = 300;

@@ -19,7 +19,7 @@ pub(super) struct Patch {
     outer: Option<String>,
 }
 
-/// What is said of one file.
+/// The part of a patch about one file.
 #[derive(Debug)]
 struct Section {
     id: EditId,
@@ -56,7 +56,7 @@ impl Patch {
         let indent = self.fence.as_ref().map_or(0, |f| f.indent);
         while let Some(line) = input.line() {
             let text = dedented(&input.rest()[..line.content], indent).to_string();
-            // `--- a` is a header only with `+++ b` under it; that line must be there to be seen.
+            // `--- a` is a header only with `+++ b` under it; that line must have arrived.
             let after = &input.rest()[line.next..];
             let spaces = after.len() - dedented(after, indent).len();
             if text.starts_with("--- ") && spaces == after.len() && spaces < indent && !input.ended() {
@@ -168,7 +168,7 @@ impl Patch {
         }
         if head {
             let old = file_name(line[4..].trim_end());
-            // After a `diff --git` line this says the same again.
+            // After a `diff --git` line this is a repetition.
             if self.section.as_ref().is_none_or(|s| s.body || s.headed) {
                 self.open(SectionKind::Update, None, ctx);
             }
@@ -317,7 +317,7 @@ impl Patch {
     }
 }
 
-/// What is wrong with a diff in a document that breaks off.
+/// The error of a diff in a document that breaks off.
 const MID_LINE: &str =
     "the patch ends in the middle of a line: a part of it is missing. Make it anew, or end its last line";
 const TOO_FEW: &str = "a hunk has fewer lines than its header says: a part of the patch is missing. Make it anew";
@@ -337,7 +337,7 @@ impl Section {
             None => self.kind = SectionKind::Delete,
             Some(new) => match self.path.take() {
                 _ if self.kind == SectionKind::Add => self.path = Some(bare(&new, "b/")),
-                // `rename from` and `rename to` have said it without prefixes.
+                // `rename from` and `rename to` have given the name without prefixes.
                 Some(old) if self.renamed => self.path = Some(old),
                 // Without git's word for it a second name is no move: `diff -u a.orig a`.
                 Some(old) => {
@@ -353,7 +353,7 @@ impl Section {
         }
     }
 
-    /// Takes in the mode that `git` writes: `100755`; nothing is asked for where it is the `usual` one.
+    /// Takes in the mode that `git` writes: `100755`; the `usual` one changes nothing.
     fn set_mode(&mut self, text: &str, usual: Option<u32>) {
         match u32::from_str_radix(text.trim(), 8) {
             Ok(mode) if mode >> 12 == 0o10 => self.mode = Some(mode & 0o777).filter(|m| Some(*m) != usual),
@@ -381,7 +381,8 @@ impl Section {
         hunk.body.push(line.to_string());
     }
 
-    /// Makes the edits of it. `enveloped`: it was named by a line of the envelope, which says no text to be deleted.
+    /// Makes its edits. `enveloped`: it was named by a line of the envelope, which does not hold the text to be
+    /// deleted.
     fn finish(mut self, enveloped: bool, ctx: &mut ReaderContext) {
         if let Some(why) = self.wrong {
             return ctx.dropped(self.id, why.to_string());
