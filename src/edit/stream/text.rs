@@ -328,8 +328,7 @@ impl Text {
     fn fence(&mut self, fence: Fence, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         // A fence around a path and the file's own fence is nothing but that, and its indentation is the inner one's.
         let outer = self.fence.take_if(|_| self.heading.is_some() && !fence.info.is_empty());
-        let line_itself = &input.rest()[..line.content];
-        let fence = outer.and_then(|_| Fence::open(line_itself)).unwrap_or(fence);
+        let fence = outer.and_then(|_| Fence::open(&input.rest()[..line.content])).unwrap_or(fence);
         if self.fence.is_some() {
             // A model that opens its fence twice closes it once.
             input.skip(line.next);
