@@ -3,8 +3,8 @@
 /// What a failure was, for programs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cause {
-    /// `key`, `permission`, `model`, `quota`, `rate`, `overloaded`, `context`, `request`, `refused`, `network`, `answer`,
-    /// `broken` or `settings`; empty where it was none of a provider's.
+    /// `key`, `permission`, `model`, `quota`, `rate`, `overloaded`, `context`, `request`, `refused`, `network`,
+    /// `answer`, `broken` or `settings`; empty where it was none of a provider's.
     pub kind: &'static str,
     /// The status of the server's answer, where there was one.
     pub status: Option<u16>,

@@ -1,4 +1,4 @@
-//! What merging left for a person to look at: derived from the ops, never stored.
+//! Findings: the results of merging that a person should look at. Derived from the ops, never stored.
 
 use serde_json::{Value, json};
 

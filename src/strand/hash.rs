@@ -1,4 +1,4 @@
-//! Content hashes: what a definition is, whatever it is called.
+//! Content hashes of definitions, independent of their names.
 
 use std::fmt;
 
@@ -309,7 +309,7 @@ impl Encoder {
         for (name, value) in args {
             self.node("named", 2);
             self.leaf("name", name);
-            // The name an `each` gives its item is a binder: its position says enough.
+            // The name of an `each` item is a binder: its position identifies it.
             if name == "item" && element.head.to == To::Builtin { self.absent() } else { self.expr(value) }
         }
         element.children.iter().for_each(|child| self.element(child));

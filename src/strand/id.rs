@@ -83,7 +83,7 @@ pub struct OpId {
 /// The characters of a ULID, by what they stand for.
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// What each character of a ULID stands for; 255 for all others.
+/// The value of each character of a ULID; 255 for all others.
 const DIGITS_BACK: [u8; 256] = {
     let mut back = [255; 256];
     let mut digit = 0;
@@ -180,7 +180,7 @@ impl<'de> Deserialize<'de> for OpId {
     }
 }
 
-/// Reads an op-id where it stands.
+/// Deserialises an op-id without a copy.
 struct ReadsId;
 
 impl serde::de::Visitor<'_> for ReadsId {

@@ -1,4 +1,4 @@
-//! Referential integrity where ops of several authors meet: new danglings, and what is done.
+//! Referential integrity where ops of several authors meet: finds new danglings and handles them.
 
 use std::collections::BTreeSet;
 

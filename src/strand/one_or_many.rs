@@ -1,4 +1,4 @@
-//! A list that is mostly of one: it needs no room elsewhere until there is a second.
+//! A list that mostly has one element, which is stored in place until there is a second.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -6,10 +6,10 @@ use std::ops::{Deref, DerefMut};
 /// A short list.
 #[derive(Clone, Default)]
 pub enum OneOrMany<T> {
-    /// Nothing.
+    /// No element.
     #[default]
     None,
-    /// One.
+    /// One element.
     One(T),
     /// Any number.
     Many(Vec<T>),
@@ -87,7 +87,7 @@ impl<T> OneOrMany<T> {
 impl<T: Ord> OneOrMany<T> {
     /// Adds to a sorted list what it does not have. Says whether it is new.
     pub fn add(&mut self, item: T) -> bool {
-        // What comes is mostly younger than what is there.
+        // New elements are mostly younger than the present ones.
         let place =
             if self.last().is_none_or(|last| *last < item) { Err(self.len()) } else { self.binary_search(&item) };
         match place {

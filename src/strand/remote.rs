@@ -17,10 +17,10 @@ const TRIES: u32 = 100;
 /// How long is waited at most before the next try.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
-/// What an exchange with a remote did.
+/// The result of an exchange with a remote.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchanged {
-    /// What was taken in, and what was withdrawn for it.
+    /// The ops taken in, and those withdrawn for them.
     pub taken: Exchange,
     /// How many ops were published.
     pub published: usize,
@@ -28,7 +28,7 @@ pub struct Exchanged {
 
 /// The ops that a ref holds.
 struct Published {
-    /// The commit that it stands at.
+    /// The commit it points to.
     commit: Option<String>,
     files: BTreeMap<String, Vec<u8>>,
     ops: Vec<Op>,
@@ -81,7 +81,7 @@ impl RemoteRef {
         Ok(Published { commit, files, ops })
     }
 
-    /// Takes in what the ref holds. What is not there yet is judged anew by it.
+    /// Takes in the ops of the ref. Ops that are not in the store yet are judged anew by it.
     ///
     /// # Errors
     /// When the remote cannot be read, or holds another store.
@@ -129,7 +129,7 @@ impl RemoteRef {
         pull_from(store, &published.ops)
     }
 
-    /// Appends ops to the files of their authors and moves the ref on. Whether nobody else moved it meanwhile.
+    /// Appends ops to the files of their authors and moves the ref on. Returns whether the ref was unchanged meanwhile.
     fn publish(&self, published: Published, ops: &[Op]) -> Result<bool, Error> {
         let Published { commit, mut files, .. } = published;
         for op in ops {

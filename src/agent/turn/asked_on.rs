@@ -1,5 +1,5 @@
-//! Answers that are no end: what the server paused, a call that it could not read, thoughts without a word. Each is asked on once in
-//! a turn.
+//! Answers that are no end: what the server paused, a call that it could not read, thoughts without a word. Each is
+//! asked on once in a turn.
 
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;

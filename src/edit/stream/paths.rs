@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::pieces::KnownFile;
 
-/// A line that is nothing but a path, perhaps with a label or marks around it. A line whose beginning [`may_be_path`] let
-/// go is none, so that it is the same in whatever pieces it arrives.
+/// A line that is nothing but a path, perhaps with a label or marks around it. A line whose beginning [`may_be_path`]
+/// let go is none, so that it is the same in whatever pieces it arrives.
 pub(super) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
     let mut text = line.trim();
     if text.len() > LONGEST_LINE {
@@ -52,7 +52,8 @@ fn unbracketed(text: &str) -> &str {
     }
 }
 
-/// Returns whether the beginning of a line may become what [`unbracketed`] takes apart, with the marks that may stand behind it.
+/// Returns whether the beginning of a line may become what [`unbracketed`] takes apart, with the marks that may stand
+/// behind it.
 fn may_be_bracketed(text: &str) -> bool {
     let Some(inner) = text.strip_prefix('[') else { return false };
     let Some((_, rest)) = inner.split_once(']') else { return true };
@@ -174,7 +175,8 @@ pub(super) fn may_be_path(partial: &str, known: &[KnownFile]) -> bool {
     !has_outside(word, true) && !is_long(word) && words.next().is_none()
 }
 
-/// Returns the text without the line number and the closing marks it ends with, the last of which may have arrived in part.
+/// Returns the text without the line number and the closing marks it ends with, the last of which may have arrived in
+/// part.
 fn without_ends(text: &str) -> &str {
     let mut text = text;
     loop {

@@ -1,5 +1,4 @@
-//! The text around edits: prose, which is passed on at once, and possible beginnings of edits, which are held back
-//! until they are decided.
+//! The text around edits: prose, passed on at once, and possible beginnings of edits, held back until decided.
 
 use super::blocks::Blocks;
 use super::call::starts::{self as calls, CALLS_MARK, Calls};
@@ -60,14 +59,14 @@ enum Holds {
 }
 
 impl Text {
-    /// Returns to prose from an edit or a call.
+    /// Goes back to prose after an edit or a call.
     pub fn resume(&mut self, inside_line: bool) {
         self.inside_line = false;
         self.after_edit = inside_line;
         self.said.clear();
     }
 
-    /// Returns to prose from text that turned out to be prose.
+    /// Goes back to prose after text that turned out to be prose.
     pub fn go_on(&mut self) {
         self.inside_line = true;
         if let Some(OpenFence { holds: Holds::Edits(emitted), .. }) = &mut self.fence {
@@ -287,8 +286,7 @@ impl Text {
         self.fence.as_ref().map_or(0, |open| open.fence.indent)
     }
 
-    /// Returns whether a hunk without a header above it is believed: where a patch was asked for, or in a fence of
-    /// edits.
+    /// Returns whether a hunk without a header counts: where a patch was asked for, or in a fence of edits.
     fn bare_hunk(&self, text: &str, ctx: &ReaderContext) -> bool {
         let asked = matches!(ctx.expected, None | Some(Format::Patch));
         text.starts_with("@@ ") && (asked || self.fence.is_some())
@@ -465,8 +463,7 @@ impl Text {
         }
     }
 
-    /// Returns the path for what names none itself: the line right above, the fence it is in, the sentence before, the
-    /// edit before.
+    /// Returns the path for what names none itself: of the line above, the fence, the sentence or the edit before.
     fn path_above(&mut self, ctx: &ReaderContext) -> Option<String> {
         let fence = self.fence.as_ref().and_then(|open| open.fence.path(&ctx.known));
         let said = || paths::mentioned(&self.said, &ctx.known).map(str::to_string);

@@ -1,4 +1,4 @@
-//! What is known while one definition is checked, and the faults found so far.
+//! The context while one definition is checked, and the faults found so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::strand::lang::ast::{Ref, To};
 use crate::strand::lang::place::{Place, Places};
 use crate::strand::state::View;
 
-/// Where an expression stands: decides what it may touch.
+/// The position of an expression, which decides what it may read and write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExprContext {
     /// A predicate, slot init or effect argument.

@@ -1,4 +1,4 @@
-//! Definitions: the rules of each layer.
+//! The rules for the definitions of each layer.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Tiles: elements, the events they raise, and what each of them needs.
+//! Checks tiles: elements, the events they raise, and the requirements of each.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Expressions: what type each has, and every fault in it.
+//! Types expressions and finds the faults in them.
 
 use std::rc::Rc;
 
@@ -134,7 +134,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Types an expression whose own fault has been told, for the faults inside it.
+    /// Types an expression whose own fault has been reported, for the faults inside it.
     fn infer_quietly(&mut self, expr: &Expr) {
         let depth = self.found.len();
         self.infer(expr, None);

@@ -1,4 +1,4 @@
-//! Faults: what can be wrong, as data. Their words are made on output.
+//! Faults as data. Their messages are made on output.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::strand::lang::place::Place;
 
 use super::types::Ty;
 
-/// What is wrong at some place.
+/// A fault at some place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Fault {

@@ -25,7 +25,7 @@ use super::state::{Changed, State, View};
 use checker::Checker;
 use types::Types;
 
-/// Every capability there is; granted unless a store says otherwise.
+/// All capabilities; granted unless a store says otherwise.
 pub const CAPABILITIES: [&str; 5] = ["net", "storage", "clock", "random", "log"];
 
 /// Returns all capabilities, granted.
@@ -46,7 +46,7 @@ pub fn check_definition(types: &Types, view: &View, granted: &BTreeSet<String>) 
     found
 }
 
-/// What a check did.
+/// Statistics of a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Definitions checked.
@@ -65,7 +65,7 @@ pub struct Checks {
     found: IdMap<Vec<LocatedFault>>,
     /// Members of cycles, with the cycle's fault at its smallest member.
     cycles: HashMap<DefId, Vec<DefId>>,
-    /// What was done last.
+    /// Statistics of the last check.
     pub stats: Stats,
 }
 
@@ -78,7 +78,7 @@ impl Checks {
         checks
     }
 
-    /// Checks what no earlier check told of. Returns the definitions of which something else may be told now.
+    /// Checks what no earlier check covered. Returns the definitions whose faults may have changed.
     pub fn resume(
         state: &State,
         granted: &BTreeSet<String>,
@@ -152,7 +152,7 @@ impl Checks {
         self.stats = Stats { checked: which.len(), reused: known, rehashed: 0, rounds };
     }
 
-    /// Cycles of references among types, fns and tiles, each told at its smallest member.
+    /// Finds cycles of references among types, fns and tiles, each reported at its smallest member.
     fn find_cycles(&mut self, state: &State, which: &BTreeSet<DefId>) {
         let whole = which.len() * 4 > state.graph().len();
         let among: IdSet = if whole { state.visible_ids().collect() } else { reach(state, which) };

@@ -1,4 +1,4 @@
-//! Predicates: what stands after `where`, of a shape that can be decided.
+//! Checks predicates, the conditions after `where`, which must have a decidable form.
 
 use super::checker::{Checker, ExprContext};
 use super::fault::Fault;
@@ -13,7 +13,7 @@ impl Checker<'_> {
             self.expect(pred, &Ty::Bool);
             return;
         }
-        // What is never allowed has a fault of its own; anything else is only out of shape.
+        // A construct that is never allowed has a fault of its own; anything else is only out of form.
         let depth = self.found.len();
         self.infer(pred, Some(&Ty::Bool));
         let own = |fault: &Fault| {

@@ -1,4 +1,4 @@
-//! Faults in words: message, suggestion and auto-patch, with the names of now.
+//! Renders faults: message, suggestion and auto-patch, with the present names.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ use crate::strand::lang::token::escape;
 use crate::strand::lang::unit::{is_multi, split};
 use crate::strand::state::{State, View};
 
-/// A fault as it is told.
+/// A fault ready for output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
     /// `E0103`.
@@ -29,7 +29,7 @@ pub struct Diagnostic {
     pub location: String,
     /// One sentence.
     pub message: String,
-    /// What might help; null if nothing is known to.
+    /// A suggestion; null if there is none.
     pub suggestion: Value,
     /// A draft op that mends it; null if there is none.
     pub auto_patch: Value,
@@ -89,7 +89,7 @@ struct Telling<'t> {
     span: Option<(usize, usize)>,
 }
 
-/// What might help, and the op that does.
+/// A suggestion, and the op that carries it out.
 type Help = (Value, Value);
 
 const NOTHING: Help = (Value::Null, Value::Null);

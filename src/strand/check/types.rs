@@ -1,4 +1,4 @@
-//! Types as the checker sees them: what a name stands for, when two are equal, and their defaults.
+//! Types as the checker sees them: the target of a name, equality, and defaults.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -43,11 +43,11 @@ pub enum Shape {
     Record(Vec<(String, Ty)>),
     /// A union's variants with their fields.
     Union(Vec<(String, Vec<(String, Ty)>)>),
-    /// No type, or gone.
+    /// An unknown type, or a removed one.
     Unknown,
 }
 
-/// The text that stands for a type; none for the error type and cyclic ones.
+/// The text that identifies a type; none for the error type and cyclic ones.
 type Key = Option<Rc<str>>;
 
 /// The types of a state.

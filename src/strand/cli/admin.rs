@@ -1,4 +1,4 @@
-//! Settings, ownership, sync, conflicts, and the care of a store.
+//! Settings, ownership, sync, conflicts, and the maintenance of a store.
 
 use std::time::Duration;
 
@@ -157,13 +157,13 @@ fn tell_sync(out: &Writer, done: &sync::Synced, plan: bool) {
     out.answer(&done.summary(), || done.to_json());
 }
 
-/// Syncs again whenever files or store changed and stood still for a moment, until it is interrupted. What goes wrong
-/// is told, and the next change is waited for.
+/// Syncs again whenever files or store changed and have been unchanged for a moment, until it is interrupted. Errors
+/// are reported, and the next change is waited for.
 fn watch(s: &mut Session, out: &mut Writer, options: &sync::Options, issuer: &Issuer) -> Result<u8, Error> {
     const PAUSE: Duration = Duration::from_millis(200);
     let mut first = true;
     loop {
-        // Taken before the sync: what someone writes meanwhile is another change.
+        // Taken before the sync: a file written meanwhile is another change.
         let seen = sync::stamp(&s.store);
         match sync::sync(&mut s.store, options, issuer) {
             Ok(done) => {
@@ -277,7 +277,7 @@ fn reissue(s: &mut Session, out: &mut Writer, conflict: Conflict) -> Result<u8, 
     Ok(0)
 }
 
-/// Issues the draft of what merging left behind: it has both sides behind it then, so the finding is gone.
+/// Issues the draft of a merge finding: it has both sides as parents then, which resolves the finding.
 fn reissue_finding(s: &mut Session, out: &mut Writer, finding: &Finding) -> Result<u8, Error> {
     if finding.draft.is_null() {
         return Err(Refusal::Usage(format!("{} holds no op to issue again", finding.id())).into());

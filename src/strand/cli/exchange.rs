@@ -1,4 +1,4 @@
-//! Ops that come and go: `patch apply`, `op`, `snapshot`.
+//! Commands that exchange ops: `patch apply`, `op`, `snapshot`.
 
 use std::path::{Path, PathBuf};
 

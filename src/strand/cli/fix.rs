@@ -183,7 +183,7 @@ fn interactive(s: &mut Session, out: &mut Writer, which: Option<&str>) -> Result
                     0 => out.line("this patch does not apply any more"),
                     made => fixed += made,
                 }
-                // One that came back would be asked about for ever.
+                // A fault that reappeared would be offered for ever.
                 passed.insert(fault.id);
             }
             Answer::No => {
@@ -214,7 +214,7 @@ fn show_change(s: &mut Session, out: &Writer, patch: &Value) {
     out.text(&out.change(&targets(s.store.state().view(def)), &after));
 }
 
-/// What a person says to a patch.
+/// The answer of a person to a patch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Yes,

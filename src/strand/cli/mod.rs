@@ -55,7 +55,7 @@ pub fn unable(why: &str) -> u8 {
     2
 }
 
-/// Makes a store. One that lies in another would not be found from within: that is told.
+/// Makes a store. One inside another would not be found from within, which is reported.
 fn init(args: &Args, out: &Writer, path: Option<&Path>) -> Result<u8, Error> {
     let path = path.or(args.store.as_deref()).unwrap_or(Path::new("project.strand"));
     Store::init(path)?;
@@ -94,7 +94,7 @@ fn dispatch(args: Args, out: &mut Writer, serve: Serve) -> Result<u8, Error> {
     for notice in session.store.take_notices() {
         out.note(&notice);
     }
-    // What was told stands on a part of the log only.
+    // The output rests on a part of the log only.
     match (&code, session.store.whole()) {
         (Ok(_), Err(damage)) => Ok(out.failure(&damage)),
         _ => code,

@@ -25,7 +25,7 @@ pub struct Writer {
     color_err: bool,
     /// Columns of the terminal that results go to, or as many as a line may have elsewhere.
     columns: usize,
-    /// The same of messages.
+    /// The width of the terminal for messages.
     columns_err: usize,
     /// Where results go that are not printed.
     captured: Option<RefCell<Vec<Value>>>,
@@ -243,7 +243,7 @@ pub fn misused(error: &clap::Error, json: bool) -> u8 {
     2
 }
 
-/// How many columns a marked line has at most where no terminal says it.
+/// The most columns of a marked line where the output is no terminal.
 const WIDEST: usize = 200;
 
 /// Returns the columns of a terminal, or as many as a line may have elsewhere.
@@ -270,7 +270,7 @@ fn marked(source: &str, start: usize, end: usize, look: Look) -> String {
     for line in source.split('\n') {
         let (first, last) = (offset, offset + line.len());
         let (from, to) = (start.clamp(first, last), end.clamp(first, last));
-        // A fault at the end of a line stands after its last character.
+        // A fault at the end of a line is marked after its last character.
         if from < to || (first..=last).contains(&start) {
             let cut = window(line, (from - first, to - first), look.columns.saturating_sub(5));
             let (indent, width) = (line.get(cut.0..from - first), line.get(from - first..(to - first).min(cut.1)));
@@ -297,7 +297,7 @@ fn window(line: &str, marked: (usize, usize), columns: usize) -> (usize, usize) 
     let room = columns.saturating_sub(2).max(1);
     let mut used = 0;
     let wide = |c: char| c.width().unwrap_or(0);
-    // First what is marked, then by turns what stands before and after it.
+    // First the marked part, then by turns what precedes and follows it.
     for c in line[marked.0..marked.1].chars().take_while(|c| {
         used += wide(*c);
         used <= room

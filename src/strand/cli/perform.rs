@@ -1,4 +1,4 @@
-//! Which function does which command.
+//! Dispatches each command to its function.
 
 use serde_json::json;
 

@@ -91,7 +91,7 @@ fn units(view: &View) -> Vec<(usize, String)> {
     (1..=count).filter_map(|n| print::unit(&view.body, n).map(|printed| (n, printed.text))).collect()
 }
 
-/// Answers a plain `view` or `list` straight from the checkpoint, if it stands where the log ends.
+/// Answers a plain `view` or `list` straight from the checkpoint, if it is as recent as the log.
 pub(super) fn from_checkpoint(args: &args::Args, out: &Writer) -> Result<Option<u8>, Error> {
     if out.json {
         return Ok(None);

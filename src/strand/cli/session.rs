@@ -1,4 +1,4 @@
-//! The store a command works on, and who issues.
+//! The store that a command works on, and the author.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,11 +9,11 @@ use crate::strand::issue::{Issuer, Refusal};
 use crate::strand::op::author_is_valid;
 use crate::strand::store::{Error, Store};
 
-/// What every command needs.
+/// The context of every command.
 pub(super) struct Session {
     pub store: Store,
     pub issuer: Issuer,
-    /// Whether someone said who issues.
+    /// Whether the author was named explicitly.
     pub author_given: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn none_in(path: &Path, error: Error) -> Error {
     }
 }
 
-/// Opens the store that a command is about, and says who issues.
+/// Opens the store that a command is about, and decides the author.
 pub(super) fn open(args: &Args, out: &mut Writer) -> Result<Session, Error> {
     let mut store = open_at(&root(args)?)?;
     store.set_timeout(Duration::from_secs(args.lock_timeout));

@@ -1,4 +1,4 @@
-//! The ops on one definition, and what they come to.
+//! The ops on one definition, and their combined effect.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -21,10 +21,10 @@ pub struct Lattice {
     pub forked: bool,
 }
 
-/// What the non-void ops on a definition come to.
+/// The combined effect of the non-void ops on a definition.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// Whether some op that keeps it was seen by no remove.
+    /// Whether some op that keeps it was unknown to every remove.
     pub live: bool,
     /// Its name.
     pub name: String,
@@ -32,7 +32,7 @@ pub struct Summary {
     pub claim: OpId,
     /// Whether that op was an `add`.
     pub claimed_by_add: bool,
-    /// The op whose body it stands on.
+    /// The op whose body it is based on.
     pub epoch: OpId,
     /// Edits made on that body.
     pub edits: Vec<OpId>,
@@ -40,7 +40,7 @@ pub struct Summary {
     pub inactive: Vec<OpId>,
     /// Definitions it is linked to.
     pub links: Vec<DefId>,
-    /// What took its place, by the newest settling remove.
+    /// The definition that replaced it, by the newest settling remove.
     pub settled: Option<DefId>,
 }
 

@@ -340,7 +340,7 @@ impl Graph {
         if let Some(name) = node.names() {
             self.holders.entry(name_hash(node.op.layer, name)).or_default().add(target);
         }
-        // What makes a definition needs no lattice as long as it is alone.
+        // An op that makes a definition needs no lattice as long as it is alone.
         if node.op.def.is_some() || self.lazy.is_some() || self.lattices.contains(target) {
             // Loads what the source has.
             self.lattice(target);

@@ -1,4 +1,4 @@
-//! An op of the graph, with what was found out about it.
+//! A node of the graph: an op with its derived facts.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -19,7 +19,7 @@ pub struct Node {
     pub max_ts: i64,
     /// Whether the `add` of its target is among its ancestors (or it is that `add`).
     pub anchored: bool,
-    /// Where its text stands, if it was moved out of the log and is not here.
+    /// The place of its text, if that was moved out of the log and is not here.
     pub archived: Option<Box<At>>,
     outline: OnceCell<Outline>,
     /// Its body as it was parsed to see whether it is void, for the first who wants it.
@@ -72,7 +72,7 @@ impl Node {
     }
 }
 
-/// What edits of a body must know about it.
+/// The outline of a body, as edits of it need it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outline {
     /// How many units it has of its own.
@@ -80,7 +80,7 @@ pub(super) struct Outline {
     pub form: Form,
 }
 
-/// What may be changed about a body, of a type above all.
+/// The form of a body, which decides its possible changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// A type without parts.

@@ -12,7 +12,7 @@ use crate::strand::lang::parse::{Category, MAX_DEPTH, category, parse_body, pars
 use crate::strand::lang::unit::{mandatory, split};
 use crate::strand::op::{Change, Insert, Kind, LAST_TS, Op};
 
-/// What stands in the way of an op having an effect.
+/// The reason why an op has no effect.
 type Fault = String;
 
 impl Graph {
@@ -20,7 +20,7 @@ impl Graph {
     pub(super) fn examine(&self, node: &mut Node) {
         let above = node.op.parents.iter().filter_map(|id| self.light(*id)).map(|node| node.max_ts).max();
         node.anchored = is_anchored(self, &node.op);
-        // A time that cannot be counts for nothing, or nobody could write after it.
+        // An op whose time is out of range has no effect, or no later op could be written.
         let late = node.op.ts > LAST_TS;
         node.max_ts = if late { above.unwrap_or(0) } else { node.op.ts.max(above.unwrap_or(i64::MIN)) };
         let verdict = if late {
@@ -122,7 +122,7 @@ struct EditCheck<'g> {
     form: Form,
     own: HashSet<UnitId>,
     kinds: BTreeMap<UnitId, &'g str>,
-    /// The parent and the depth of elements that were asked for.
+    /// The parent and the depth of elements that were looked up.
     places: HashMap<UnitId, (Option<UnitId>, u32)>,
     /// The parent of each element of the base body.
     base_parents: Option<Vec<Option<usize>>>,

@@ -1,4 +1,4 @@
-//! What every kind of op needs: who and what it is about, its parents, what it refers to, and its way into the state.
+//! The common part of every op: author and subject, its parents, its references, and its admission to the state.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -102,8 +102,8 @@ pub fn dep(view: &View) -> Dep {
     Dep { layer: view.layer, name: view.label.clone(), hash: view.hash.hex(), def: Some(view.id) }
 }
 
-/// Resolves the new names of a body. Returns the entries of depends-on, and the definitions whose
-/// heads the op must follow: those it did not refer to before, and those that are gone.
+/// Resolves the new names of a body. Returns the entries of depends-on, and the definitions whose heads the op must
+/// follow: new references, and removed definitions.
 pub fn depends(state: &State, body: &mut Body, old: Option<&View>) -> (Vec<Dep>, BTreeSet<DefId>) {
     keep_dangling(state, body, old);
     let (_, edges) = state.resolve_body(body);
@@ -130,8 +130,8 @@ fn target_of(edge: &Edge) -> Option<DefId> {
     }
 }
 
-/// A rewritten register keeps the binding of a dangling name it still mentions, as long as no
-/// visible definition has that name.
+/// Keeps the binding of a dangling name that a rewritten register still mentions, as long as no visible definition has
+/// that name.
 fn keep_dangling(state: &State, body: &mut Body, old: Option<&View>) {
     let lost: Vec<(&Edge, DefId)> = old
         .into_iter()

@@ -1,4 +1,4 @@
-//! Drafts and who issues them.
+//! Drafts of ops, and their issuers.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::refusal::Refusal;
 use crate::strand::id::{Clock, DefId, Layer, OpId, QName};
 use crate::strand::op::Kind;
 
-/// What becomes of those that refer to a removed definition.
+/// The handling of references to a removed definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removal {
     /// If there are any, nothing is removed.
@@ -58,7 +58,7 @@ pub enum Draft {
     Remove {
         /// The definition.
         qname: QName,
-        /// What becomes of those that refer to it.
+        /// The handling of references to it.
         how: Removal,
     },
     /// An explicit edge.

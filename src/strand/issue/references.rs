@@ -1,4 +1,4 @@
-//! Who refers to a definition.
+//! Finds the references to a definition.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;

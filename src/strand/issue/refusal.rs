@@ -1,4 +1,4 @@
-//! Why something was refused, with its exit code.
+//! Reasons for a refusal, with their exit codes.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::strand::lang::token::SyntaxError;
 pub struct Unparsed {
     /// Code, place and what is wrong there: `E0001 at slot.n.body:1:7: ..`.
     pub message: String,
-    /// The line it stands in.
+    /// The line of the fault.
     pub line: String,
     /// The byte of the line it begins at.
     pub start: usize,

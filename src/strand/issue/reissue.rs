@@ -11,7 +11,7 @@ use crate::strand::state::State;
 /// definitions by name.
 pub fn reissue(state: &mut State, ops: &[Op], issuer: &Issuer) -> Result<Vec<Op>, Refusal> {
     let mut made: Vec<Op> = Vec::new();
-    // What each op became: definitions, bodies and units carry the id of the op that made them.
+    // The new id of each op: definitions, bodies and units carry the id of the op that made them.
     let mut renewed: HashMap<OpId, OpId> = HashMap::new();
     for op in ops {
         let def = op.def.map(|def| renewed.get(&def).copied().unwrap_or(def));
@@ -59,8 +59,8 @@ fn take_back(state: &mut State, made: &[Op]) {
     state.refresh();
 }
 
-/// Issues an edit's changes as they are, when the body they were made on still stands or was issued again. Returns the
-/// id of the new op.
+/// Issues an edit's changes unchanged, when the body they were made on still exists or was issued again. Returns the id
+/// of the new op.
 fn same_body(
     state: &mut State,
     def: DefId,

@@ -1,4 +1,4 @@
-//! Removing: who refers to a definition, and what becomes of them.
+//! Removes a definition, and handles the references to it.
 
 use std::collections::{BTreeSet, HashMap};
 

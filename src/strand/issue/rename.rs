@@ -1,4 +1,4 @@
-//! Renaming: a register of its own, and edits of what mentions the name without being bound.
+//! Renames a definition: by a register of its own, and by edits of unbound mentions of the name.
 
 use super::admit::{admit, blank, checked_name, edit_sealed, heads, own_heads, settle_name, target};
 use super::draft::Issuer;

@@ -1,4 +1,4 @@
-//! Reverting: the inverse of an op, made on the present state.
+//! Reverts an op: issues its inverse on the present state.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::strand::lang::unit::{Parts, Reg, RegName, Unit, join, split};
 use crate::strand::op::{Change, Insert, Kind, Op};
 use crate::strand::state::{State, View};
 
-/// Issues the inverse of an op. Returns the ops, and what could not be restored because something
-/// newer stands there. `before` is the state as of just before the op.
+/// Issues the inverse of an op. Returns the ops, and what could not be restored because something newer replaced it.
+/// `before` is the state just before the op.
 pub fn revert(state: &mut State, before: &State, id: OpId, issuer: &Issuer) -> Result<(Vec<Op>, Vec<String>), Refusal> {
     let missing = || Refusal::NotFound { name: id.to_string(), near: None };
     let op = state.graph().node(id).map(|node| node.op.clone()).ok_or_else(missing)?;
@@ -248,7 +248,7 @@ pub fn changed_body(view: &View, changes: &[Change]) -> Option<crate::strand::la
     join(view.layer, without(parts, &ids, &deleted))
 }
 
-/// Leaves out deleted units and what stands below them.
+/// Leaves out deleted units and their descendants.
 fn without(parts: Parts, ids: &[UnitId], deleted: &BTreeSet<UnitId>) -> Parts {
     let mut kept: Vec<Option<usize>> = Vec::with_capacity(parts.units.len());
     let mut units = Vec::new();

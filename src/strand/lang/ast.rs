@@ -1,4 +1,4 @@
-//! The shape of bodies. Nodes carry what later passes need: a number, and where a name leads.
+//! The syntax tree of bodies. Nodes carry the data of later passes: a number, and the target of a name.
 
 use crate::strand::id::{DefId, Layer, OpId, UnitId};
 
@@ -13,7 +13,7 @@ pub enum To {
     Builtin,
     /// A visible definition.
     Def(DefId),
-    /// Bound once, but what it named is gone.
+    /// Bound once, but its definition was removed.
     Dangling(DefId),
     /// No definition of that name.
     Missing,
@@ -133,7 +133,7 @@ pub struct Arg {
     pub value: Expr,
 }
 
-/// What an arm of a match accepts.
+/// The pattern of an arm of a match.
 #[derive(Clone, Debug)]
 pub enum Pattern {
     /// `_`.
@@ -155,7 +155,7 @@ pub enum Pattern {
 /// An expression with its number.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of the expression.
     pub kind: ExprKind,
     /// Its number within the definition.
     pub node: u32,
@@ -239,7 +239,7 @@ pub struct Prim {
     pub node: u32,
 }
 
-/// What a statement does.
+/// The action of a statement.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// `slot := value`.
@@ -271,7 +271,7 @@ pub enum Guard {
 /// One statement of a reducer.
 #[derive(Clone, Debug)]
 pub struct Stmt {
-    /// What it does.
+    /// Its action.
     pub action: Action,
     /// When.
     pub guard: Option<Guard>,
@@ -304,9 +304,9 @@ pub enum TypeBody {
     Plain {
         /// Whether it is a type of its own.
         nominal: bool,
-        /// The type it stands on.
+        /// The base type.
         base: Type,
-        /// What its values must satisfy.
+        /// The condition that its values must satisfy.
         pred: Option<Expr>,
     },
     /// A record.

@@ -1,4 +1,4 @@
-//! The words of the language: keywords, built-ins, and which names are legal.
+//! The vocabulary of the language: keywords, built-ins, and legal names.
 
 use super::token::is_ident;
 use crate::strand::id::Layer;

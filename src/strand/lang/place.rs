@@ -1,11 +1,11 @@
-//! Where in a definition something stands: header or unit, and the place of each node of a body.
+//! Places in a definition: header or unit, and the place of each node of a body.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::strand::one_or_many::OneOrMany;
 
-/// Where in a definition something stands.
+/// A place in a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// A header register of a body with several units, or an effect's `needs`.
@@ -15,7 +15,7 @@ pub enum Place {
 }
 
 impl std::fmt::Display for Place {
-    /// Writes the place as it stands after the colon of `tile.NewForm:1` and `reducer.add:on`.
+    /// Writes the place as in `tile.NewForm:1` and `reducer.add:on`, after the colon.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Place::Header(name) => f.write_str(name),

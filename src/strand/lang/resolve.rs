@@ -23,9 +23,9 @@ pub fn resolve(body: &mut Body, env: &mut dyn Env) -> Resolved {
     Resolved { places: walk.places, hidden: walk.hidden }
 }
 
-/// What resolving a body came to.
+/// The result of resolving a body.
 pub struct Resolved {
-    /// Where each node stands.
+    /// The place of each node.
     pub places: Places,
     /// The places where a slot is read under a name that a binder in scope has as well: as text, the name means the
     /// binder there.

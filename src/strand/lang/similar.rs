@@ -1,4 +1,4 @@
-//! How alike two names are, for "did you mean".
+//! The similarity of two names, for "did you mean".
 
 /// Returns the Jaro-Winkler similarity (prefix of 4, scale 0.1), rounded to two places.
 pub fn similarity(a: &str, b: &str) -> f64 {

@@ -1,4 +1,4 @@
-//! Text to tokens. White space is dropped, but each token knows whether a newline came before it.
+//! Splits text into tokens. White space is dropped, but each token records whether a newline preceded it.
 
 /// A fault in a text that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct Token<'a> {
     pub start: usize,
     /// Byte offset after its last byte.
     pub end: usize,
-    /// Whether a newline stands between it and the token before.
+    /// Whether a newline separates it from the token before.
     pub newline: bool,
 }
 

@@ -64,7 +64,7 @@ impl<V> AppendOnlyMap<V> {
         self.slot_mut(at)?.get_mut()
     }
 
-    /// Puts a value where there is none yet; one that is there stays. Returns the one that stands.
+    /// Inserts a value where there is none yet. Returns the stored value.
     pub fn put(&self, id: OpId, value: V) -> &V {
         let known = self.index.borrow().get(&id).copied();
         let at = known.unwrap_or_else(|| {

@@ -23,7 +23,7 @@ impl Hasher for IdHasher {
     fn write(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<8>();
         words.iter().for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
-        // The length keeps apart what only differs in zeros at the end.
+        // The length distinguishes texts that differ only in zeros at the end.
         let last = rest.iter().fold(bytes.len() as u64, |all, byte| all << 8 | u64::from(*byte));
         self.write_u64(last);
     }

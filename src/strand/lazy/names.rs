@@ -1,4 +1,4 @@
-//! What is known about names: who claims one, who stands under it, and who looks it up.
+//! An index of names: the claimants, the holder and the users of each.
 
 use std::cell::{Ref, RefCell};
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use super::source::LazySource;
 use crate::strand::id::{DefId, Layer};
 use crate::strand::one_or_many::OneOrMany;
 
-/// A number that stands for a name as long as the table does. In order of first mention, not of the names.
+/// The number of a name in this table. In order of first mention, not of the names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NameId {
     layer: Layer,
@@ -26,7 +26,7 @@ pub fn name_hash(layer: Layer, name: &str) -> u64 {
     hasher.finish()
 }
 
-/// What is known about one name; what is `None` was not asked of the source yet.
+/// The known facts about one name; `None` was not read from the source yet.
 #[derive(Debug)]
 struct Entry {
     text: Box<str>,
@@ -57,7 +57,7 @@ impl Table {
     }
 }
 
-/// What is known about the names of a state, loaded name by name.
+/// The known facts about the names of a state, loaded name by name.
 #[derive(Debug, Default)]
 pub struct Names {
     tables: [RefCell<Table>; 6],

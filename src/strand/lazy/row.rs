@@ -1,4 +1,4 @@
-//! What a source says about ops, definitions and names.
+//! The values that a source returns for ops, definitions and names.
 
 use std::collections::BTreeSet;
 
@@ -11,27 +11,27 @@ use crate::strand::op::Op;
 /// A layer and a name in it.
 pub type Name = (Layer, String);
 
-/// Whether a definition can be seen.
+/// Whether a definition is visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// It stands under its label.
+    /// It is visible under its label.
     Visible,
-    /// Another definition of the same name stands for it.
+    /// Another definition of the same name replaces it.
     Absorbed(DefId),
     /// It was removed.
     Dead,
 }
 
-/// What a definition's references depend on.
+/// The dependencies of a definition's references.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
     /// Every definition met on the way, sorted.
     pub defs: OneOrMany<DefId>,
     /// Every name looked up.
     pub names: BTreeSet<Name>,
-    /// What the references lead to, sorted, and where those stand.
+    /// The targets of the references, sorted, each with its places.
     pub targets: OneOrMany<(DefId, OneOrMany<Place>)>,
-    /// What it is linked to.
+    /// The definitions it is linked to.
     pub links: Vec<DefId>,
     /// Whether it is live: then it counts among those who refer.
     pub live: bool,
@@ -44,7 +44,7 @@ impl Watch {
         self.targets.get(at).map(|(_, places)| &**places)
     }
 
-    /// Records where a reference stands.
+    /// Records the place of a reference.
     pub fn note(&mut self, target: DefId, place: Place) {
         match self.targets.binary_search_by_key(&target, |(id, _)| *id) {
             Ok(at) => {
@@ -57,7 +57,7 @@ impl Watch {
     }
 }
 
-/// Where the whole text of an op stands that was moved out of the log.
+/// The place of an op's whole text that was moved out of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
     /// The number of the archive.
@@ -83,7 +83,7 @@ pub struct Mention {
     pub places: Vec<Place>,
 }
 
-/// How one definition stands to another.
+/// The relation of one definition to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// It meets the other on the way of a reference.
@@ -105,7 +105,7 @@ pub struct StoredOp {
     pub max_ts: i64,
     /// Whether the `add` of its target is among its ancestors.
     pub anchored: bool,
-    /// Where its text stands, if `op` is without it.
+    /// The place of its text, if `op` is without it.
     pub archived: Option<At>,
 }
 
@@ -122,7 +122,7 @@ pub struct StoredOps {
     pub forked: bool,
 }
 
-/// What a definition is, apart from its body.
+/// A definition without its body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
     /// Its identity.
@@ -137,11 +137,11 @@ pub struct Head {
     pub claim: OpId,
     /// Whether that op was an `add`.
     pub claimed_by_add: bool,
-    /// Whether it can be seen.
+    /// Whether it is visible.
     pub status: Visibility,
-    /// The op whose body it stands on.
+    /// The op whose body it is based on.
     pub epoch: OpId,
-    /// What took its place when it was removed.
+    /// The definition that replaced it when it was removed.
     pub settled: Option<DefId>,
     /// Its content hash.
     pub hash: Hash,
@@ -150,13 +150,13 @@ pub struct Head {
 /// A definition as a checkpoint has it: everything but its body, which its ops make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckpointDefinition {
-    /// What it is.
+    /// The definition without its body.
     pub head: Head,
     /// Its canonical text with doc lines.
     pub text: String,
-    /// What its hash is made of.
+    /// The definitions in its hash.
     pub deps: Vec<DefId>,
-    /// What its references depend on.
+    /// The dependencies of its references.
     pub watch: Watch,
     /// Whether some of its ops were made without knowing each other.
     pub forked: bool,

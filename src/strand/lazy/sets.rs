@@ -1,4 +1,4 @@
-//! Sets of definitions by the definition they stand to in a relation, loaded one by one.
+//! Sets of definitions by their relation to a definition, loaded one by one.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -56,7 +56,7 @@ impl Sets {
         let held = self.held.get_mut();
         let Some(set) = held.get_mut(&to) else { return };
         set.take(&id);
-        // An empty set is kept where its absence would mean to ask the source.
+        // An empty set is stored where its absence would mean a query to the source.
         if set.is_empty() && self.lazy.is_none() {
             held.remove(&to);
         }

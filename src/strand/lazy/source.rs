@@ -1,4 +1,4 @@
-//! Where a state finds what it does not hold.
+//! The source that a state loads missing parts from.
 
 use std::fmt::Debug;
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::id::{Layer, OpId, UnitId};
 use super::one_or_many::OneOrMany;
 
-/// What an op does.
+/// The kind of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Kind {
@@ -203,7 +203,7 @@ pub struct Op {
     pub id: OpId,
     /// The ops it follows, sorted.
     pub parents: OneOrMany<OpId>,
-    /// What its text refers to, sorted.
+    /// The definitions its text refers to, sorted.
     pub depends: Vec<Dep>,
     /// The target definition; none for a fresh `add`.
     pub def: Option<OpId>,

@@ -1,4 +1,4 @@
-//! Episodes: runs as they were recorded, one line a step.
+//! Episodes: recorded runs, one line a step.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,4 @@
-//! Runs against a store, and recorded runs again.
+//! Runs triggers against a store, and replays recorded runs.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::strand::lang::ast::{Body, To};
 use crate::strand::state::State;
 use crate::strand::store::{Error, Store, atomic_write};
 
-/// What a replay found.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     /// The episode.
@@ -40,8 +40,8 @@ fn slots_of(value: &Json) -> SlotValues {
     pairs.filter_map(|(id, value)| OpId::parse(id).map(|id| (id, value.clone()))).collect()
 }
 
-/// Runs a trigger on a store's graph, keeps the slot values, and records the episode. `given` are
-/// answers by effect. Returns the episode and what was printed.
+/// Runs a trigger on a store's graph, stores the slot values, and records the episode. `given` are answers by effect.
+/// Returns the episode and the printed text.
 pub fn perform(
     store: &mut Store,
     trigger: &Trigger,
@@ -71,8 +71,8 @@ pub fn perform(
     Ok((episode, world.printed))
 }
 
-/// Runs a trigger and records it, with every answer the world gave. `graph` says on which graph; the record keeps it.
-/// Returns the episode and the slot values afterwards.
+/// Runs a trigger and records it, with every answer of the world. `graph` names the graph for the record. Returns the
+/// episode and the slot values afterwards.
 ///
 /// # Errors
 /// Why the run cannot start.
@@ -174,8 +174,8 @@ fn reached(state: &State, trigger: &Trigger) -> BTreeSet<DefId> {
     seen
 }
 
-/// Runs a recorded episode again, from its initial values and with its recorded answers, and
-/// compares. Touches nothing, but with `update` records what came out as the new expectation.
+/// Replays a recorded episode, from its initial values and with its recorded answers, and compares. Writes nothing, but
+/// with `update` records the outcome as the new expectation.
 pub fn replay(store: &mut Store, id: &str, at_graph: bool, update: bool) -> Result<Replay, Error> {
     let path = store.inner("episode-log.jsonl");
     let episodes = episode::read(&path)?;
@@ -247,7 +247,7 @@ fn difference(old: &[EpisodeStep], new: &[EpisodeStep]) -> Option<String> {
                 show(b.get("reducer"))
             ));
         }
-        // A step is the last one by its status: that one side goes on is told below.
+        // A step is the last one by its status: that one side continues is reported below.
         let ended = |step: &Json| step.get("status").is_some_and(|status| status == "ok" || status == "done");
         let lengths_tell = old_steps != new_steps && ended(&a) && ended(&b);
         for key in ["status", "skipped"] {

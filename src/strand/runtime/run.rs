@@ -1,4 +1,4 @@
-//! Runs: an event, the reducers it reaches, and the effects they ask for.
+//! Runs: an event, the reducers it triggers, and the effects they request.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -16,7 +16,7 @@ use crate::strand::state::{State, View};
 /// More steps than this end a run.
 const MAX_STEPS: usize = 1_000;
 
-/// What starts a run.
+/// The trigger of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Trigger {
     /// A tile's event with what it sends.
@@ -42,7 +42,7 @@ pub enum Reason {
     /// There is no such tile, event, reducer or slot.
     #[error("{0}")]
     Missing(String),
-    /// The payload or the value is not what is asked for.
+    /// The payload or the value is not of the expected type.
     #[error("{0}")]
     Unfit(String),
     /// The graph does not hold what the run needs.
@@ -62,7 +62,7 @@ impl From<&str> for Reason {
     }
 }
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// Its steps, without episode, time and graph.
@@ -82,7 +82,7 @@ struct Request {
     err: Option<DefId>,
 }
 
-/// One reducer to run, and why.
+/// One reducer to run, and its cause.
 struct Turn {
     trigger: Json,
     reducer: DefId,
@@ -440,7 +440,7 @@ impl<'s> Run<'s> {
     }
 }
 
-/// What the statements of one step bring about.
+/// The effects of the statements of one step.
 #[derive(Default)]
 struct Effects {
     writes: Vec<(DefId, Value)>,

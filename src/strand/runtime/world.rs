@@ -1,4 +1,4 @@
-//! Who answers requests: given answers first, then the primitives, or a recording.
+//! The worlds that answer requests: given answers first, then the primitives, or a recording.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 

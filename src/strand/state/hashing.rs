@@ -1,4 +1,4 @@
-//! Keeps content hashes up to date: what changed, and what refers to it, dependencies first.
+//! Keeps content hashes up to date: of changed definitions and those that refer to them, dependencies first.
 
 use std::collections::{HashMap, HashSet};
 
@@ -57,7 +57,7 @@ impl State {
         let mut stack = roots.to_vec();
         while let Some(id) = stack.pop() {
             if seen.insert(id) {
-                // A dead definition refers to others as well; its hash is kept for revival.
+                // A removed definition refers to others as well; its hash is kept for revival.
                 self.watchers.each(id, |who| stack.push(who));
             }
         }
@@ -108,7 +108,7 @@ impl State {
 struct Search {
     members: Vec<DefId>,
     places: IdMap<usize>,
-    /// What is known about each member.
+    /// The marks of each member.
     marks: Vec<Mark>,
     stack: Vec<usize>,
     found: Vec<OneOrMany<DefId>>,

@@ -1,4 +1,4 @@
-//! Names: who is live, who holds a name, and what the others are called.
+//! Decides names: the live definitions, the holder of each name, and the labels of the others.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::place::Places;
 use crate::strand::lazy::{Head, IdMap, Name, NameId};
 
-/// What stays of a view when its body is merged anew.
+/// The parts of a view that stay when its body is merged anew.
 struct RetainedLabels {
     layer: Layer,
     label: String,
@@ -48,7 +48,7 @@ impl View {
 }
 
 impl State {
-    /// Loads whoever claims a name that may change hands, while everything still stands as it did.
+    /// Loads the claimants of a name that may change hands, before anything changes.
     pub(super) fn load_rivals(&self, dirty: &[DefId]) {
         if self.is_whole() {
             return;
@@ -66,7 +66,7 @@ impl State {
     fn keep(&mut self, id: DefId, names: &mut Vec<NameId>) -> Option<RetainedLabels> {
         let (head, text, encoded, watch) = match self.views.remove(id) {
             Some(old) => {
-                // What it shows from now on is to be compared with what it showed.
+                // The new text is compared with the old one.
                 old.text();
                 let View { head, text, encoded, watch, .. } = *old;
                 (head, text, encoded, watch)

@@ -1,4 +1,4 @@
-//! One definition's body from the ops on it: the winning body, with the edits made on it.
+//! Merges the ops on one definition into its body: the winning body, with the edits made on it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -23,7 +23,7 @@ pub struct Merged {
 /// Order of last-writer-wins: time, op, and the change's number in its op.
 type Key = (i64, OpId, u32);
 
-/// What stands after which unit, by parent and unit before.
+/// The units that follow each unit, by parent and previous unit.
 type Followers = HashMap<(Option<UnitId>, Option<UnitId>), Vec<(Key, UnitId)>>;
 
 /// One written register: the key of its writer, and its value.
@@ -86,7 +86,7 @@ fn number_elements(element: &mut Element, next: &mut dyn FnMut() -> Option<UnitI
     element.children.iter_mut().for_each(|child| number_elements(child, next));
 }
 
-/// What the edits of one body come to, before it is put in order.
+/// The combined edits of one body, before its units are ordered.
 struct Edits<'g> {
     header: BTreeMap<String, Cell<'g>>,
     cells: HashMap<UnitId, BTreeMap<String, Cell<'g>>>,
@@ -155,10 +155,10 @@ fn parse_known(layer: Layer, in_unit: bool, name: &str, text: &str) -> Option<Re
     parse_register(category(layer, in_unit, name)?, text).ok()
 }
 
-/// Puts units in order: each stands after the unit it was inserted after, later inserts first.
+/// Orders units: each follows the unit it was inserted after, later inserts first.
 fn sequence(layer: Layer, initial: Vec<Unit>, edits: &Edits, epoch: (i64, OpId)) -> Vec<Unit> {
     let ids: Vec<Option<UnitId>> = initial.iter().map(|unit| unit.id).collect();
-    // What stands after which unit, within one parent; `None` as the unit before is the head.
+    // The units that follow each unit, within one parent; `None` as the previous unit is the head.
     let mut followers: Followers = HashMap::new();
     let mut last_child: HashMap<Option<UnitId>, UnitId> = HashMap::new();
     let mut units: HashMap<UnitId, Unit> = HashMap::new();

@@ -1,5 +1,5 @@
-//! The state: what the admitted ops come to. A pure function of their set, kept up to date a
-//! definition at a time.
+//! The state: the combined effect of the admitted ops. A pure function of their set, kept up to date a definition at a
+//! time.
 
 mod hashing;
 mod labels;
@@ -25,10 +25,10 @@ use super::lazy::{
 pub use super::lazy::{Visibility, Watch};
 use super::op::Op;
 
-/// One reference out of a definition.
+/// One reference from a definition.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
     /// The layer it was looked up in.
     pub layer: Layer,
@@ -56,7 +56,7 @@ impl Edge {
     }
 }
 
-/// One definition as it stands. What it is apart from its body can be read as if it were here.
+/// One definition in its present form. Its head can be read as if it were part of the view.
 #[derive(Clone, Debug)]
 pub struct View {
     head: Head,
@@ -64,7 +64,7 @@ pub struct View {
     pub doc: String,
     /// The body, resolved.
     pub body: Body,
-    /// Where each of its nodes stands.
+    /// The place of each of its nodes.
     pub places: Places,
     /// The identity of each unit of a body that has units.
     pub units: Vec<UnitId>,
@@ -124,7 +124,7 @@ impl View {
     }
 }
 
-/// What a refresh changed.
+/// The changes of a refresh.
 #[derive(Clone, Debug, Default)]
 pub struct Changed {
     /// Definitions whose text, hash, label or status changed, or that are new.
@@ -136,7 +136,7 @@ pub struct Changed {
 /// Definitions whose label or status changed, with the label they had if they were there.
 type Relabelled = Vec<(DefId, Option<String>)>;
 
-/// What changed, some of it more than once.
+/// Changed definitions, some of them more than once.
 #[derive(Debug, Default)]
 struct Touched {
     ids: Vec<DefId>,
@@ -160,14 +160,14 @@ impl Touched {
 pub struct State {
     graph: Graph,
     views: AppendOnlyMap<Box<View>>,
-    /// What the source says about definitions, as far as it was asked.
+    /// The rows loaded from the source.
     rows: AppendOnlyMap<Box<CheckpointDefinition>>,
-    /// Whether everything was asked for.
+    /// Whether all rows were loaded.
     all_rows: Cell<bool>,
     /// Definitions as their texts show them, as long as nothing changes.
     readings: AppendOnlyMap<Box<View>>,
     lazy: Option<Rc<dyn LazySource>>,
-    /// Who claims a name, who stands under it as a label, and who mentions it without being bound.
+    /// The claimants, the holder and the unbound mentions of each name.
     names: Names,
     /// Names some claimant did not get.
     contested: BTreeSet<Name>,
@@ -178,7 +178,7 @@ pub struct State {
     /// Who is linked to a definition.
     linked: Sets,
     dirty: IdSet,
-    /// What changed since someone last asked.
+    /// The changes since they were last taken.
     touched: Touched,
 }
 
@@ -229,7 +229,7 @@ impl State {
         self.lazy.is_none()
     }
 
-    /// Loads everything, and lets go of the source.
+    /// Loads everything, and drops the source.
     pub fn make_whole(&mut self) {
         if self.is_whole() {
             return;

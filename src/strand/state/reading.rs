@@ -152,7 +152,7 @@ impl State {
     }
 }
 
-/// Looks up the names of a printed text: each stands for the definition that shows it now.
+/// Looks up the names of a printed text: each refers to the definition that has it now.
 struct TextEnv<'s> {
     state: &'s State,
     row: &'s CheckpointDefinition,

@@ -1,4 +1,4 @@
-//! References: what each name of a body leads to in the present state.
+//! Resolves references: the target of each name of a body in the present state.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -89,7 +89,7 @@ impl State {
         }
     }
 
-    /// Resolves a body of nobody against the present state.
+    /// Resolves a body without a definition against the present state.
     pub fn resolve_body(&self, body: &mut Body) -> (Places, Vec<Edge>) {
         let (places, edges, _) = self.resolve_whole(body);
         (places, edges)
@@ -129,13 +129,13 @@ impl State {
         if gone.is_empty() {
             return Vec::new();
         }
-        // Whatever went came after the source was written, and so did whoever found it by name.
+        // The removal is newer than the source, and so is every reference that it affects.
         self.names.missing()
     }
 
     /// Resolves one definition. Says whether its text or its encoding changed.
     pub(super) fn resolve_view(&mut self, id: DefId) -> bool {
-        // One that is loaded only now was encoded as things stand now: nobody knows how it was before.
+        // A definition that is loaded only now was encoded in the present state: its earlier encoding is unknown.
         let unknown = !self.views.contains(id);
         if unknown && self.view(id).is_none() {
             return false;

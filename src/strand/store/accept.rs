@@ -1,4 +1,4 @@
-//! Accepting sealed ops: the gate where edits of several authors meet.
+//! Accepts sealed ops: the rules by which edits of several authors are merged.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Rejected {
     pub ops: Vec<OpId>,
     /// `dangling`, `locked`, `clock`, `op-id-collision` or `malformed`.
     pub reason: &'static str,
-    /// The record that keeps its ops.
+    /// The record that holds its ops.
     pub conflict: Option<String>,
     /// Referring places and what they refer to.
     pub edges: Vec<(String, String)>,
@@ -43,9 +43,9 @@ pub struct Accepted {
     pub absorbed: Vec<(String, OpId, OpId)>,
     /// Heal ops that were added.
     pub healed: Vec<OpId>,
-    /// Things to tell.
+    /// Warnings for the person.
     pub warnings: Vec<String>,
-    /// The hash of the state afterwards; empty until someone asks the store for it.
+    /// The hash of the state afterwards; empty until it is requested.
     pub state_hash: String,
 }
 
@@ -80,7 +80,7 @@ impl Accepted {
     }
 }
 
-/// What the gate made of ops offered to a state.
+/// The judgement of ops offered to a state.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
     pub result: Accepted,
@@ -110,7 +110,7 @@ impl Store {
         self.keep(judged, &[])
     }
 
-    /// Records nothing twice: a bundle that is offered again, and refused again, keeps the record it has.
+    /// Records nothing twice: a bundle that is offered and refused again keeps its record.
     fn join_records(&self, judged: &mut Judged) -> Result<(), Error> {
         if judged.conflicts.is_empty() {
             return Ok(());
@@ -309,7 +309,7 @@ impl AcceptanceRules<'_> {
                 .filter(|id| state.graph().node(*id).is_some_and(|node| bundles.contains(&node.op.bundle_key())))
                 .collect();
             let mut gone = state.retract(&out);
-            // What followed an op that went belongs to a bundle that cannot stand alone either.
+            // The successors of a removed op belong to a bundle that is incomplete too.
             loop {
                 let keys: BTreeSet<String> = gone.iter().map(Op::bundle_key).collect();
                 let rest: HashSet<OpId> = fresh

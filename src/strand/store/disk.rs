@@ -48,7 +48,7 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-/// Replaces or makes a file durably: a reader sees the old text or the new one, after a crash too. A file that is there
+/// Replaces or makes a file durably: a reader sees the old text or the new one, after a crash too. An existing file
 /// keeps its mode.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -66,7 +66,7 @@ pub fn replace_unflushed(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(&temp)?;
     let written = write(&mut file, bytes).and_then(|()| step()).and_then(|()| fs::rename(&temp, path));
     if written.is_err() {
-        // It is swept up by whoever comes next if it stays.
+        // A remaining file is swept by the next process.
         let _ = fs::remove_file(&temp);
     }
     written
@@ -87,8 +87,8 @@ pub fn remove_left_over(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Appends bytes durably to a file that is there. Returns where they begin. What was written of them before a
-/// failure is taken back as far as that is possible.
+/// Appends bytes durably to an existing file. Returns where they begin. Bytes written before a failure are removed as
+/// far as possible.
 pub fn append(path: &Path, bytes: &[u8]) -> io::Result<u64> {
     let mut file = OpenOptions::new().append(true).open(path)?;
     let before = file.metadata()?.len();
@@ -97,7 +97,7 @@ pub fn append(path: &Path, bytes: &[u8]) -> io::Result<u64> {
         file.sync_data()
     });
     if let Err(error) = written {
-        // The first error is the one worth telling; whoever writes next puts a torn end aside.
+        // The first error is the one to report; the next writer puts a torn end aside.
         let _ = step().and_then(|()| file.set_len(before));
         return Err(error);
     }

@@ -12,7 +12,7 @@ use crate::strand::issue::Refusal;
 use crate::strand::op::Op;
 use crate::strand::state::State;
 
-/// What a pull did.
+/// The result of a pull.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exchange {
     /// The outcome of the ops.
@@ -157,7 +157,7 @@ fn take_in(
     let mut all = Judged { kept: offered.admitted.clone(), ..Judged::default() };
     all.result.accepted = offered.admitted;
     let mut withdrawals = judge_again(into, rules, taken_back, unpushed, &mut all);
-    // What followed a withdrawn op waits for it in vain: it goes with it.
+    // The successors of a withdrawn op could never be admitted: they are withdrawn with it.
     let mut stranded: Vec<Op> = into.state.graph().pending().filter(|op| ids.contains(&op.id)).cloned().collect();
     stranded.sort_by_key(Op::key);
     into.state.drop_pending(&stranded.iter().map(|op| op.id).collect());
@@ -204,11 +204,11 @@ fn judge_again(
     withdrawals
 }
 
-/// Ops that a pull takes out, by the record that keeps them.
+/// The ops that a pull withdraws, by their record.
 #[derive(Default)]
 struct Withdrawals {
     records: Vec<Conflict>,
-    /// Which record keeps an op, and the ops of a bundle.
+    /// The record of an op, and the ops of a bundle.
     of_op: HashMap<OpId, usize>,
     of_bundle: HashMap<String, usize>,
 }
@@ -223,7 +223,7 @@ impl Withdrawals {
         self.records.push(record);
     }
 
-    /// Puts ops that cannot stand without withdrawn ones beside these, oldest first.
+    /// Adds ops that are invalid without withdrawn ones to these, oldest first.
     fn strand(&mut self, mut ops: Vec<Op>, policy: &str) {
         while !ops.is_empty() {
             let before = ops.len();

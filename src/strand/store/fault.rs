@@ -8,8 +8,8 @@ thread_local! {
     static TORN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Lets this many steps pass. The one after them fails, and every later one: the program is gone. With `torn`,
-/// a write that fails has written half of its bytes.
+/// Lets this many steps pass. The next one fails, and every later one, as if the program had ended. With `torn`, a
+/// write that fails has written half of its bytes.
 pub fn after(steps: usize, torn: bool) {
     LEFT.set(Some(steps));
     TORN.set(torn);

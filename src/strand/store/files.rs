@@ -9,14 +9,14 @@ use super::{Error, Lock, disk};
 use crate::strand::check::{CAPABILITIES, all_capabilities};
 use crate::strand::op::Op;
 
-/// What is done about references that meet a concurrent removal.
+/// The policy for references to a concurrently removed definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// Refuse the bundles that bring them.
     Strict,
     /// Bring the removed definition back as a stub.
     Heal,
-    /// Accept and tell.
+    /// Accept and warn.
     Warn,
 }
 
@@ -39,13 +39,13 @@ impl Policy {
 /// The settings of a store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// What is done about new danglings.
+    /// The policy for new danglings.
     pub policy: Policy,
     /// Capabilities effects may need.
     pub capabilities: BTreeSet<String>,
     /// The store to push to and pull from.
     pub upstream: Option<String>,
-    /// Who issues ops when nothing else says so.
+    /// The default author of ops.
     pub author: Option<String>,
     /// Whether ownership locks count.
     pub locks_enforced: bool,
@@ -80,7 +80,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Sets one key; the error says what it takes.
+    /// Sets one key; the error lists its values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         match key {
             "conflict-policy" => {

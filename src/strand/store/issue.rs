@@ -12,7 +12,7 @@ use crate::strand::issue::{Draft, Issuer, Refusal, issue_all, target};
 use crate::strand::op::{Kind, Op};
 use crate::strand::state::{Changed, State};
 
-/// What a write brought about.
+/// The result of a write.
 #[derive(Debug, Default)]
 pub struct WriteResult {
     /// The ops, in order.
@@ -56,7 +56,7 @@ impl Store {
         Ok(WriteResult { ops, changed, new_faults })
     }
 
-    /// Refuses a write that was made for another text than the one that stands there now.
+    /// Refuses a write that was made for another text than the present one.
     fn meets_expectation(&mut self) -> Result<(), Refusal> {
         let Some((qname, expected)) = self.expected.take() else { return Ok(()) };
         let found = target(&self.state, &qname)?.hash.to_string();

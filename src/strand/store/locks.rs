@@ -1,4 +1,4 @@
-//! Ownership locks: which names whose ops may touch.
+//! Ownership locks: the names that only certain authors may change.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! A store: a folder whose op log is the truth, and everything else can be made from it.
+//! A store: a folder whose op log is the source of truth; everything else can be derived from it.
 
 mod accept;
 mod archive;
@@ -60,7 +60,7 @@ pub struct Store {
     offset: u64,
     /// The sum of the last commit line that was read.
     sum: String,
-    /// What the sums of all commit lines up to there come to.
+    /// The chained sums of all commit lines up to there.
     chain: Chain,
     /// Whether the checkpoint is to note anew when the log was written last.
     restamp: bool,
@@ -75,11 +75,11 @@ pub struct Store {
     checkpointed: bool,
     /// How long to wait for the lock.
     timeout: Duration,
-    /// What the next write expects of a definition.
+    /// The expected text of a definition for the next write.
     expected: Option<(QName, String)>,
     /// The archives of the log.
     archives: Rc<Archives>,
-    /// Things a person should know, told once.
+    /// Notices for the person, shown once.
     notices: Vec<String>,
     /// Where the log cannot be believed any more: what precedes it is read, nothing is written.
     damage: Option<Damage>,
@@ -262,7 +262,7 @@ impl Store {
         self.restamp || self.marked != Some(self.offset) || !self.inner("store.crdt").exists()
     }
 
-    /// Finds where every op stands.
+    /// Finds the place of every op.
     fn place_all(&mut self) -> Result<(), Error> {
         let entries = self.log.read()?;
         self.placed = entries.ops.iter().map(|op| op.id).zip(entries.places).collect();
@@ -272,7 +272,7 @@ impl Store {
         Ok(())
     }
 
-    /// Finds the store that a folder is or lies in.
+    /// Finds the store in a folder or in one above it.
     pub fn find_above(from: &Path) -> Option<PathBuf> {
         from.ancestors().find(|folder| folder.join(".strand/op-log.jsonl").exists()).map(Path::to_owned)
     }
@@ -335,7 +335,7 @@ impl Store {
         (self.offset, &self.sum)
     }
 
-    /// Things to tell a person, once.
+    /// Returns notices for the person, once.
     pub fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)
     }
@@ -364,7 +364,7 @@ impl Store {
             Some(entries) => entries,
             None => self.read_anew()?,
         };
-        // What was withdrawn may lie in the checkpoint.
+        // A withdrawn op may be in the checkpoint.
         if entries.withdrawn.iter().any(|id| self.state.graph().has(*id)) {
             entries = self.read_anew()?;
         }
@@ -384,7 +384,7 @@ impl Store {
         }
         self.placed.extend(entries.ops.iter().map(|op| op.id).zip(entries.places.iter().copied()));
         let pending = files::read_ops(&self.inner("pending.jsonl"))?;
-        // What the log has was accepted, though a later op of its bundle may still wait.
+        // Ops in the log were accepted, though a later op of their bundle may still be pending.
         let mut offered = self.state.offer(entries.ops);
         offered.admitted.extend(self.state.offer(pending).admitted);
         self.state.refresh();
@@ -427,7 +427,7 @@ impl Store {
         Ok(lock)
     }
 
-    /// Removes what programs that were killed left beside files they were about to replace.
+    /// Removes temporary files of programs that were killed while replacing a file.
     pub fn tidy(&self) -> Result<(), Error> {
         let folders = Layer::ALL.iter().map(|layer| self.root.join(layer.folder()));
         for folder in folders.chain([self.root.clone(), self.root.join(".strand")]) {

@@ -11,14 +11,14 @@ use crate::strand::state::State;
 /// A past that more definitions than these have a part in is read from the whole log.
 const MOST: usize = 5_000;
 
-/// What comparing a store with its log came to.
+/// The result of comparing a store with its log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verified {
     /// The hash of the state as commands see it.
     pub now: String,
     /// The hash of the state that the log alone makes.
     pub rebuilt: String,
-    /// The first definition of which something else is told, and what.
+    /// The first definition that differs, and how.
     pub difference: Option<String>,
 }
 

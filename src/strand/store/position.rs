@@ -1,15 +1,15 @@
-//! Places in the log, and what everything before one comes to.
+//! Positions in the log, and the chained sums before them.
 
 use super::checkpoint::sum;
 
-/// Where an op stands in the log, in bytes, without its newline.
+/// The place of an op in the log, in bytes, without its newline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPosition {
     /// Where its line begins.
     pub offset: u64,
     /// How long it is.
     pub length: u32,
-    /// What its bytes come to.
+    /// The sum of its bytes.
     pub sum: i64,
 }
 
@@ -20,7 +20,7 @@ impl LogPosition {
     }
 }
 
-/// What the sums of the commit lines of a log come to, one after the other.
+/// The chained sums of the commit lines of a log.
 pub type Chain = [u8; 32];
 
 /// Takes the next commit line into a chain.

@@ -11,10 +11,10 @@ use super::{Error, LOCK_TIMEOUT, Log, Store, WriteLock, atomic_write, checkpoint
 use crate::strand::id::{OpId, now_ms};
 use crate::strand::op::Op;
 
-/// What a repair did.
+/// The result of a repair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repaired {
-    /// How many ops stand in transactions whose sums hold.
+    /// The number of ops in transactions whose sums match.
     pub kept: usize,
     /// Every other line, with its number in the old log.
     pub quarantined: Vec<(usize, String)>,
@@ -55,7 +55,7 @@ impl Store {
             if text != old {
                 log.replace_text(&text)?;
             }
-            // It stands on a log that is no more.
+            // It belongs to a log that was replaced.
             checkpoint::remove(root);
             (kept, old_log, quarantined)
         };
@@ -63,7 +63,7 @@ impl Store {
         Ok(Repaired { kept, quarantined, fetched, old_log })
     }
 
-    /// Takes from the upstream the ops of lost lines and those that others wait for. Returns how many came.
+    /// Fetches the ops of lost lines and missing parents from the upstream. Returns how many.
     fn fetch_lost(&mut self, lost: &[(usize, String)]) -> Result<usize, Error> {
         let Some(path) = self.config.upstream.clone() else { return Ok(0) };
         let upstream = match Store::open(Path::new(&path)) {

@@ -42,7 +42,7 @@ impl WriteLock {
 struct Patience {
     limit: Duration,
     since: Instant,
-    /// How long the log was then, in bytes.
+    /// The length of the log then, in bytes.
     seen: u64,
 }
 

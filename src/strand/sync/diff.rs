@@ -1,4 +1,4 @@
-//! From one body to another by the fewest changes: units are matched, registers compared.
+//! Computes the fewest changes from one body to another: units are matched, registers compared.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Recognises a file that holds an earlier text of its definition: nobody edited it, so it is no change.
+//! Recognises a file that holds an earlier text of its definition: it was not edited, so it is no change.
 
 use std::collections::HashSet;
 

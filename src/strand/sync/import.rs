@@ -1,4 +1,4 @@
-//! Imports what files changed: as one bundle, each by the smallest op.
+//! Imports the changes of files: as one bundle, each by the smallest op.
 
 use super::intent::FileIntent;
 use super::merge::{changes_to, merged};
@@ -12,8 +12,8 @@ use crate::strand::state::State;
 use crate::strand::store::{Error, Store, forbids};
 
 impl Work {
-    /// Issues what the files changed, as one bundle. What is refused leaves its file alone. A plan gives the state as
-    /// it would be.
+    /// Issues the changes of the files as one bundle. A refused change leaves its file as it is. A plan returns the
+    /// state as it would be.
     pub(super) fn import(
         &mut self,
         store: &mut Store,
@@ -57,8 +57,8 @@ impl Work {
         ops
     }
 
-    /// Removes definitions whose files are gone, those first that nothing refers to any more: files that were deleted
-    /// together go together.
+    /// Removes definitions whose files were deleted, unreferenced ones first: files that were deleted together are
+    /// handled together.
     fn remove_all(&mut self, state: &mut State, mut defs: Vec<DefId>, issuer: &Issuer) -> Vec<Op> {
         let mut ops = Vec::new();
         loop {

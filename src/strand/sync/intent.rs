@@ -1,4 +1,4 @@
-//! Compares every file with its record and derives what the file means to change in the store.
+//! Compares every file with its record and derives its intended change of the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,17 +15,17 @@ use crate::strand::lang::token::SyntaxError;
 use crate::strand::lang::unit::split;
 use crate::strand::state::State;
 
-/// What a file means to change in the store.
+/// The intended change of a file.
 pub(super) enum FileIntent {
     /// The definition has the name its file has now.
     Rename { def: DefId, to: String },
     /// A definition that is not there yet.
     Add { path: String, definition: Definition },
-    /// The definition becomes what the file says.
+    /// The definition takes the file's text.
     Become { path: String, def: DefId, definition: Definition },
-    /// The file and the store changed both; what the file said when both were equal.
+    /// File and store both changed; with the file's text when both were equal.
     Merge { path: String, def: DefId, definition: Definition, base: String },
-    /// The definition's file is gone.
+    /// The definition's file was deleted.
     Remove { def: DefId },
 }
 
@@ -131,8 +131,8 @@ impl Work {
             if view.text() == print::definition(definition) || is_earlier_text(state, view.id, definition) {
                 return New::Known;
             }
-            // After a clone or a change of branches nothing is recorded: then files and log came together, and what
-            // differs was edited since.
+            // After a clone or a change of branches nothing is recorded: files and log are of one commit, and
+            // differences were edited since.
             if self.unrecorded {
                 return New::Changed(view.id);
             }
@@ -157,7 +157,7 @@ impl Work {
     }
 }
 
-/// What a file is that nobody recorded.
+/// The meaning of a file without a record.
 enum New {
     Known,
     Renamed(DefId),

@@ -1,4 +1,4 @@
-//! From a definition as it stands to what a file says; and both sides' changes brought together.
+//! Computes the change from a definition to a file's text, and merges the changes of both sides.
 
 use super::{diff, disjoint};
 use crate::strand::id::{DefId, OpId, QName, new_op_id};

@@ -38,20 +38,20 @@ pub enum Direction {
 pub struct Options {
     /// Which way.
     pub direction: Direction,
-    /// What a deleted file does to those that refer to its definition.
+    /// The effect of a deleted file on references to its definition.
     pub removal: Removal,
     /// Only plan.
     pub dry_run: bool,
 }
 
-/// Something to tell a person.
+/// A message for the person.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
-    /// A file was refused, or an op that it asks for.
+    /// A file was refused, or an op for it.
     Refused(String),
     /// A file does not parse: every fault in it.
     Unparsed(Vec<Unparsed>),
-    /// Something to know.
+    /// A warning.
     Warning(String),
 }
 
@@ -67,7 +67,7 @@ impl Message {
     }
 }
 
-/// What a sync did.
+/// The result of a sync.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Synced {
     /// One line for each thing done or planned.
@@ -76,11 +76,11 @@ pub struct Synced {
     pub files: (usize, usize, usize),
     /// Ops issued.
     pub ops: usize,
-    /// Files whose text was put aside, and deleted files that came back.
+    /// The number of files whose text was put aside, and of deleted files that were restored.
     pub conflicts: usize,
     /// Files that were refused.
     pub errors: usize,
-    /// What to tell on stderr.
+    /// Messages for stderr.
     pub messages: Vec<Message>,
 }
 
@@ -131,7 +131,7 @@ pub fn stamp(store: &Store) -> String {
 /// go on.
 pub fn sync(store: &mut Store, options: &Options, issuer: &Issuer) -> Result<Synced, Error> {
     store.catch_up()?;
-    // A log that can be read in part only would unmake what the rest of it says.
+    // A log that is readable only in part would revert the effects of the rest.
     store.whole()?;
     if !options.dry_run {
         store.tidy()?;
@@ -173,14 +173,14 @@ struct Work {
     held: BTreeSet<String>,
     /// Whether nothing was recorded of the files that counts with this log.
     unrecorded: bool,
-    /// What clashed, to be recorded.
+    /// The conflicts to be recorded.
     clashes: Vec<Clash>,
 }
 
 /// A file that could not be brought in line.
 struct Clash {
     path: String,
-    /// What the file said, to be put beside it; nothing if it was deleted.
+    /// The file's text, to be put beside it; `None` if it was deleted.
     text: Option<String>,
     why: String,
 }

@@ -1,4 +1,4 @@
-//! What was last written into files, and which files there are.
+//! The record of the files written last, and the present files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::state::{State, View};
 use crate::strand::store::{Error, Store, atomic_write, read_optional};
 
-/// What is known of one file.
+/// The record of one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// The definition it shows.
@@ -75,7 +75,7 @@ impl Projection {
         Some(Projection { records: records.collect::<Option<_>>()?, log })
     }
 
-    /// Writes the records of a store, and where its log stands.
+    /// Writes the records of a store, and the position of its log.
     ///
     /// # Errors
     /// Any error of the file system.

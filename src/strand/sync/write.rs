@@ -38,7 +38,7 @@ impl Work {
         store.record_conflicts(&conflicts)
     }
 
-    /// Makes every file what the store says, but for those held back.
+    /// Writes every file as the store has it, but for those held back.
     pub(super) fn write_files(
         &mut self,
         root: &Path,
@@ -54,7 +54,7 @@ impl Work {
             if self.held.contains(&path) {
                 continue;
             }
-            // The log may be older than the file: then it says nothing about it.
+            // The log may be older than the file: then it does not decide.
             if !known {
                 recorded.remove(&path);
                 continue;

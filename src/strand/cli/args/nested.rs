@@ -1,4 +1,4 @@
-//! The commands below a command.
+//! The arguments of nested commands.
 
 use std::path::PathBuf;
 

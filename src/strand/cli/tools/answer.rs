@@ -1,14 +1,14 @@
-//! What tools answer.
+//! The answers of tools.
 
 use serde_json::Value;
 
 /// How many entries an answer has at most, unless its caller names another number.
 pub const LIMIT: usize = 200;
 
-/// What a tool answers.
+/// The answer of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ToolAnswer {
-    /// It did what it was asked to.
+    /// The tool succeeded.
     Done(Value),
     /// It refused: `{"error": {kind, message, details}}`, or a result in which something was refused.
     Refused(Value),

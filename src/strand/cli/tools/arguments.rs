@@ -1,4 +1,4 @@
-//! What each tool takes.
+//! The arguments of each tool.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

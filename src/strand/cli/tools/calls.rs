@@ -1,4 +1,4 @@
-//! What each tool does with its arguments.
+//! Runs each tool with its arguments.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ use crate::strand::runtime::episode;
 use crate::strand::state::{State, View as Definition};
 use crate::strand::store::Error;
 
-/// Reads arguments; what is wrong with them is told to whoever gave them.
+/// Reads arguments; an error is part of the answer.
 fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, Error> {
     T::deserialize(arguments).map_err(|error| Refusal::Usage(format!("the arguments do not fit: {error}")).into())
 }
@@ -108,7 +108,7 @@ impl Call<'_> {
     fn view(&mut self, given: ViewArguments) -> Result<ToolAnswer, Error> {
         let ViewArguments { selector, with_deps, units, at, limit, cursor } = given;
         let (from, limit) = (start(cursor.as_deref())?, limit.unwrap_or(LIMIT).max(1));
-        // One more than is shown tells whether there are more.
+        // One entry more than is shown decides whether there are more.
         let page = Some((from, limit.saturating_add(1)));
         let (hash, history, refs) = (false, false, false);
         let command = Command::View(args::ViewArgs { selector, with_deps, hash, history, refs, units, at, page });

@@ -28,7 +28,7 @@ pub struct Page {
     pub next: Option<String>,
 }
 
-/// What is needed to open the tools of a store, wherever they are to run.
+/// The parameters for opening the tools of a store, wherever they are to run.
 #[derive(Clone, Debug)]
 pub struct Opening {
     root: PathBuf,
@@ -86,7 +86,7 @@ impl Tools {
         self.list().iter().any(|tool| tool.name == name)
     }
 
-    /// Calls a tool for a client. Each call sees the store as it stands then, what others wrote included.
+    /// Calls a tool for a client. Each call sees the present store, with the writes of others.
     pub fn call(&mut self, name: &str, arguments: Map<String, Value>, client: &str) -> ToolAnswer {
         let author = self.author.clone().unwrap_or_else(|| agent(client));
         self.session.issuer = Issuer::new(author);
@@ -95,8 +95,8 @@ impl Tools {
             let mut call = calls::Call { session: &mut self.session, out };
             call.run(name, &Value::Object(arguments))
         });
-        // What was found in a checkpoint that turned out to be damaged does not count; what precedes damage in the log
-        // is no answer either.
+        // Results from a checkpoint that proved to be damaged do not count; results from before damage in the log are
+        // no answer either.
         self.session.store.expect_hash(None);
         for check in [self.session.store.sound(), self.session.store.whole()] {
             if let Err(error) = check {
@@ -134,7 +134,7 @@ impl Tools {
         Some(view.text().to_owned())
     }
 
-    /// Brings the store's checkpoint up to date, for whoever opens it next.
+    /// Brings the store's checkpoint up to date, for the next program that opens it.
     pub fn close(mut self) {
         self.session.store.checkpoint();
     }

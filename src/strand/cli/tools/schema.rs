@@ -1,4 +1,4 @@
-//! What the tools are called, what they take and what they answer, as JSON Schema.
+//! The names, arguments and answers of the tools, as JSON Schema.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 pub struct Tool {
     /// Its name.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub description: &'static str,
     /// The schema of its arguments.
     pub input: Value,

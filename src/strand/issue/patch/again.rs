@@ -1,4 +1,4 @@
-//! From the sealed changes of an edit back to a patch, for one whose body is not there any more.
+//! Converts the sealed changes of an edit back to a patch, for an edit whose body does not exist any more.
 
 use std::collections::BTreeMap;
 

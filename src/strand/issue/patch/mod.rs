@@ -1,4 +1,4 @@
-//! Patches: what a person or a model writes for an `edit`, turned into sealed changes.
+//! Patches: the input of an `edit` by a person or a model, converted to sealed changes.
 
 mod again;
 mod read;
@@ -52,7 +52,7 @@ struct Insertion {
     unit: Unit,
 }
 
-/// Seals a patch against a definition as it stands. `op` is the id the edit will have.
+/// Seals a patch against the present definition. `op` is the id the edit will have.
 pub fn seal(view: &View, patch: &Value, op: OpId) -> Result<Sealed, Refusal> {
     let steps = read_patch(view.layer, patch)?;
     let mut work = Work::new(view, op);
@@ -371,7 +371,7 @@ impl<'v> Work<'v> {
     }
 
     fn finish(mut self) -> Result<Sealed, Refusal> {
-        // What reads as before is not written: it keeps the names as they were bound.
+        // An equal register is not written: it keeps the names as they were bound.
         keep_equal(&self.old_header, &mut self.header);
         for draft in &mut self.units {
             keep_equal(&draft.old, &mut draft.regs);
@@ -420,7 +420,7 @@ impl<'v> Work<'v> {
         }
         for insert in self.inserts {
             let parent = match insert.parent {
-                // Below a unit that the same patch deletes: it will not be seen.
+                // Below a unit that the same patch deletes, an insert has no effect.
                 Some(parent) => match place.get(&parent) {
                     Some(at) => Some(*at),
                     None => continue,

@@ -25,7 +25,7 @@ pub(super) enum Instruction {
 const HEADERS: [&str; 14] =
     ["on", "in", "params", "returns", "err", "needs", "do", "type", "init", "form", "base", "where", "expr", "doc"];
 
-/// What a patch addresses, in the order of application.
+/// The address of an instruction, in the order of application.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Address {
     Header(String),

@@ -1,4 +1,4 @@
-//! Token sequences within a text: found and replaced, however the text is spaced.
+//! Finds and replaces token sequences in a text, whatever its spacing.
 
 use crate::strand::issue::Refusal;
 use crate::strand::lang::token::lex;

@@ -30,7 +30,7 @@ pub fn parse_body(layer: Layer, text: &str) -> Result<Body, Vec<SyntaxError>> {
     }
 }
 
-/// One definition of a text, with where it stands.
+/// One definition of a text, with its range.
 #[derive(Debug)]
 pub struct ParsedText {
     /// Its layer.
@@ -130,7 +130,7 @@ impl Parser<'_> {
                 Err(fault) => self.skip(from, fault, |tok| matches!(tok, Tok::Sym("," | "}"))),
             }
             if self.peek() == Tok::End {
-                // The brace that is missing was told with the field before it.
+                // The missing brace was reported with the field before it.
                 return Ok(fields);
             }
             self.eat(",");
@@ -323,7 +323,7 @@ impl Parser<'_> {
                 let from = p.at;
                 let child = p.element().and_then(|child| match p.peek() {
                     Tok::Newline | Tok::Sym(";" | "}") => Ok(child),
-                    // What a skipped part ran into was told already.
+                    // The end of a skipped part was reported already.
                     Tok::End if !p.faults.is_empty() => Ok(child),
                     Tok::End => Err(p.unexpected("'}'")),
                     _ => Err(p.unexpected("the end of the element")),

@@ -1,4 +1,4 @@
-//! Expressions.
+//! Parses expressions.
 
 use super::{Parsed, Parser};
 use crate::strand::id::Layer;
@@ -123,7 +123,7 @@ impl Parser<'_> {
 
     /// Operands joined by operators that bind at least so tightly.
     fn operation(&mut self, least: u8) -> Parsed<Expr> {
-        // Nothing binds more tightly than what was read last binds, and a comparison does not chain.
+        // No operator binds more tightly than the last one read, and a comparison does not chain.
         let (mut left, mut most) = if least <= NOT && self.eat_word("not") {
             (Expr::new(ExprKind::Not(Box::new(self.deeper(|p| p.operation(NOT))?))), NOT)
         } else {

@@ -33,9 +33,9 @@ struct Parser<'a> {
     /// The token that began the current statement: a newline before it ends nothing.
     began: usize,
     depth: u32,
-    /// How many elements the current one stands in.
+    /// The depth of the current element.
     elements: u32,
-    /// What was wrong in parts that could be skipped: a statement, an element, a field.
+    /// Faults in parts that could be skipped: a statement, an element, a field.
     faults: Vec<SyntaxError>,
     /// How tall the tallest of the parts is that were read here so far, in expressions.
     height: u32,
@@ -129,8 +129,8 @@ impl<'a> Parser<'a> {
         if self.eat_word(word) { Ok(()) } else { Err(self.unexpected(&format!("'{word}'"))) }
     }
 
-    /// Complains of what stands here. Where a line or the text ends too early, the place is the end, not the start of
-    /// what comes next.
+    /// Reports an unexpected token. Where a line or the text ends too early, the place is the end, not the start of the
+    /// next token.
     fn unexpected(&self, wanted: &str) -> SyntaxError {
         let early = matches!(self.peek(), Tok::Newline | Tok::End);
         let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).filter(|_| early);
@@ -195,8 +195,8 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Runs a part that stands within an element. Elements nest as deep as anything else, whatever stands in them: an
-    /// element that is fine alone is fine in its place.
+    /// Runs a parser inside an element. The depth of elements is counted apart, so that an element that is valid alone
+    /// is valid in its place.
     fn within_element<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.elements >= MAX_DEPTH {
             return Err(SyntaxError::new(self.offset(), "this is nested too deeply"));

@@ -7,7 +7,7 @@ use crate::strand::lang::names::{is_keyword, is_upper};
 use crate::strand::lang::token::{SyntaxError, Tok};
 use crate::strand::lang::unit::Reg;
 
-/// What kind of text a register holds.
+/// The category of a register's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Category {

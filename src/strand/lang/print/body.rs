@@ -1,4 +1,4 @@
-//! Bodies and their parts, in canonical form.
+//! Prints bodies and their parts in canonical form.
 
 use super::printed::Printed;
 use crate::strand::lang::ast::{

@@ -1,4 +1,4 @@
-//! Expressions, in brackets only where their shape needs them.
+//! Prints expressions, with brackets only where their structure needs them.
 
 use super::printed::Printed;
 use crate::strand::lang::ast::{Arg, Binary, Expr, ExprKind, Pattern, Ref};

@@ -1,4 +1,4 @@
-//! Canonical text. Printing can also note where each numbered node came to stand.
+//! Prints canonical text. Printing can also record the range of each numbered node.
 
 mod body;
 mod expr;

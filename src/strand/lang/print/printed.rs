@@ -1,4 +1,4 @@
-//! A text as it is printed, with where its nodes stand.
+//! A text as it is printed, with the ranges of its nodes.
 
 /// A text with the byte ranges of the nodes in it.
 #[derive(Clone, Debug, Default)]

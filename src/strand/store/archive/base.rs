@@ -19,7 +19,7 @@ use crate::strand::op::{Change, Kind, Op};
 /// How the line of a base begins.
 pub const BEGINS: &[u8] = b"{\"base\":";
 
-/// What a base says about one archive.
+/// The entry of one archive in a base.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Note {
     /// Its file, in `.strand/archive`.
@@ -30,18 +30,18 @@ pub struct Note {
     pub bytes: u64,
 }
 
-/// One archived op as the base has it.
+/// One archived op in the base.
 #[derive(Debug)]
 pub struct ArchivedOp {
-    /// What is known of it; a stub says where its text is.
+    /// Its node; a stub names the place of its text.
     pub node: Node,
-    /// Where its line stands.
+    /// The place of its line.
     pub at: At,
-    /// Where in the log its entry stands.
+    /// The place of its entry in the log.
     pub place: LogPosition,
 }
 
-/// What a log begins with.
+/// The beginning of a log.
 #[derive(Debug, Default)]
 pub struct Base {
     /// The archives, oldest first.
@@ -141,7 +141,7 @@ fn at(value: &Value) -> Option<At> {
     Some(At { archive: small(archive)?, piece: piece.as_u64()?, start: small(start)?, length: small(length)? })
 }
 
-/// Reads an op as a log has it: a line of its own, or an entry of the base. Of a stub, where its text stands.
+/// Reads an op as a log has it: a line of its own, or an entry of the base. Of a stub, returns the place of its text.
 pub fn read_op(value: &Value) -> Result<(Op, Option<At>), String> {
     let Some(kind) = value.get("stub") else {
         let op = value.get("op").filter(|op| op.is_object()).unwrap_or(value);

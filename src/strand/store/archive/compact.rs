@@ -1,4 +1,4 @@
-//! Compaction: the older part of the log moves into an archive, and what it comes to takes its place.
+//! Compaction: the older part of the log moves into an archive, and its combined effect replaces it.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use crate::strand::id::OpId;
 use crate::strand::issue::Refusal;
 use crate::strand::state::State;
 
-/// What stays in the log.
+/// The part that stays in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
     /// This op, its transaction, and what follows.
     Op(OpId),
-    /// What follows the first op that is not older than this, in unix milliseconds.
+    /// Everything from the first op that is not older than this, in unix milliseconds.
     Time(i64),
 }
 
-/// What a compaction did.
+/// The result of a compaction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compacted {
     /// The new archive.
@@ -172,7 +172,7 @@ impl Store {
             let standing = transaction(std::slice::from_ref(&base)).0;
             let head = LogHeader { archives: number, archived, base: standing.len() as u64, ..head.clone() };
             let mut made = format!("{}\n{standing}", head.line()).into_bytes();
-            // Whoever read the old log asks whether it goes on where he stopped: no offset may fit by chance.
+            // A reader of the old log asks whether the log continues at its offset: no offset may fit by chance.
             if made.len() as u64 == cut {
                 base.push(' ');
                 continue;
@@ -182,8 +182,8 @@ impl Store {
         }
     }
 
-    /// Makes sure, before anything is given up, that the new log comes to the same state and that the archive holds
-    /// what is moved.
+    /// Verifies, before anything is removed, that the new log has the same state and that the archive holds what is
+    /// moved.
     fn prove(&self, made: &[u8], state_hash: &str, moved: &[u8], archive: u32) -> Result<(), Error> {
         let entries = self.log.parse(made)?;
         let mut state = State::new();

@@ -22,7 +22,7 @@ pub use compact::{Before, Compacted};
 const PIECE: usize = 128 << 10;
 /// How hard to pack: archives are written once.
 const LEVEL: i32 = 12;
-/// How many unpacked pieces are kept at hand.
+/// How many unpacked pieces are cached.
 const HELD: usize = 8;
 
 /// Returns the file of an archive.
@@ -72,10 +72,10 @@ impl Packed {
     }
 }
 
-/// One unpacked piece: of which archive, where it begins there, and its text.
+/// One unpacked piece: the number of its archive, its offset there, and its text.
 type Piece = (u32, u64, Rc<Vec<u8>>);
 
-/// The archives of a store, as far as they were asked for.
+/// The archives of a store, opened at first use.
 #[derive(Debug)]
 pub struct Archives {
     folder: PathBuf,

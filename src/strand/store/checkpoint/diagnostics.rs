@@ -1,4 +1,4 @@
-//! What checks found, definition by definition, as long as nothing changes that it depends on.
+//! Stores the results of checks by definition, as long as none of its dependencies changed.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn is_granted(db: &Connection, granted: &BTreeSet<String>) -> rusqlite::Result<b
     Ok(there == Some(words(granted)))
 }
 
-/// Keeps what was found, if the checkpoint still stands after the commit of that sum. Failing costs the next a check.
+/// Stores diagnostics, if the checkpoint is still at the commit of that sum. A failure costs the next process a check.
 pub fn keep<'f>(
     root: &Path,
     at: &str,

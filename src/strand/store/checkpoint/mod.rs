@@ -29,21 +29,21 @@ pub use source::{Opened, Source};
 /// How long the write-ahead log may become, in bytes.
 const LONG_WAL: u64 = 512 << 10;
 
-/// What a checkpoint is to be brought up to.
+/// The position that a checkpoint is brought up to.
 pub struct Progress<'p> {
     /// The state at `end`.
     pub state: &'p State,
     /// Definitions that changed since `from`.
     pub touched: &'p IdSet,
-    /// Ops that came since `from`, and where they stand; all ops where `from` is none.
+    /// Ops since `from`, with their places; all ops where `from` is none.
     pub placed: &'p BTreeMap<OpId, LogPosition>,
     /// Where the checkpoint must stand for these changes to be all; none: it is made anew.
     pub from: Option<u64>,
-    /// Where the log stands.
+    /// The end of the log.
     pub end: u64,
     /// The sum of its last commit line.
     pub sum: &'p str,
-    /// What the sums of all its commit lines come to.
+    /// The chained sums of all its commit lines.
     pub chain: &'p Chain,
     /// Ops withdrawn and not accepted again.
     pub withdrawn: &'p HashSet<OpId>,
@@ -106,7 +106,7 @@ pub fn remove(root: &Path) {
     for suffix in ["", "-wal", "-shm", "-stamp"] {
         let mut name = path(root).into_os_string();
         name.push(suffix);
-        // It may not be there; if it cannot be removed, writing it anew tells.
+        // It may not exist; if it cannot be removed, writing it anew fails.
         let _ = std::fs::remove_file(name);
     }
 }
@@ -122,7 +122,7 @@ pub fn write(root: &Path, log: &Log, progress: &Progress) -> Result<(), String> 
     let first = attempt(root, log, progress);
     let describe = |error: rusqlite::Error| format!("the checkpoint could not be written: {error}");
     let done = match &first {
-        // Nothing is wrong with what is there; another process or the disk stands in the way.
+        // The present checkpoint is sound; another process or the disk is in the way.
         Err(rusqlite::Error::SqliteFailure(failure, _)) if !is_damage(failure.code) => first.map_err(describe),
         Err(_) => {
             remove(root);
@@ -158,11 +158,11 @@ fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> 
         db.execute_batch("DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS defs; DROP TABLE IF EXISTS edges;")?;
         make_tables(&db)
     })?;
-    // Another process may have come further meanwhile: whoever is behind leaves it be.
+    // Another process may have written a newer one meanwhile, which then stays.
     let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let stood = source::stands_at(&tx)?.filter(|at| log.has_commit(at.offset, &at.sum).unwrap_or(false));
     let stood = stood.map(|at| at.offset);
-    // What stands in a log that another has taken the place of is of no use.
+    // A position in a replaced log is of no use.
     if !log.has_commit(progress.end, progress.sum).unwrap_or(false) {
         return Ok(());
     }
@@ -203,14 +203,14 @@ fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> 
     Ok(())
 }
 
-/// Folds a write-ahead log that has grown into the database. Whoever reads just now keeps it from being emptied, this
-/// process too; then a later writer does it.
+/// Folds a write-ahead log that has grown into the database. An open reader prevents it from being emptied; then a
+/// later writer does it.
 pub fn fold(root: &Path) {
     let mut name = path(root).into_os_string();
     name.push("-wal");
     if std::fs::metadata(name).is_ok_and(|meta| meta.len() > LONG_WAL) {
         let trusted = trust::is_stamped(root);
-        // What was written stands in either place: failing costs the next reader a little time.
+        // The data is in one of the two files in any case: a failure costs the next reader a little time.
         let _ = Connection::open(path(root)).and_then(|db| {
             db.busy_timeout(std::time::Duration::ZERO)?;
             db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -275,7 +275,7 @@ fn put_definitions(
     let mut find = tx.prepare("SELECT watch FROM defs WHERE def = ?1")?;
     let mut delete = tx.prepare("DELETE FROM defs WHERE def = ?1")?;
     let mut cut = tx.prepare("DELETE FROM edges WHERE kind = ?1 AND key = ?2 AND src = ?3")?;
-    // What keeps its name keeps its place in the indexes.
+    // A definition with the same name keeps its place in the indexes.
     let mut update = tx.prepare(
         "UPDATE defs SET state = ?5, claim = ?6, by_add = ?7, epoch = ?8, absorber = ?9, settled = ?10, hash = ?11,
             text = ?12, deps = ?13, watch = ?14, ops = ?15, heads = ?16, forked = ?17, hidden = ?18, sum = ?19

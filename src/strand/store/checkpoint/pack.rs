@@ -1,4 +1,4 @@
-//! Identities and names as bytes of a row.
+//! Packs identities and names into the bytes of a row.
 
 use std::collections::BTreeSet;
 

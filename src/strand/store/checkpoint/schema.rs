@@ -1,4 +1,4 @@
-//! The tables of a checkpoint and how they are written.
+//! The tables of a checkpoint.
 
 use std::path::{Path, PathBuf};
 
@@ -70,7 +70,7 @@ pub mod column {
     pub const HIDDEN: usize = 17;
 }
 
-/// One row a definition that was checked; an empty text where nothing is wrong with it.
+/// One row for each checked definition; an empty text where it has no fault.
 const DIAGNOSTICS: &str = "
     CREATE TABLE IF NOT EXISTS diags (def BLOB PRIMARY KEY, json TEXT NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS checked (granted TEXT PRIMARY KEY) WITHOUT ROWID;

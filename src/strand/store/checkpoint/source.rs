@@ -1,4 +1,4 @@
-//! Reading a checkpoint: what a state asks for, as of the moment it was opened.
+//! Reads a checkpoint as of the moment it was opened.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,16 +21,16 @@ use crate::strand::store::archive::base;
 use crate::strand::store::position::{Chain, LogPosition};
 use crate::strand::store::{Log, log};
 
-/// An open checkpoint. It goes on saying what it said when it was opened, whatever others write.
+/// An open checkpoint. Its answers stay those of the moment it was opened, whatever others write.
 #[derive(Debug)]
 pub struct Source {
     db: Connection,
     log: File,
-    /// Where in the log it stands.
+    /// Its position in the log.
     pub offset: u64,
-    /// The sum of the commit line it stands after.
+    /// The sum of the commit line at its position.
     pub sum: String,
-    /// What the sums of all commit lines up to there come to.
+    /// The chained sums of all commit lines up to there.
     pub chain: Chain,
     /// Whether the log was looked through since its checkpoint was written, which a new note would save the next.
     pub is_restamped: bool,
@@ -41,7 +41,7 @@ pub struct Source {
     failure: RefCell<Option<String>>,
 }
 
-/// What a checkpoint turned out to be.
+/// The result of opening a checkpoint.
 pub enum Opened {
     /// There is none.
     Absent,
@@ -55,13 +55,13 @@ fn meta<T: FromSql>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
     db.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
 }
 
-/// Where a checkpoint stands.
+/// The position of a checkpoint.
 pub struct Stands {
     /// How far in the log.
     pub offset: u64,
     /// The sum of the commit line that ends there.
     pub sum: String,
-    /// What the sums of all commit lines up to there come to.
+    /// The chained sums of all commit lines up to there.
     chain: Chain,
     /// When the log was written last, if it ended there.
     log_time: i64,
@@ -102,7 +102,7 @@ pub fn stands_at(db: &Connection) -> rusqlite::Result<Option<Stands>> {
 }
 
 impl Source {
-    /// Opens the checkpoint of a store, if it stands at a commit of the log.
+    /// Opens the checkpoint of a store, if its position is at a commit of the log.
     pub fn open(root: &Path, log: &Log) -> Opened {
         let path = path(root);
         if !path.exists() {
@@ -122,7 +122,7 @@ impl Source {
             trust::stamp(root);
         }
         if !stands.is_of(log) {
-            // Someone wrote the log: another process went on with it, or its beginning is another now.
+            // The log was written: another process continued it, or its beginning was replaced.
             match log.chain_to(stands.offset) {
                 Ok(Some(chain)) if chain == stands.chain => source.is_restamped = true,
                 _ => return unfit("the log was changed before the place where it stands"),
@@ -135,7 +135,7 @@ impl Source {
         let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         db.busy_timeout(std::time::Duration::from_secs(5))?;
         db.set_prepared_statement_cache_capacity(32);
-        // What is read from here on is one state, however far others come meanwhile.
+        // Everything read from here on is of one state, whatever others write.
         db.execute_batch("BEGIN")?;
         let Some(stands) = stands_at(&db)? else { return Ok(None) };
         // One log, whatever takes its place meanwhile.

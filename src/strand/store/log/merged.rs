@@ -15,7 +15,7 @@ const TRIES: usize = 4096;
 
 /// A transaction whose sum holds.
 pub struct VerifiedTransaction {
-    /// The number of each of its lines, and where the line stands, without its newline.
+    /// The number of each of its lines, and its range, without its newline.
     pub lines: Vec<(usize, Range<usize>)>,
     /// The number of its commit line.
     pub number: usize,
@@ -27,7 +27,7 @@ pub struct VerifiedTransaction {
     pub end: usize,
 }
 
-/// What the lines of a log come to.
+/// The resolved lines of a log.
 pub struct ResolvedLog {
     /// Where the first line ends, with its newline.
     pub head: usize,
@@ -102,7 +102,7 @@ pub fn resolve(text: &[u8]) -> ResolvedLog {
 }
 
 fn commit(line: &[u8]) -> Option<Commit> {
-    // A commit line is short, and only reading it tells what it is.
+    // A commit line is short, and only reading it confirms what it is.
     let short = line.len() < 256 && line.windows(9).any(|part| part == b"\"commit\":");
     short.then(|| serde_json::from_slice::<Value>(line).ok()).flatten().as_ref().and_then(Commit::read)
 }

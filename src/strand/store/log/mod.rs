@@ -1,4 +1,4 @@
-//! The op log: the truth. Append-only transactions of ops, each closed by a checked commit line.
+//! The op log: the source of truth. Append-only transactions of ops, each closed by a checked commit line.
 
 mod commit;
 mod merged;
@@ -22,7 +22,7 @@ pub use parse::{Damage, Entries};
 /// The form of log this program reads and writes.
 const FORM: u64 = 1;
 
-/// What the first line of a log says.
+/// The first line of a log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LogHeader {
     /// The form of the log; 0 where the line is no head.
@@ -64,7 +64,7 @@ pub struct Appended {
     pub end: u64,
     /// The sum of that line.
     pub sum: String,
-    /// Where each of its lines stands.
+    /// The place of each of its lines.
     pub places: Vec<LogPosition>,
 }
 
@@ -116,7 +116,7 @@ impl Log {
         })
     }
 
-    /// Refuses a log of a form that came after this program.
+    /// Refuses a log of a newer format than this program's.
     pub(super) fn check_form(&self) -> Result<(), Error> {
         let form = self.head()?.form;
         if form > FORM { Err(Error::Newer { path: self.path.clone(), form }) } else { Ok(()) }

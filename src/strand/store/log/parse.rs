@@ -11,12 +11,12 @@ use super::merged;
 use crate::strand::id::OpId;
 use crate::strand::op::Op;
 
-/// What a stretch of the log holds.
+/// The contents of a part of the log.
 #[derive(Debug, Default)]
 pub struct Entries {
     /// Ops in order; an op that was withdrawn later in the stretch is not among them.
     pub ops: Vec<Op>,
-    /// Where each of them stands.
+    /// The place of each of them.
     pub places: Vec<LogPosition>,
     /// Ops withdrawn and not accepted again.
     pub withdrawn: HashSet<OpId>,
@@ -28,9 +28,9 @@ pub struct Entries {
     pub borders: Vec<u64>,
     /// The sum of each commit line.
     pub sums: Vec<String>,
-    /// What stands for ops that were moved into archives.
+    /// The base that replaces ops moved into archives.
     pub base: Option<Base>,
-    /// The first line that is damaged. Nothing from its transaction on is among the entries.
+    /// The first damaged line. No entry is from its transaction or later.
     pub damage: Option<Damage>,
     /// Whether the lines of transactions were mixed by a merge of two logs and no `merged` commit line follows them.
     pub mixed: bool,
@@ -45,7 +45,7 @@ pub struct Damage {
     pub why: String,
 }
 
-/// What a commit line whose lines were altered is reported as.
+/// The error of a commit line whose lines were altered.
 const WRONG_SUM: &str = "the sum does not hold";
 
 /// A line of the log as it is read.
@@ -106,7 +106,7 @@ struct Reader<'t> {
     entries: Entries,
     taken: Taken,
     open: Open,
-    /// Whether the head says that a base follows.
+    /// Whether the head announces a base.
     wants_base: bool,
 }
 
@@ -148,7 +148,7 @@ impl<'t> Reader<'t> {
             _ if first => return Err(damage("it is not the head of a log".to_owned())),
             Ok(Line::Head { .. }) => return Err(damage("it is a second head".to_owned())),
             Err(why) => return Err(damage(why)),
-            // What it covers was read and held.
+            // The lines it covers were read and match.
             Ok(Line::Commit(commit)) if commit.merged && self.open.lines == 0 => {
                 self.close(whole.end, commit.sum, number)?;
             }
@@ -213,7 +213,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What the lines of closed transactions came to so far.
+/// The contents of the closed transactions so far.
 #[derive(Default)]
 struct Taken {
     /// In order, with where they stand; none where one was withdrawn.
