@@ -1,16 +1,17 @@
 //! Ops: immutable edits, and their wire form field for field.
 
+mod change;
 mod line;
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::id::{Layer, OpId, UnitId};
+use super::id::{Layer, OpId};
 use super::one_or_many::OneOrMany;
+pub(super) use change::shared;
+pub use change::{Change, Insert};
 
 /// The kind of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,101 +88,6 @@ impl fmt::Display for Dep {
         write!(f, "{}:{}@h:{}", self.layer, self.name, self.hash)?;
         self.def.map_or(Ok(()), |def| write!(f, "#{def}"))
     }
-}
-
-/// One sealed change of an edit.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Change {
-    /// A register set, or cleared.
-    Set {
-        /// The unit; none for the header.
-        unit: Option<UnitId>,
-        /// The register.
-        register: Arc<str>,
-        /// Its new canonical text.
-        value: Option<Box<str>>,
-    },
-    /// A unit inserted.
-    Insert(Box<Insert>),
-    /// A unit deleted, with its children.
-    Delete(UnitId),
-}
-
-/// A unit that an edit inserts.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Insert {
-    /// Its identity.
-    pub id: UnitId,
-    /// The sibling before it.
-    pub after: Option<UnitId>,
-    /// Its parent element, in a tile.
-    pub parent: Option<UnitId>,
-    /// Its registers.
-    pub regs: BTreeMap<String, String>,
-}
-
-impl Change {
-    fn parse(value: &Value) -> Option<Change> {
-        let object = value.as_object()?;
-        let unit = |name: &str| match object.get(name) {
-            None | Some(Value::Null) => Some(None),
-            Some(value) => Some(Some(UnitId::parse(value.as_str()?)?)),
-        };
-        if let Some(target) = object.get("reg") {
-            let target = target.as_str()?;
-            let (unit, register) = match target.split_once('/') {
-                Some((unit, register)) => (Some(UnitId::parse(unit)?), register),
-                None => (None, target),
-            };
-            let value = match object.get("set")? {
-                Value::Null => None,
-                value => Some(value.as_str()?.into()),
-            };
-            return Some(Change::Set { unit, register: shared(register), value });
-        }
-        if object.contains_key("ins") {
-            let mut regs = BTreeMap::new();
-            for (name, value) in object.get("regs")?.as_object()? {
-                regs.insert(name.clone(), value.as_str()?.to_owned());
-            }
-            let (id, after, parent) = (unit("ins")??, unit("after")?, unit("parent")?);
-            return Some(Change::Insert(Box::new(Insert { id, after, parent, regs })));
-        }
-        Some(Change::Delete(unit("del")??))
-    }
-
-    fn to_json(&self) -> Value {
-        match self {
-            Change::Set { unit, register, value } => {
-                let target = unit.map_or_else(|| register.to_string(), |unit| format!("{unit}/{register}"));
-                json!({"reg": target, "set": value})
-            }
-            Change::Insert(insert) => json!({
-                "ins": insert.id.to_string(),
-                "after": insert.after.map(|unit| unit.to_string()),
-                "parent": insert.parent.map(|unit| unit.to_string()),
-                "regs": insert.regs,
-            }),
-            Change::Delete(unit) => json!({"del": unit.to_string()}),
-        }
-    }
-}
-
-/// Returns a text that is the same in many ops, held once as long as no other text takes its place in the table.
-pub(super) fn shared(text: &str) -> Arc<str> {
-    const PLACES: usize = 1 << 10;
-    thread_local! {
-        static TABLE: RefCell<Vec<Option<Arc<str>>>> = const { RefCell::new(Vec::new()) };
-    }
-    let spread = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    let at = text.bytes().fold(0x811c_9dc5, spread) as usize % PLACES;
-    TABLE.with_borrow_mut(|table| {
-        table.resize(PLACES, None);
-        match &mut table[at] {
-            Some(known) if **known == *text => known.clone(),
-            other => other.insert(text.into()).clone(),
-        }
-    })
 }
 
 /// A sealed op.
@@ -529,6 +435,9 @@ pub fn author_is_valid(author: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
+    use super::super::id::UnitId;
     use super::*;
 
     const LINE: &str = r#"{"op":"add","layer":"slot","name":"todos","body":"Map(TodoId, Todo) = {}","author":"agent:claude-1","ts":1779884546123,"op-id":"op_01JC0000000000000000000001","parent-ops":[],"depends-on":["type:Todo@h:7cde"],"later":{"kept":1}}"#;
