@@ -8,7 +8,6 @@ use super::env::Environment;
 use super::message::{Exit, GuardStart, ShellState, Start};
 use super::output::Output;
 use super::places::{PathClasses, PlaceSettings};
-use super::probe::probe;
 use super::run::{Launch, RunningCommand, launch};
 use super::scan::{Scan, ScanError};
 use crate::archive::Archive;
@@ -332,14 +331,6 @@ impl Shell {
             archive: self.archive.folder().to_path_buf(),
             exclude: settings.exclude,
             places: self.places.clone(),
-        }
-    }
-
-    /// What keeps the states of commands here, and why it is not the guard.
-    pub fn keeper(&self) -> (Keeper, Option<String>) {
-        match self.guard.get_or_init(|| probe(self)) {
-            Ok(()) => (Keeper::Guard, None),
-            Err(why) => (Keeper::Scan, Some(why.clone())),
         }
     }
 

@@ -14,8 +14,18 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The probe's text: a file is made, renamed and removed, and the archive is accessed.
 const TEXT: &str = "echo x > a && mv a b && rm b; rm -rf .shaft; exit 0";
 
+impl Shell {
+    /// Returns the keeper of commands' states here, and why it is not the guard. The first call tries the guard.
+    pub fn keeper(&self) -> (Keeper, Option<String>) {
+        match self.guard.get_or_init(|| probe(self)) {
+            Ok(()) => (Keeper::Guard, None),
+            Err(why) => (Keeper::Scan, Some(why.clone())),
+        }
+    }
+}
+
 /// Runs a command under the guard in a folder of its own.
-pub fn probe(shell: &Shell) -> Result<(), String> {
+fn probe(shell: &Shell) -> Result<(), String> {
     let words = |error: &dyn std::fmt::Display| error.to_string();
     let folder = tempfile::tempdir().map_err(|e| words(&e))?;
     let workspace = Workspace::open(folder.path()).map_err(|e| words(&e))?;
