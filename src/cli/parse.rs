@@ -46,7 +46,7 @@ fn wrong(cli: &Cli, quoted: bool) -> Option<String> {
     }
     // After `sessions export` the flag of this name is the file's format.
     let format = cli.global.format.as_deref().filter(|_| !matches!(cli.command, Some(Cmd::Sessions { .. })));
-    let unknown = format.filter(|name| Format::parse(name).is_none())?;
+    let unknown = format.filter(|name| !FORMATS.contains(name) && Format::parse(name).is_none())?;
     Some(format!("there is no edit format {unknown}: use one of {}", FORMATS.join(", ")))
 }
 
@@ -181,6 +181,9 @@ mod tests {
         assert!(
             typed(&["task", "hi", "--format", "toolz"]).expect("wrong").starts_with("there is no edit format toolz")
         );
+        for format in FORMATS {
+            assert_eq!(typed(&["task", "hi", "--format", format]), None);
+        }
         assert_eq!(typed(&["sessions", "export", "x", "--format", "html"]), None);
         assert!(typed(&["histori"]).expect("wrong").contains("did you mean history?"));
         assert!(typed(&["histroy"]).expect("wrong").contains("did you mean history?"));

@@ -1,7 +1,7 @@
 //! The errors of memory, and how to resolve them.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
@@ -29,7 +29,7 @@ pub enum Error {
         known: i64,
     },
     /// Nothing that was stored can be read, or nothing can be stored.
-    #[error("{} ({}); {}", .trouble.word(), path.display(), .trouble.hint())]
+    #[error("{}{}; {}", .trouble.word(), place(*.trouble, path), .trouble.hint())]
     Unusable {
         /// Why.
         trouble: Trouble,
@@ -117,6 +117,16 @@ impl Trouble {
             Trouble::Corrupt => "start nebula again: it moves what is damaged aside",
             Trouble::Newer => "update this nebula",
         }
+    }
+}
+
+/// Returns the path a trouble is about, in brackets: of what is in the way, that which is of the wrong kind.
+fn place(trouble: Trouble, path: &Path) -> String {
+    let wrong = |at: &&Path| at.symlink_metadata().is_ok() && !(if *at == path { at.is_file() } else { at.is_dir() });
+    match trouble {
+        Trouble::NoHome => String::new(),
+        Trouble::InTheWay => format!(" ({})", path.ancestors().find(wrong).unwrap_or(path).display()),
+        _ => format!(" ({})", path.display()),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -272,13 +274,48 @@ fn a_command_about_memory_says_why_it_cannot_be_used() {
     fails(&w, &["something else lies in the place of memory", "home/.nebula/memory.db", "move that away"]);
     let w = World::new();
     fs::write(w.path("home/.nebula"), "").expect("written");
-    fails(&w, &["something else lies in the place of memory", "move that away"]);
+    fails(&w, &["something else lies in the place of memory", "home/.nebula)", "move that away"]);
     // Without a home there is nothing to read either.
     let w = World::new();
     let output = w.command(&["sessions", "list", "--json"]).env_remove("HOME").output().expect("it runs");
     let err = String::from_utf8(output.stderr).expect("text");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{err}");
-    assert!(err.contains("there is no home folder for memory") && err.contains("set HOME"), "{err}");
+    assert!(err.contains("there is no home folder for memory; set HOME"), "{err}");
+}
+
+#[test]
+fn memory_that_may_not_be_read_is_told_with_its_cause() {
+    const NOBODY: u32 = 65_534;
+    let w = World::new();
+    w.run(&["sessions", "list"]);
+    // Nothing is denied to root.
+    let as_root = rustix::process::getuid().is_root();
+    let program = w.path("nebula");
+    fs::hard_link(env!("CARGO_BIN_EXE_nebula"), &program)
+        .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_nebula"), &program).map(drop))
+        .expect("a program that anyone may run");
+    let mode = |path: &str, mode| fs::set_permissions(w.path(path), fs::Permissions::from_mode(mode)).expect("set");
+    mode("", 0o755);
+    let denied = || {
+        let mut command = Command::new(&program);
+        command.args(["sessions", "list", "--json"]).current_dir(w.path("work")).env_clear();
+        command.env("HOME", w.path("home")).stdin(Stdio::null());
+        if as_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        let output = command.output().expect("it runs");
+        let err = String::from_utf8(output.stderr).expect("text");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{err}");
+        let cause = "memory may not be read or written: no permission";
+        assert!(err.contains(cause) && err.contains("memory.db); check who owns it"), "{err}");
+    };
+    mode("home/.nebula/memory.db", 0);
+    mode("home/.nebula", 0o755);
+    denied();
+    mode("home/.nebula/memory.db", 0o600);
+    mode("home/.nebula", 0);
+    denied();
+    mode("home/.nebula", 0o700);
 }
 
 #[test]

@@ -381,8 +381,13 @@ impl Section {
         hunk.body.push(line.to_string());
     }
 
+    /// Returns whether a line of it is to be removed.
+    fn removes(&self) -> bool {
+        self.hunks.iter().flat_map(|hunk| &hunk.body).any(|line| line.starts_with('-'))
+    }
+
     /// Makes its edits. `enveloped`: it was named by a line of the envelope, which does not hold the text to be
-    /// deleted.
+    /// deleted; lines that it removes all the same must be those of the file.
     fn finish(mut self, enveloped: bool, ctx: &mut ReaderContext) {
         if let Some(why) = self.wrong {
             return ctx.dropped(self.id, why.to_string());
@@ -403,7 +408,7 @@ impl Section {
         };
         let mut edits = Vec::new();
         match self.kind {
-            SectionKind::Delete if self.headed || !enveloped => {
+            SectionKind::Delete if self.headed || !enveloped || self.removes() => {
                 edits.push(edit(&self.path, Op::DeleteText(std::mem::take(&mut self.hunks))));
             }
             SectionKind::Delete => edits.push(edit(&self.path, Op::Delete)),
