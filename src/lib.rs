@@ -22,6 +22,7 @@
 //! | [`proposal`] | pure: file changes, hunks, decisions, previews of restores, merges |
 //! | [`strand`] | code as a content-addressed graph edited by ops; uses nothing else of the crate |
 //! | [`config`] | values read at start; the only reader of the environment |
+//! | [`messages`] | what a person reads on the screen, in English and Japanese |
 //! | [`text`] | the cleaner of what a terminal is given, widths, sizes, word distance, the clock; anyone may use it |
 //! | [`git`] | every call of git; a folder that is looked at runs nothing of its own |
 //! | [`disk`] | atomic replace for whoever owns files, bounded reading |
@@ -54,6 +55,7 @@ pub mod git;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod memory;
+pub mod messages;
 pub mod proposal;
 pub mod protocol;
 pub mod provider;

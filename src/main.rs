@@ -37,6 +37,7 @@ fn main() -> ExitCode {
 
 /// Runs the screen on the person's own project.
 fn screen(context: &Context, prompt: String) -> Result<i32> {
+    context.choose_language();
     let start = match (context.session(), prompt.is_empty()) {
         (Some(choice), _) => Start::Session(choice),
         (None, false) => Start::Session(SessionChoice::New),
@@ -57,6 +58,7 @@ fn screen(context: &Context, prompt: String) -> Result<i32> {
 
 /// Runs the tour, on a copy of a small project.
 fn tour(context: &Context) -> Result<i32> {
+    context.choose_language();
     let tour = Tour::begin()?;
     let draft = Some(cli::TOUR_PROMPT.to_string());
     let options = Options { start: Start::Session(SessionChoice::New), draft, ..Options::default() };

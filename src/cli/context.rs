@@ -12,6 +12,7 @@ use crate::agent::{self, AgentParts};
 use crate::archive::Archive;
 use crate::config::{self, Config, Env, Flags, PROVIDERS, Paths};
 use crate::memory::{self, Memory};
+use crate::messages::{self, Language};
 use crate::protocol::{Mode, SessionChoice};
 use crate::provider::{self, Kind, Provider, Replay};
 use crate::workspace::Workspace;
@@ -89,6 +90,12 @@ impl Context {
             .context("cannot start threads")?;
         let handle = runtime.handle().clone();
         Ok(Context { config, workspace, global, folder, runtime: handle, _threads: Threads(Some(runtime)) })
+    }
+
+    /// Sets the language of what the screen and `nebula chat` say; all else is English.
+    pub fn choose_language(&self) {
+        let set = self.config.language.as_deref();
+        messages::set(Language::choose(set, |name| std::env::var(name).ok()));
     }
 
     /// Runs a future to its end.

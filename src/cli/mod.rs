@@ -122,6 +122,7 @@ fn run_files(context: &Context, command: &files::FilesCmd) -> Result<i32> {
 /// # Errors
 /// When the agent cannot be started, or standard output takes no more.
 pub fn run_chat(context: &Context, prompt: &str) -> Result<i32> {
+    context.choose_language();
     let parts = context.parts()?;
     let session = context.session().unwrap_or(SessionChoice::New);
     let first = Some(prompt.trim().to_string()).filter(|text| !text.is_empty());

@@ -59,7 +59,8 @@ pub struct Config {
     pub archive_exclude: Vec<String>,
     /// Where the archive is, relative to the workspace's root unless absolute; `None`: `.shaft/archives`.
     pub archive_dir: Option<String>,
-    /// The language of answers; `None`: the one spoken to.
+    /// The language of answers, and of the interface where it is written in that one; `None`: the one spoken to, and that of
+    /// the environment.
     pub language: Option<String>,
     /// Folders whose own configuration counts whole.
     pub trusted: Vec<PathBuf>,
@@ -171,7 +172,7 @@ impl Config {
             archive_max_size: bytes(merged.get("archiveMaxSize")).unwrap_or(2 << 30),
             archive_exclude: texts(&merged, "archiveExclude"),
             archive_dir: text(&merged, "archiveDir"),
-            language: text(&merged, "language"),
+            language: text(&merged, "language").filter(|language| language != "auto"),
             trusted: texts(&merged, "trusted").into_iter().map(PathBuf::from).collect(),
             warnings: Vec::new(),
             untrusted: Vec::new(),

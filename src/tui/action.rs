@@ -1,6 +1,8 @@
 //! Everything a key or a command can mean, once: [`TABLE`] gives each [`Action`] its name in `keys.toml`, and
 //! [`GROUPS`] says where it works and what the hints and the help call it. `?`, the hints, the palette, the
-//! README's table and the errors about `keys.toml` are all drawn from here.
+//! README's table and the errors about `keys.toml` are all drawn from here; the words are [`crate::messages`].
+
+use crate::messages::{Text, actions, hints};
 
 /// Where the keys go. A key is looked up in the innermost context first, then in its [`Context::outer`] ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,125 +78,125 @@ impl Context {
 }
 
 macro_rules! actions {
-    ($($action:ident $name:literal $help:literal)*) => {
+    ($($action:ident $name:literal $help:ident)*) => {
         /// What a key or a command means.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Action {
-            $(#[doc = $help] $action,)*
+            $(#[doc = concat!("`", $name, "` in `keys.toml`.")] $action,)*
         }
 
         /// Every action with its name in `keys.toml` and what it does.
-        pub const TABLE: &[(Action, &str, &str)] = &[$((Action::$action, $name, $help),)*];
+        pub(super) const TABLE: &[(Action, &str, Text)] = &[$((Action::$action, $name, actions::$help),)*];
     };
 }
 
 actions! {
-    Help "help" "keys"
-    NextPane "next-pane" "go to the next pane"
-    FocusChat "focus-chat" "go to the chat"
-    FocusTools "focus-tools" "go to the tool calls"
-    FocusDiff "focus-diff" "go to the diff"
-    FocusArchive "focus-archive" "go to the archive"
-    Sessions "sessions" "go to the recent sessions"
-    FocusQuestion "focus-question" "go to the question"
-    FocusInput "focus-input" "write to nebula"
-    ToggleMode "toggle-mode" "ask, approve edits, or plan"
-    Palette "palette" "commands"
-    Commands "commands" "commands"
-    ChooseModel "choose-model" "another model"
-    Cancel "cancel" "stop, or clear; twice: quit"
-    Escape "escape" "stop the turn, or to the input"
-    Suspend "suspend" "suspend nebula"
-    Redraw "redraw" "draw the screen again"
-    Quit "quit" "quit"
-    Zoom "zoom" "give this pane the whole screen"
-    Narrower "narrower" "make the left column narrower"
-    Wider "wider" "make the left column wider"
-    Lower "lower" "make the archive lower"
-    Higher "higher" "make the archive higher"
-    Up "up" "line up"
-    Down "down" "line down"
-    Left "left" "left"
-    Right "right" "right"
-    HalfUp "half-page-up" "half a page up"
-    HalfDown "half-page-down" "half a page down"
-    PageUp "page-up" "page up"
-    PageDown "page-down" "page down"
-    First "first" "to the beginning"
-    Last "last" "to the end"
-    Open "open" "open what is selected"
-    Fold "fold" "open or close the fold"
-    FoldAll "fold-all" "open or close all folds"
-    Copy "copy" "copy what is selected"
-    FailedOnly "failed-only" "show failed calls only, or all"
-    Search "search" "search"
-    NextMatch "next-match" "next match"
-    PreviousMatch "previous-match" "previous match"
-    NextItem "next-item" "next entry"
-    PreviousItem "previous-item" "previous entry"
-    Again "again" "ask again"
-    Accept "accept" "accept this hunk, go to the next"
-    Reject "reject" "reject it, go to the next"
-    Toggle "toggle" "toggle the decision"
-    AcceptAll "accept-all" "accept all that is undecided"
-    RejectAll "reject-all" "reject all, then say why"
-    AcceptSession "accept-session" "accept all edits of this session"
-    UndoDecision "undo-decision" "undo the last decision"
-    Comment "comment" "ask about this hunk"
-    UndoCall "undo-call" "undo the file's last call"
-    UndoTurn "undo-turn" "undo the file's last turn"
-    Write "write" "write what is accepted"
-    Later "later" "decide later"
-    EditResult "edit-result" "edit the result in $EDITOR"
-    NextHunk "next-hunk" "next hunk"
-    PreviousHunk "previous-hunk" "previous hunk"
-    NextFile "next-file" "next file"
-    PreviousFile "previous-file" "previous file"
-    Layout "layout" "side by side or unified"
-    WrapLines "wrap-lines" "wrap unchanged lines too"
-    BackInTime "back-in-time" "earlier version of this file"
-    OnInTime "on-in-time" "later version of this file"
-    Restore "restore" "restore this file"
-    RestoreChangeset "restore-changeset" "undo the whole changeset"
-    RestoreSince "restore-since" "undo everything since here"
-    Redo "redo" "redo the last undo"
-    Pin "pin" "compare with this version"
-    LeaveForeign "leave-it" "keep the file as it was changed outside nebula"
-    MergeForeign "merge-it" "merge three ways"
-    TakeOld "take-old" "restore this version (the current one is archived)"
-    Send "send" "send, or queue while nebula works"
-    NewLine "new-line" "new line"
-    Mention "mention" "mention a file"
-    Editor "editor" "write in $EDITOR"
-    History "history" "search the history"
-    DropQueued "drop-queued" "drop the next queued message"
-    LineStart "line-start" "start of the line"
-    LineEnd "line-end" "end of the line"
-    TextStart "text-start" "start of the text"
-    TextEnd "text-end" "end of the text"
-    WordLeft "word-left" "word left"
-    WordRight "word-right" "word right"
-    Backspace "backspace" "delete to the left"
-    Delete "delete" "delete to the right"
-    DeleteWordLeft "delete-word-left" "delete the word to the left"
-    DeleteWordRight "delete-word-right" "delete the word to the right"
-    DeleteToStart "delete-to-start" "delete to the start of the line"
-    DeleteToEnd "delete-to-end" "delete to the end of the line"
-    Yank "yank" "put back what was deleted last"
-    UndoTyping "undo-typing" "undo typing"
-    RedoTyping "redo-typing" "redo typing"
-    Insert "insert" "insert what is selected"
-    Choose "choose" "select"
-    Complete "complete" "complete the name"
-    Close "close" "close"
-    PreviewUp "preview-up" "scroll the preview up"
-    PreviewDown "preview-down" "scroll the preview down"
-    Answer "answer" "answer with what is selected"
-    New "new" "new session"
-    Rename "rename" "rename"
-    Fork "fork" "fork the session"
-    Remove "remove" "delete, after asking"
-    Export "export" "export to a file"
+    Help "help" help
+    NextPane "next-pane" next_pane
+    FocusChat "focus-chat" focus_chat
+    FocusTools "focus-tools" focus_tools
+    FocusDiff "focus-diff" focus_diff
+    FocusArchive "focus-archive" focus_archive
+    Sessions "sessions" sessions
+    FocusQuestion "focus-question" focus_question
+    FocusInput "focus-input" focus_input
+    ToggleMode "toggle-mode" toggle_mode
+    Palette "palette" palette
+    Commands "commands" commands
+    ChooseModel "choose-model" choose_model
+    Cancel "cancel" cancel
+    Escape "escape" escape
+    Suspend "suspend" suspend
+    Redraw "redraw" redraw
+    Quit "quit" quit
+    Zoom "zoom" zoom
+    Narrower "narrower" narrower
+    Wider "wider" wider
+    Lower "lower" lower
+    Higher "higher" higher
+    Up "up" up
+    Down "down" down
+    Left "left" left
+    Right "right" right
+    HalfUp "half-page-up" half_page_up
+    HalfDown "half-page-down" half_page_down
+    PageUp "page-up" page_up
+    PageDown "page-down" page_down
+    First "first" first
+    Last "last" last
+    Open "open" open
+    Fold "fold" fold
+    FoldAll "fold-all" fold_all
+    Copy "copy" copy
+    FailedOnly "failed-only" failed_only
+    Search "search" search
+    NextMatch "next-match" next_match
+    PreviousMatch "previous-match" previous_match
+    NextItem "next-item" next_item
+    PreviousItem "previous-item" previous_item
+    Again "again" again
+    Accept "accept" accept
+    Reject "reject" reject
+    Toggle "toggle" toggle
+    AcceptAll "accept-all" accept_all
+    RejectAll "reject-all" reject_all
+    AcceptSession "accept-session" accept_session
+    UndoDecision "undo-decision" undo_decision
+    Comment "comment" comment
+    UndoCall "undo-call" undo_call
+    UndoTurn "undo-turn" undo_turn
+    Write "write" write
+    Later "later" later
+    EditResult "edit-result" edit_result
+    NextHunk "next-hunk" next_hunk
+    PreviousHunk "previous-hunk" previous_hunk
+    NextFile "next-file" next_file
+    PreviousFile "previous-file" previous_file
+    Layout "layout" layout
+    WrapLines "wrap-lines" wrap_lines
+    BackInTime "back-in-time" back_in_time
+    OnInTime "on-in-time" on_in_time
+    Restore "restore" restore
+    RestoreChangeset "restore-changeset" restore_changeset
+    RestoreSince "restore-since" restore_since
+    Redo "redo" redo
+    Pin "pin" pin
+    LeaveForeign "leave-it" leave_it
+    MergeForeign "merge-it" merge_it
+    TakeOld "take-old" take_old
+    Send "send" send
+    NewLine "new-line" new_line
+    Mention "mention" mention
+    Editor "editor" editor
+    History "history" history
+    DropQueued "drop-queued" drop_queued
+    LineStart "line-start" line_start
+    LineEnd "line-end" line_end
+    TextStart "text-start" text_start
+    TextEnd "text-end" text_end
+    WordLeft "word-left" word_left
+    WordRight "word-right" word_right
+    Backspace "backspace" backspace
+    Delete "delete" delete
+    DeleteWordLeft "delete-word-left" delete_word_left
+    DeleteWordRight "delete-word-right" delete_word_right
+    DeleteToStart "delete-to-start" delete_to_start
+    DeleteToEnd "delete-to-end" delete_to_end
+    Yank "yank" yank
+    UndoTyping "undo-typing" undo_typing
+    RedoTyping "redo-typing" redo_typing
+    Insert "insert" insert
+    Choose "choose" choose
+    Complete "complete" complete
+    Close "close" close
+    PreviewUp "preview-up" preview_up
+    PreviewDown "preview-down" preview_down
+    Answer "answer" answer
+    New "new" new
+    Rename "rename" rename
+    Fork "fork" fork
+    Remove "remove" remove
+    Export "export" export
 }
 
 impl Action {
@@ -210,7 +212,7 @@ impl Action {
 
     /// What it does.
     pub fn help(self) -> &'static str {
-        TABLE.iter().find(|(a, _, _)| *a == self).map_or("", |(_, _, h)| h)
+        TABLE.iter().find(|(a, _, _)| *a == self).map_or("", |(_, _, help)| help())
     }
 }
 
@@ -219,24 +221,40 @@ impl Action {
 pub struct Group {
     /// Where they work.
     pub context: Context,
-    /// Heading in the help; empty: a hint only.
-    pub section: &'static str,
     /// What they do, in the order in which their keys are shown.
     pub actions: &'static [Action],
-    /// The word in the hints; empty: not hinted at.
-    pub hint: &'static str,
-    /// The line in the help; empty: the action's own.
-    pub help: &'static str,
+    section: Text,
+    hint: Text,
+    help: Text,
 }
 
-const fn g(
-    context: Context,
-    section: &'static str,
-    actions: &'static [Action],
-    hint: &'static str,
-    help: &'static str,
-) -> Group {
-    Group { context, section, actions, hint, help }
+impl Group {
+    /// Heading in the help; empty: a hint only.
+    pub fn section(&self) -> &'static str {
+        (self.section)()
+    }
+
+    /// The word in the hints; empty: not hinted at.
+    pub fn hint(&self) -> &'static str {
+        (self.hint)()
+    }
+
+    /// The line in the help.
+    pub fn help(&self) -> &'static str {
+        match (self.help)() {
+            "" => self.actions[0].help(),
+            help => help,
+        }
+    }
+}
+
+/// Stands for no heading, no hint, and the action's own line.
+fn none() -> &'static str {
+    ""
+}
+
+const fn g(context: Context, section: Text, actions: &'static [Action], hint: Text, help: Text) -> Group {
+    Group { context, actions, section, hint, help }
 }
 
 use Action as A;
@@ -244,131 +262,131 @@ use Context as C;
 
 /// The groups, in the order in which hints and help show them.
 pub const GROUPS: &[Group] = &[
-    g(C::Input, "write", &[A::Send], "send", ""),
-    g(C::Input, "write", &[A::NewLine], "", ""),
-    g(C::Input, "write", &[A::Sessions], "sessions", ""),
-    g(C::Input, "write", &[A::Mention], "file", ""),
-    g(C::Input, "write", &[A::Commands], "command", ""),
-    g(C::Input, "write", &[A::Editor], "", ""),
-    g(C::Input, "write", &[A::Up, A::Down], "", "line up, down; or history"),
-    g(C::Input, "write", &[A::History], "", ""),
-    g(C::Input, "write", &[A::DropQueued], "", ""),
-    g(C::Input, "move", &[A::Left, A::Right], "", "left, right"),
-    g(C::Input, "move", &[A::WordLeft, A::WordRight], "", "word left, right"),
-    g(C::Input, "move", &[A::LineStart, A::LineEnd], "", "start, end of the line"),
-    g(C::Input, "move", &[A::TextStart, A::TextEnd], "", "start, end of the text"),
-    g(C::Input, "delete", &[A::Backspace, A::Delete], "", "to the left, to the right"),
-    g(C::Input, "delete", &[A::DeleteWordLeft, A::DeleteWordRight], "", "word to the left, to the right"),
-    g(C::Input, "delete", &[A::DeleteToStart, A::DeleteToEnd], "", "to the start, end of the line"),
-    g(C::Input, "delete", &[A::Yank], "", ""),
-    g(C::Input, "delete", &[A::UndoTyping, A::RedoTyping], "", "undo, redo typing"),
-    g(C::Line, "write", &[A::Send], "OK", "OK"),
-    g(C::Line, "write", &[A::Close], "cancel", "cancel"),
-    g(C::Completion, "choose", &[A::Insert], "insert", ""),
-    g(C::Completion, "choose", &[A::Choose], "", "insert; send what is whole"),
-    g(C::Completion, "choose", &[A::Up, A::Down], "choose", "choose"),
-    g(C::Completion, "choose", &[A::PreviewUp, A::PreviewDown], "scroll preview", "scroll the preview"),
-    g(C::Completion, "choose", &[A::Close], "close", ""),
-    g(C::List, "choose", &[A::Choose], "run", ""),
-    g(C::List, "choose", &[A::Complete], "complete", ""),
-    g(C::List, "choose", &[A::Up, A::Down], "choose", "choose"),
-    g(C::List, "choose", &[A::PageUp, A::PageDown], "", "page up, down"),
-    g(C::List, "choose", &[A::Close], "close", ""),
-    g(C::Viewer, "read", &[A::Up, A::Down], "scroll", "line up, down"),
-    g(C::Viewer, "read", &[A::PageUp, A::PageDown], "", "page up, down"),
-    g(C::Viewer, "read", &[A::First, A::Last], "", "first, last line"),
-    g(C::Viewer, "read", &[A::Search], "search", ""),
-    g(C::Viewer, "read", &[A::Close], "close", ""),
-    g(C::Question, "answer", &[A::Up, A::Down], "move", "move"),
-    g(C::Question, "answer", &[A::Answer], "answer", ""),
-    g(C::Question, "answer", &[A::FocusInput], "write", "answer in your own words"),
-    g(C::Question, "answer", &[A::Later], "later", "answer later"),
-    g(C::Sessions, "session", &[A::Open], "resume", "resume"),
-    g(C::Sessions, "session", &[A::New], "new", ""),
-    g(C::Sessions, "session", &[A::Rename], "rename", ""),
-    g(C::Sessions, "session", &[A::Fork], "fork", ""),
-    g(C::Sessions, "session", &[A::Remove], "delete", ""),
-    g(C::Sessions, "session", &[A::Search], "search", "search titles and messages"),
-    g(C::Sessions, "session", &[A::Export], "export", ""),
-    g(C::Sessions, "move", &[A::Up, A::Down], "", "session up, down"),
-    g(C::Sessions, "move", &[A::PageUp, A::PageDown], "", "page up, down"),
-    g(C::Sessions, "move", &[A::First, A::Last], "", "first, last session"),
-    g(C::Sessions, "move", &[A::Close], "", "back to the open session"),
-    g(C::NoModel, "start", &[A::Up, A::Down], "choose", "choose; down to the recent sessions"),
-    g(C::NoModel, "start", &[A::Open], "open", ""),
-    g(C::NoModel, "start", &[A::Commands], "command", ""),
-    g(C::Diff, "decide", &[A::Accept], "accept", ""),
-    g(C::Diff, "decide", &[A::Reject], "reject", ""),
-    g(C::Diff, "decide", &[A::UndoDecision], "undo", ""),
-    g(C::Diff, "decide", &[A::Comment], "comment", ""),
-    g(C::Diff, "decide", &[A::Toggle], "toggle", ""),
-    g(C::Diff, "undo", &[A::UndoCall], "undo call", ""),
-    g(C::Diff, "undo", &[A::UndoTurn], "undo turn", ""),
-    g(C::Diff, "move", &[A::NextHunk, A::PreviousHunk], "hunk", "next, previous hunk"),
-    g(C::Diff, "move", &[A::NextFile, A::PreviousFile], "file", "next, previous file"),
-    g(C::Diff, "decide", &[A::AcceptAll], "all", ""),
-    g(C::Diff, "decide", &[A::RejectAll], "none", ""),
-    g(C::Diff, "decide", &[A::EditResult], "edit", ""),
-    g(C::Diff, "look", &[A::Layout], "layout", ""),
-    g(C::Diff, "decide", &[A::AcceptSession], "all from now on", ""),
-    g(C::Diff, "decide", &[A::Write], "", ""),
-    g(C::Diff, "decide", &[A::Later], "later", ""),
-    g(C::Diff, "look", &[A::Fold], "", ""),
-    g(C::Diff, "look", &[A::WrapLines], "", ""),
-    g(C::Diff, "look", &[A::Copy], "", "copy this hunk"),
-    g(C::Archive, "look", &[A::Open], "diff", "compare with now"),
-    g(C::Archive, "look", &[A::Down, A::Up], "move", "changeset or file, down and up"),
-    g(C::Archive, "look", &[A::BackInTime, A::OnInTime], "in time", "earlier, later version"),
-    g(C::Archive, "look", &[A::Pin], "pin", ""),
-    g(C::Archive, "restore", &[A::Restore], "restore file", ""),
-    g(C::Archive, "restore", &[A::RestoreChangeset], "undo changeset", ""),
-    g(C::Archive, "restore", &[A::RestoreSince], "", ""),
-    g(C::Archive, "restore", &[A::Redo], "redo", ""),
-    g(C::Archive, "restore", &[A::LeaveForeign], "keep", "keep the file as it is"),
-    g(C::Archive, "restore", &[A::MergeForeign], "merge", ""),
-    g(C::Archive, "restore", &[A::TakeOld], "restore", "restore this version"),
-    g(C::Archive, "restore", &[A::Escape], "back", "close restore, filter or diff"),
-    g(C::Archive, "look", &[A::Search], "filter", "filter by path or cause"),
-    g(C::Archive, "look", &[A::Lower, A::Higher], "", "this pane: lower, higher"),
-    g(C::Chat, "look", &[A::Open], "open", "open, close; first action"),
-    g(C::Chat, "look", &[A::Fold], "fold", "its fold; a notice's file"),
-    g(C::Chat, "look", &[A::Again], "ask again", ""),
-    g(C::Chat, "look", &[A::RestoreSince], "undo since here", "undo all since this message"),
-    g(C::Chat, "move", &[A::NextItem, A::PreviousItem], "entry", "next, previous entry"),
-    g(C::Tools, "look", &[A::Open], "open", "open or close the call"),
-    g(C::Tools, "look", &[A::Fold], "fold", ""),
-    g(C::Tools, "look", &[A::FailedOnly], "failed only", ""),
-    g(C::Tools, "look", &[A::Lower, A::Higher], "", "the archive below: lower, higher"),
-    g(C::Pane, "move", &[A::Down, A::Up], "", "line down, up"),
-    g(C::Pane, "move", &[A::HalfDown, A::HalfUp], "", "half a page"),
-    g(C::Pane, "move", &[A::PageDown, A::PageUp], "", "page down, up"),
-    g(C::Pane, "move", &[A::First, A::Last], "", "first, last line"),
-    g(C::Pane, "look", &[A::FoldAll], "", ""),
-    g(C::Pane, "look", &[A::Copy], "copy", ""),
-    g(C::Pane, "look", &[A::Search], "search", ""),
-    g(C::Pane, "look", &[A::NextMatch, A::PreviousMatch], "", "next, previous match"),
-    g(C::Pane, "everywhere", &[A::Zoom], "zoom", ""),
-    g(C::Pane, "everywhere", &[A::Narrower, A::Wider], "", "left column: narrower, wider"),
-    g(C::Pane, "everywhere", &[A::Commands], "", ""),
-    g(C::Global, "everywhere", &[A::ToggleMode], "mode", ""),
-    g(C::Global, "everywhere", &[A::NextPane], "pane", "next pane"),
-    g(C::Global, "", &[A::FocusDiff], "diff", ""),
-    g(C::Global, "", &[A::FocusArchive], "archive", ""),
+    g(C::Input, hints::write, &[A::Send], hints::send, none),
+    g(C::Input, hints::write, &[A::NewLine], none, none),
+    g(C::Input, hints::write, &[A::Sessions], hints::sessions, none),
+    g(C::Input, hints::write, &[A::Mention], hints::file, none),
+    g(C::Input, hints::write, &[A::Commands], hints::command, none),
+    g(C::Input, hints::write, &[A::Editor], none, none),
+    g(C::Input, hints::write, &[A::Up, A::Down], none, hints::line_up_down_or_history),
+    g(C::Input, hints::write, &[A::History], none, none),
+    g(C::Input, hints::write, &[A::DropQueued], none, none),
+    g(C::Input, hints::moving, &[A::Left, A::Right], none, hints::left_right),
+    g(C::Input, hints::moving, &[A::WordLeft, A::WordRight], none, hints::word_left_right),
+    g(C::Input, hints::moving, &[A::LineStart, A::LineEnd], none, hints::start_end_of_the_line),
+    g(C::Input, hints::moving, &[A::TextStart, A::TextEnd], none, hints::start_end_of_the_text),
+    g(C::Input, hints::delete, &[A::Backspace, A::Delete], none, hints::to_the_left_to_the_right),
+    g(C::Input, hints::delete, &[A::DeleteWordLeft, A::DeleteWordRight], none, hints::word_to_the_left_to_the_right),
+    g(C::Input, hints::delete, &[A::DeleteToStart, A::DeleteToEnd], none, hints::to_the_start_end_of_the_line),
+    g(C::Input, hints::delete, &[A::Yank], none, none),
+    g(C::Input, hints::delete, &[A::UndoTyping, A::RedoTyping], none, hints::undo_redo_typing),
+    g(C::Line, hints::write, &[A::Send], hints::ok, hints::ok),
+    g(C::Line, hints::write, &[A::Close], hints::cancel, hints::cancel),
+    g(C::Completion, hints::choose, &[A::Insert], hints::insert, none),
+    g(C::Completion, hints::choose, &[A::Choose], none, hints::insert_send_what_is_whole),
+    g(C::Completion, hints::choose, &[A::Up, A::Down], hints::choose, hints::choose),
+    g(C::Completion, hints::choose, &[A::PreviewUp, A::PreviewDown], hints::scroll_preview, hints::scroll_the_preview),
+    g(C::Completion, hints::choose, &[A::Close], hints::close, none),
+    g(C::List, hints::choose, &[A::Choose], hints::run, none),
+    g(C::List, hints::choose, &[A::Complete], hints::complete, none),
+    g(C::List, hints::choose, &[A::Up, A::Down], hints::choose, hints::choose),
+    g(C::List, hints::choose, &[A::PageUp, A::PageDown], none, hints::page_up_down),
+    g(C::List, hints::choose, &[A::Close], hints::close, none),
+    g(C::Viewer, hints::read, &[A::Up, A::Down], hints::scroll, hints::line_up_down),
+    g(C::Viewer, hints::read, &[A::PageUp, A::PageDown], none, hints::page_up_down),
+    g(C::Viewer, hints::read, &[A::First, A::Last], none, hints::first_last_line),
+    g(C::Viewer, hints::read, &[A::Search], hints::search, none),
+    g(C::Viewer, hints::read, &[A::Close], hints::close, none),
+    g(C::Question, hints::answer, &[A::Up, A::Down], hints::moving, hints::moving),
+    g(C::Question, hints::answer, &[A::Answer], hints::answer, none),
+    g(C::Question, hints::answer, &[A::FocusInput], hints::write, hints::answer_in_your_own_words),
+    g(C::Question, hints::answer, &[A::Later], hints::later, hints::answer_later),
+    g(C::Sessions, hints::session, &[A::Open], hints::resume, hints::resume),
+    g(C::Sessions, hints::session, &[A::New], hints::new, none),
+    g(C::Sessions, hints::session, &[A::Rename], hints::rename, none),
+    g(C::Sessions, hints::session, &[A::Fork], hints::fork, none),
+    g(C::Sessions, hints::session, &[A::Remove], hints::delete, none),
+    g(C::Sessions, hints::session, &[A::Search], hints::search, hints::search_titles_and_messages),
+    g(C::Sessions, hints::session, &[A::Export], hints::export, none),
+    g(C::Sessions, hints::moving, &[A::Up, A::Down], none, hints::session_up_down),
+    g(C::Sessions, hints::moving, &[A::PageUp, A::PageDown], none, hints::page_up_down),
+    g(C::Sessions, hints::moving, &[A::First, A::Last], none, hints::first_last_session),
+    g(C::Sessions, hints::moving, &[A::Close], none, hints::back_to_the_open_session),
+    g(C::NoModel, hints::start, &[A::Up, A::Down], hints::choose, hints::choose_down_to_the_recent_sessions),
+    g(C::NoModel, hints::start, &[A::Open], hints::open, none),
+    g(C::NoModel, hints::start, &[A::Commands], hints::command, none),
+    g(C::Diff, hints::decide, &[A::Accept], hints::accept, none),
+    g(C::Diff, hints::decide, &[A::Reject], hints::reject, none),
+    g(C::Diff, hints::decide, &[A::UndoDecision], hints::undo, none),
+    g(C::Diff, hints::decide, &[A::Comment], hints::comment, none),
+    g(C::Diff, hints::decide, &[A::Toggle], hints::toggle, none),
+    g(C::Diff, hints::undo, &[A::UndoCall], hints::undo_call, none),
+    g(C::Diff, hints::undo, &[A::UndoTurn], hints::undo_turn, none),
+    g(C::Diff, hints::moving, &[A::NextHunk, A::PreviousHunk], hints::hunk, hints::next_previous_hunk),
+    g(C::Diff, hints::moving, &[A::NextFile, A::PreviousFile], hints::file, hints::next_previous_file),
+    g(C::Diff, hints::decide, &[A::AcceptAll], hints::all, none),
+    g(C::Diff, hints::decide, &[A::RejectAll], hints::none, none),
+    g(C::Diff, hints::decide, &[A::EditResult], hints::edit, none),
+    g(C::Diff, hints::look, &[A::Layout], hints::layout, none),
+    g(C::Diff, hints::decide, &[A::AcceptSession], hints::all_from_now_on, none),
+    g(C::Diff, hints::decide, &[A::Write], none, none),
+    g(C::Diff, hints::decide, &[A::Later], hints::later, none),
+    g(C::Diff, hints::look, &[A::Fold], none, none),
+    g(C::Diff, hints::look, &[A::WrapLines], none, none),
+    g(C::Diff, hints::look, &[A::Copy], none, hints::copy_this_hunk),
+    g(C::Archive, hints::look, &[A::Open], hints::diff, hints::compare_with_now),
+    g(C::Archive, hints::look, &[A::Down, A::Up], hints::moving, hints::changeset_or_file_down_and_up),
+    g(C::Archive, hints::look, &[A::BackInTime, A::OnInTime], hints::in_time, hints::earlier_later_version),
+    g(C::Archive, hints::look, &[A::Pin], hints::pin, none),
+    g(C::Archive, hints::restore, &[A::Restore], hints::restore_file, none),
+    g(C::Archive, hints::restore, &[A::RestoreChangeset], hints::undo_changeset, none),
+    g(C::Archive, hints::restore, &[A::RestoreSince], none, none),
+    g(C::Archive, hints::restore, &[A::Redo], hints::redo, none),
+    g(C::Archive, hints::restore, &[A::LeaveForeign], hints::keep, hints::keep_the_file_as_it_is),
+    g(C::Archive, hints::restore, &[A::MergeForeign], hints::merge, none),
+    g(C::Archive, hints::restore, &[A::TakeOld], hints::restore, hints::restore_this_version),
+    g(C::Archive, hints::restore, &[A::Escape], hints::back, hints::close_restore_filter_or_diff),
+    g(C::Archive, hints::look, &[A::Search], hints::filter, hints::filter_by_path_or_cause),
+    g(C::Archive, hints::look, &[A::Lower, A::Higher], none, hints::this_pane_lower_higher),
+    g(C::Chat, hints::look, &[A::Open], hints::open, hints::open_close_first_action),
+    g(C::Chat, hints::look, &[A::Fold], hints::fold, hints::its_fold_a_notice_file),
+    g(C::Chat, hints::look, &[A::Again], hints::ask_again, none),
+    g(C::Chat, hints::look, &[A::RestoreSince], hints::undo_since_here, hints::undo_all_since_this_message),
+    g(C::Chat, hints::moving, &[A::NextItem, A::PreviousItem], hints::entry, hints::next_previous_entry),
+    g(C::Tools, hints::look, &[A::Open], hints::open, hints::open_or_close_the_call),
+    g(C::Tools, hints::look, &[A::Fold], hints::fold, none),
+    g(C::Tools, hints::look, &[A::FailedOnly], hints::failed_only, none),
+    g(C::Tools, hints::look, &[A::Lower, A::Higher], none, hints::the_archive_below_lower_higher),
+    g(C::Pane, hints::moving, &[A::Down, A::Up], none, hints::line_down_up),
+    g(C::Pane, hints::moving, &[A::HalfDown, A::HalfUp], none, hints::half_a_page),
+    g(C::Pane, hints::moving, &[A::PageDown, A::PageUp], none, hints::page_down_up),
+    g(C::Pane, hints::moving, &[A::First, A::Last], none, hints::first_last_line),
+    g(C::Pane, hints::look, &[A::FoldAll], none, none),
+    g(C::Pane, hints::look, &[A::Copy], hints::copy, none),
+    g(C::Pane, hints::look, &[A::Search], hints::search, none),
+    g(C::Pane, hints::look, &[A::NextMatch, A::PreviousMatch], none, hints::next_previous_match),
+    g(C::Pane, hints::everywhere, &[A::Zoom], hints::zoom, none),
+    g(C::Pane, hints::everywhere, &[A::Narrower, A::Wider], none, hints::left_column_narrower_wider),
+    g(C::Pane, hints::everywhere, &[A::Commands], none, none),
+    g(C::Global, hints::everywhere, &[A::ToggleMode], hints::mode, none),
+    g(C::Global, hints::everywhere, &[A::NextPane], hints::pane, hints::next_pane),
+    g(C::Global, none, &[A::FocusDiff], hints::diff, none),
+    g(C::Global, none, &[A::FocusArchive], hints::archive, none),
     g(
         C::Global,
-        "everywhere",
+        hints::everywhere,
         &[A::FocusDiff, A::FocusArchive, A::FocusTools, A::FocusChat],
-        "",
-        "diff, archive, tools, chat",
+        none,
+        hints::diff_archive_tools_chat,
     ),
-    g(C::Global, "everywhere", &[A::FocusQuestion], "", ""),
-    g(C::Global, "everywhere", &[A::Palette], "", ""),
-    g(C::Global, "everywhere", &[A::ChooseModel], "", ""),
-    g(C::Global, "everywhere", &[A::Escape], "", ""),
-    g(C::Global, "everywhere", &[A::Cancel], "", ""),
-    g(C::Global, "everywhere", &[A::Suspend], "", ""),
-    g(C::Global, "everywhere", &[A::Redraw], "", ""),
-    g(C::Global, "everywhere", &[A::Help], "help", ""),
+    g(C::Global, hints::everywhere, &[A::FocusQuestion], none, none),
+    g(C::Global, hints::everywhere, &[A::Palette], none, none),
+    g(C::Global, hints::everywhere, &[A::ChooseModel], none, none),
+    g(C::Global, hints::everywhere, &[A::Escape], none, none),
+    g(C::Global, hints::everywhere, &[A::Cancel], none, none),
+    g(C::Global, hints::everywhere, &[A::Suspend], none, none),
+    g(C::Global, hints::everywhere, &[A::Redraw], none, none),
+    g(C::Global, hints::everywhere, &[A::Help], hints::help, none),
 ];
 
 #[cfg(test)]
@@ -378,7 +396,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_said() {
         for (i, (_, name, help)) in TABLE.iter().enumerate() {
-            assert!(!help.is_empty());
+            assert!(!help().is_empty());
             assert!(!TABLE[..i].iter().any(|(_, n, _)| n == name), "{name} twice");
         }
         assert_eq!(Action::named("accept-all"), Some(Action::AcceptAll));

@@ -8,6 +8,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::action::{Action, Context};
 use super::toml_place;
+use crate::messages::app as say;
 use crate::text::distance;
 
 const SHIPPED: &str = include_str!("../../assets/keys.toml");
@@ -47,10 +48,10 @@ pub enum KeysFault {
     #[error("{0}")]
     Syntax(String),
     /// A context that does not exist.
-    #[error("there is no context [{0}]; there are {1}")]
+    #[error("{}", say::no_context(.0, .1))]
     Context(String, String),
     /// A chord that cannot be read.
-    #[error("[{context}] {chord:?} is no key; write it like \"ctrl-r\", \"f2\", \"A\" or \"g g\"")]
+    #[error("{}", say::no_key(context, &format!("{chord:?}")))]
     Chord {
         /// Where.
         context: String,
@@ -58,7 +59,7 @@ pub enum KeysFault {
         chord: String,
     },
     /// An action that does not exist.
-    #[error("[{context}] {chord:?}: there is no action {action:?}{hint}")]
+    #[error("{}", say::no_action(context, &format!("{chord:?}"), &format!("{action:?}"), hint))]
     Action {
         /// Where.
         context: String,
@@ -70,7 +71,7 @@ pub enum KeysFault {
         hint: String,
     },
     /// One key under two spellings.
-    #[error("[{context}] {chord:?} and {other:?} are the same key; keep one of them")]
+    #[error("{}", say::same_key(context, &format!("{chord:?}"), &format!("{other:?}")))]
     Clash {
         /// Where.
         context: String,
@@ -80,7 +81,7 @@ pub enum KeysFault {
         other: String,
     },
     /// A sequence whose first key is bound by itself, so that it could never be typed.
-    #[error("[{context}] {long:?} can never be typed, because {short:?} is bound too; unbind one with false")]
+    #[error("{}", say::hidden_key(context, &format!("{long:?}"), &format!("{short:?}")))]
     Hidden {
         /// Where.
         context: String,
@@ -132,7 +133,7 @@ impl Keys {
                 continue;
             };
             let Some(entries) = entries.as_table() else {
-                complain(&[name], KeysFault::Syntax(format!("{name} must be a table: [{name}]")));
+                complain(&[name], KeysFault::Syntax(say::must_be_table(name)));
                 continue;
             };
             for (chord, value) in entries {
@@ -194,7 +195,7 @@ impl Keys {
                     None => bound.push((chords.clone(), action)),
                 }
             }
-            other => return Err(no_action(other.to_string(), "; write a name in quotes, or false".into())),
+            other => return Err(no_action(other.to_string(), say::name_in_quotes().into())),
         }
         Ok(chords)
     }
@@ -263,7 +264,7 @@ impl Keys {
         let bound = near.flatten().find(|(chords, _)| label(chords) == usual);
         match bound {
             Some((_, does)) if *does == action => usual.to_string(),
-            _ => self.word(inner, action).unwrap_or_else(|| "a key of your own".into()),
+            _ => self.word(inner, action).unwrap_or_else(|| say::own_key().into()),
         }
     }
 
@@ -292,7 +293,7 @@ impl Keys {
 /// `; did you mean …?` for a name that is nearly one of the table's.
 fn nearest(name: &str) -> String {
     let near = distance::nearest(name, super::action::TABLE.iter().map(|(_, name, _)| *name));
-    near.map_or(String::new(), |near| format!("; did you mean {near:?}?"))
+    near.map_or(String::new(), |near| say::did_you_mean(&format!("{near:?}")))
 }
 
 /// Chords as on the keycaps, one after the other.
@@ -424,7 +425,7 @@ mod tests {
     #[test]
     fn every_group_that_is_hinted_at_has_a_key() {
         let keys = Keys::default();
-        for group in GROUPS.iter().filter(|g| !g.hint.is_empty()) {
+        for group in GROUPS.iter().filter(|g| !g.hint().is_empty()) {
             for action in group.actions {
                 let around = std::iter::once(&group.context).chain(group.context.outer());
                 let bound = around.filter_map(|c| keys.shown(*c, *action)).count() > 0;

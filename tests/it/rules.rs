@@ -18,6 +18,7 @@ const JOIN_ALL: &[&str] = &["main", "bin", "lib"];
 const MAY_USE: &[(&str, &[&str])] = &[
     ("disk", &[]),
     ("text", &[]),
+    ("messages", &[]),
     ("git", &[]),
     ("proposal", &[]),
     ("edit", &["proposal"]),
@@ -53,7 +54,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
-    ("tui", &["protocol", "proposal", "config::screen_files", "context::mention"]),
+    ("tui", &["protocol", "proposal", "config::screen_files", "context::mention", "messages"]),
     (
         "cli",
         &[
@@ -66,6 +67,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "execute",
             "git",
             "memory",
+            "messages",
             "proposal",
             "protocol",
             "provider",

@@ -2,6 +2,7 @@
 //! seconds of the last typed character. Until then a banner above the input tells of it.
 
 use super::{App, At, Attention, Effect, LineFor, Screen};
+use crate::messages::app as say;
 use crate::tui::pane::PaneId;
 
 /// Nothing takes the keys by itself within so many milliseconds of the last typed character.
@@ -101,7 +102,7 @@ impl App {
             self.guard.last_key = self.now;
         }
         match what {
-            Attention::Proposal(_) if !self.is_own(what) => vec![Effect::Bell("a proposal waits for you".into())],
+            Attention::Proposal(_) if !self.is_own(what) => vec![Effect::Bell(say::proposal_waits().into())],
             _ => Vec::new(),
         }
     }

@@ -1,6 +1,7 @@
 //! What the commands of the palette do, and what becomes of a choice.
 
 use super::{AUTO, App, At, EditFor, Effect, Exit, Owner, Screen};
+use crate::messages::{Text, app, commands as say, pages};
 use crate::protocol::{
     Approval, Command, ExportFormat, Mode, Prompt, Query, RestoreRequest, SessionChoice, Setting, TurnEnd,
 };
@@ -16,20 +17,20 @@ use crate::tui::popup::sessions::Sessions;
 use crate::tui::theme::Depth;
 
 /// The formats of edits with what they are for.
-const FORMATS: [(&str, &str); 7] = [
-    ("auto", "chosen by the model, and by what it was seen to do"),
-    ("tools", "tool calls; for models that support them"),
-    ("xml", "tags in the middle of the text"),
-    ("whole", "whole files in fences; for small models"),
-    ("blocks", "SEARCH and REPLACE blocks"),
-    ("patch", "unified diffs or patch envelopes"),
-    ("lines", "by line number, with a guard"),
+const FORMATS: [(&str, Text); 7] = [
+    ("auto", say::format_auto),
+    ("tools", say::format_tools),
+    ("xml", say::format_xml),
+    ("whole", say::format_whole),
+    ("blocks", say::format_blocks),
+    ("patch", say::format_patch),
+    ("lines", say::format_lines),
 ];
 
-const EXPORTS: [(&str, &str, ExportFormat); 3] = [
-    ("md", "Markdown", ExportFormat::Markdown),
-    ("json", "every message as it was sent", ExportFormat::Json),
-    ("html", "one page", ExportFormat::Html),
+const EXPORTS: [(&str, Text, ExportFormat); 3] = [
+    ("md", say::export_markdown, ExportFormat::Markdown),
+    ("json", say::export_json, ExportFormat::Json),
+    ("html", say::export_html, ExportFormat::Html),
 ];
 
 fn entry(name: &str, detail: &str) -> Entry {
@@ -45,7 +46,7 @@ impl App {
 
     /// Opens the chooser of models.
     pub(super) fn open_models(&mut self) -> Vec<Effect> {
-        let mut list = List::new(ListKind::Models, "models", Vec::new());
+        let mut list = List::new(ListKind::Models, say::models(), Vec::new());
         list.waiting = true;
         self.popups.push(Popup::List(list));
         vec![self.ask(Owner::List, Query::Models)]
@@ -54,22 +55,22 @@ impl App {
     /// Opens what was typed before.
     pub(super) fn open_history(&mut self) {
         let entries = self.composer.history.entries().iter().map(|t| entry(t, "")).collect();
-        self.popups.push(Popup::List(List::new(ListKind::History, "history", entries)));
+        self.popups.push(Popup::List(List::new(ListKind::History, say::typed_before(), entries)));
     }
 
     /// Opens the keys of what has the focus.
     pub(super) fn open_help(&mut self) {
         let context = self.context();
         let name = match context {
-            Context::Input | Context::Completion | Context::Global | Context::Pane => "the input",
-            Context::Chat => "the chat",
-            Context::Tools => "the calls",
-            Context::Diff => "the diff",
-            Context::Archive => "the archive",
-            Context::Question => "the question",
-            Context::Sessions => "the sessions",
-            Context::NoModel => "the start",
-            Context::Line | Context::List | Context::Viewer => "the list",
+            Context::Input | Context::Completion | Context::Global | Context::Pane => pages::the_input(),
+            Context::Chat => pages::the_chat(),
+            Context::Tools => pages::the_calls(),
+            Context::Diff => pages::the_diff(),
+            Context::Archive => pages::the_archive(),
+            Context::Question => pages::the_question(),
+            Context::Sessions => pages::the_sessions(),
+            Context::NoModel => pages::the_start(),
+            Context::Line | Context::List | Context::Viewer => pages::the_list(),
         };
         let context = if context == Context::Completion { Context::Input } else { context };
         self.popups.push(Popup::Page(help(&self.keyboard.keys, context, name)));
@@ -77,33 +78,33 @@ impl App {
 
     /// Asks whether to delete a session.
     pub(super) fn open_remove(&mut self, id: String, title: &str) {
-        let mut keep = entry("keep it", "");
-        keep.long = format!("{title}: the session and its messages. Its archived versions stay in the archive.");
-        let mut remove = entry("delete it", "");
+        let mut keep = entry(say::keep_it(), "");
+        keep.long = say::delete_long(&title);
+        let mut remove = entry(say::delete_it(), "");
         remove.long = keep.long.clone();
-        self.popups.push(Popup::List(List::new(ListKind::Remove(id), "delete the session?", vec![keep, remove])));
+        self.popups.push(Popup::List(List::new(ListKind::Remove(id), say::delete_session(), vec![keep, remove])));
     }
 
     /// Asks for a format to export a session to: the one with this id, or the open one.
     pub(super) fn open_export(&mut self, id: Option<String>) {
-        let entries = EXPORTS.iter().map(|(n, d, _)| entry(n, d)).collect();
-        self.popups.push(Popup::List(List::new(ListKind::Export(id), "export as", entries)));
+        let entries = EXPORTS.iter().map(|(n, d, _)| entry(n, d())).collect();
+        self.popups.push(Popup::List(List::new(ListKind::Export(id), say::export_as(), entries)));
     }
 
     /// Asks whether to commit with a message.
     pub(super) fn open_commit(&mut self, message: String) {
         let said = |name: &str, detail: &str| Entry { long: message.clone(), ..entry(name, detail) };
         let entries = vec![
-            said("commit", "what is staged, with this message"),
-            said("edit", "the message in $EDITOR"),
-            said("cancel", "nothing is committed"),
+            said(say::commit_it(), say::commit_it_detail()),
+            said(say::commit_edit(), say::commit_edit_detail()),
+            said(say::commit_cancel(), say::commit_cancel_detail()),
         ];
-        self.popups.push(Popup::List(List::new(ListKind::Commit(message), "commit message", entries)));
+        self.popups.push(Popup::List(List::new(ListKind::Commit(message), say::commit_message(), entries)));
     }
 
     /// Opens the list of prompts with something typed already.
     pub(super) fn open_prompts(&mut self, typed: &str) -> Vec<Effect> {
-        let mut list = List::new(ListKind::Prompts, "prompts", Vec::new());
+        let mut list = List::new(ListKind::Prompts, say::prompts(), Vec::new());
         list.waiting = true;
         list.editor.set(typed);
         self.popups.push(Popup::List(list));
@@ -149,11 +150,11 @@ impl App {
             "/rag" => self.mention_retrieval(rest),
             "/prompt" if !rest.is_empty() => self.submit(format!("/prompt {rest}")),
             "/prompt" => self.open_prompts(""),
-            "/rules" => self.open_page("rules", Query::Rules),
-            "/stats" => self.open_page("stats", Query::Stats),
-            "/usage" => self.open_page("usage", Query::Usage),
-            "/context" => self.open_page("context", Query::Context),
-            "/config" => self.open_page("configuration", Query::Config),
+            "/rules" => self.open_page(say::page_rules(), Query::Rules),
+            "/stats" => self.open_page(say::page_stats(), Query::Stats),
+            "/usage" => self.open_page(say::page_usage(), Query::Usage),
+            "/context" => self.open_page(say::page_context(), Query::Context),
+            "/config" => self.open_page(say::page_config(), Query::Config),
             "/commit" if self.session.drafting => Vec::new(),
             "/commit" => {
                 self.session.drafting = true;
@@ -187,8 +188,8 @@ impl App {
     }
 
     fn choose_format(&mut self) -> Vec<Effect> {
-        let entries = FORMATS.iter().map(|(n, d)| entry(n, d)).collect();
-        let mut list = List::new(ListKind::Formats, "how the model writes its edits", entries);
+        let entries = FORMATS.iter().map(|(n, d)| entry(n, d())).collect();
+        let mut list = List::new(ListKind::Formats, say::format(), entries);
         list.select(&self.session.status.format);
         self.popups.push(Popup::List(list));
         Vec::new()
@@ -222,30 +223,30 @@ impl App {
 
     fn open_themes(&mut self) -> Vec<Effect> {
         let detail = |name: &str| match name {
-            "dark" => "for dark terminals",
-            "light" => "for light terminals",
-            "contrast" => "high contrast, on black",
-            "plain" => "no colour",
-            "ansi" => "the terminal's own 16 colours",
-            _ => "yours",
+            "dark" => say::theme_dark(),
+            "light" => say::theme_light(),
+            "contrast" => say::theme_contrast(),
+            "plain" => say::theme_plain(),
+            "ansi" => say::theme_ansi(),
+            _ => say::theme_own(),
         };
         let row = |name: &&str| match self.appearance.themes.get(name, self.appearance.depth) {
             Ok(_) if self.appearance.depth == Depth::Mono && *name != "plain" => {
-                entry(name, &format!("{}; without colours here", detail(name)))
+                entry(name, &say::theme_uncoloured(&detail(name)))
             }
             Ok(_) => entry(name, detail(name)),
             Err(why) => {
-                let long = format!("{why}. Fix the file and start nebula again.");
-                Entry { long, ..entry(name, "has a mistake") }
+                let long = say::theme_fix(&why);
+                Entry { long, ..entry(name, say::theme_mistake()) }
             }
         };
-        let mut entries = vec![entry(AUTO, "dark or light, as the terminal is")];
+        let mut entries = vec![entry(AUTO, say::theme_auto())];
         entries.extend(self.appearance.themes.names().iter().map(row));
         let before = match self.appearance.auto_theme {
             true => AUTO.to_string(),
             false => self.appearance.theme.name.clone(),
         };
-        let mut list = List::new(ListKind::Themes(before.clone()), "theme", entries);
+        let mut list = List::new(ListKind::Themes(before.clone()), say::themes(), entries);
         list.select(&before);
         self.popups.push(Popup::List(list));
         // Asked now, the terminal has told before anything is chosen.
@@ -263,12 +264,12 @@ impl App {
                 self.appearance.theme = theme;
                 self.appearance.auto_theme = false;
                 if self.appearance.depth == Depth::Mono && name != "plain" {
-                    self.say = Some(format!("{name} is kept for later: no colours are drawn here (NO_COLOR, or TERM)"));
+                    self.say = Some(say::theme_kept(&name));
                 }
                 vec![Effect::Send(Command::Set(Setting::Theme(name.into()))), Effect::Redraw]
             }
             Err(e) => {
-                self.say = Some(format!("{e}; fix it and start nebula again"));
+                self.say = Some(say::theme_fix_it(&e));
                 Vec::new()
             }
         }
@@ -276,7 +277,7 @@ impl App {
 
     fn set_mouse(&mut self, on: bool) -> Vec<Effect> {
         self.mouse = on;
-        self.say = Some(if on { "mouse on" } else { "mouse off" }.into());
+        self.say = Some(if on { say::mouse_on() } else { say::mouse_off() }.into());
         vec![Effect::Mouse(on), Effect::Send(Command::Set(Setting::Mouse(on)))]
     }
 
@@ -314,7 +315,7 @@ impl App {
         let planned = self.planned();
         let mut effects = vec![Effect::Send(Command::Set(Setting::Mode(Mode::Agent)))];
         if planned {
-            effects.extend(self.submit("Run the plan.".into()));
+            effects.extend(self.submit(app::run_the_plan().into()));
         }
         effects
     }
@@ -323,9 +324,9 @@ impl App {
     pub(super) fn toggle_mode(&mut self) -> Vec<Effect> {
         let status = &self.session.status;
         let (mode, approval, words) = match (status.mode, status.approval) {
-            (Mode::Agent, Approval::Ask) => (Mode::Agent, Approval::Edits, "edits are approved from now on"),
-            (Mode::Agent, Approval::Edits) => (Mode::Plan, Approval::Ask, "plan: nebula reads and changes nothing"),
-            _ => (Mode::Agent, Approval::Ask, "nebula asks before each edit"),
+            (Mode::Agent, Approval::Ask) => (Mode::Agent, Approval::Edits, say::edits_approved()),
+            (Mode::Agent, Approval::Edits) => (Mode::Plan, Approval::Ask, say::plan_mode()),
+            _ => (Mode::Agent, Approval::Ask, say::asks_before_edits()),
         };
         self.say = Some(words.into());
         let mut effects = Vec::new();
@@ -358,15 +359,15 @@ impl App {
                     None => vec![Effect::Send(Command::Export(format))],
                 }
             }
-            ListKind::Remove(id) if name == "delete it" => {
+            ListKind::Remove(id) if name == say::delete_it() => {
                 let effects = match &mut self.screen {
                     Screen::Sessions(sessions) | Screen::Start(sessions) => sessions.remove(&id),
                     _ => Vec::new(),
                 };
                 self.route_effects(Owner::Sessions, effects)
             }
-            ListKind::Commit(message) if name == "commit" => vec![Effect::Send(Command::Commit(message))],
-            ListKind::Commit(message) if name == "edit" => {
+            ListKind::Commit(message) if name == say::commit_it() => vec![Effect::Send(Command::Commit(message))],
+            ListKind::Commit(message) if name == say::commit_edit() => {
                 let text = message.into_bytes();
                 vec![Effect::Edit { purpose: EditFor::Commit, text, name: "COMMIT_EDITMSG".into() }]
             }
@@ -389,7 +390,7 @@ impl App {
         };
         let text = String::from_utf8_lossy(&bytes);
         if purpose == EditFor::Commit && text.trim().is_empty() {
-            self.say = Some("the message is empty: nothing was committed".into());
+            self.say = Some(say::commit_empty().into());
         } else if purpose == EditFor::Commit {
             self.open_commit(text.trim().to_string());
         } else {

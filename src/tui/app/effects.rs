@@ -1,6 +1,7 @@
 //! What panes and lists want of the screen is done here; what leaves the program goes on to `run`.
 
 use super::{App, At, Attention, Effect, Exit, Line, LineFor, LineInput, Owner, PaneEffect, Screen};
+use crate::messages::app as say;
 use crate::protocol::{Command, Query, QueryId};
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
@@ -53,8 +54,8 @@ impl App {
             Effect::Send(command) => return self.send(command),
             Effect::Copy(ref text) => {
                 self.say = Some(match text.lines().count() {
-                    0 | 1 => "copied".to_string(),
-                    n => format!("copied {} lines", thousands(n)),
+                    0 | 1 => say::copied().to_string(),
+                    n => say::copied_lines(&thousands(n)),
                 });
             }
             _ => {}
@@ -67,7 +68,7 @@ impl App {
             self.go_to(PaneId::Diff);
         } else {
             let key = self.keyboard.keys.word_or("F2", Context::Chat, Action::FocusDiff);
-            self.say = Some(format!("the change of {path} is not available now; {key} shows the proposal"));
+            self.say = Some(say::change_gone(&path, &key));
         }
     }
 
@@ -213,7 +214,7 @@ impl App {
     fn show_question(&mut self) {
         match self.questions.first() {
             Some(asking) => self.give_keys(Attention::Question(asking.question.id)),
-            None => self.say = Some("no question waits".into()),
+            None => self.say = Some(say::no_question().into()),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! What the agent tells.
 
 use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
+use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
     Command, Event, EventBody, Level, Listing, Notice, Outcome, Prompt, Query, QueryId, RulesView, Status, TurnEnd,
 };
-use crate::text::size::words;
 use crate::tui::input::question::Asking;
 use crate::tui::popup::Popup;
 use crate::tui::popup::list::Entry;
@@ -68,7 +68,7 @@ impl App {
             EventBody::Asked(question) => {
                 let writing = !self.composer.input.is_empty();
                 self.questions.push(Asking::new(question, writing));
-                return vec![Effect::Bell("nebula asks".into())];
+                return vec![Effect::Bell(say::nebula_asks().into())];
             }
             EventBody::Answered(id) => {
                 let open = self.questions.first().is_some_and(|q| q.question.id == id);
@@ -88,8 +88,8 @@ impl App {
             EventBody::Drifted(paths) => {
                 self.say = match paths.as_slice() {
                     [] => None,
-                    [one] => Some(format!("{one} was changed outside nebula")),
-                    many => Some(format!("{} files were changed outside nebula", many.len())),
+                    [one] => Some(say::drifted(&one)),
+                    many => Some(say::drifted_files(&many.len())),
                 };
             }
             _ => {}
@@ -103,7 +103,7 @@ impl App {
         if self.session.status.model.is_some() {
             self.popups.retain(|popup| !matches!(popup, Popup::Connect(_)));
             if lacked {
-                self.say = Some(format!("connected to {}", self.session.status.provider));
+                self.say = Some(say::connected(&self.session.status.provider));
             }
         }
     }
@@ -169,7 +169,7 @@ impl App {
             self.say = Some(why);
         } else {
             let reasons: String = why.lines().map(|line| format!("- {}\n", escaped(line))).collect();
-            self.popups.push(Popup::Page(Page::text("the message was not sent".into(), &reasons)));
+            self.popups.push(Popup::Page(Page::text(say::not_sent().into(), &reasons)));
         }
     }
 
@@ -187,7 +187,7 @@ impl App {
         }
         let done = end == TurnEnd::Done;
         let words = match &end {
-            TurnEnd::Done => "nebula is done".to_string(),
+            TurnEnd::Done => say::nebula_done().to_string(),
             TurnEnd::Asking(why) => why.clone(),
             TurnEnd::Failed { message, .. } => message.clone(),
             TurnEnd::Interrupted => String::new(),
@@ -283,7 +283,7 @@ impl App {
                 .iter()
                 .map(|n| Entry {
                     name: n.clone(),
-                    note: if *n == current { "now".into() } else { String::new() },
+                    note: if *n == current { say::current().into() } else { String::new() },
                     ..Entry::default()
                 })
                 .collect(),
@@ -313,7 +313,7 @@ impl App {
         let Some(Popup::Page(page)) = self.popups.last_mut() else { return };
         let (title, markdown) = match listing {
             Listing::Table { title, text } => (title.clone(), text.clone()),
-            Listing::Rules(view) => ("rules and the effective prompt".to_string(), rules_page(view)),
+            Listing::Rules(view) => (pages::rules_and_prompt().to_string(), rules_page(view)),
             Listing::Failed(why) => (page.title.clone(), why.clone()),
             _ => return,
         };
@@ -336,27 +336,27 @@ fn escaped(text: &str) -> String {
 /// The rules as a table, then the parts of the prompt.
 fn rules_page(view: &RulesView) -> String {
     let cell = escaped;
-    let mut page = String::from("## Rules\n\n");
+    let mut page = pages::rules_heading().to_string();
     if view.active.is_empty() && view.waiting.is_empty() && view.complaints.is_empty() {
-        page.push_str("There are none: write `AGENTS.md`, or `.nebula/rules/NAME.md` with `globs:`.\n\n");
+        page.push_str(pages::no_rules());
     } else {
-        page.push_str("| rule | state | size |\n|---|---|--:|\n");
+        page.push_str(pages::rules_head());
         for r in &view.active {
-            page.push_str(&format!("| {} | {} | {} |\n", cell(&r.path), cell(&r.reason), words(r.bytes as u64)));
+            page.push_str(&format!("| {} | {} | {} |\n", cell(&r.path), cell(&r.reason), size(r.bytes as u64)));
         }
         for (path, globs) in &view.waiting {
-            page.push_str(&format!("| {} | waits for {} | |\n", cell(path), cell(globs)));
+            page.push_str(&pages::rule_waits(&cell(path), &cell(globs)));
         }
         page.push('\n');
     }
     for complaint in &view.complaints {
-        page.push_str(&format!("- does not apply: {}\n", cell(complaint)));
+        page.push_str(&pages::rule_does_not_apply(&cell(complaint)));
     }
-    let size: usize = view.parts.iter().map(|p| p.text.len()).sum();
-    page.push_str(&format!("\n## The effective prompt, {}\n\n", words(size as u64)));
+    let bytes: usize = view.parts.iter().map(|p| p.text.len()).sum();
+    page.push_str(&pages::effective_prompt(&size(bytes as u64)));
     for p in &view.parts {
         let fence = "`".repeat(longest_fence(&p.text) + 1);
-        let size = words(p.text.len() as u64);
+        let size = size(p.text.len() as u64);
         page.push_str(&format!(
             "### {}\n\n{}, {size}\n\n{fence}\n{}\n{fence}\n\n",
             cell(&p.origin),

@@ -5,6 +5,7 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 
 use super::{App, At, EditFor, Effect, Exit, Focus, Owner, Screen};
 use crate::context::mention;
+use crate::messages::app as say;
 use crate::protocol::{Command, Continuation, Prompt, TurnEnd};
 use crate::tui::action::{Action, Context};
 use crate::tui::keys::{Chord, KeyMatch};
@@ -330,8 +331,8 @@ impl App {
                 if self.panes.diff.waiting().is_some() {
                     self.leave_proposal();
                     self.say = Some(match self.keyboard.keys.word(self.context_below(), Action::FocusDiff) {
-                        Some(key) => format!("the proposal waits; {key} shows it"),
-                        None => "the proposal waits".into(),
+                        Some(key) => say::shows_proposal(&key),
+                        None => say::proposal_waits_on().into(),
                     });
                 } else {
                     return [rest, self.escape()].concat();
@@ -359,8 +360,8 @@ impl App {
         let key = self.keyboard.keys.shown(Context::Global, Action::Cancel);
         let running = self.is_busy() || self.session.retry.is_some() || self.session.drafting;
         self.say = key.map(|key| match running {
-            true => format!("a turn is running; {key} again ends it and quits"),
-            false => format!("{key} again quits"),
+            true => say::turn_running(&key),
+            false => say::again_quits(&key),
         });
         if !self.popups.is_empty() {
             return self.list_said(list::ListOutcome::Close);

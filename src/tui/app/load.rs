@@ -2,6 +2,7 @@
 //! becomes a notice that stays, with the file, the line and the column.
 
 use crate::config::screen_files::ScreenFiles;
+use crate::messages::app as say;
 use crate::protocol::{Level, Notice};
 use crate::tui::action::{Action, Context};
 use crate::tui::keys::Keys;
@@ -31,15 +32,15 @@ pub(super) struct Loaded {
 pub(super) fn read(files: &ScreenFiles, name: Option<&str>, depth: Depth) -> Loaded {
     let mut notices = Vec::new();
     let (themes, errors) = Themes::with(&files.themes);
-    notices.extend(errors.iter().map(|e| notice(e.to_string(), "The theme is not used; the file is left as it is.")));
+    notices.extend(errors.iter().map(|e| notice(e.to_string(), say::unused_theme())));
     let (keys, errors) = Keys::with(files.keys_text());
     if let Some(file) = &files.keys {
         let path = file.path.display();
-        let wrong = |e| notice(format!("{path}:{e}"), "It is left out; all other keys of the file count.");
+        let wrong = |e| notice(format!("{path}:{e}"), say::left_out());
         notices.extend(errors.iter().map(wrong));
         if let Err(why) = &file.text {
-            let title = format!("{path} cannot be read: {why}");
-            notices.push(notice(title, "The keys are those that nebula comes with."));
+            let title = say::cannot_read(&path, &why);
+            notices.push(notice(title, say::own_keys()));
         }
     }
     let dark = || themes.get("dark", depth).unwrap_or_else(|_| Theme::shipped("dark"));
@@ -48,7 +49,7 @@ pub(super) fn read(files: &ScreenFiles, name: Option<&str>, depth: Depth) -> Loa
         Some((name, Err(e))) => {
             // What is wrong with its file has been said.
             if !themes.names().contains(&name) {
-                notices.push(notice(e.to_string(), "The theme is dark until you choose another with /theme."));
+                notices.push(notice(e.to_string(), say::dark_until()));
             }
             dark()
         }

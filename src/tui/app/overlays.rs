@@ -1,6 +1,7 @@
 //! Keys that go neither to a pane nor to the input: lines, questions, sessions, the choices without a model, popups.
 
 use super::{App, At, Effect, Exit, LineFor, LineInput, Owner, Screen};
+use crate::messages::app as say;
 use crate::tui::action::Action;
 use crate::tui::input::question::QuestionOutcome;
 use crate::tui::pane::PaneId;
@@ -91,9 +92,7 @@ impl App {
             Action::Close | Action::Escape => self.screen = Screen::Main,
             // The open session: there is nothing to resume, and it is not deleted under one's feet.
             Action::Open if open => self.screen = Screen::Main,
-            Action::Remove if open => {
-                self.say = Some("this session is open; start a new one before you delete it".into())
-            }
+            Action::Remove if open => self.say = Some(say::session_open().into()),
             action if sessions.offers(action) => return self.act_on_session(action),
             action => return self.act_global(action),
         }

@@ -16,6 +16,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 pub use rows::{InputRow, InputRows, RowPart};
 
+use crate::messages::app as say;
 use crate::text::number::thousands;
 
 /// The first character that stands for a fold; the n-th fold is the n-th character from it.
@@ -232,8 +233,8 @@ fn is_fold(c: char) -> bool {
 /// `[pasted 120 lines]`.
 fn fold_label(pasted: &str) -> String {
     match pasted.lines().count() {
-        0 | 1 => format!("[pasted {} characters]", thousands(pasted.chars().count())),
-        n => format!("[pasted {} lines]", thousands(n)),
+        0 | 1 => say::pasted_characters(&thousands(pasted.chars().count())),
+        n => say::pasted_lines(&thousands(n)),
     }
 }
 

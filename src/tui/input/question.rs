@@ -1,5 +1,6 @@
 //! A question of the model: it stands above the input, so that the chat stays readable.
 
+use crate::messages::app as say;
 use crate::protocol::{Command, Question};
 use crate::tui::action::Action;
 
@@ -47,7 +48,7 @@ impl Asking {
     pub fn choices(&self) -> Vec<(&str, &str)> {
         let mut all: Vec<(&str, &str)> = self.question.choices.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         if !all.is_empty() && !self.question.permission {
-            all.push(("something else", "write it below"));
+            all.push((say::something_else(), say::write_below()));
         }
         all
     }

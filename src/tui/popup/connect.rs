@@ -6,8 +6,8 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
 use super::frame::{border, keys, modal, pair};
+use crate::messages::{Text, count, popups as say};
 use crate::protocol::{ApiKey, Command, ConnectForm};
-use crate::text::number::plural;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::Effect;
 use crate::tui::input::Editor;
@@ -15,13 +15,12 @@ use crate::tui::pane::Ctx;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
-/// The providers on offer: their names, what they are called, where they are, and the variable that wins over a key
-/// here.
-const PROVIDERS: [(&str, &str, &str, &str); 4] = [
-    ("openai", "OpenAI", "api.openai.com", "OPENAI_API_KEY"),
-    ("anthropic", "Anthropic", "api.anthropic.com", "ANTHROPIC_API_KEY"),
-    ("gemini", "Gemini", "generativelanguage.googleapis.com", "GEMINI_API_KEY"),
-    ("openai", "any server", "", ""),
+/// The providers on offer: their names, what they are called, where they are, and the variable that wins over a key here.
+const PROVIDERS: [(&str, Text, &str, &str); 4] = [
+    ("openai", say::openai, "api.openai.com", "OPENAI_API_KEY"),
+    ("anthropic", say::anthropic, "api.anthropic.com", "ANTHROPIC_API_KEY"),
+    ("gemini", say::gemini, "generativelanguage.googleapis.com", "GEMINI_API_KEY"),
+    ("openai", say::any_server, "", ""),
 ];
 /// The last of them is named by its address.
 const ANY: usize = PROVIDERS.len() - 1;
@@ -230,11 +229,11 @@ impl Connect {
     fn check(&mut self) -> ConnectOutcome {
         let address = self.address.expanded().trim().to_string();
         if self.provider == ANY && !address.starts_with("http://") && !address.starts_with("https://") {
-            self.fail("the address begins with http:// or https://", Field::Address);
+            self.fail(say::address_begins(), Field::Address);
             return ConnectOutcome::Stay;
         }
         if self.provider != ANY && self.key.is_empty() {
-            self.fail("a key is needed", Field::Key);
+            self.fail(say::key_needed(), Field::Key);
             return ConnectOutcome::Stay;
         }
         self.stage = Stage::Checking;
@@ -286,15 +285,15 @@ impl Connect {
         let area = self.area;
         let (step, of) = self.step();
         let does = match self.field {
-            Field::Keep if !matches!(self.stage, Stage::Accepted(_)) => "check the key",
-            Field::Model => "connect",
-            _ => "next",
+            Field::Keep if !matches!(self.stage, Stage::Accepted(_)) => say::check_key(),
+            Field::Model => say::connect(),
+            _ => say::next(),
         };
         let mut hints = keys(ctx, Context::List, [(Action::Choose, does)]);
-        hints.extend(keys(ctx, Context::List, [(Action::Complete, "next field")]));
-        hints.extend(pair(ctx, Context::List, [Action::Up, Action::Down], "choose"));
-        hints.extend(keys(ctx, Context::List, [(Action::Close, "back")]));
-        border(area, "connect", &format!("step {step} of {of}"), &hints, buf, ctx);
+        hints.extend(keys(ctx, Context::List, [(Action::Complete, say::next_field())]));
+        hints.extend(pair(ctx, Context::List, [Action::Up, Action::Down], say::choose()));
+        hints.extend(keys(ctx, Context::List, [(Action::Close, say::back())]));
+        border(area, say::connect(), &say::step_of(&step, &of), &hints, buf, ctx);
         let (width, height) = (area.width.saturating_sub(4), area.height.saturating_sub(2));
         self.draw_rows(Rect { x: area.x + 2, y: area.y + 1, width, height }, buf, ctx)
     }
@@ -333,10 +332,11 @@ impl Connect {
         let note = |words: String| row("", None, words, Role::Dim);
         let gap = || row("", None, String::new(), Role::Dim);
         let (_, name, host, variable) = PROVIDERS[self.provider];
-        let others: Vec<&str> = PROVIDERS.iter().map(|p| p.1).filter(|other| *other != name).collect();
+        let name = name();
+        let others: Vec<&str> = PROVIDERS.iter().map(|p| p.1()).filter(|other| *other != name).collect();
         let mut rows = vec![
-            row("provider", Some(Field::Provider), format!("{name}   {host}"), Role::Text),
-            note(format!("also: {}", others.join(", "))),
+            row(say::provider(), Some(Field::Provider), format!("{name}   {host}"), Role::Text),
+            note(say::also(&others.join(", "))),
             gap(),
         ];
         if self.provider == ANY {
@@ -344,45 +344,42 @@ impl Connect {
                 true => ("http://127.0.0.1:8080/v1".to_string(), Role::Dim),
                 false => (self.address.expanded(), Role::Text),
             };
-            rows.extend([row("address", Some(Field::Address), words, role), gap()]);
+            rows.extend([row(say::address(), Some(Field::Address), words, role), gap()]);
         }
         let (key, role) = match self.key.expanded().chars().count() {
-            0 => ("paste it here".to_string(), Role::Dim),
-            n => (format!("{}   {}", self.masked(ctx), plural(n, "character")), Role::Text),
+            0 => (say::paste_it().to_string(), Role::Dim),
+            n => (format!("{}   {}", self.masked(ctx), count::characters(n)), Role::Text),
         };
-        rows.push(row("key", Some(Field::Key), key, role));
+        rows.push(row(say::key(), Some(Field::Key), key, role));
         let (words, role) = self.said(variable, ctx);
         rows.extend([row("", None, words, role), gap()]);
-        let keeps = [
-            (false, "for this run only   gone when nebula ends"),
-            (true, "in a file   ~/.nebula/credentials.json, mode 0600"),
-        ];
-        for (label, (keeps, words)) in ["keep it", ""].into_iter().zip(keeps) {
+        let keeps = [(false, say::for_this_run()), (true, say::in_a_file())];
+        for (label, (keeps, words)) in [say::keep_it(), ""].into_iter().zip(keeps) {
             let chosen = self.keep == keeps;
             let mark = if chosen { ctx.glyphs.done } else { " " };
             let field = (chosen || !keeps).then_some(Field::Keep);
             let role = if chosen { Role::Text } else { Role::Dim };
             rows.push(row(label, field, format!("{mark} {words}"), role));
         }
-        rows.extend([note("either way it goes to that server alone".into()), gap()]);
+        rows.extend([note(say::goes_alone().into()), gap()]);
         let (words, below) = self.model_words(ctx);
         let role = if matches!(self.stage, Stage::Accepted(_)) { Role::Text } else { Role::Dim };
-        rows.extend([row("model", Some(Field::Model), words, role), note(below)]);
+        rows.extend([row(say::model(), Some(Field::Model), words, role), note(below)]);
         rows
     }
 
     /// What stands in the field of the model, and below it.
     fn model_words(&self, ctx: &Ctx<'_>) -> (String, String) {
         let (Stage::Accepted(models) | Stage::Connecting(models)) = &self.stage else {
-            return ("chosen once the key is checked".into(), String::new());
+            return (say::chosen_later().into(), String::new());
         };
         let (typed, matching) = (self.model.expanded(), self.matching());
         let dot = format!(" {} ", ctx.glyphs.dot);
         let taken = self.taken().unwrap_or_default();
         let count = match matching.len() {
-            0 => "as typed".to_string(),
-            n if n == models.len() => format!("{} of {n}", self.chosen + 1),
-            n => format!("{} of {n} that match", self.chosen + 1),
+            0 => say::as_typed().to_string(),
+            n if n == models.len() => say::hits(&(self.chosen + 1), &n),
+            n => say::matching(&(self.chosen + 1), &n),
         };
         let words = match typed.trim().is_empty() {
             true => format!("{taken}   {count}"),
@@ -390,8 +387,8 @@ impl Connect {
         };
         let next: Vec<&str> = matching.iter().skip(self.chosen + 1).take(4).copied().collect();
         let below = match next.is_empty() {
-            true => "typing narrows the list".to_string(),
-            false => format!("next: {}", next.join(", ")),
+            true => say::typing_narrows().to_string(),
+            false => say::next_models(&next.join(", ")),
         };
         (words, below)
     }
@@ -399,16 +396,21 @@ impl Connect {
     /// What is said below the key.
     fn said(&self, variable: &str, ctx: &Ctx<'_>) -> (String, Role) {
         match &self.stage {
-            Stage::Checking => ("checking with one request".into(), Role::Accent),
+            Stage::Checking => (say::checking().into(), Role::Accent),
             Stage::Failed(why) => (why.clone(), Role::Removed),
             Stage::Accepted(models) => {
-                let words =
-                    format!("{} accepted {} {}", ctx.glyphs.done, ctx.glyphs.dot, plural(models.len(), "model"));
+                let words = format!(
+                    "{} {} {} {}",
+                    ctx.glyphs.done,
+                    say::accepted(),
+                    ctx.glyphs.dot,
+                    count::models(models.len())
+                );
                 (words, Role::Added)
             }
-            Stage::Connecting(_) => ("connecting".into(), Role::Accent),
-            Stage::Filling if variable.is_empty() => ("a loopback address needs no key".into(), Role::Dim),
-            Stage::Filling => (format!("one request checks it; ${variable} would win over it"), Role::Dim),
+            Stage::Connecting(_) => (say::connecting().into(), Role::Accent),
+            Stage::Filling if variable.is_empty() => (say::loopback().into(), Role::Dim),
+            Stage::Filling => (say::one_request(&variable), Role::Dim),
         }
     }
 }

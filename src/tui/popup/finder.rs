@@ -5,9 +5,9 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
 use super::{border, matched, pair, select, thumb};
+use crate::messages::{count, popups as say};
 use crate::protocol::Query;
-use crate::text::number::{plural, thousands};
-use crate::text::size::words;
+use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::input::complete::{Completion, Preview};
@@ -211,23 +211,23 @@ pub fn popup(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
 
 fn frame(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let note = match (list.listed, list.complete) {
-        (false, _) => "looking".to_string(),
-        (true, true) => format!("{} of {}", thousands(list.hits.len()), thousands(list.total)),
-        (true, false) => format!("{} of {} so far", thousands(list.hits.len()), thousands(list.total)),
+        (false, _) => say::looking().to_string(),
+        (true, true) => say::hits(&thousands(list.hits.len()), &thousands(list.total)),
+        (true, false) => say::hits_so_far(&thousands(list.hits.len()), &thousands(list.total)),
     };
     let completion = Context::Completion;
     let mut keys = Vec::new();
     if !list.hits.is_empty() {
-        keys = super::keys(ctx, completion, [(Action::Insert, "insert")]);
-        keys.extend(pair(ctx, completion, [Action::Up, Action::Down], "choose"));
+        keys = super::keys(ctx, completion, [(Action::Insert, say::insert())]);
+        keys.extend(pair(ctx, completion, [Action::Up, Action::Down], say::choose()));
         if parts(area).preview.height > 0 {
-            let word = if area.width >= BESIDE { "scroll preview" } else { "scroll" };
+            let word = if area.width >= BESIDE { say::scroll_preview() } else { say::scroll() };
             keys.extend(pair(ctx, completion, [Action::PreviewUp, Action::PreviewDown], word));
         }
-        keys.push((":10-40".into(), if area.width >= BESIDE { "only these lines" } else { "lines" }));
+        keys.push((":10-40".into(), if area.width >= BESIDE { say::only_these_lines() } else { say::lines() }));
     }
-    keys.extend(super::keys(ctx, completion, [(Action::Close, "close")]));
-    border(area, "files", &note, &keys, buf, ctx);
+    keys.extend(super::keys(ctx, completion, [(Action::Close, say::close())]));
+    border(area, say::files(), &note, &keys, buf, ctx);
 }
 
 /// The list and, where there is room, the preview of the selected file; `area` is the border's.
@@ -245,7 +245,7 @@ fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     if list.hits.is_empty() {
         if list.listed && list.complete {
             let room = usize::from(left.width.saturating_sub(2));
-            paint::text(buf, left.x + 2, left.y, room, "no file matches", ctx.theme.style(Role::Dim));
+            paint::text(buf, left.x + 2, left.y, room, say::no_file_matches(), ctx.theme.style(Role::Dim));
         }
         return;
     }
@@ -299,16 +299,16 @@ fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>)
     let width = usize::from(area.width.saturating_sub(2));
     let dim = ctx.theme.style(Role::Dim);
     let size = match &p.lines {
-        Some(_) if p.path.ends_with('/') => plural(p.count, "name"),
-        Some(_) => format!("{}, {}", plural(p.count, "line"), words(p.bytes)),
-        None => words(p.bytes),
+        Some(_) if p.path.ends_with('/') => count::names(p.count),
+        Some(_) => say::lines_and_size(&count::lines(p.count), &count::size(p.bytes)),
+        None => count::size(p.bytes),
     };
     let name = ctx.theme.style(Role::Path).add_modifier(Modifier::BOLD);
     let room = width.saturating_sub(wrap::cells(&size) + 2);
     paint::spans(buf, area.x, area.y, room, &cut::path_spans(&p.path, room, ctx.glyphs.cut, dim, name));
     paint::text(buf, area.x + (width - wrap::cells(&size).min(width)) as u16, area.y, width, &size, dim);
     let Some(lines) = &p.lines else {
-        paint::text(buf, area.x, area.y + 1, width, "not a text", dim);
+        paint::text(buf, area.x, area.y + 1, width, say::not_text(), dim);
         return;
     };
     let rows = usize::from(area.height.saturating_sub(1));

@@ -1,6 +1,7 @@
 //! The keys of the context in focus, from the table that binds them.
 
 use super::page::{Content, KeyRow, Page};
+use crate::messages::{hints, pages as say};
 use crate::tui::action::{Action, Context, GROUPS, Group};
 use crate::tui::keys::Keys;
 
@@ -11,7 +12,7 @@ const KEYS: usize = 14;
 pub fn help(table: &Keys, context: Context, name: &str) -> Page {
     let mut sections: Vec<(String, Vec<KeyRow>)> = Vec::new();
     for around in std::iter::once(&context).chain(context.outer()) {
-        let listed = |g: &&Group| g.context == *around && !g.section.is_empty() && reaches(context, g.actions[0]);
+        let listed = |g: &&Group| g.context == *around && !g.section().is_empty() && reaches(context, g.actions[0]);
         for group in GROUPS.iter().filter(listed) {
             let shown: Vec<String> = group.actions.iter().filter_map(|a| key(table, context, *around, *a)).collect();
             // A context's own words for a key come before the general ones.
@@ -19,7 +20,6 @@ pub fn help(table: &Keys, context: Context, name: &str) -> Page {
             if shown.is_empty() || said {
                 continue;
             }
-            let help = if group.help.is_empty() { group.actions[0].help() } else { group.help };
             let mut keys = shown.join(" ");
             // Two long keys say their modifier once; time has its arrows.
             if let [one, other] = group.actions
@@ -27,16 +27,16 @@ pub fn help(table: &Keys, context: Context, name: &str) -> Page {
             {
                 keys = table.pair(context, [*one, *other]).unwrap_or(keys);
             }
-            let row = KeyRow { keys, help: help.into() };
-            match sections.iter_mut().find(|(s, _)| s == group.section) {
+            let row = KeyRow { keys, help: group.help().into() };
+            match sections.iter_mut().find(|(s, _)| s == group.section()) {
                 Some((_, rows)) => rows.push(row),
-                None => sections.push((group.section.into(), vec![row])),
+                None => sections.push((group.section().into(), vec![row])),
             }
         }
     }
     // What works everywhere comes last.
-    sections.sort_by_key(|(s, _)| s == "everywhere");
-    Page::new(format!("keys of {name}"), "from keys.toml".into(), Content::Keys(sections, context == Context::Diff))
+    sections.sort_by_key(|(s, _)| s == hints::everywhere());
+    Page::new(say::keys_of(&name), say::from_keys_toml().into(), Content::Keys(sections, context == Context::Diff))
 }
 
 /// Whether a key that is bound everywhere does something where the keys go to `inner`: before a session is open there
@@ -63,6 +63,8 @@ fn key(keys: &Keys, inner: Context, bound: Context, action: Action) -> Option<St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::{Language, with};
+    use crate::text::width::cells;
 
     #[test]
     fn every_context_has_its_keys() {
@@ -87,9 +89,10 @@ mod tests {
 
     #[test]
     fn no_line_is_cut_in_two_columns() {
-        for (context, _) in Context::ALL {
-            for (keys, help) in lines(context) {
-                assert!(help.chars().count() <= 33, "{context:?} {keys}: {help}");
+        let languages = [Language::English, Language::Japanese];
+        for (language, (context, _)) in languages.into_iter().flat_map(|l| Context::ALL.map(|c| (l, c))) {
+            for (keys, help) in with(language, || lines(context)) {
+                assert!(cells(&help) <= 33, "{context:?} {keys}: {help}");
             }
         }
     }

@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 
 use super::{border, fuzzy, matched, modal, pair, select, thumb};
+use crate::messages::popups as say;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::pane::Ctx;
@@ -292,18 +293,18 @@ impl List {
     /// The border with title, count and keys.
     fn frame(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let note = match (self.waiting, &self.kind) {
-            (true, _) => "asking".into(),
+            (true, _) => say::asking().into(),
             (_, ListKind::Remove(_) | ListKind::Commit(_)) => String::new(),
             _ if self.hits.len() == self.entries.len() => self.entries.len().to_string(),
-            _ => format!("{} of {}", self.hits.len(), self.entries.len()),
+            _ => say::hits(&self.hits.len(), &self.entries.len()),
         };
-        let run = if self.kind == ListKind::Commands { "run" } else { "take" };
+        let run = if self.kind == ListKind::Commands { say::run() } else { say::take() };
         let mut keys = super::keys(ctx, Context::List, [(Action::Choose, run)]);
         if matches!(self.kind, ListKind::Commands | ListKind::Prompts) {
-            keys.extend(super::keys(ctx, Context::List, [(Action::Complete, "complete")]));
+            keys.extend(super::keys(ctx, Context::List, [(Action::Complete, say::complete())]));
         }
-        keys.extend(pair(ctx, Context::List, [Action::Up, Action::Down], "choose"));
-        keys.extend(super::keys(ctx, Context::List, [(Action::Close, "close")]));
+        keys.extend(pair(ctx, Context::List, [Action::Up, Action::Down], say::choose()));
+        keys.extend(super::keys(ctx, Context::List, [(Action::Close, say::close())]));
         border(area, &self.title, &note, &keys, buf, ctx);
     }
 
@@ -321,11 +322,9 @@ impl List {
     /// What is said where no row is.
     fn nothing(&self, ctx: &Ctx<'_>) -> String {
         match ctx.key(Context::List, Action::Choose).filter(|_| self.kind == ListKind::Models) {
-            Some(key) => format!("{key} takes the name as typed"),
-            None if self.kind == ListKind::Prompts && self.entries.is_empty() => {
-                "none yet: write one as .nebula/prompts/NAME.md".into()
-            }
-            None => "nothing matches".into(),
+            Some(key) => say::takes_typed(&key),
+            None if self.kind == ListKind::Prompts && self.entries.is_empty() => say::no_prompts().into(),
+            None => say::nothing_matches().into(),
         }
     }
 

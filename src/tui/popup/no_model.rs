@@ -6,6 +6,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
 use super::select;
+use crate::messages::{Text, popups as say};
 use crate::protocol::Status;
 use crate::tui::action::Action;
 use crate::tui::pane::Ctx;
@@ -33,25 +34,17 @@ pub enum NoModelOutcome {
 }
 
 /// A choice: its name, and what is said of it, whole and for less room.
-const ROWS: [(&str, [&str; 2], NoModelOutcome); 2] = [
-    (
-        "tour",
-        ["two minutes, offline; the model is a recording", "offline; the model is a recording"],
-        NoModelOutcome::Tour,
-    ),
-    (
-        "connect",
-        ["choose a provider and paste a key; one request checks it", "choose a provider, paste a key"],
-        NoModelOutcome::Connect,
-    ),
+const ROWS: [(Text, [Text; 2], NoModelOutcome); 2] = [
+    (say::tour, [say::tour_detail, say::tour_detail_short], NoModelOutcome::Tour),
+    (say::connect, [say::connect_detail, say::connect_detail_short], NoModelOutcome::Connect),
 ];
 
 /// Other ways than the form.
-const HOW: [(&str, &str); 4] = [
-    ("OpenAI", "export OPENAI_API_KEY=…"),
-    ("Anthropic", "export ANTHROPIC_API_KEY=…"),
-    ("Gemini", "export GEMINI_API_KEY=…"),
-    ("any server", "export OPENAI_BASE_URL=http://…"),
+const HOW: [(Text, &str); 4] = [
+    (say::openai, "export OPENAI_API_KEY=…"),
+    (say::anthropic, "export ANTHROPIC_API_KEY=…"),
+    (say::gemini, "export GEMINI_API_KEY=…"),
+    (say::any_server, "export OPENAI_BASE_URL=http://…"),
 ];
 
 impl NoModel {
@@ -84,9 +77,16 @@ impl NoModel {
             let chosen = focus && i == self.selected;
             let style = if chosen { text.add_modifier(Modifier::BOLD) } else { text };
             paint::text(buf, area.x + 1, y, 1, ctx.glyphs.folded, dim);
-            paint::text(buf, area.x + 3, y, 10, name, style);
+            paint::text(buf, area.x + 3, y, 10, name(), style);
             let room = usize::from(area.width.saturating_sub(15));
-            paint::text(buf, area.x + 15, y, room, &cut::first_fit(said, room, ctx.glyphs.cut), dim);
+            paint::text(
+                buf,
+                area.x + 15,
+                y,
+                room,
+                &cut::first_fit(&said.map(|said| said()), room, ctx.glyphs.cut),
+                dim,
+            );
             if chosen {
                 select(Rect { y, height: 1, ..area }, buf, ctx);
             }
@@ -95,7 +95,7 @@ impl NoModel {
 
     /// Draws where a key is looked for, below its pane line.
     pub fn draw_sources(&self, area: Rect, status: &Status, buf: &mut Buffer, ctx: &Ctx<'_>) {
-        pane_line(Rect { height: 1, ..area }, "other ways", false, None, buf, ctx);
+        pane_line(Rect { height: 1, ..area }, say::other_ways(), false, None, buf, ctx);
         let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
         let bold = text.add_modifier(Modifier::BOLD);
         let room = usize::from(area.width.saturating_sub(2));
@@ -108,21 +108,22 @@ impl NoModel {
                 y += 1;
             }
         };
-        line("a variable, then start nebula again", bold, 0);
+        line(say::a_variable(), bold, 0);
         for (who, what) in HOW {
-            line(&format!("{who:<12}{}", what.replace('…', ctx.glyphs.cut)), text, 0);
+            let who = who();
+            let gap = " ".repeat(12usize.saturating_sub(wrap::cells(who)).max(1));
+            line(&format!("{who}{gap}{}", what.replace('…', ctx.glyphs.cut)), text, 0);
         }
-        line("the variable wins, then apiKeyCommand, then ~/.nebula/credentials.json", dim, 0);
+        line(say::which_wins(), dim, 0);
         line("", dim, 0);
-        line("a local server", bold, 0);
+        line(say::local_server(), bold, 0);
         let tried: Vec<String> = status.tried.iter().map(u16::to_string).collect();
-        let found = "one that starts later is found by itself";
         match tried.is_empty() {
-            true => line(&format!("looking; {found}"), dim, 0),
-            false => line(&format!("nothing answers on {}; {found}", tried.join(", ")), dim, 0),
+            true => line(say::looking_for_server(), dim, 0),
+            false => line(&say::nothing_answers(&tried.join(", ")), dim, 0),
         }
         line("", dim, 0);
-        line("A key is never stored unless you ask, never shown, never logged.", dim, 0);
+        line(say::never_stored(), dim, 0);
     }
 }
 

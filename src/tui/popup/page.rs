@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
 use super::{border, modal, pair, thumb};
+use crate::messages::pages as say;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::pane::Ctx;
@@ -130,7 +131,7 @@ impl Page {
             }
         }
         if *marks && words.is_empty() {
-            blocks.push(vec![(String::new(), "the marks".into()), (MARKS.into(), String::new())]);
+            blocks.push(vec![(String::new(), say::the_marks().into()), (MARKS.into(), String::new())]);
         }
         let mut out: Vec<Vec<(String, String)>> = vec![Vec::new(); columns];
         for block in blocks {
@@ -194,15 +195,15 @@ impl Page {
         let area = self.area(screen, body);
         let mut keys = Vec::new();
         if self.filter.is_some() {
-            keys.extend(super::keys(ctx, Context::Line, [(Action::Close, "back")]));
+            keys.extend(super::keys(ctx, Context::Line, [(Action::Close, say::back())]));
         } else {
             if matches!(self.content, Content::Keys(..)) {
-                keys.extend(super::keys(ctx, Context::Viewer, [(Action::Search, "search")]));
+                keys.extend(super::keys(ctx, Context::Viewer, [(Action::Search, say::search())]));
             }
             if self.total > self.rows {
-                keys.extend(pair(ctx, Context::Viewer, [Action::Up, Action::Down], "scroll"));
+                keys.extend(pair(ctx, Context::Viewer, [Action::Up, Action::Down], say::scroll()));
             }
-            keys.extend(super::keys(ctx, Context::Viewer, [(Action::Close, "close")]));
+            keys.extend(super::keys(ctx, Context::Viewer, [(Action::Close, say::close())]));
         }
         border(area, &self.title, &self.note, &keys, buf, ctx);
         let inside = Rect {
@@ -219,7 +220,7 @@ impl Page {
                 rows.draw(doc, range, (inside.x, inside.y), buf, ctx.look(), ctx.colours);
             }
             Content::Waiting => {
-                paint::text(buf, inside.x, inside.y, 40, "asking", ctx.theme.style(Role::Dim));
+                paint::text(buf, inside.x, inside.y, 40, say::asking(), ctx.theme.style(Role::Dim));
             }
         }
         thumb(Rect { x: area.right().saturating_sub(2), width: 1, ..inside }, self.total, self.top, buf, ctx);
@@ -268,11 +269,15 @@ fn marks(x: u16, y: u16, bottom: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let dim = t.style(Role::Dim);
     let rows = [
         [
-            (g.done, Role::Added, "accepted"),
-            (g.refused, Role::Removed, "rejected"),
-            (g.undecided, Role::Attention, "undecided"),
+            (g.done, Role::Added, say::accepted()),
+            (g.refused, Role::Removed, say::rejected()),
+            (g.undecided, Role::Attention, say::undecided()),
         ],
-        [(g.added, Role::Added, "added"), (g.removed, Role::Removed, "removed"), (g.more, Role::Dim, "folded")],
+        [
+            (g.added, Role::Added, say::added()),
+            (g.removed, Role::Removed, say::removed()),
+            (g.more, Role::Dim, say::folded()),
+        ],
     ];
     for (y, row) in (y..bottom).zip(rows) {
         for (i, (mark, role, word)) in row.into_iter().enumerate() {
@@ -282,7 +287,7 @@ fn marks(x: u16, y: u16, bottom: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
         }
     }
     if y + 2 < bottom {
-        let used = paint::text(buf, x, y + 2, 8, "words", t.on(Role::Text, Role::AddedWord));
-        paint::text(buf, x + used as u16 + 1, y + 2, 40, "that changed inside a line", dim);
+        let used = paint::text(buf, x, y + 2, 8, say::words(), t.on(Role::Text, Role::AddedWord));
+        paint::text(buf, x + used as u16 + 1, y + 2, 40, say::words_changed(), dim);
     }
 }

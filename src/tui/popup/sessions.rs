@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::{select, thumb};
+use crate::messages::{popups as say, times};
 use crate::proposal::Counts;
 use crate::protocol::{
     Command, ExportFormat, Listing, Query, SessionChange, SessionChoice, SessionPreview, SessionRow, SessionState,
@@ -145,7 +146,7 @@ impl Sessions {
             Action::Last => self.selected = last,
             Action::New => return SessionsOutcome::Leave(vec![PaneEffect::send(Command::Open(SessionChoice::New))]),
             Action::Search => {
-                let prompt = "search titles and messages".into();
+                let prompt = say::search_sessions().into();
                 return SessionsOutcome::Stay(vec![PaneEffect::Line {
                     purpose: LineFor::Search,
                     prompt,
@@ -163,16 +164,16 @@ impl Sessions {
         let id = row.id.clone();
         let open = |choice| SessionsOutcome::Leave(vec![PaneEffect::send(Command::Open(choice))]);
         match action {
-            Action::Open if row.state == SessionState::InUse => SessionsOutcome::Stay(vec![PaneEffect::Say(
-                "another nebula process uses this session; it can be forked".into(),
-            )]),
+            Action::Open if row.state == SessionState::InUse => {
+                SessionsOutcome::Stay(vec![PaneEffect::Say(say::in_use_elsewhere().into())])
+            }
             Action::Open => open(SessionChoice::Resume(id)),
             Action::Fork => open(SessionChoice::Fork(id)),
             Action::Remove => SessionsOutcome::Remove(id, row.title.clone()),
             Action::Export => SessionsOutcome::Export(id),
             Action::Rename => SessionsOutcome::Stay(vec![PaneEffect::Line {
                 purpose: LineFor::Rename(id),
-                prompt: "new title".into(),
+                prompt: say::new_title().into(),
                 text: row.title.clone(),
             }]),
             _ => SessionsOutcome::Stay(Vec::new()),
@@ -265,7 +266,7 @@ impl Sessions {
     fn state(&self, row: &SessionRow, long: bool, ctx: &Ctx<'_>) -> (String, Role) {
         let drifted = self.drifted.get(&row.id).copied().unwrap_or_default();
         match state_word(row.state, long) {
-            "" if drifted > 0 => (format!("{} {drifted} changed", ctx.glyphs.foreign), Role::Attention),
+            "" if drifted > 0 => (format!("{} {}", ctx.glyphs.foreign, say::drifted(&drifted)), Role::Attention),
             word => (word.into(), Role::Text),
         }
     }
@@ -274,15 +275,19 @@ impl Sessions {
     pub fn draw(&self, area: Rect, selects: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let dim = ctx.theme.style(Role::Dim);
         let c = self.columns(usize::from(area.width), ctx);
-        paint::text(buf, area.x + c.title as u16, area.y, c.titles, "title", dim);
-        paint::text(buf, area.x + c.state as u16, area.y, c.states, "state", dim);
+        let right = |buf: &mut Buffer, x: usize, words: &str| {
+            let n = wrap::cells(words);
+            paint::text(buf, area.x + x.saturating_sub(n) as u16, area.y, n, words, dim);
+        };
+        paint::text(buf, area.x + c.title as u16, area.y, c.titles, say::title(), dim);
+        paint::text(buf, area.x + c.state as u16, area.y, c.states, say::state(), dim);
         if let Some(count) = c.count {
-            paint::text(buf, area.x + count.saturating_sub(8) as u16, area.y, 8, "messages", dim);
+            right(buf, count, say::messages());
         }
         if let Some(model) = c.model {
-            paint::text(buf, area.x + model as u16, area.y, MODEL, "model", dim);
+            paint::text(buf, area.x + model as u16, area.y, MODEL, say::model(), dim);
         }
-        paint::text(buf, area.x + c.age.saturating_sub(3) as u16, area.y, 3, "age", dim);
+        right(buf, c.age, say::age());
         let shown = self.rows.iter().enumerate().skip(self.top).take(self.height);
         for ((i, row), y) in shown.zip(area.y + 1..area.bottom()) {
             self.draw_row(row, &c, Rect { y, height: 1, ..area }, selects && i == self.selected, buf, ctx);
@@ -291,7 +296,7 @@ impl Sessions {
         paint::text(buf, area.x + 3, area.y + 1, w.saturating_sub(4), &self.empty_words(ctx), dim);
         let older = self.rows.len().saturating_sub(self.top + self.height);
         if older > 0 {
-            let words = format!("{} {} older", ctx.glyphs.more, thousands(older));
+            let words = format!("{} {}", ctx.glyphs.more, say::older(&thousands(older)));
             paint::text(buf, area.x + 1, area.bottom().saturating_sub(1), w.saturating_sub(2), &words, dim);
         }
         let height = area.height.saturating_sub(1).min(self.height as u16);
@@ -330,12 +335,12 @@ impl Sessions {
     fn empty_words(&self, ctx: &Ctx<'_>) -> String {
         match (&self.failed, self.listed, self.rows.is_empty(), self.words.is_empty()) {
             (Some(why), ..) => why.clone(),
-            (_, false, ..) => "loading".into(),
+            (_, false, ..) => say::loading().into(),
             (_, _, true, true) => match ctx.key(Context::Sessions, Action::New) {
-                Some(key) => format!("no session yet; {key} starts one"),
-                None => "no session yet".into(),
+                Some(key) => say::no_session_key(&key),
+                None => say::no_session().into(),
             },
-            (_, _, true, false) => "nothing found".into(),
+            (_, _, true, false) => say::nothing_found().into(),
             _ => String::new(),
         }
     }
@@ -351,15 +356,15 @@ impl Sessions {
         let mut y = area.bottom().saturating_sub(below);
         let width = usize::from(area.width.saturating_sub(2));
         if files > 0 {
-            pane_line(Rect { y, height: 1, ..area }, "on disk since then", false, None, buf, ctx);
+            pane_line(Rect { y, height: 1, ..area }, say::on_disk_since(), false, None, buf, ctx);
             for (path, changed) in p.files.iter().take(files) {
                 y += 1;
                 let (mark, role, words) = match changed {
                     Some(at) => {
                         let at = ctx.clock().minute(*at);
-                        (ctx.glyphs.foreign, Role::Attention, format!("changed outside nebula, {at}"))
+                        (ctx.glyphs.foreign, Role::Attention, say::changed_outside(&at))
                     }
-                    None => (ctx.glyphs.equal, Role::Dim, "as nebula left it".to_string()),
+                    None => (ctx.glyphs.equal, Role::Dim, say::as_left().to_string()),
                 };
                 let style = ctx.theme.style(role).add_modifier(Modifier::BOLD);
                 paint::text(buf, area.x + 1, y, 1, mark, style);
@@ -378,10 +383,10 @@ impl Sessions {
         let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
         let mut spans = Vec::new();
         if let Some(cost) = p.cost {
-            spans.extend([("cost ".to_string(), dim), (format!("${cost:.2}   "), text)]);
+            spans.extend([(say::cost().to_string(), dim), (format!("${cost:.2}   "), text)]);
         }
         if p.counts != Counts::default() {
-            spans.push(("changes".to_string(), dim));
+            spans.push((say::changes().to_string(), dim));
             if p.counts.added > 0 {
                 spans.push((format!(" {}{}", ctx.glyphs.added, p.counts.added), ctx.theme.style(Role::Added)));
             }
@@ -394,8 +399,8 @@ impl Sessions {
             x += paint::text(buf, x, area.y, usize::from(area.right().saturating_sub(x)), &words, style) as u16;
         }
         let state = match p.state {
-            SessionState::Open => "not closed cleanly: nebula was stopped",
-            SessionState::InUse => "in use by another nebula; it can be forked",
+            SessionState::Open => say::unclean_long(),
+            SessionState::InUse => say::in_use_long(),
             SessionState::Ended => "",
         };
         paint::text(buf, area.x + 1, area.y + 1, usize::from(area.width) - 1, state, dim);
@@ -410,9 +415,9 @@ fn right_text(buf: &mut Buffer, area: Rect, y: u16, words: &str, style: ratatui:
 
 fn state_word(state: SessionState, long: bool) -> &'static str {
     match state {
-        SessionState::Open if long => "not closed cleanly",
-        SessionState::Open => "not closed",
-        SessionState::InUse => "in use",
+        SessionState::Open if long => say::unclean(),
+        SessionState::Open => say::unclean_short(),
+        SessionState::InUse => say::in_use(),
         SessionState::Ended => "",
     }
 }
@@ -421,10 +426,10 @@ fn state_word(state: SessionState, long: bool) -> &'static str {
 fn age_words(ms: i64) -> String {
     let minutes = (ms / 60_000).max(0);
     match minutes {
-        0 => "now".into(),
-        1..60 => format!("{minutes} min"),
-        60..1440 => format!("{} h", minutes / 60),
-        _ => format!("{} d", minutes / 1440),
+        0 => times::now().into(),
+        1..60 => times::minutes(&minutes),
+        60..1440 => times::hours(&(minutes / 60)),
+        _ => times::days(&(minutes / 1440)),
     }
 }
 

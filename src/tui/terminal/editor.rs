@@ -7,6 +7,7 @@ use std::process::Stdio;
 
 use tokio::sync::mpsc;
 
+use crate::messages::app as say;
 use crate::protocol::Event;
 
 /// Opens a text in the editor and reads what it left.
@@ -19,14 +20,14 @@ pub async fn edit(
     events: &mut mpsc::Receiver<Event>,
     told: &mut impl FnMut(Event),
 ) -> Result<Vec<u8>, String> {
-    let lost = |e: io::Error| format!("the text could not be handed to the editor: {e}");
+    let lost = |e: io::Error| say::not_handed(&e);
     // Only its owner can enter the folder.
     let folder = tempfile::Builder::new().prefix("nebula-").tempdir().map_err(lost)?;
     let name = Path::new(name).file_name().unwrap_or_else(|| "text".as_ref());
     let path = folder.path().join(name);
     std::fs::write(&path, text).map_err(lost)?;
     open(&path, events, told).await?;
-    std::fs::read(&path).map_err(|e| format!("what the editor left could not be read: {e}"))
+    std::fs::read(&path).map_err(|e| say::not_read_back(&e))
 }
 
 /// Runs the editor on a file until it closes.
@@ -40,14 +41,13 @@ pub async fn open(path: &Path, events: &mut mpsc::Receiver<Event>, told: &mut im
     let program = words.next().unwrap_or("vi");
     let mut command = tokio::process::Command::new(program);
     command.args(words).arg(path).stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
-    let mut child =
-        command.spawn().map_err(|e| format!("{program} could not be started ({e}); set $EDITOR to another"))?;
+    let mut child = command.spawn().map_err(|e| say::not_started(&program, &e))?;
     loop {
         tokio::select! {
             status = child.wait() => {
                 return match status {
                     Ok(status) if status.success() => Ok(()),
-                    Ok(status) => Err(format!("{program} ended with {status}; what it wrote was not used")),
+                    Ok(status) => Err(say::editor_failed(&program, &status)),
                     Err(e) => Err(format!("{program}: {e}")),
                 };
             }

@@ -8,13 +8,14 @@ use serde::Deserialize;
 
 use super::{Depth, Role, Theme};
 use crate::config::screen_files::UserFile;
+use crate::messages::app as say;
 use crate::tui::{colour, toml_place};
 
 /// Why a theme could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThemeError {
     /// No file of that name and none shipped.
-    #[error("no theme is called {0}; there are: {1}")]
+    #[error("{}", say::unknown_theme(.0, .1))]
     Unknown(String, String),
     /// A mistake in a theme's file.
     #[error("{file}:{}:{}: {what}", place.0, place.1)]
@@ -27,7 +28,7 @@ pub enum ThemeError {
         what: ThemeFault,
     },
     /// The file or folder could not be read.
-    #[error("{path} cannot be read: {why}", path = .0.display(), why = .1)]
+    #[error("{}", say::cannot_read(&.0.display(), .1))]
     Unreadable(PathBuf, String),
 }
 
@@ -38,22 +39,22 @@ pub enum ThemeFault {
     #[error("{0}")]
     Syntax(String),
     /// A role, palette entry or attribute that makes no sense.
-    #[error("{0} is {1}, which is neither #rrggbb nor in its palette")]
+    #[error("{}", say::not_colour(.0, .1))]
     Colour(String, String),
     /// A role that does not exist.
-    #[error("there is no role {0}")]
+    #[error("{}", say::no_role(.0))]
     Role(String),
     /// An attribute that does not exist.
-    #[error("{0} has attribute {1}; there are bold, faint, italic, underline, reverse")]
+    #[error("{}", say::no_attribute(.0, .1))]
     Attribute(String, String),
     /// A role neither it nor what it inherits from gives.
-    #[error("role {0} is missing; give it, or set inherits = \"dark\"")]
+    #[error("{}", say::missing_role(.0))]
     Missing(String),
     /// It builds on a theme that does not exist.
-    #[error("there is no theme {0} to inherit from; there are: {1}")]
+    #[error("{}", say::no_parent(.0, .1))]
     Parent(String, String),
     /// `inherits` in a circle.
-    #[error("the theme inherits from itself")]
+    #[error("{}", say::circle())]
     Circle,
 }
 
@@ -206,7 +207,7 @@ impl Themes {
             Err(e) => toml_place::syntax(text, &e).0,
             Ok(_) => toml_place::of(text, &path.iter().map(String::as_str).collect::<Vec<_>>()),
         };
-        let file = self.files.get(&name).map_or(format!("theme {name}"), |path| path.display().to_string());
+        let file = self.files.get(&name).map_or(say::theme_named(&name), |path| path.display().to_string());
         ThemeError::Mistake { file, place, what }
     }
 }

@@ -15,8 +15,9 @@ use super::super::pane::PaneId;
 use super::super::pane::line::{line, note_room};
 use super::super::text::{cut, paint, wrap};
 use super::super::theme::Role;
+use crate::messages::{count, view as say};
 use crate::protocol::TurnEnd;
-use crate::text::number::{plural, thousands};
+use crate::text::number::thousands;
 
 /// Draws both and tells where the terminal's cursor goes.
 pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
@@ -111,16 +112,16 @@ fn full_rule(app: &App, x: u16, y: u16, buf: &Buffer) -> bool {
 fn empty_words(app: &App) -> String {
     let to = |action, does: &str| {
         let key = app.keyboard.keys.word(app.context_below(), action);
-        key.map(|key| format!("{key} to {does}")).unwrap_or_default()
+        key.map(|key| say::key_to(&key, &does)).unwrap_or_default()
     };
     match app.focus_below() {
-        Focus::Sessions if matches!(app.screen, Screen::Start(_)) => "type to write to nebula".into(),
-        Focus::Sessions => to(Action::Search, "search"),
-        Focus::Question => "answer in your own words, or choose above".into(),
-        Focus::Pane(_) if app.goes_to_input() => to(Action::NextPane, "write to nebula"),
-        Focus::Pane(_) => to(Action::FocusInput, "write to nebula"),
-        Focus::Input if app.is_answering() => "answer in your own words".into(),
-        Focus::Input if matches!(app.screen, Screen::Start(_)) => "ask for a change, @ adds a file".into(),
+        Focus::Sessions if matches!(app.screen, Screen::Start(_)) => say::type_to_write().into(),
+        Focus::Sessions => to(Action::Search, say::to_search()),
+        Focus::Question => say::answer_or_choose().into(),
+        Focus::Pane(_) if app.goes_to_input() => to(Action::NextPane, say::to_write()),
+        Focus::Pane(_) => to(Action::FocusInput, say::to_write()),
+        Focus::Input if app.is_answering() => say::answer_freely().into(),
+        Focus::Input if matches!(app.screen, Screen::Start(_)) => say::ask_for_change().into(),
         _ => String::new(),
     }
 }
@@ -161,36 +162,36 @@ fn doing(app: &App) -> Doing {
     }
     match &app.screen {
         Screen::Start(_) if app.lacks_model() => {
-            return Doing::marked(app.appearance.glyphs.asking, Role::Attention, "no model");
+            return Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::no_model());
         }
-        Screen::Start(_) => return Doing::calm("new"),
-        Screen::Sessions(_) => return Doing::calm("search titles and messages"),
+        Screen::Start(_) => return Doing::calm(say::new()),
+        Screen::Sessions(_) => return Doing::calm(say::search_sessions()),
         Screen::Main => {}
     }
     if let Some(what) = app.banner() {
         return banner(app, what);
     }
     if let Some(what) = waiting(app) {
-        return Doing::marked(app.appearance.glyphs.asking, Role::Attention, format!("waiting for you: {what}"));
+        return Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::waiting_for_you(&what));
     }
     if let Some(wait) = &app.session.retry {
         let seconds = (wait.until - app.now + 999).max(0) / 1000;
-        return Doing::marked(app.appearance.glyphs.retry, Role::Attention, format!("trying again in {seconds} s"));
+        return Doing::marked(app.appearance.glyphs.retry, Role::Attention, say::trying_again(&seconds));
     }
     if app.is_busy() {
         return Doing::marked(app.appearance.glyphs.spin(app.tick()), Role::Accent, now(app));
     }
     if app.session.drafting {
-        return Doing::calm("writing a commit message");
+        return Doing::calm(say::writing_commit());
     }
     match &app.session.ended {
         Some(TurnEnd::Asking(why)) => Doing::marked(app.appearance.glyphs.asking, Role::Attention, why.as_str()),
-        Some(TurnEnd::Interrupted) => Doing::marked(app.appearance.glyphs.broken, Role::Dim, "interrupted"),
-        Some(TurnEnd::Failed { .. }) => Doing::marked(app.appearance.glyphs.failed, Role::Removed, "failed"),
+        Some(TurnEnd::Interrupted) => Doing::marked(app.appearance.glyphs.broken, Role::Dim, say::interrupted()),
+        Some(TurnEnd::Failed { .. }) => Doing::marked(app.appearance.glyphs.failed, Role::Removed, say::failed()),
         _ if app.session.status.model.is_none() && app.session.id.is_some() => {
-            Doing::marked(app.appearance.glyphs.asking, Role::Attention, "no model")
+            Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::no_model())
         }
-        _ => Doing::calm("ready"),
+        _ => Doing::calm(say::ready()),
     }
 }
 
@@ -201,16 +202,16 @@ fn now(app: &App) -> String {
         Some(turn) => (0, turn.started),
         None => (0, app.now),
     };
-    let seconds = format!("{} s", (app.now - since).max(0) / 1000);
+    let seconds = say::seconds(&((app.now - since).max(0) / 1000));
     let doing = app.panes.tools.now().or_else(|| app.panes.chat.now().map(str::to_string));
     let dot = format!(" {} ", app.appearance.glyphs.dot);
     if step == 0 {
-        return format!("working {seconds}");
+        return say::working(&seconds);
     }
-    let step = format!("step {step}");
-    let doing = doing.unwrap_or_else(|| "waiting for the model".into());
+    let step = say::step(&step);
+    let doing = doing.unwrap_or_else(|| say::waiting_for_model().into());
     // A path loses its beginning before a number is cut.
-    let room = usize::from(app.rects.bar.width).saturating_sub(step.len() + seconds.len() + 6 + 24);
+    let room = usize::from(app.rects.bar.width).saturating_sub(wrap::cells(&step) + wrap::cells(&seconds) + 6 + 24);
     let doing = cut::end(&doing, room.max(8), app.appearance.glyphs.cut).into_owned();
     [step, doing, seconds].join(&dot)
 }
@@ -221,11 +222,11 @@ fn ledger(app: &App, buf: &mut Buffer) {
     let ctx = app.ctx(false);
     let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
     let dot = Span::styled(format!(" {} ", ctx.glyphs.dot), dim);
-    let mut spans = vec![Span::styled("changed ", dim)];
+    let mut spans = vec![Span::styled(say::changed(), dim)];
     match app.panes.diff.session_size() {
-        None => spans.push(Span::styled("nothing", dim)),
+        None => spans.push(Span::styled(say::nothing(), dim)),
         Some((files, counts)) => {
-            spans.push(Span::styled(plural(files, "file"), text));
+            spans.push(Span::styled(count::files(files), text));
             let signed =
                 [(ctx.glyphs.added, counts.added, Role::Added), (ctx.glyphs.removed, counts.removed, Role::Removed)];
             for (sign, n, role) in signed.into_iter().filter(|(_, n, _)| *n > 0) {
@@ -239,10 +240,10 @@ fn ledger(app: &App, buf: &mut Buffer) {
     let counted = |word: &str, n: usize, role: Role| {
         Span::styled(format!("{word} {}", thousands(n)), ctx.theme.style(if n > 0 { role } else { Role::Dim }))
     };
-    spans.extend([dot.clone(), counted("waiting", waiting, Role::Text)]);
-    spans.extend([dot.clone(), counted("failed", failed, Role::Removed)]);
+    spans.extend([dot.clone(), counted(say::waiting(), waiting, Role::Text)]);
+    spans.extend([dot.clone(), counted(say::failed(), failed, Role::Removed)]);
     if let Some(key) = app.keyboard.keys.word(app.context_below(), Action::FocusDiff) {
-        let does = if app.panes.diff.waiting().is_some() { " review" } else { " diff" };
+        let does = if app.panes.diff.waiting().is_some() { say::does_review() } else { say::does_diff() };
         spans.extend([dot, Span::styled(key, text), Span::styled(does, dim)]);
     }
     paint::spans(buf, area.x + 1, area.y, usize::from(area.width.saturating_sub(2)), &spans);
@@ -262,20 +263,20 @@ fn banner(app: &App, what: Attention) -> Doing {
             let g = &app.appearance.glyphs;
             let signed = |sign: &str, n: usize| if n > 0 { format!(" {sign}{}", thousands(n)) } else { String::new() };
             let lines = format!("{}{}", signed(g.added, counts.added), signed(g.removed, counts.removed));
-            let words = format!("proposal: {}{lines}, {}", plural(files, "file"), plural(hunks, "hunk"));
-            Doing::marked(g.asking, Role::Attention, shows(words, Action::FocusDiff, "review"))
+            let words = say::proposal(&format!("{}{lines}", count::files(files)), &count::hunks(hunks));
+            Doing::marked(g.asking, Role::Attention, shows(words, Action::FocusDiff, say::review()))
         }
         Attention::Restore(_) => {
             let files = app.panes.archive.restoring().map_or(0, |(_, n)| n);
-            let words = format!("restore: {}", plural(files, "file"));
-            Doing::marked(app.appearance.glyphs.asking, Role::Attention, shows(words, Action::FocusDiff, "review"))
+            let words = say::restore(&count::files(files));
+            Doing::marked(app.appearance.glyphs.asking, Role::Attention, shows(words, Action::FocusDiff, say::review()))
         }
         Attention::Question(_) => {
             let words = match app.questions.len() {
-                0 | 1 => "question".to_string(),
-                n => plural(n, "question"),
+                0 | 1 => say::question().to_string(),
+                n => count::questions(n),
             };
-            Doing::marked("?", Role::Attention, shows(words, Action::FocusQuestion, "answer"))
+            Doing::marked("?", Role::Attention, shows(words, Action::FocusQuestion, say::answer()))
         }
     }
 }
@@ -285,20 +286,20 @@ fn waiting(app: &App) -> Option<String> {
     let narrow = app.rects.bar.width < MEDIUM;
     if let Some(w) = app.panes.diff.waiting() {
         return Some(match (w.undecided, w.hunks) {
-            (0, 1) => "ready to write".into(),
-            (0, n) => format!("{n} hunks ready to write"),
-            (u, n) if narrow => format!("{u} of {n} undecided"),
-            (1, 1) => "1 hunk undecided".into(),
-            (u, n) => format!("{u} of {n} hunks undecided"),
+            (0, 1) => say::ready_to_write().into(),
+            (0, n) => say::hunks_ready(&n),
+            (u, n) if narrow => say::undecided(&u, &n),
+            (1, 1) => say::hunk_undecided().into(),
+            (u, n) => say::hunks_undecided(&u, &n),
         });
     }
     match app.panes.archive.restoring() {
-        Some((0, n)) => return Some(format!("a restore of {}", plural(n, "file"))),
-        Some((n, _)) => return Some(format!("{} to choose", plural(n, "file"))),
+        Some((0, n)) => return Some(say::a_restore(&count::files(n))),
+        Some((n, _)) => return Some(say::to_choose(&count::files(n))),
         None => {}
     }
     let questions = app.questions.len();
-    (questions > 0).then(|| plural(questions, "question"))
+    (questions > 0).then(|| count::questions(questions))
 }
 
 /// What to press, or what was just said, in at most `room` cells: a key that has no room is left out.
@@ -308,7 +309,7 @@ fn note(app: &App, room: usize) -> Option<Line<'static>> {
         return Some(Span::styled(words.clone(), text).into());
     }
     if app.focus_below() == Focus::NoModel {
-        return Some(Span::styled("nothing is sent before one is connected", dim).into());
+        return Some(Span::styled(say::connect_first(), dim).into());
     }
     let context = app.context_below();
     let mut line = Line::default();
@@ -334,17 +335,17 @@ type Offer = (&'static [Action], Cow<'static, str>);
 fn offers(app: &App) -> Vec<Offer> {
     const STOP: &[Action] = &[Action::Escape, Action::Later, Action::Close];
     if app.line.is_some() {
-        return vec![(&[Action::Send], "OK".into()), (&[Action::Close], "cancel".into())];
+        return vec![(&[Action::Send], say::ok().into()), (&[Action::Close], say::cancel().into())];
     }
     if let (Focus::Input, Some(path)) = (app.focus(), app.on_offer()) {
-        return vec![(&[Action::NextPane], format!("attaches {path}").into())];
+        return vec![(&[Action::NextPane], say::attaches(&path).into())];
     }
     if !matches!(app.screen, Screen::Main) {
         return Vec::new();
     }
     let focus = app.focus_below();
     match app.attention() {
-        Some(_) if app.banner().is_some() && app.is_busy() => return vec![(STOP, "interrupts".into())],
+        Some(_) if app.banner().is_some() && app.is_busy() => return vec![(STOP, say::interrupts().into())],
         Some(_) if app.banner().is_some() => return Vec::new(),
         Some(Attention::Proposal(_)) => {
             let undecided = app.panes.diff.waiting().map_or(0, |w| w.undecided);
@@ -357,16 +358,16 @@ fn offers(app: &App) -> Vec<Offer> {
     // What Enter would do with an empty input.
     let empty: &[Action] = if focus == Focus::Input && app.composer.input.is_empty() { &[Action::Send] } else { &[] };
     if app.session.retry.is_some() {
-        return vec![(empty, "now".into()), (STOP, "stop".into())];
+        return vec![(empty, say::now().into()), (STOP, say::stop().into())];
     }
     if app.is_busy() || app.session.drafting {
-        return vec![(STOP, "interrupts".into())];
+        return vec![(STOP, say::interrupts().into())];
     }
     if matches!(app.session.ended, Some(TurnEnd::Asking(_))) {
-        return vec![(empty, "continues".into())];
+        return vec![(empty, say::continues().into())];
     }
     if app.offers_plan() {
-        return vec![(empty, "runs the plan".into())];
+        return vec![(empty, say::runs_plan().into())];
     }
     Vec::new()
 }
@@ -374,10 +375,10 @@ fn offers(app: &App) -> Vec<Offer> {
 /// What Enter does with a proposal, as long as there is room for.
 fn writes(app: &App, undecided: usize) -> &'static str {
     match app.rects.bar.width {
-        _ if undecided == 0 => "writes what is accepted",
-        width if width < NARROW => "next hunk",
-        width if width < MEDIUM => "writes when all are decided",
-        _ => "writes once every hunk is decided",
+        _ if undecided == 0 => say::writes_accepted(),
+        width if width < NARROW => say::next_hunk(),
+        width if width < MEDIUM => say::writes_decided(),
+        _ => say::writes_once_decided(),
     }
 }
 

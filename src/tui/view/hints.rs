@@ -7,6 +7,7 @@ use super::super::app::{App, Focus};
 use super::super::text::paint;
 use super::super::text::wrap::cells;
 use super::super::theme::Role;
+use crate::messages::{actions, hints as say};
 
 /// What gives way first where there is no room for all.
 const MINOR: [Action; 7] = [
@@ -68,12 +69,12 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
         && let Some(asking) = app.question().filter(|q| !q.choices().is_empty())
     {
         let key = if asking.question.permission { "y n".into() } else { format!("1-{}", asking.choices().len()) };
-        hints.push(Hint { key, word: "select".into(), rank: 1 });
+        hints.push(Hint { key, word: say::select().into(), rank: 1 });
     }
     // Under a completion the input's keys are still the ones to know.
     let inner = if context == Context::Completion { Context::Input } else { context };
     for around in std::iter::once(&inner).chain(inner.outer()) {
-        for group in GROUPS.iter().filter(|g| g.context == *around && !g.hint.is_empty()) {
+        for group in GROUPS.iter().filter(|g| g.context == *around && !g.hint().is_empty()) {
             let Some((key, word)) = hint(app, inner, group) else { continue };
             // A context's own word for a key comes before the general one.
             if hints.iter().any(|h| h.key == key) {
@@ -92,7 +93,7 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
     // Help, and after it the way out, come last.
     hints.sort_by_key(|h| match h.rank {
         0 => 1,
-        _ if h.word == "quit" => 2,
+        _ if h.word == actions::quit() => 2,
         _ => 0,
     });
     hints
@@ -131,14 +132,14 @@ fn help_key(app: &App, inner: Context) -> Option<String> {
 /// The word of a hint, as the state has it.
 fn word(app: &App, group: &Group) -> String {
     match (group.context, group.actions) {
-        (Context::Input, [Action::Send]) if app.is_answering() => "answer".into(),
-        (Context::Input, [Action::Send]) if app.is_busy() => "queue".into(),
-        (Context::Pane, [Action::Zoom]) if app.layout.zoom => "unzoom".into(),
-        (Context::List, [Action::Choose]) => "choose".into(),
-        (Context::Archive, [Action::Escape]) if app.panes.archive.restoring().is_some() => "cancel".into(),
-        (Context::Archive, [Action::Open]) if app.panes.archive.restoring().is_some() => "preview".into(),
-        (Context::Archive, [Action::Open]) if app.panes.archive.is_comparing() => "list".into(),
+        (Context::Input, [Action::Send]) if app.is_answering() => say::answer().into(),
+        (Context::Input, [Action::Send]) if app.is_busy() => say::queue().into(),
+        (Context::Pane, [Action::Zoom]) if app.layout.zoom => say::unzoom().into(),
+        (Context::List, [Action::Choose]) => say::choose().into(),
+        (Context::Archive, [Action::Escape]) if app.panes.archive.restoring().is_some() => say::cancel().into(),
+        (Context::Archive, [Action::Open]) if app.panes.archive.restoring().is_some() => say::preview().into(),
+        (Context::Archive, [Action::Open]) if app.panes.archive.is_comparing() => say::list().into(),
         (Context::Diff, [Action::Layout]) => app.panes.diff.other_layout().into(),
-        _ => group.hint.into(),
+        _ => group.hint().into(),
     }
 }

@@ -21,8 +21,8 @@ use super::popup::finder;
 use super::popup::sessions::Sessions;
 use super::text::{cut, paint, wrap};
 use super::theme::Role;
+use crate::messages::{count, view as say};
 use crate::protocol::{Approval, Mode};
-use crate::text::number::plural;
 
 /// Draws the screen.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
@@ -40,7 +40,7 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
     let rects = &app.rects;
     if rects.tiny {
         let (w, h) = (buf.area.width, buf.area.height);
-        let words = format!("nebula needs {}×{}; this is {w}×{h}", layout::SMALLEST.0, layout::SMALLEST.1);
+        let words = say::needs(&layout::SMALLEST.0, &layout::SMALLEST.1, &w, &h);
         paint::text(buf, 0, 0, usize::from(w), &words, ctx.theme.style(Role::Text));
         return None;
     }
@@ -52,8 +52,8 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
         Screen::Start(sessions) => start(app, sessions, buf),
         Screen::Sessions(sessions) => {
             let (list, preview) = sessions_areas(rects.body);
-            let note = plural(sessions.count(), "session");
-            let title = format!("sessions of {}", app.session.status.workspace);
+            let note = count::sessions(sessions.count());
+            let title = say::sessions_of(&app.session.status.workspace);
             let focus = app.focus() == Focus::Sessions;
             let dim = ctx.theme.style(Role::Dim);
             let note = Span::styled(note, dim).into();
@@ -61,8 +61,8 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
             sessions.draw(Rect { y: list.y + 1, height: list.height - 1, ..list }, true, buf, &ctx);
             if let Some(preview) = preview {
                 rule(app, Rect { x: preview.x - 1, width: 1, ..rects.body }, buf);
-                let note = Some(Span::styled("last messages", dim).into());
-                pane_line(Rect { height: 1, ..preview }, "preview", false, note, buf, &ctx);
+                let note = Some(Span::styled(say::last_messages(), dim).into());
+                pane_line(Rect { height: 1, ..preview }, say::preview(), false, note, buf, &ctx);
                 sessions.draw_preview(Rect { y: preview.y + 1, height: preview.height - 1, ..preview }, buf, &ctx);
             }
         }
@@ -87,8 +87,8 @@ fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
     let dim = ctx.theme.style(Role::Dim);
     let body = rects.body;
     if body.height > 1 {
-        let note = Span::styled(plural(sessions.count(), "session"), dim).into();
-        pane_line(Rect { height: 1, ..body }, "recent", focus, Some(note), buf, &ctx);
+        let note = Span::styled(count::sessions(sessions.count()), dim).into();
+        pane_line(Rect { height: 1, ..body }, say::recent(), focus, Some(note), buf, &ctx);
         sessions.draw(Rect { y: body.y + 1, height: body.height - 1, ..body }, focus, buf, &ctx);
     }
     if let Some(hints) = rects.hints {
@@ -108,8 +108,8 @@ fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
             return app.no_model.draw_sources(preview, &app.session.status, buf, &ctx);
         }
         let note = ctx.key(Context::Input, Action::Down).filter(|_| !focus && sessions.count() > 0);
-        let note = note.map(|key| Span::styled(format!("{key} opens the list"), dim).into());
-        pane_line(Rect { height: 1, ..preview }, "preview", false, note, buf, &ctx);
+        let note = note.map(|key| Span::styled(say::opens_list(&key), dim).into());
+        pane_line(Rect { height: 1, ..preview }, say::preview(), false, note, buf, &ctx);
         sessions.draw_preview(Rect { y: preview.y + 1, height: preview.height - 1, ..preview }, buf, &ctx);
     }
 }
@@ -154,7 +154,7 @@ fn notices(app: &App, area: Rect, buf: &mut Buffer) {
     for (i, (first, bold, text)) in lines.iter().enumerate().take(rows) {
         let (y, room) = (area.y + i as u16, usize::from(area.width.saturating_sub(4)));
         if hidden > 0 && i + 1 == rows {
-            let more = format!("{} {} more", app.appearance.glyphs.more, hidden + 1);
+            let more = format!("{} {}", app.appearance.glyphs.more, count::more(&(hidden + 1)));
             paint::text(buf, area.x + 3, y, room, &more, t.style(Role::Dim));
             break;
         }
@@ -297,7 +297,7 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     let mut right: Vec<(String, Style)> = gauge(app, area.width).into_iter().collect();
     right.extend(s.cost.map(|c| (format!("${c:.2}"), dim)));
     if area.width >= NARROW && !s.rules.is_empty() {
-        right.push((plural(s.rules.len(), "rule"), dim));
+        right.push((count::rules(s.rules.len()), dim));
     }
     let right: Vec<Span<'static>> = joined(right, Span::styled(format!(" {} ", g.dot), dim));
     let mut parts: Vec<(String, Style)> = Vec::new();
@@ -305,26 +305,26 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         parts.push((s.workspace.clone(), text));
     }
     match (s.mode, s.approval) {
-        (Mode::Plan, _) => parts.push(("plan, reads only".into(), text)),
-        (Mode::Agent, Approval::Ask) => parts.push(("agent".into(), text)),
+        (Mode::Plan, _) => parts.push((say::plan().into(), text)),
+        (Mode::Agent, Approval::Ask) => parts.push((say::agent().into(), text)),
         // Until commands exist, approving all is approving edits.
-        (Mode::Agent, Approval::Edits | Approval::All) => parts.push(("agent, edits approved".into(), attention)),
-        (Mode::Agent, Approval::None) => parts.push(("agent, nothing approved".into(), text)),
+        (Mode::Agent, Approval::Edits | Approval::All) => parts.push((say::edits_approved().into(), attention)),
+        (Mode::Agent, Approval::None) => parts.push((say::nothing_approved().into(), text)),
     }
     match &s.model {
-        Some(model) if s.recording && model == "recording" => parts.push(("a recording".into(), text)),
-        Some(model) if s.recording => parts.push((format!("{model}, a recording"), text)),
+        Some(model) if s.recording && model == "recording" => parts.push((say::a_recording().into(), text)),
+        Some(model) if s.recording => parts.push((say::recording_of(&model), text)),
         Some(model) => parts.push((model.clone(), text)),
         None if app.lacks_model() => {
-            parts.push(("no model".into(), t.style(Role::Attention)));
+            parts.push((say::no_model().into(), t.style(Role::Attention)));
         }
         None => {}
     }
     if app.is_reviewing() {
-        parts.push(("reviewing".into(), t.style(Role::Accent)));
+        parts.push((say::reviewing().into(), t.style(Role::Accent)));
     }
     if s.banner.is_some() {
-        parts.push(("not saved".into(), attention));
+        parts.push((say::not_saved().into(), attention));
     }
     let right_cells: usize = right.iter().map(Span::width).sum();
     let room = usize::from(area.width).saturating_sub(right_cells + 4);
@@ -361,7 +361,7 @@ fn gauge(app: &App, width: u16) -> Option<(String, Style)> {
     let role = if percent >= NEARLY_FULL { Role::Attention } else { Role::Dim };
     let whole = width >= MEDIUM && app.size_rows() >= layout::LEDGER_FROM;
     let words = match whole {
-        true => format!("{} of {} {} {percent}%", tokens(used), tokens(window), app.appearance.glyphs.dot),
+        true => format!("{} {} {percent}%", say::context(&tokens(used), &tokens(window)), app.appearance.glyphs.dot),
         false => format!("{percent}%"),
     };
     Some((words, app.appearance.theme.style(role)))

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use crate::messages::view as say;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{App, Focus};
 use crate::tui::input::question::Asking;
@@ -134,8 +135,8 @@ fn head(app: &App, asking: &Asking, area: Rect, buf: &mut Buffer) {
     let ctx = app.ctx(focus);
     let t = ctx.theme;
     let words = match app.questions.len() {
-        0 | 1 => " question".to_string(),
-        n => format!(" question 1 of {n}"),
+        0 | 1 => say::head().to_string(),
+        n => say::head_of(&n),
     };
     let title = Line::from(vec![
         Span::styled(ctx.glyphs.asking, t.style(Role::Attention).add_modifier(Modifier::BOLD)),
@@ -143,9 +144,9 @@ fn head(app: &App, asking: &Asking, area: Rect, buf: &mut Buffer) {
     ]);
     // Where there is nothing to choose, the answer is written and sent.
     let (inner, action, does) = match asking.choices().is_empty() {
-        true => (Context::Input, Action::Send, " answers"),
-        false if focus => (Context::Question, Action::Later, " decide later"),
-        false => (app.context_below(), Action::Escape, " back to the choices"),
+        true => (Context::Input, Action::Send, say::answers()),
+        false if focus => (Context::Question, Action::Later, say::decide_later()),
+        false => (app.context_below(), Action::Escape, say::back_to_choices()),
     };
     let note = ctx
         .key(inner, action)

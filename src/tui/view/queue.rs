@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Span;
 
+use crate::messages::{count, view as say};
 use crate::tui::action::{Action, Context};
 use crate::tui::app::App;
 use crate::tui::pane::Ctx;
@@ -19,13 +20,13 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
     let ctx = app.ctx(false);
     let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
     let words = match ctx.key(Context::Input, Action::Send).filter(|_| app.composer.queue.is_held()) {
-        Some(key) => format!("{key} sends the next"),
-        None if app.composer.queue.is_held() => "kept".into(),
-        None => "sent one by one when this turn ends".into(),
+        Some(key) => say::sends_next(&key),
+        None if app.composer.queue.is_held() => say::kept().into(),
+        None => say::sent_one_by_one().into(),
     };
-    pane_line(Rect { height: 1, ..area }, "queued", false, Some(Span::styled(words, dim).into()), buf, &ctx);
+    pane_line(Rect { height: 1, ..area }, say::queued(), false, Some(Span::styled(words, dim).into()), buf, &ctx);
     let mut keys: Vec<Span> = Vec::new();
-    for (action, does) in [(Action::Up, "edits"), (Action::DropQueued, "drops")] {
+    for (action, does) in [(Action::Up, say::edits()), (Action::DropQueued, say::drops())] {
         let Some(key) = ctx.key(Context::Input, action) else { continue };
         let gap = if keys.is_empty() { "" } else { "   " };
         keys.extend([Span::styled(format!("{gap}{key}"), text), Span::styled(format!(" {does}"), dim)]);
@@ -41,7 +42,7 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
         let taken = if i == 0 { keys_cells + 3 } else { 2 };
         let room = usize::from(area.width).saturating_sub(4 + taken);
         let shown = if i + 1 == rows && hidden > 0 {
-            format!("{} {} more", ctx.glyphs.more, hidden + 1)
+            format!("{} {}", ctx.glyphs.more, count::more(&(hidden + 1)))
         } else {
             show::plain(entry.lines().next().unwrap_or("")).into_owned()
         };

@@ -4,9 +4,9 @@ use ratatui::style::Modifier;
 use ratatui::text::Span;
 
 use super::{Archive, FileInTime};
+use crate::messages::{archive as say, count, times};
 use crate::proposal::Counts;
 use crate::protocol::VersionRow;
-use crate::text::number::plural;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::wrap::cells;
@@ -50,7 +50,7 @@ impl Archive {
         for (k, point) in (first..points.min(first + fits)).enumerate() {
             let x = 1 + k as u16 * STEP;
             let hot = point == self.point || Some(point) == pin;
-            let label = file.version(point).map_or("now".into(), |v| clock.point(v.at));
+            let label = file.version(point).map_or(say::now().into(), |v| times::point(&clock, v.at));
             let style = if hot { bold(theme, Role::Text) } else { dim };
             pen.put(x, 1, &label, usize::from(STEP) - 1, style);
             self.tick(pen, x, point, points, look);
@@ -86,7 +86,7 @@ impl Archive {
     /// The file under the keys and how many versions it has.
     pub(super) fn file_title(&self, width: u16, look: Look<'_>) -> (Vec<Span<'static>>, Vec<Span<'static>>) {
         let Some(path) = self.path() else { return Default::default() };
-        let note = self.times.get(path).map(|f| plural(f.versions.len(), "version"));
+        let note = self.times.get(path).map(|f| count::versions(f.versions.len()));
         let note: Vec<_> = note.map(|n| span(n, look.theme.style(Role::Dim))).into_iter().collect();
         let taken = note.iter().map(|s| cells(&s.content)).sum::<usize>() + 6;
         let room = usize::from(width).saturating_sub(taken);
@@ -108,7 +108,7 @@ impl Archive {
             Some(v) => {
                 let spans = match v.counts {
                     Some(counts) => paint::counts(counts, look),
-                    None if v.absent => vec![span("not there", look.theme.style(Role::Dim))],
+                    None if v.absent => vec![span(say::not_there(), look.theme.style(Role::Dim))],
                     None => Vec::new(),
                 };
                 pen.spans(x, 3, &spans, room);
@@ -119,7 +119,7 @@ impl Archive {
                     spans.push(span("  ", look.theme.style(Role::Dim)));
                 }
                 let left = room.saturating_sub(spans.iter().map(|s| cells(&s.content)).sum());
-                let words = ["changed outside nebula", "outside nebula", "outside"];
+                let words = [say::foreign(), say::foreign_medium(), say::foreign_short()];
                 let words = cut::first_fit(&words, left, look.glyphs.cut).into_owned();
                 spans.push(span(words, look.theme.style(Role::Attention)));
                 pen.spans(x, 3, &spans, room);
@@ -156,13 +156,12 @@ impl Archive {
         let Some(file) = self.times.get(path) else { return Vec::new() };
         let clock = ctx.clock();
         let pinned = self.pinned_point(path) == Some(point);
-        let when = file.version(point).map_or("now".to_string(), |v| clock.exact(v.at));
+        let when = file.version(point).map_or(say::now().to_string(), |v| times::exact(&clock, v.at));
         let mut words = when.clone();
         if pinned && point != self.point {
-            words.push_str(", pinned");
+            words.push_str(say::pinned());
         } else if let Some(v) = file.version(point).filter(|v| !v.cause.is_empty() && point == self.point) {
-            words.push_str(", before ");
-            words.push_str(&show::plain(&v.cause));
+            words.push_str(&say::before(&show::plain(&v.cause)));
         }
         let mut spans = Vec::new();
         if point == self.point {
@@ -172,7 +171,7 @@ impl Archive {
         }
         let room = room.saturating_sub(3 * spans.len());
         // The cause may lose its end, but nothing of it is better than its first letters.
-        let kept = cells(&when) + ", before cause".len();
+        let kept = cells(&when) + cells(say::before_cause());
         let words = if cells(&words) > room && room < kept { when } else { words };
         spans.push(span(cut::words(&words, room, look.glyphs.cut), look.theme.style(Role::Dim)));
         spans

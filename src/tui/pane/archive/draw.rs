@@ -6,6 +6,7 @@ use ratatui::text::Line;
 
 use super::list::Form;
 use super::{Archive, axis};
+use crate::messages::archive as say;
 use crate::tui::pane::diff::Layout;
 use crate::tui::pane::paint::{self, Pen};
 use crate::tui::pane::{Ctx, Look};
@@ -186,7 +187,7 @@ impl Archive {
         let middle = if view.layout() == Layout::Side { view.middle() } else { 0 };
         self.draw_sides(pen, ctx, path, Some(view.counts()), middle);
         if view.total() == 0 {
-            pen.put(1, 1, "no difference", usize::from(width), dim);
+            pen.put(1, 1, say::no_difference(), usize::from(width), dim);
             return 2;
         }
         let rows = u16::try_from(view.total()).unwrap_or(u16::MAX).min(height.saturating_sub(1));

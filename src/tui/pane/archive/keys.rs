@@ -1,6 +1,7 @@
 //! What the keys of the archive do.
 
 use super::Archive;
+use crate::messages::archive as say;
 use crate::protocol::{Command, RestoreRequest};
 use crate::tui::action::Action;
 use crate::tui::app::{LineFor, PaneEffect};
@@ -86,7 +87,7 @@ impl Archive {
             Action::RestoreSince => return self.restore_by(RestoreRequest::Since),
             Action::Redo => return vec![PaneEffect::send(Command::Restore(RestoreRequest::Redo))],
             Action::Search => {
-                let prompt = "filter by path or cause".to_string();
+                let prompt = say::filter().to_string();
                 return vec![PaneEffect::Line { purpose: LineFor::Filter, prompt, text: self.filter.clone() }];
             }
             _ => {}

@@ -3,9 +3,10 @@
 use ratatui::style::Style;
 
 use super::Archive;
+use crate::messages::{archive as say, count, times};
 use crate::proposal::Counts;
 use crate::protocol::Changeset;
-use crate::text::number::{plural, thousands};
+use crate::text::number::thousands;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::wrap::cells;
@@ -63,15 +64,15 @@ pub(super) fn sum(changeset: &Changeset) -> Counts {
 fn files(changeset: &Changeset) -> String {
     match changeset.files.as_slice() {
         [one] => one.path.clone(),
-        all => plural(all.len(), "file"),
+        all => count::files(all.len()),
     }
 }
 
 /// What caused a changeset, in words that always say something.
 pub(super) fn cause(changeset: &Changeset) -> &str {
     match (changeset.cause.as_str(), changeset.by.as_str()) {
-        ("", "other session") => "another nebula process",
-        ("", "") => "cause unknown",
+        ("", "other session") => say::other_process(),
+        ("", "") => say::unknown_cause(),
         ("", by) => by,
         (cause, _) => cause,
     }
@@ -80,13 +81,13 @@ pub(super) fn cause(changeset: &Changeset) -> &str {
 /// The word that the small form shows: only what is out of the ordinary.
 fn short_cause(changeset: &Changeset) -> &'static str {
     match changeset.by.as_str() {
-        "undo" => "undo",
-        "redo" => "redo",
-        "shi" => "shi",
-        "patch" => "patch",
-        "other session" => "other nebula",
-        _ if changeset.cause.starts_with("undo") => "undo",
-        _ if changeset.cause == "shi" => "shi",
+        "undo" => say::undo(),
+        "redo" => say::redo(),
+        "shi" => say::shi(),
+        "patch" => say::patch(),
+        "other session" => say::other_nebula(),
+        _ if changeset.cause.starts_with("undo") => say::undo(),
+        _ if changeset.cause == "shi" => say::shi(),
         _ => "",
     }
 }
@@ -98,11 +99,11 @@ impl Archive {
         let day = clock.day(self.rows[i].at);
         let before = i.checked_sub(1).map(|i| clock.day(self.rows[i].at));
         if first || before != Some(day) {
-            let name = clock.day_name(day);
+            let name = times::day_name(&clock, day);
             if form == Form::Full {
                 out.extend((!first).then_some(Row::Blank));
                 out.push(Row::Day(name));
-            } else if name != "today" {
+            } else if name != times::today() {
                 out.push(Row::Day(name));
             }
         }
@@ -167,9 +168,9 @@ impl Archive {
         let dim = look.theme.style(Role::Dim);
         if self.rows.is_empty() {
             let words = match (self.loaded, self.filter.is_empty()) {
-                (false, _) => "reading the archive",
-                (true, true) => "no changesets yet; what is overwritten is kept here",
-                (true, false) => "no match",
+                (false, _) => say::reading(),
+                (true, true) => say::none_yet(),
+                (true, false) => say::no_match(),
             };
             pen.put(1, 0, words, usize::from(pen.width()), dim);
             return;
@@ -196,7 +197,7 @@ impl Archive {
             pen.select(y, 1, look);
         }
         if overflow {
-            let words = format!("{} {} older", look.glyphs.more, thousands(older + unseen));
+            let words = format!("{} {}", look.glyphs.more, say::older(&thousands(older + unseen)));
             pen.put(1, pen.height() - 1, &words, usize::from(pen.width()), dim);
         }
         pen.thumb(0, room as u16, self.top, self.rows.len() + unseen, look);
@@ -248,7 +249,7 @@ impl Archive {
                 pen.spans(7, y, &paint::path(&show::plain(&file.path), room, name, look), room);
             }
             Row::More(n) => {
-                let words = format!("{} {}", look.glyphs.more, plural(*n, "more file"));
+                let words = format!("{} {}", look.glyphs.more, count::more_files(*n));
                 pen.put(7, y, &words, width.saturating_sub(8), dim);
             }
         }

@@ -19,9 +19,10 @@ use ratatui::text::Line;
 use super::diff::{Heads, View};
 use super::paint::{self, span};
 use super::{Ctx, Look, Mark};
+use crate::messages::{archive as say, count};
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{Changeset, EventBody, Listing, Query, VersionRow};
-use crate::text::number::{plural, thousands};
+use crate::text::number::thousands;
 use crate::text::time::Clock;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{LineFor, LineInput, PaneEffect};
@@ -380,7 +381,7 @@ impl Archive {
 
     /// The title on the pane line.
     pub fn title(&self) -> String {
-        "archive".into()
+        say::archive().into()
     }
 
     /// The note on the pane line.
@@ -388,18 +389,18 @@ impl Archive {
         let dim = ctx.theme.style(Role::Dim);
         if self.full {
             let key = ctx.key(Context::Archive, Action::Open);
-            return key.map(|key| paint::line(format!("{key} goes back"), dim)).unwrap_or_default();
+            return key.map(|key| paint::line(say::goes_back(&key), dim)).unwrap_or_default();
         }
         if !self.filter.is_empty() {
             let more = if self.whole { "" } else { "+" };
-            let words = format!("{}{more} of {} with {}", self.rows.len(), thousands(self.total), self.filter);
+            let words = say::filtered(&format!("{}{more}", self.rows.len()), &thousands(self.total), &self.filter);
             let words = crate::tui::text::cut::end(&words, usize::from(width), ctx.glyphs.cut).into_owned();
             return paint::line(words, dim);
         }
         if !self.loaded {
             return Line::default();
         }
-        Line::from(span(plural(self.total, "changeset"), dim))
+        Line::from(span(count::changesets(self.total), dim))
     }
 
     /// What a tab shows.

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
+use crate::messages::{archive as say, count, times};
 use crate::proposal::{ForeignChoice, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{Command, RestoreRequest};
-use crate::text::number::{plural, thousands};
+use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::PaneEffect;
 use crate::tui::pane::paint::{self, Pen, bold, span};
@@ -106,7 +107,7 @@ impl RestoreList {
             }
             Action::Escape | Action::Later | Action::Close => {
                 let refused = crate::proposal::Decision::refuse(&self.proposal);
-                let say = "nothing was restored".to_string();
+                let say = say::nothing_restored().to_string();
                 return vec![PaneEffect::send(Command::Decide(self.proposal.id, refused)), PaneEffect::Say(say)];
             }
             Action::Up | Action::Down if self.previews.iter().any(is_foreign) => {
@@ -166,9 +167,9 @@ impl RestoreList {
         let look = paint::look(ctx);
         let (theme, width) = (look.theme, pen.width());
         let dim = theme.style(Role::Dim);
-        let note = plural(self.previews.len(), "file");
+        let note = count::files(self.previews.len());
         let note = match usize::from(width) > cells(&self.proposal.title) + cells(&note) + 33 {
-            true => format!("{note}, nothing is written yet"),
+            true => say::not_written_yet(&note),
             false => note,
         };
         let title = [span(self.proposal.title.as_str(), bold(theme, Role::Text))];
@@ -192,23 +193,28 @@ impl RestoreList {
         let theme = look.theme;
         let clock = ctx.clock();
         let (glyph, mark, words, role, counts, why) = match &preview.status {
-            RestoreStatus::Restore(counts) => {
-                (look.glyphs.done, Role::Added, "will restore".to_string(), Role::Text, Some(*counts), String::new())
-            }
+            RestoreStatus::Restore(counts) => (
+                look.glyphs.done,
+                Role::Added,
+                say::will_restore().to_string(),
+                Role::Text,
+                Some(*counts),
+                String::new(),
+            ),
             RestoreStatus::Equal => {
-                (look.glyphs.equal, Role::Dim, "already equal".into(), Role::Dim, None, String::new())
+                (look.glyphs.equal, Role::Dim, say::already_equal().into(), Role::Dim, None, String::new())
             }
             RestoreStatus::NotArchived(why) => {
-                (look.glyphs.refused, Role::Dim, "not archived".into(), Role::Dim, None, why.clone())
+                (look.glyphs.refused, Role::Dim, say::not_archived().into(), Role::Dim, None, why.clone())
             }
             RestoreStatus::Foreign { at, counts, choice, .. } => {
                 let words = match choice {
-                    None => "changed outside nebula",
-                    Some(ForeignChoice::Leave) => "kept as it is",
-                    Some(ForeignChoice::Merge) => "will be merged",
-                    Some(ForeignChoice::TakeOld) => "will restore this version",
+                    None => say::foreign(),
+                    Some(ForeignChoice::Leave) => say::kept(),
+                    Some(ForeignChoice::Merge) => say::will_merge(),
+                    Some(ForeignChoice::TakeOld) => say::will_restore_version(),
                 };
-                let why = at.map(|at| format!("at {}", clock.exact(at))).unwrap_or_default();
+                let why = at.map(|at| say::at(&times::exact(&clock, at))).unwrap_or_default();
                 (look.glyphs.foreign, Role::Attention, words.into(), Role::Attention, Some(*counts), why)
             }
         };
@@ -228,16 +234,17 @@ impl RestoreList {
             // Without counts the reason may begin where they would stand.
             let room = |at: u16| usize::from(pen.width().saturating_sub(at + 1));
             let at = if counts.is_none() && cells(&why) > room(x + 10) { x } else { x + 10 };
-            self.why(pen, at, y, &why, ctx);
+            self.why(pen, (at, y), (&why, is_foreign(preview)), ctx);
         } else {
-            self.why(pen, x.saturating_sub(31) + cells(&words) as u16 + 2, y, &why, ctx);
+            let x = x.saturating_sub(31) + cells(&words) as u16 + 2;
+            self.why(pen, (x, y), (&why, is_foreign(preview)), ctx);
         }
     }
 
     /// The reason behind a fate; a time is shown whole or not at all.
-    fn why(&self, pen: &mut Pen<'_>, x: u16, y: u16, why: &str, ctx: &Ctx<'_>) {
+    fn why(&self, pen: &mut Pen<'_>, (x, y): (u16, u16), (why, whole): (&str, bool), ctx: &Ctx<'_>) {
         let room = usize::from(pen.width().saturating_sub(x + 1));
-        if why.starts_with("at ") && cells(why) > room {
+        if whole && cells(why) > room {
             return;
         }
         let shown = show::plain(why);
@@ -250,8 +257,8 @@ impl RestoreList {
         let width = usize::from(pen.width().saturating_sub(2));
         let asked = self.asked().map(|i| &self.previews[i]);
         let Some(RestorePreview { path, status: RestoreStatus::Foreign { counts, conflicts, .. } }) = asked else {
-            let show = Some((Action::Open, "previews")).filter(|_| !self.proposal.files.is_empty());
-            let leave = Some((Action::Escape, "cancels"));
+            let show = Some((Action::Open, say::previews())).filter(|_| !self.proposal.files.is_empty());
+            let leave = Some((Action::Escape, say::cancels()));
             let mut spans = Vec::new();
             for (action, does) in show.into_iter().chain(leave) {
                 let Some(key) = ctx.key(Context::Archive, action) else { continue };
@@ -263,26 +270,26 @@ impl RestoreList {
             return;
         };
         let words = match counts.added {
-            0 => " was changed outside nebula; choose what to do:".to_string(),
-            1 => " has a line that nebula did not write; choose what to do:".to_string(),
-            n => format!(" has {} lines that nebula did not write; choose what to do:", thousands(n)),
+            0 => say::choose_foreign().to_string(),
+            1 => say::choose_line().to_string(),
+            n => say::choose_lines(&thousands(n)),
         };
-        let short = " was changed outside nebula; choose:";
+        let short = say::choose_short();
         let words = if cells(path) + cells(&words) > width { short } else { words.as_str() };
         let room = width.saturating_sub(cells(words)).max(12);
         let mut spans = paint::path(&show::plain(path), room, look.theme.style(Role::Path), look);
         spans.push(span(words, text));
         pen.spans(1, y, &spans, width);
         let merge = match conflicts {
-            None => "cannot be: there is no common text to start from".to_string(),
-            Some(0) => "three ways; no conflict here".into(),
-            Some(1) => "three ways; one conflict, shown as a hunk".into(),
-            Some(n) => format!("three ways; {n} conflicts, shown as hunks"),
+            None => say::merge_cannot().to_string(),
+            Some(0) => say::merge_clean().into(),
+            Some(1) => say::merge_one().into(),
+            Some(n) => say::merge_many(&n),
         };
         let choices = [
-            (Action::LeaveForeign, "keep", "the other files are restored"),
-            (Action::MergeForeign, "merge", merge.as_str()),
-            (Action::TakeOld, "restore this version", "the current one is archived"),
+            (Action::LeaveForeign, say::keep(), say::keep_detail()),
+            (Action::MergeForeign, say::merge(), merge.as_str()),
+            (Action::TakeOld, say::restore_version(), say::restore_version_detail()),
         ];
         let keys = choices.map(|(action, ..)| ctx.key(Context::Archive, action).unwrap_or_default());
         let x = keys.iter().map(|key| cells(key)).max().unwrap_or(0) as u16 + 3;

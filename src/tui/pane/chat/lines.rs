@@ -7,8 +7,8 @@ use ratatui::text::{Line, Span};
 
 use super::words::{self, CallSummary};
 use crate::context::mention::{Target, mentions};
+use crate::messages::{chat as say, count, times};
 use crate::protocol::{Attached, CallState, ItemId, Level, Notice, RuleChip, Wait};
-use crate::text::number::plural;
 use crate::tui::action::Context;
 use crate::tui::pane::Look;
 use crate::tui::text::wrap::{cells, wrap};
@@ -61,17 +61,17 @@ fn fold_line(text: String, open: bool, width: usize, look: &Look<'_>) -> Line<'s
 
 pub(super) fn attachments(attached: &[Attached], open: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let lines: usize = attached.iter().filter_map(|a| a.lines).sum();
-    let mut text = format!("{} attached", plural(attached.len(), "file"));
+    let mut text = say::attached(attached.len());
     if lines > 0 {
-        text.push_str(&format!(", {}", plural(lines, "line")));
+        text.push_str(&format!(", {}", count::lines(lines)));
     }
     let mut out = vec![fold_line(text, open, width, look)];
     if open {
         let (dim, path) = (look.theme.style(Role::Dim), look.theme.style(Role::Path));
         for a in attached {
             let size = match a.lines {
-                Some(n) => plural(n, "line"),
-                None => plural(a.bytes, "byte"),
+                Some(n) => count::lines(n),
+                None => count::bytes(a.bytes),
             };
             let range = match a.range {
                 Some((from, to)) if from == to => format!(":{from}"),
@@ -91,12 +91,12 @@ pub(super) fn attachments(attached: &[Attached], open: bool, width: usize, look:
 /// Rules that joined: their names, and open, why each applies and how large it is.
 pub(super) fn rules(rules: &[RuleChip], open: bool, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let names: Vec<&str> = rules.iter().map(|r| r.path.strip_prefix(".nebula/rules/").unwrap_or(&r.path)).collect();
-    let text = format!("{}: {}", plural(rules.len(), "rule"), names.join(", "));
+    let text = format!("{}: {}", count::rules(rules.len()), names.join(", "));
     let mut out = vec![fold_line(text, open, width, look)];
     if open {
         let (dim, path) = (look.theme.style(Role::Dim), look.theme.style(Role::Path));
         for r in rules {
-            let why = format!("  {}, {}", r.reason, plural(r.bytes, "byte"));
+            let why = format!("  {}, {}", r.reason, count::bytes(r.bytes));
             let mut spans = vec![Span::raw("  ")];
             let room = width.saturating_sub(cells(&why) + 2).max(12);
             spans.extend(cut::path_spans(&r.path, room, look.glyphs.cut, dim, path));
@@ -131,9 +131,9 @@ pub(super) fn thought(
     look: &Look<'_>,
 ) -> Vec<Line<'static>> {
     let title = match took {
-        Some(took) => format!("thought for {}", words::seconds(took)),
-        None if over => "thought".to_string(),
-        None => "thinking".to_string(),
+        Some(took) => say::thought_for(&words::seconds(took)),
+        None if over => say::thought().to_string(),
+        None => say::thinking().to_string(),
     };
     let mut out = vec![fold_line(title, open, width, look)];
     if open {
@@ -216,7 +216,7 @@ fn went_wrong(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'st
 pub(super) fn exchange(question: &str, answer: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let mut out = titled("?", Role::Attention, question, width, look);
     let answered = below(answer, width, look.theme.style(Role::Text), "      ");
-    let label = Span::styled("you", look.theme.style(Role::Focus).add_modifier(Modifier::BOLD));
+    let label = Span::styled(say::you(), look.theme.style(Role::Focus).add_modifier(Modifier::BOLD));
     for (n, mut line) in answered.into_iter().enumerate() {
         if n == 0 {
             line.spans.splice(0..1, [Span::raw("  "), label.clone(), Span::raw(" ")]);
@@ -269,8 +269,8 @@ pub(super) fn retry(wait: &Wait, now: i64, width: usize, look: &Look<'_>) -> Vec
     let text = look.theme.style(Role::Text);
     let left = (wait.until - now).max(0).div_euclid(1000) + i64::from((wait.until - now).max(0) % 1000 > 0);
     let spans = [
-        Span::styled(format!("Your message is saved. Attempt {} of {} in ", wait.attempt, wait.of), text),
-        Span::styled(format!("{left} s"), text.add_modifier(Modifier::BOLD)),
+        Span::styled(say::attempt(&wait.attempt, &wait.of), text),
+        Span::styled(times::seconds(&left), text.add_modifier(Modifier::BOLD)),
         Span::styled(".", text),
     ];
     for mut line in wrap(&spans, width.saturating_sub(2)) {

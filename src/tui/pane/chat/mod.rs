@@ -19,8 +19,9 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look, Mark};
+use crate::messages::{chat as say, count, tools};
 use crate::protocol::{Command, EventBody, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
-use crate::text::number::{plural, thousands};
+use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::text::paint;
@@ -145,7 +146,7 @@ impl Chat {
             Action::Copy => return self.copy(),
             Action::Search => {
                 let text = self.search.words.clone();
-                return vec![PaneEffect::Line { purpose: LineFor::Search, prompt: "search the chat".into(), text }];
+                return vec![PaneEffect::Line { purpose: LineFor::Search, prompt: say::search().into(), text }];
             }
             Action::NextMatch => self.moves.push(Move::Find(true)),
             Action::PreviousMatch => self.moves.push(Move::Find(false)),
@@ -203,8 +204,8 @@ impl Chat {
     /// What is being said now: `thinking`, `answering`. None: nothing is.
     pub fn now(&self) -> Option<&'static str> {
         match &self.window.units.last()?.said {
-            BlockContent::Thinking { over: false, .. } if self.running => Some("thinking"),
-            BlockContent::Answer(doc) if self.running && !doc.text().is_empty() => Some("answering"),
+            BlockContent::Thinking { over: false, .. } if self.running => Some(say::thinking()),
+            BlockContent::Answer(doc) if self.running && !doc.text().is_empty() => Some(say::answering()),
             _ => None,
         }
     }
@@ -252,17 +253,17 @@ impl Chat {
 
     /// The title on the pane line.
     pub fn title(&self) -> String {
-        "chat".into()
+        say::chat().into()
     }
 
     /// The note on the pane line: how much lies below.
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
         let text = match self.window.below {
             _ if !self.search.words.is_empty() => {
-                format!("{} of {}", thousands(self.search.hits.0), thousands(self.search.hits.1))
+                tools::hits(&thousands(self.search.hits.0), &thousands(self.search.hits.1))
             }
             0 => return Line::default(),
-            below => format!("{} below", plural(below, "line")),
+            below => tools::below(&count::lines(below)),
         };
         if cells(&text) > usize::from(width) {
             return Line::default();

@@ -11,6 +11,7 @@ use ratatui::text::Line;
 
 use super::lines;
 use super::words::CallSummary;
+use crate::messages::chat as say;
 use crate::protocol::{Attached, ItemId, Notice, RuleChip, Wait};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::markdown::Markdown;
@@ -318,7 +319,7 @@ impl ChatBlock {
 
     fn draw_label(&self, x: u16, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let (name, role) = match self.said {
-            BlockContent::User { .. } => ("you", Role::Focus),
+            BlockContent::User { .. } => (say::you(), Role::Focus),
             _ => ("nebula", Role::Accent),
         };
         paint::text(buf, x, y, LABEL, name, ctx.theme.style(role).add_modifier(Modifier::BOLD));

@@ -3,9 +3,12 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use crate::messages::{
+    chat as say, count,
+    times::{self, duration},
+};
 use crate::protocol::{Call, CallState, NoticeAction, Verb};
-use crate::text::number::{plural, thousands};
-use crate::text::time::duration;
+use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::text::cut;
 use crate::tui::text::wrap::cells;
@@ -68,7 +71,7 @@ impl CallSummary {
 pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let [one] = calls {
-        let again = if one.again { " again" } else { "" };
+        let again = if one.again { say::again() } else { "" };
         parts.push(format!("{} {}{again}", one.form(), one.main).trim_end().to_string());
     } else {
         for (over, form) in [(true, "done"), (false, "doing")] {
@@ -84,20 +87,20 @@ pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
         }
     }
     for (state, word) in [
-        (CallState::Failed, "failed"),
-        (CallState::Refused, "rejected"),
-        (CallState::Interrupted, "interrupted"),
-        (CallState::Asking, "waiting for you"),
+        (CallState::Failed, say::failed()),
+        (CallState::Refused, say::rejected()),
+        (CallState::Interrupted, say::interrupted()),
+        (CallState::Asking, say::waiting_for_you()),
     ] {
         match calls.iter().filter(|c| c.state == state).count() {
             0 => {}
             _ if calls.len() == 1 => parts.push(word.into()),
-            n => parts.push(format!("{n} {word}")),
+            n => parts.push(say::with_state(&n, &word)),
         }
     }
     let took: Duration = calls.iter().filter_map(|c| c.took).sum();
     let time = if took.as_millis() >= 100 { format!(" {dot} {}", duration(took)) } else { String::new() };
-    format!("{}: {}{time}", plural(count_steps(calls), "step"), parts.join(", "))
+    format!("{}: {}{time}", count::steps(count_steps(calls)), parts.join(", "))
 }
 
 /// Steps of the model, not calls; where they are not known, the calls.
@@ -126,21 +129,21 @@ pub(super) fn fitted(text: &str, width: usize, cut: &str) -> String {
 /// `4 s`, `2 min`.
 pub(super) fn seconds(took: Duration) -> String {
     match took.as_secs() {
-        0 => "under 1 s".into(),
-        s @ 1..120 => format!("{s} s"),
-        s => format!("{} min", s / 60),
+        0 => times::under_a_second().into(),
+        s @ 1..120 => times::seconds(&s),
+        s => times::minutes(&(s / 60)),
     }
 }
 
 /// What takes what a notice offers when it is selected, and what that does.
 pub(super) fn offer(action: &NoticeAction) -> (Action, &'static str) {
     match action {
-        NoticeAction::Continue => (Action::Open, "go on from here"),
-        NoticeAction::Retry => (Action::Again, "ask again"),
-        NoticeAction::ChooseModel => (Action::ChooseModel, "another model"),
-        NoticeAction::ShowChange(_) => (Action::Open, "what changed"),
-        NoticeAction::OpenFile(_) => (Action::Fold, "open the file"),
-        NoticeAction::RetryMemory => (Action::Open, "try memory again"),
+        NoticeAction::Continue => (Action::Open, say::go_on()),
+        NoticeAction::Retry => (Action::Again, say::ask_again()),
+        NoticeAction::ChooseModel => (Action::ChooseModel, say::another_model()),
+        NoticeAction::ShowChange(_) => (Action::Open, say::what_changed()),
+        NoticeAction::OpenFile(_) => (Action::Fold, say::open_file()),
+        NoticeAction::RetryMemory => (Action::Open, say::try_memory()),
     }
 }
 

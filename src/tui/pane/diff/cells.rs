@@ -6,6 +6,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::lines::Ending;
+use crate::messages::diff as say;
 use crate::tui::text::show::{self, Invisible, InvisibleKind};
 use crate::tui::text::wrap::cells;
 
@@ -101,7 +102,8 @@ pub fn show_changed(line: &[u8], ending: Ending, usual: Ending) -> Shown {
         Ending::CrLf if usual != Ending::CrLf => shown.push("^M", end..end + 2, InvisibleKind::Control),
         Ending::Lf if usual == Ending::CrLf => shown.push("^J", end..end + 1, InvisibleKind::Control),
         Ending::None if usual != Ending::None => {
-            for word in [" ", "no ", "newline ", "at ", "the ", "end"] {
+            shown.push(" ", end..end, InvisibleKind::Control);
+            for word in say::no_newline().split_inclusive(' ') {
                 shown.push(word, end..end, InvisibleKind::Control);
             }
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::messages::diff as say;
 use crate::proposal::{
     Choice, Consent, Decision, FileChange, FileDecision, Hunk, HunkCount, Proposal, ProposalId, State,
 };
@@ -46,10 +47,10 @@ impl Standing {
     /// The word on the hunk line.
     pub fn word(self) -> &'static str {
         match self {
-            Standing::Undecided => "undecided",
-            Standing::Accepted => "accepted",
-            Standing::Rejected => "rejected",
-            Standing::Edited => "edited",
+            Standing::Undecided => say::undecided(),
+            Standing::Accepted => say::accepted(),
+            Standing::Rejected => say::rejected(),
+            Standing::Edited => say::edited(),
         }
     }
 }

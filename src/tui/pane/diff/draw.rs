@@ -9,9 +9,10 @@ use super::item;
 use super::lines::Lines;
 use super::rows::{FileView, Heads, Layout, Row, Show};
 use super::view::{Columns, View};
+use crate::messages::{count, diff as say};
 use crate::proposal::{HunkKind, Rung};
-use crate::text::number::{plural, thousands};
-use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::text::number::thousands;
+use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::show::Invisible;
 use crate::tui::text::{cut, wrap};
@@ -70,11 +71,11 @@ impl View {
             (Row::Head, Ok(y)) => self.head(pen, y, f, columns, look),
             (Row::Fold { slot, from, len }, Ok(y)) => {
                 let x = self.indent(columns);
-                let mut text = format!("{} {}", look.glyphs.more, plural(len, "unchanged line"));
+                let mut text = format!("{} {}", look.glyphs.more, count::unchanged_lines(len));
                 let inside =
                     if slot < file.hunks.len() { item::around(&file.before, from + len) } else { String::new() };
                 if !inside.is_empty() {
-                    text.push_str(&format!("  in {inside}"));
+                    text.push_str(&say::inside(&inside));
                 }
                 pen.put(x, y, &text, usize::from(columns.width.saturating_sub(x)), dim);
             }
@@ -150,7 +151,7 @@ impl View {
         let focus = choices.is_some() && self.focus() == Some((f, h));
         let total: usize = self.files.iter().map(|v| v.hunks.len()).sum();
         let number = self.files[..f].iter().map(|v| v.hunks.len()).sum::<usize>() + h + 1;
-        let title = format!("hunk {} of {}  ", thousands(number), thousands(total));
+        let title = say::hunk_of(&thousands(number), &thousands(total));
         let text = if focus { bold(theme, Role::Text) } else { theme.style(Role::Text) };
         let mut spans = Vec::new();
         if let Some(choices) = choices {
@@ -163,19 +164,19 @@ impl View {
             spans.extend([span(title, text), span(" ", dim)]);
         }
         if hunk.hidden > 0 {
-            let hidden = format!("{}   ", plural(hunk.hidden, "hidden character"));
+            let hidden = format!("{}   ", count::hidden_characters(hunk.hidden));
             spans.push(span(hidden, theme.style(Role::Attention)));
         }
         let about = self.about(f, h);
         let narrow = self.laid.width < 100;
-        let found = if narrow { hunk.rung.map_or("", Rung::word) } else { hunk.found.as_str() };
+        let found = if narrow { hunk.rung.map_or("", found_word) } else { hunk.found.as_str() };
         // The lines have their numbers below; how the place was found stands here alone.
         let room = usize::from(columns.width.saturating_sub(1));
         let taken: usize = spans.iter().map(|s| wrap::cells(&s.content)).sum();
         let left = room.saturating_sub(taken + wrap::cells(found));
         let (lines, gap) = match left {
-            _ if found.is_empty() || left >= wrap::cells(&about) + 10 => (about.as_str(), "   found: "),
-            7.. => ("", "found: "),
+            _ if found.is_empty() || left >= wrap::cells(&about) + 10 => (about.as_str(), say::found_wide()),
+            7.. => ("", say::found()),
             _ => ("", ""),
         };
         spans.push(span(lines, dim));
@@ -197,18 +198,18 @@ impl View {
             HunkKind::Lines => {
                 let lines = file.shown_lines(h, self.laid.context);
                 match lines.len() {
-                    0 => "an empty file gets lines".to_string(),
-                    1 => format!("line {}", lines.start + 1),
-                    _ => format!("lines {}-{}", lines.start + 1, lines.end),
+                    0 => say::gets_lines().to_string(),
+                    1 => say::line(&(lines.start + 1)),
+                    _ => say::lines(&(lines.start + 1), &lines.end),
                 }
             }
-            HunkKind::Create if hunk.after.is_empty() => "new file".to_string(),
-            HunkKind::Create => format!("new file, {}", plural(file.after.len(), "line")),
-            HunkKind::Delete if hunk.before.is_empty() => "deletes the file".to_string(),
-            HunkKind::Delete => format!("deletes the file, {}", plural(file.before.len(), "line")),
-            HunkKind::Move => "move".to_string(),
-            HunkKind::Binary => "not a text".to_string(),
-            HunkKind::Mode => "permissions".to_string(),
+            HunkKind::Create if hunk.after.is_empty() => say::new_file().to_string(),
+            HunkKind::Create => say::new_file_of(&count::lines(file.after.len())),
+            HunkKind::Delete if hunk.before.is_empty() => say::deletes().to_string(),
+            HunkKind::Delete => say::deletes_of(&count::lines(file.before.len())),
+            HunkKind::Move => say::moved().to_string(),
+            HunkKind::Binary => say::not_text().to_string(),
+            HunkKind::Mode => say::permissions().to_string(),
         }
     }
 

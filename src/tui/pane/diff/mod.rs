@@ -36,9 +36,10 @@ pub use view::View;
 
 use super::paint::{self, Pen, bold, span};
 use super::{Ctx, Look, Mark, PaneId, Waiting};
+use crate::messages::{count, diff as say};
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
 use crate::protocol::{EventBody, Listing, Outcome, Query};
-use crate::text::number::{plural, thousands};
+use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{LineFor, LineInput, PaneEffect};
 use crate::tui::theme::Role;
@@ -72,7 +73,7 @@ impl Diff {
                 waiting.for_each(|page| page.view.mark_stale(paths));
             }
             EventBody::CommentAnswer(id, comment, text) => {
-                let words = if text.is_empty() { "no answer" } else { text };
+                let words = if text.is_empty() { say::no_answer() } else { text };
                 if let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == *id) {
                     page.view.answer_talk((comment.file, comment.hunk), words);
                 }
@@ -115,11 +116,11 @@ impl Diff {
             Outcome::Applied { hunks, .. } if hunks.rejected > 0 => {
                 Settled::Part(hunks.accepted, hunks.accepted + hunks.rejected)
             }
-            Outcome::Applied { .. } => Settled::Said("written"),
+            Outcome::Applied { .. } => Settled::Said(say::written()),
             Outcome::Refused => Settled::Part(0, page.choices.total()),
-            Outcome::Conflict { .. } => Settled::Said("not written: changed on disk"),
-            Outcome::Failed(_) => Settled::Said("not written"),
-            Outcome::Withdrawn => Settled::Said("withdrawn"),
+            Outcome::Conflict { .. } => Settled::Said(say::not_written_changed()),
+            Outcome::Failed(_) => Settled::Said(say::not_written()),
+            Outcome::Withdrawn => Settled::Said(say::withdrawn()),
         });
         if let Outcome::Conflict { path, .. } = outcome {
             self.show_change(&path.clone());
@@ -236,15 +237,15 @@ impl Diff {
     /// The layout that the next press of the layout's key gives.
     pub fn other_layout(&self) -> &'static str {
         match self.page.as_ref().map(|p| p.view.layout()) {
-            Some(Layout::Side) => "unified",
-            _ => "side by side",
+            Some(Layout::Side) => say::unified(),
+            _ => say::side_by_side(),
         }
     }
 
     /// Takes back a file's text from the editor.
     pub fn edited(&mut self, id: ProposalId, file: usize, text: Result<Vec<u8>, String>) -> Vec<PaneEffect> {
         let Some(page) = self.page.as_mut().filter(|p| p.is_open() && p.proposal.id == id) else {
-            return vec![PaneEffect::Say("the proposal is settled; the edit was not used".into())];
+            return vec![PaneEffect::Say(say::settled().into())];
         };
         let text = match text {
             Ok(text) => text,
@@ -252,7 +253,7 @@ impl Diff {
         };
         let Some(change) = page.edited.files.get(file).cloned() else { return Vec::new() };
         if change.after.bytes().is_some_and(|b| **b == *text) {
-            return vec![PaneEffect::Say("the result was left as proposed".into())];
+            return vec![PaneEffect::Say(say::left_as_proposed().into())];
         }
         let mode = match &change.after {
             State::File { mode, .. } => *mode,
@@ -261,7 +262,7 @@ impl Diff {
         let text: Arc<[u8]> = Arc::from(text);
         if change.before.bytes() == Some(&text) {
             page.refuse(file);
-            return vec![PaneEffect::Say("the result equals the file as it is: rejected".into())];
+            return vec![PaneEffect::Say(say::equals_file().into())];
         }
         let after = State::File { bytes: text, mode };
         let mut fresh = FileChange::new(change.path.clone(), change.before.clone(), after, change.by.clone(), &[]);
@@ -329,7 +330,7 @@ impl Diff {
             (LineFor::Comment, LineInput::Taken(text)) if page.is_open() => page.ask(text.trim()),
             (LineFor::Comment, LineInput::Kept(text)) if page.is_open() => {
                 page.reason = text.trim().to_string();
-                vec![PaneEffect::Say("kept as the reason; it is sent with the decision".into())]
+                vec![PaneEffect::Say(say::kept_as_reason().into())]
             }
             (LineFor::Reason, LineInput::Left) => {
                 page.leave_reason();
@@ -340,7 +341,7 @@ impl Diff {
                 Vec::new()
             }
             (LineFor::Search, LineInput::Taken(words) | LineInput::Kept(words)) if !page.view.search(words) => {
-                vec![PaneEffect::Say(format!("{words} is not in this diff"))]
+                vec![PaneEffect::Say(say::not_in_diff(&words))]
             }
             (LineFor::Search, LineInput::Left) => {
                 page.view.search("");
@@ -386,9 +387,9 @@ impl Diff {
     /// The title on the pane line.
     pub fn title(&self) -> String {
         match self.page.as_ref().map(|p| p.stage) {
-            Some(Stage::Open | Stage::Sent | Stage::Settled(_)) => "proposal".into(),
-            Some(Stage::Session) => "changed in this session".into(),
-            Some(Stage::Plain) | None => "diff".into(),
+            Some(Stage::Open | Stage::Sent | Stage::Settled(_)) => say::proposal().into(),
+            Some(Stage::Session) => say::changed_in_session().into(),
+            Some(Stage::Plain) | None => say::diff().into(),
         }
     }
 
@@ -401,7 +402,7 @@ impl Diff {
             Stage::Plain | Stage::Session => {
                 return Line::from(paint::counts(page.proposal.counts(), paint::look(ctx)));
             }
-            Stage::Sent => return paint::line("being written", dim),
+            Stage::Sent => return paint::line(say::being_written(), dim),
             Stage::Settled(how) => return paint::line(how.words(), dim),
             Stage::Open => {}
         }
@@ -418,7 +419,7 @@ impl Diff {
             }
             spans.push(span(glyph, bold(ctx.theme, role)));
             let word = match standing {
-                Standing::Undecided => " undecided".to_string(),
+                Standing::Undecided => say::undecided_left().to_string(),
                 _ if !words => String::new(),
                 _ => format!(" {}", standing.word()),
             };
@@ -438,7 +439,7 @@ impl Diff {
         let mut pen = Pen::new(buf, area);
         let look = paint::look(ctx);
         let Some(page) = &self.page else {
-            let words = "nothing is proposed; a change is shown here before it happens";
+            let words = say::nothing_proposed();
             pen.put(1, 0, words, usize::from(pen.width()), look.theme.style(Role::Dim));
             return;
         };
@@ -453,10 +454,11 @@ impl Diff {
             Layout::Unified => pen.fill(0, rows, width, look.glyphs.rule, look.theme.style(Role::Line)),
             Layout::Side => {
                 let half = page.view.middle();
-                pen.heading(0, rows, half, &dim("before"), &[], look);
-                pen.heading(half, rows, width.saturating_sub(half), &dim("after"), &[], look);
+                pen.heading(0, rows, half, &dim(say::before()), &[], look);
+                pen.heading(half, rows, width.saturating_sub(half), &dim(say::after()), &[], look);
                 pen.put(half, rows, look.glyphs.join_down, 1, look.theme.style(Role::Line));
-                pen.put(half + 1, rows, " after ", 7, look.theme.style(Role::Dim));
+                let after = format!(" {} ", say::after());
+                pen.put(half + 1, rows, &after, crate::text::width::cells(&after), look.theme.style(Role::Dim));
             }
         }
         page.view.draw(&mut pen.part(0, rows + 1, width, height.saturating_sub(rows + 1)), ctx, page.decided());
@@ -498,7 +500,7 @@ fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
     }
     if let (true, Some(y)) = (left > 0, pen.height().checked_sub(1)) {
         let key = ctx.key(Context::Diff, Action::Fold).map(|key| format!("  {key}")).unwrap_or_default();
-        let words = format!("  {} {}{key}", look.glyphs.more, plural(left, "more line"));
+        let words = format!("  {} {}{key}", look.glyphs.more, count::more_lines(left));
         pen.right(pen.width().saturating_sub(1), y, &[span(words, look.theme.style(Role::Dim))]);
     }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::choices::{Choices, Standing};
 use super::rows::Heads;
 use super::view::View;
+use crate::messages::{count, diff as say};
 use crate::proposal::{Choice, FileChange, Proposal};
 use crate::protocol::{Command, Comment, RestoreRequest};
-use crate::text::number::plural;
 use crate::tui::action::Action;
 use crate::tui::app::{EditFor, Effect, LineFor, PaneEffect};
 use crate::tui::text::wrap::breaks;
@@ -73,7 +73,7 @@ impl Settled {
     pub fn words(self) -> String {
         match self {
             Settled::Said(words) => words.to_string(),
-            Settled::Part(n, all) => format!("{n} of {} written", plural(all, "hunk")),
+            Settled::Part(n, all) => say::written_of(&n, &count::hunks(all)),
         }
     }
 }
@@ -206,8 +206,8 @@ impl DiffPage {
         let (count, open) = self.choices.count();
         let all = open + count.accepted + count.rejected;
         match open {
-            0 => "the proposal stays pending; nothing is written".to_string(),
-            _ => format!("the proposal stays pending, {open} of {all} undecided; nothing is written"),
+            0 => say::stays_pending().to_string(),
+            _ => say::stays_undecided(&open, &all),
         }
     }
 
@@ -223,7 +223,7 @@ impl DiffPage {
         if count.rejected == 0 {
             return self.send(None);
         }
-        let prompt = if count.rejected == 1 { "why was it rejected?" } else { "why were they rejected?" };
+        let prompt = if count.rejected == 1 { say::why_one() } else { say::why_many() };
         vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: self.reason.clone() }]
     }
 
@@ -302,7 +302,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         }
         Action::AcceptSession if !armed => {
             page.armed = true;
-            let words = "A again to approve all further edits in this session";
+            let words = say::approve_again();
             return Some(vec![PaneEffect::Say(words.into())]);
         }
         Action::AcceptSession => {
@@ -315,7 +315,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
             page.undo();
         }
         Action::Comment => {
-            let prompt = "ask about this hunk; Alt-Enter sends it with the decision".to_string();
+            let prompt = say::ask_about_hunk().to_string();
             return Some(vec![PaneEffect::Line { purpose: LineFor::Comment, prompt, text: String::new() }]);
         }
         Action::RejectAll => {
@@ -366,17 +366,17 @@ pub(super) fn look_around(view: &mut View, action: Action) -> Vec<PaneEffect> {
         Action::WrapLines => view.switch_wrap(),
         Action::Search => {
             let text = view.words.clone();
-            return vec![PaneEffect::Line { purpose: LineFor::Search, prompt: "search in the diff".into(), text }];
+            return vec![PaneEffect::Line { purpose: LineFor::Search, prompt: say::search().into(), text }];
         }
         Action::NextMatch | Action::PreviousMatch => {
             let words = view.words.clone();
             if !view.search_on(action == Action::NextMatch) {
-                return vec![PaneEffect::Say(format!("{words} is not in this diff"))];
+                return vec![PaneEffect::Say(say::not_in_diff(&words))];
             }
         }
         Action::Copy => {
             if let Some(text) = view.copy() {
-                return vec![PaneEffect::Run(Effect::Copy(text)), PaneEffect::Say("the hunk is copied".into())];
+                return vec![PaneEffect::Run(Effect::Copy(text)), PaneEffect::Say(say::hunk_copied().into())];
             }
         }
         _ => {}

@@ -6,8 +6,10 @@ use std::ops::Range;
 
 use super::align::{self, HunkPart};
 use super::lines::{Ending, Lines, text_id};
+use crate::messages::diff as say;
 use crate::proposal::{Counts, FileChange, HunkKind, PlaceMatch, Proposal, Rung, State};
 use crate::text::number::thousands;
+use crate::tui::pane::paint::found_word;
 
 /// How the two sides are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,7 +216,7 @@ impl FileView {
             HunkKind::Create | HunkKind::Delete => {
                 whole(hunk);
                 if hunk.before.is_empty() && hunk.after.is_empty() {
-                    hunk.note = Some("empty".into());
+                    hunk.note = Some(say::empty().into());
                 }
                 if let Some(binary) = binary(change) {
                     (hunk.before, hunk.after) = (0..0, 0..0);
@@ -223,12 +225,12 @@ impl FileView {
             }
             HunkKind::Move => match (moved_in, &change.moved) {
                 (Some(from), _) => {
-                    hunk.note = Some(format!("moved here from {from}"));
+                    hunk.note = Some(say::moved_here(&from));
                     if self.before.bytes() != self.after.bytes() {
                         whole(hunk);
                     }
                 }
-                (None, to) => hunk.note = Some(format!("moves to {}", to.as_deref().unwrap_or("another path"))),
+                (None, to) => hunk.note = Some(say::moves_to(&to.as_deref().unwrap_or(say::another_path()))),
             },
             HunkKind::Binary => hunk.note = Some(binary_change(change)),
             HunkKind::Mode => hunk.note = Some(mode_change(change)),
@@ -366,7 +368,7 @@ fn asked_by(by: &str) -> String {
         "writeFile" | "write_file" | "whole" => "write",
         "applyPatch" => "patch",
         "deleteFile" => "delete",
-        "moveFile" => "move",
+        "moveFile" => say::moved(),
         other => other,
     };
     format!("{short}{times}")
@@ -374,8 +376,8 @@ fn asked_by(by: &str) -> String {
 
 fn found(found: &PlaceMatch) -> String {
     match &found.detail {
-        Some(detail) => format!("{}, {detail}", found.rung.word()),
-        None => found.rung.word().to_string(),
+        Some(detail) => format!("{}, {detail}", found_word(found.rung)),
+        None => found_word(found.rung).to_string(),
     }
 }
 
@@ -383,38 +385,36 @@ fn found(found: &PlaceMatch) -> String {
 fn binary(change: &FileChange) -> Option<String> {
     let state = if change.after.is_absent() { &change.before } else { &change.after };
     match state {
-        State::Link { target } => Some(format!("a link to {}", target.display())),
-        State::Large(file) => Some(format!("{} bytes, too large to be shown", file.size)),
-        State::Folder { mode } => Some(format!("a folder of mode {mode:o}")),
-        State::File { bytes, .. } if bytes.contains(&0) => {
-            Some(format!("{} bytes, not a text", thousands(bytes.len())))
-        }
+        State::Link { target } => Some(say::a_link(&target.display())),
+        State::Large(file) => Some(say::too_large(&file.size)),
+        State::Folder { mode } => Some(say::folder_of_mode(&format!("{mode:o}"))),
+        State::File { bytes, .. } if bytes.contains(&0) => Some(say::bytes_not_text(&thousands(bytes.len()))),
         _ => None,
     }
 }
 
 fn binary_change(change: &FileChange) -> String {
-    let say = |state: &State| match state {
-        State::Absent => "nothing".to_string(),
-        State::Link { target } => format!("a link to {}", target.display()),
-        State::Large(file) => format!("{} bytes", file.size),
-        State::Folder { .. } => "a folder".to_string(),
-        State::File { bytes, .. } => format!("{} bytes", thousands(bytes.len())),
+    let words = |state: &State| match state {
+        State::Absent => say::nothing().to_string(),
+        State::Link { target } => say::a_link(&target.display()),
+        State::Large(file) => say::bytes(&file.size),
+        State::Folder { .. } => say::a_folder().to_string(),
+        State::File { bytes, .. } => say::bytes(&thousands(bytes.len())),
     };
-    let at = match (change.before.bytes(), change.after.bytes()) {
+    let (before, after) = (words(&change.before), words(&change.after));
+    match (change.before.bytes(), change.after.bytes()) {
         (Some(a), Some(b)) => {
             let same = a.iter().zip(b.iter()).take_while(|(x, y)| x == y).count();
-            format!(", differs from byte {}", thousands(same + 1))
+            say::differs_from(&before, &after, &thousands(same + 1))
         }
-        _ => String::new(),
-    };
-    format!("{} become {}{at}", say(&change.before), say(&change.after))
+        _ => say::now_are(&before, &after),
+    }
 }
 
 fn mode_change(change: &FileChange) -> String {
     let mode = |state: &State| match state {
         State::File { mode: Some(m), .. } | State::Folder { mode: m } => format!("{:o}", m & 0o7777),
-        _ => "default".to_string(),
+        _ => say::default_mode().to_string(),
     };
-    format!("{} becomes {}", mode(&change.before), mode(&change.after))
+    say::becomes(&mode(&change.before), &mode(&change.after))
 }

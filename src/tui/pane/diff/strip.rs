@@ -6,8 +6,9 @@ use super::choices::{Choices, Standing};
 use super::draw::standing_mark;
 use super::rows::FileView;
 use super::view::View;
+use crate::messages::diff as say;
 use crate::proposal::Rung;
-use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
@@ -17,12 +18,6 @@ pub const ROWS: usize = 6;
 
 /// Hunks that get a mark each; a file with more gets numbers.
 const MARKS: usize = 8;
-
-/// What is said of a file that someone else changed meanwhile.
-const CHANGED: &str = "changed on disk";
-
-/// What is said of a file whose content acts later, without anyone looking at it again.
-const LATER: &str = "acts later";
 
 /// Rows that the strip takes in a body of `height` rows.
 pub fn height(files: usize, height: u16) -> u16 {
@@ -80,11 +75,13 @@ fn note(file: &FileView, look: Look<'_>) -> Vec<Span<'static>> {
     let (attention, dim) = (look.theme.style(Role::Attention), look.theme.style(Role::Dim));
     let found = worst(file).map(|rung| {
         let style = if rung == Rung::Inexact { attention } else { dim };
-        [span("found: ", dim), span(rung.word(), style)]
+        [span(say::found(), dim), span(found_word(rung), style)]
     });
     match found {
-        _ if file.stale => vec![span(look.glyphs.foreign, attention), span(format!(" {CHANGED}"), attention)],
-        _ if file.later => vec![span(look.glyphs.later, attention), span(format!(" {LATER}"), attention)],
+        _ if file.stale => {
+            vec![span(look.glyphs.foreign, attention), span(format!(" {}", say::changed_on_disk()), attention)]
+        }
+        _ if file.later => vec![span(look.glyphs.later, attention), span(format!(" {}", say::acts_later()), attention)],
         Some(found) => found.into(),
         None => Vec::new(),
     }

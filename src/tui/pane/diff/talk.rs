@@ -2,6 +2,7 @@
 
 use super::rows::{FileView, Talk};
 use super::view::View;
+use crate::messages::diff as say;
 use crate::tui::pane::Look;
 use crate::tui::pane::paint::{Pen, bold};
 use crate::tui::text::{show, wrap};
@@ -36,7 +37,7 @@ impl View {
         let file = &self.files[f];
         let rows = file.talk_rows(hunk, part, width);
         let asked = file.hunks[hunk].talk[part].asked;
-        let (label, role) = if asked { ("you", Role::Focus) } else { ("nebula", Role::Accent) };
+        let (label, role) = if asked { (say::you(), Role::Focus) } else { ("nebula", Role::Accent) };
         for (n, row) in rows.iter().enumerate() {
             let Ok(y) = u16::try_from(y + n as isize) else { continue };
             if n == 0 {

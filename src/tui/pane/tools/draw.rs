@@ -6,11 +6,10 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::{Entry, Field, GROWING, Tools};
+use crate::messages::{count, diff, times::duration, tools as say};
 use crate::proposal::Rung;
 use crate::protocol::{Call, CallState, PreviewLine};
-use crate::text::number::plural;
-use crate::text::time::duration;
-use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
 use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::highlight::Code;
 use crate::tui::text::wrap::cells;
@@ -96,7 +95,7 @@ impl Rows<'_, '_, '_> {
         let dim = self.style(Role::Dim);
         self.pen.right(right, y, &[span(time.as_str(), dim)]);
         let end = match call.state {
-            CallState::Asking => self.pen.right(right, y, &[span("waiting for you", self.style(Role::Attention))]),
+            CallState::Asking => self.pen.right(right, y, &[span(say::waiting_for_you(), self.style(Role::Attention))]),
             _ if tight && free < file + shown + 1 => right,
             _ if tight => self.pen.right(right, y, &result(call, self.ctx)),
             _ => {
@@ -120,7 +119,7 @@ impl Rows<'_, '_, '_> {
 
     fn time(&self, entry: &Entry, next: bool) -> String {
         match entry.call.state {
-            CallState::Waiting => if next { "next" } else { "then" }.into(),
+            CallState::Waiting => if next { say::next() } else { say::then() }.into(),
             CallState::Running => {
                 let began = entry.began.unwrap_or(self.ctx.now);
                 let ms = u64::try_from(self.ctx.now - began).unwrap_or(0);
@@ -150,19 +149,19 @@ impl Rows<'_, '_, '_> {
         {
             let style = self.style(Role::Attention);
             let x = self.pen.put(3, y, self.ctx.glyphs.foreign, 1, style);
-            self.pen.put(x + 1, y, "changed outside nebula since", room, style);
+            self.pen.put(x + 1, y, say::drifted(), room, style);
         }
         if let Some((rung, y)) = entry.rung().and_then(|rung| Some((rung, self.row()?))) {
-            let x = self.pen.put(3, y, "found: ", room, dim);
-            self.pen.put(x, y, rung.word(), room, self.style(Role::Attention));
+            let x = self.pen.put(3, y, diff::found(), room, dim);
+            self.pen.put(x, y, found_word(rung), room, self.style(Role::Attention));
         }
         let (shown, more) = tools.preview(i);
         // What grows is shown at its end.
         let grows = entry.call.state == CallState::Streaming;
         let all = &entry.call.preview;
         let note = (more > 0 && shown > 0).then(|| match grows {
-            true => format!("{} {} before", self.ctx.glyphs.more, plural(more, "line")),
-            false => format!("{} {}", self.ctx.glyphs.more, plural(more, "more line")),
+            true => format!("{} {}", self.ctx.glyphs.more, say::before(&count::lines(more))),
+            false => format!("{} {}", self.ctx.glyphs.more, count::more_lines(more)),
         });
         if let Some(note) = note.as_ref().filter(|_| grows)
             && let Some(y) = self.row()
@@ -323,19 +322,19 @@ fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
     let dim = ctx.theme.style(Role::Dim);
     let removed = ctx.theme.style(Role::Removed);
     match (call.state, call.counts) {
-        (CallState::Streaming, None) => vec![span(format!("writing {}", call.verb.short), dim)],
+        (CallState::Streaming, None) => vec![span(say::writing(&call.verb.short), dim)],
         (CallState::Streaming, Some(counts)) => {
-            let mut spans = vec![span(format!("writing {} ", call.verb.short), dim)];
+            let mut spans = vec![span(format!("{} ", say::writing(&call.verb.short)), dim)];
             spans.extend(paint::counts(counts, paint::look(ctx)));
             spans
         }
-        (CallState::Running, _) => vec![span("running", dim)],
+        (CallState::Running, _) => vec![span(say::running(), dim)],
         (CallState::Refused, _) if !call.summary.is_empty() && call.counts.is_some() => {
             vec![span(call.summary.as_str(), removed)]
         }
-        (CallState::Refused, _) => vec![span("rejected", removed)],
-        (CallState::Failed, _) => vec![span("failed", removed)],
-        (CallState::Interrupted, _) => vec![span("interrupted", dim)],
+        (CallState::Refused, _) => vec![span(say::rejected(), removed)],
+        (CallState::Failed, _) => vec![span(say::failed(), removed)],
+        (CallState::Interrupted, _) => vec![span(say::interrupted(), dim)],
         // Written in part: how much of it says more than the lines that were proposed.
         (CallState::Done, Some(_)) if !call.summary.is_empty() && call.reason.is_some() => {
             vec![span(call.summary.as_str(), ctx.theme.style(Role::Attention))]

@@ -1,6 +1,7 @@
 //! Finding calls: by words, and only those that went wrong.
 
 use super::{Entry, Tools};
+use crate::messages::tools as say;
 use crate::protocol::CallState;
 use crate::text::number::thousands;
 use crate::tui::app::{LineInput, PaneEffect};
@@ -61,7 +62,7 @@ impl Tools {
         }
         match self.hits().last() {
             Some(i) => self.select(*i),
-            None if over => return vec![PaneEffect::Say(format!("no call holds {words}"))],
+            None if over => return vec![PaneEffect::Say(say::no_call_holds(&words))],
             None => {}
         }
         Vec::new()
@@ -83,11 +84,11 @@ impl Tools {
     /// `2 of 7`, while words are looked for.
     pub(super) fn search_note(&self) -> Option<String> {
         if self.filter.words.is_empty() {
-            return self.filter.failed.then(|| format!("{} failed only", thousands(self.failed())));
+            return self.filter.failed.then(|| say::failed_only(&thousands(self.failed())));
         }
         let hits = self.hits();
         let at = self.selected.and_then(|i| hits.iter().position(|hit| *hit == i)).map_or(0, |at| at + 1);
-        Some(format!("{} of {}", thousands(at), thousands(hits.len())))
+        Some(say::hits(&thousands(at), &thousands(hits.len())))
     }
 
     /// What runs now, in words: `reading src/cart.rs`. None: no call is under way.
@@ -96,7 +97,7 @@ impl Tools {
         let entry = self.calls.iter().rev().take(64).find(active)?;
         let call = &entry.call;
         let words = match call.state {
-            CallState::Streaming => format!("writing {} {}", call.verb.short, call.main),
+            CallState::Streaming => say::writing_of(&call.verb.short, &call.main),
             _ => format!("{} {}", call.verb.doing, call.main),
         };
         Some(words.trim_end().to_string())

@@ -17,8 +17,9 @@ use ratatui::text::Line;
 
 use super::paint::{self, Pen, span};
 use super::{Ctx, Look, Mark};
+use crate::messages::{count, tools as say};
 use crate::protocol::{Call, CallState, EventBody, Item, ItemId, Listing, Query};
-use crate::text::number::{plural, thousands};
+use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::app::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::text::wrap;
@@ -222,7 +223,7 @@ impl Tools {
             Action::FailedOnly => self.filter_failed(!self.filter.failed),
             Action::Escape | Action::Close => self.filter_failed(false),
             Action::Search => {
-                let (prompt, text) = ("search the tool calls".to_string(), self.filter.words.clone());
+                let (prompt, text) = (say::search().to_string(), self.filter.words.clone());
                 return vec![PaneEffect::Line { purpose: LineFor::Search, prompt, text }];
             }
             Action::NextMatch => self.go_to_hit(true),
@@ -247,7 +248,7 @@ impl Tools {
                 let call = self.chosen().map(|i| &self.calls[i].call);
                 let text = call.map(|c| c.result.clone().unwrap_or_else(|| c.arguments.clone()));
                 return text
-                    .map(|t| vec![PaneEffect::Run(Effect::Copy(t)), PaneEffect::Say("the result is copied".into())])
+                    .map(|t| vec![PaneEffect::Run(Effect::Copy(t)), PaneEffect::Say(say::result_copied().into())])
                     .unwrap_or_default();
             }
             _ => {}
@@ -361,7 +362,7 @@ impl Tools {
                 entry.fields = Vec::new();
             }
             // Its state says already that it was interrupted.
-            let reason = entry.call.reason.as_deref().filter(|r| *r != "interrupted").unwrap_or_default();
+            let reason = entry.call.reason.as_deref().filter(|r| *r != say::interrupted()).unwrap_or_default();
             let lines = told_here(reason).lines();
             let rows = lines.flat_map(|l| wrap::breaks(l, width).into_iter().map(|r| l[r].to_string()));
             let mut rows: Vec<String> = rows.take(REASON + 1).collect();
@@ -401,7 +402,7 @@ impl Tools {
 
     /// The title on the pane line.
     pub fn title(&self) -> String {
-        "tools".into()
+        say::tools().into()
     }
 
     /// The note on the pane line.
@@ -415,19 +416,19 @@ impl Tools {
         }
         let below = self.total().saturating_sub(self.top + usize::from(self.size.1));
         if below > 0 && !self.follow {
-            return paint::line(format!("{} below", plural(below, "line")), dim);
+            return paint::line(say::below(&count::lines(below)), dim);
         }
         let count = |wanted: &[CallState]| self.calls.iter().filter(|e| wanted.contains(&e.call.state)).count();
         let asking = count(&[CallState::Asking]);
         let waiting = count(&[CallState::Waiting, CallState::Streaming]);
         let kinds = [
-            (count(&[CallState::Done]), "done"),
-            (count(&[CallState::Refused]), "rejected"),
-            (count(&[CallState::Failed]), "failed"),
-            (count(&[CallState::Interrupted]), "stopped"),
-            (count(&[CallState::Running]), "running"),
-            (asking, "waiting for you"),
-            (if asking == 0 { waiting } else { 0 }, "waiting"),
+            (count(&[CallState::Done]), say::done()),
+            (count(&[CallState::Refused]), say::rejected()),
+            (count(&[CallState::Failed]), say::failed()),
+            (count(&[CallState::Interrupted]), say::stopped()),
+            (count(&[CallState::Running]), say::running()),
+            (asking, say::waiting_for_you()),
+            (if asking == 0 { waiting } else { 0 }, say::waiting()),
         ];
         let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
         let mut words: Vec<String> = kinds.map(|(n, word)| format!("{} {word}", thousands(n))).collect();

@@ -4,16 +4,17 @@ use ratatui::text::Span;
 
 use crate::proposal::Rung;
 use crate::protocol::{Call, ItemId};
-use crate::text::number::{plural, thousands};
+use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::Ctx;
-use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
 use crate::tui::text::highlight::{Code, Source};
 use crate::tui::text::{show, wrap};
 use crate::tui::theme::Role;
 
 use super::fields;
+use crate::messages::{count, tools as say};
 
 /// Lines of one call, wrapped for the pane.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl Viewer {
         self.codes.clear();
         let fields = fields::read(&call.arguments);
         if fields.is_empty() && !call.arguments.trim().is_empty() {
-            self.block("arguments", &call.arguments);
+            self.block(say::arguments(), &call.arguments);
         }
         for field in &fields {
             self.block(&field.name, &field.value);
@@ -74,13 +75,13 @@ impl Viewer {
         }
         // Where nothing differed there is nothing to say.
         if let Some(rung) = call.rung.filter(|rung| *rung != Rung::Exact) {
-            self.block("found", rung.word());
+            self.block(say::found(), found_word(rung));
         }
         if let Some(reason) = &call.reason {
-            self.block("why not", reason);
+            self.block(say::why_not(), reason);
         }
         if let Some(result) = &call.result {
-            self.block("result", result);
+            self.block(say::result(), result);
             if call.verb.done == "read" {
                 self.colour(&call.main, result);
             }
@@ -168,11 +169,11 @@ impl Viewer {
                 let text: Vec<&str> = self.lines.iter().map(|(_, l)| l.as_str()).collect();
                 return (
                     true,
-                    vec![PaneEffect::Run(Effect::Copy(text.join("\n"))), PaneEffect::Say("the call is copied".into())],
+                    vec![PaneEffect::Run(Effect::Copy(text.join("\n"))), PaneEffect::Say(say::call_copied().into())],
                 );
             }
             Action::Search => {
-                let prompt = "search in the result".to_string();
+                let prompt = say::search_result().to_string();
                 return (true, vec![PaneEffect::Line { purpose: LineFor::Search, prompt, text: self.words.clone() }]);
             }
             Action::NextMatch => return (true, self.search(self.top + 1, true)),
@@ -225,7 +226,7 @@ impl Viewer {
                 self.top = i.min(self.last_top());
                 Vec::new()
             }
-            None => vec![PaneEffect::Say(format!("{} is not in this result", self.words))],
+            None => vec![PaneEffect::Say(say::not_in_result(&self.words))],
         }
     }
 
@@ -238,7 +239,7 @@ impl Viewer {
         let hits: Vec<usize> = (0..self.rows.len()).filter(|i| holds(&self.rows[*i])).collect();
         let seen = self.top..self.top + self.body();
         let at = hits.iter().position(|i| seen.contains(i)).map_or(0, |at| at + 1);
-        Some(format!("{} of {}", thousands(at), thousands(hits.len())))
+        Some(say::hits(&thousands(at), &thousands(hits.len())))
     }
 
     /// The note on the pane line.
@@ -247,8 +248,8 @@ impl Viewer {
             return hits;
         }
         match self.rows.len().saturating_sub(self.top + self.body()) {
-            0 => ctx.key(Context::Tools, Action::Open).map(|key| format!("{key} closes")).unwrap_or_default(),
-            below => format!("{} below", plural(below, "line")),
+            0 => ctx.key(Context::Tools, Action::Open).map(|key| say::closes(&key)).unwrap_or_default(),
+            below => say::below(&count::lines(below)),
         }
     }
 

@@ -1,0 +1,58 @@
+//! What the screen says in passing, and what was wrong with the files of keys and themes.
+
+messages! {
+    proposal_waits: "a proposal waits for you", "提案が確認を待っています";
+    nebula_asks: "nebula asks", "nebulaからの質問です";
+    nebula_done: "nebula is done", "nebulaの作業が終わりました";
+    copied: "copied", "コピーしました";
+    copied_lines(n): "copied {n} lines", "{n}行をコピーしました";
+    change_gone(path, key): "the change of {path} is not available now; {key} shows the proposal", "{path}の変更は現在表示できません。{key}で提案を表示";
+    no_question: "no question waits", "待っている質問はありません";
+    drifted(path): "{path} was changed outside nebula", "{path}がnebula外で変更されました";
+    drifted_files(n): "{n} files were changed outside nebula", "{n}ファイルがnebula外で変更されました";
+    connected(provider): "connected to {provider}", "{provider}に接続しました";
+    not_sent: "the message was not sent", "メッセージは送信されませんでした";
+    shows_proposal(key): "the proposal waits; {key} shows it", "提案が待っています。{key}で表示";
+    proposal_waits_on: "the proposal waits", "提案が待っています";
+    turn_running(key): "a turn is running; {key} again ends it and quits", "ターンを実行中です。もう一度{key}で中止して終了";
+    again_quits(key): "{key} again quits", "もう一度{key}で終了";
+    session_open: "this session is open; start a new one before you delete it", "このセッションは開いています。削除する前に新しいセッションを開始してください";
+    current: "now", "現在";
+    pasted_characters(n): "[pasted {n} characters]", "[{n}文字を貼り付け]";
+    pasted_lines(n): "[pasted {n} lines]", "[{n}行を貼り付け]";
+    something_else: "something else", "その他";
+    write_below: "write it below", "下に入力";
+    run_the_plan: "Run the plan.", "計画を実行してください。";
+
+    // An external editor.
+    not_handed(error): "the text could not be handed to the editor: {error}", "エディターにテキストを渡せませんでした: {error}";
+    not_read_back(error): "what the editor left could not be read: {error}", "エディターの結果を読めませんでした: {error}";
+    not_started(program, error): "{program} could not be started ({error}); set $EDITOR to another", "{program}を起動できませんでした（{error}）。$EDITORを変更してください";
+    editor_failed(program, status): "{program} ended with {status}; what it wrote was not used", "{program}が{status}で終了したため、結果は使われませんでした";
+
+    // keys.toml.
+    unused_theme: "The theme is not used; the file is left as it is.", "このテーマは使われません。ファイルはそのままです。";
+    left_out: "It is left out; all other keys of the file count.", "この項目は無視されます。ファイルのほかのキーは有効です。";
+    cannot_read(path, why): "{path} cannot be read: {why}", "{path}を読めません: {why}";
+    own_keys: "The keys are those that nebula comes with.", "nebulaの既定のキーを使います。";
+    dark_until: "The theme is dark until you choose another with /theme.", "/themeで選ぶまでテーマはdarkです。";
+    no_context(name, all): "there is no context [{name}]; there are {all}", "コンテキスト[{name}]はありません。使えるのは{all}です";
+    no_key(context, chord): "[{context}] {chord} is no key; write it like \"ctrl-r\", \"f2\", \"A\" or \"g g\"", "[{context}] {chord}はキーではありません。\"ctrl-r\"、\"f2\"、\"A\"、\"g g\"のように書いてください";
+    no_action(context, chord, action, hint): "[{context}] {chord}: there is no action {action}{hint}", "[{context}] {chord}: アクション{action}はありません{hint}";
+    same_key(context, chord, other): "[{context}] {chord} and {other} are the same key; keep one of them", "[{context}] {chord}と{other}は同じキーです。どちらか1つにしてください";
+    hidden_key(context, long, short): "[{context}] {long} can never be typed, because {short} is bound too; unbind one with false", "[{context}] {short}にも割り当てがあるため、{long}は入力できません。どちらかをfalseで解除してください";
+    must_be_table(name): "{name} must be a table: [{name}]", "{name}はテーブルにしてください: [{name}]";
+    name_in_quotes: "; write a name in quotes, or false", "。名前を引用符で囲むか、falseを書いてください";
+    did_you_mean(name): "; did you mean {name}?", "。{name}のことですか？";
+    own_key: "a key of your own", "自分で設定したキー";
+
+    // Themes.
+    unknown_theme(name, all): "no theme is called {name}; there are: {all}", "{name}というテーマはありません。使えるのは: {all}";
+    not_colour(key, value): "{key} is {value}, which is neither #rrggbb nor in its palette", "{key}の{value}は#rrggbbでもパレットの色でもありません";
+    no_role(name): "there is no role {name}", "ロール{name}はありません";
+    no_attribute(role, name): "{role} has attribute {name}; there are bold, faint, italic, underline, reverse", "{role}の属性{name}はありません。使えるのはbold、faint、italic、underline、reverseです";
+    missing_role(name): "role {name} is missing; give it, or set inherits = \"dark\"", "ロール{name}がありません。追加するか、inherits = \"dark\"を設定してください";
+    no_parent(name, all): "there is no theme {name} to inherit from; there are: {all}", "継承元のテーマ{name}はありません。使えるのは: {all}";
+    circle: "the theme inherits from itself", "テーマが自分自身を継承しています";
+    theme_named(name): "theme {name}", "テーマ{name}";
+}

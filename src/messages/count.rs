@@ -1,0 +1,30 @@
+//! Things that are counted.
+
+messages! {
+    bytes(n): "{n} byte" | "{n} bytes", "{n}バイト";
+    changesets(n): "{n} changeset" | "{n} changesets", "{n}件のチェンジセット";
+    characters(n): "{n} character" | "{n} characters", "{n}文字";
+    files(n): "{n} file" | "{n} files", "{n}ファイル";
+    hidden_characters(n): "{n} hidden character" | "{n} hidden characters", "不可視文字{n}個";
+    hunks(n): "{n} hunk" | "{n} hunks", "{n}ハンク";
+    lines(n): "{n} line" | "{n} lines", "{n}行";
+    models(n): "{n} model" | "{n} models", "モデル{n}件";
+    more_lines(n): "{n} more line" | "{n} more lines", "あと{n}行";
+    more(n): "{n} more", "あと{n}件";
+    names(n): "{n} name" | "{n} names", "{n}件";
+    more_files(n): "{n} more file" | "{n} more files", "あと{n}ファイル";
+    questions(n): "{n} question" | "{n} questions", "{n}件の質問";
+    rules(n): "{n} rule" | "{n} rules", "ルール{n}件";
+    sessions(n): "{n} session" | "{n} sessions", "{n}件のセッション";
+    steps(n): "{n} step" | "{n} steps", "{n}ステップ";
+    unchanged_lines(n): "{n} unchanged line" | "{n} unchanged lines", "変更のない{n}行";
+    versions(n): "{n} version" | "{n} versions", "{n}件のバージョン";
+}
+
+/// A size as people read it: `812 bytes`, `1.7 GiB`.
+pub fn size(size: u64) -> String {
+    match usize::try_from(size) {
+        Ok(n) if n < 1 << 10 => bytes(n),
+        _ => crate::text::size::words(size),
+    }
+}

@@ -1,0 +1,85 @@
+//! The diff pane: proposals, hunks, the session's changes.
+
+messages! {
+    proposal: "proposal", "提案";
+    changed_in_session: "changed in this session", "このセッションの変更";
+    diff: "diff", "差分";
+    no_answer: "no answer", "回答なし";
+    written: "written", "書き込み済み";
+    written_of(n, hunks): "{n} of {hunks} written", "{hunks}中{n}件を書き込み済み";
+    not_written_changed: "not written: changed on disk", "未書き込み: ディスク上で変更されました";
+    not_written: "not written", "未書き込み";
+    withdrawn: "withdrawn", "取り下げ";
+    being_written: "being written", "書き込み中";
+    unified: "unified", "統合表示";
+    side_by_side: "side by side", "左右並べて";
+    settled: "the proposal is settled; the edit was not used", "提案は決定済みのため、編集は使われませんでした";
+    left_as_proposed: "the result was left as proposed", "結果は提案のままです";
+    equals_file: "the result equals the file as it is: rejected", "結果が現在のファイルと同じため、却下しました";
+    kept_as_reason: "kept as the reason; it is sent with the decision", "理由として保存しました。決定と一緒に送信されます";
+    not_in_diff(words): "{words} is not in this diff", "{words}はこの差分にありません";
+    nothing_proposed: "nothing is proposed; a change is shown here before it happens", "提案はありません。変更は実行前にここに表示されます";
+    before: "before", "変更前";
+    after: "after", "変更後";
+    you: "you", "あなた";
+
+    // How a hunk stands.
+    undecided: "undecided", "未決定";
+    undecided_left: " undecided", " 未決定";
+    accepted: "accepted", "承認";
+    rejected: "rejected", "却下";
+    edited: "edited", "編集済み";
+
+    // Decisions.
+    stays_pending: "the proposal stays pending; nothing is written", "提案は保留のままです。何も書き込まれません";
+    stays_undecided(open, all): "the proposal stays pending, {open} of {all} undecided; nothing is written", "提案は保留のままです（{all}件中{open}件が未決定）。何も書き込まれません";
+    why_one: "why was it rejected?", "却下の理由は？";
+    why_many: "why were they rejected?", "却下の理由は？";
+    approve_again: "A again to approve all further edits in this session", "もう一度Aを押すと、このセッションの今後の編集をすべて承認します";
+    ask_about_hunk: "ask about this hunk; Alt-Enter sends it with the decision", "このハンクについて質問。Alt-Enterで決定と一緒に送信";
+    search: "search in the diff", "差分を検索";
+    hunk_copied: "the hunk is copied", "ハンクをコピーしました";
+
+    // The head of a hunk.
+    hunk_of(n, all): "hunk {n} of {all}  ", "ハンク {n}/{all}  ";
+    inside(item): "  in {item}", "  {item}内";
+    found_wide: "   found: ", "   一致: ";
+    found: "found: ", "一致: ";
+    exact: "exact", "完全";
+    by_line_endings: "by line endings", "改行コードを無視";
+    by_trailing_space: "by trailing space", "行末の空白を無視";
+    by_indentation: "by indentation", "インデントを無視";
+    by_look_alikes: "by look-alikes", "似た文字として";
+    by_its_ends: "by its ends", "両端の行で";
+    inexact: "inexact", "不完全";
+    gets_lines: "an empty file gets lines", "空のファイルに行を追加";
+    line(n): "line {n}", "{n}行目";
+    lines(first, last): "lines {first}-{last}", "{first}-{last}行目";
+    new_file: "new file", "新しいファイル";
+    new_file_of(lines): "new file, {lines}", "新しいファイル、{lines}";
+    deletes: "deletes the file", "ファイルを削除";
+    deletes_of(lines): "deletes the file, {lines}", "ファイルを削除、{lines}";
+    moved: "move", "移動";
+    not_text: "not a text", "テキストではありません";
+    permissions: "permissions", "パーミッション";
+    changed_on_disk: "changed on disk", "ディスク上で変更";
+    acts_later: "acts later", "あとで作用";
+    no_newline: "no newline at the end", "末尾に改行なし";
+
+    // What has no lines to show.
+    empty: "empty", "空";
+    moved_here(from): "moved here from {from}", "{from}から移動";
+    moves_to(path): "moves to {path}", "{path}へ移動";
+    another_path: "another path", "別のパス";
+    a_link(target): "a link to {target}", "{target}へのリンク";
+    too_large(bytes): "{bytes} bytes, too large to be shown", "{bytes}バイト、大きすぎるため表示できません";
+    folder_of_mode(mode): "a folder of mode {mode}", "モード{mode}のフォルダー";
+    bytes_not_text(bytes): "{bytes} bytes, not a text", "{bytes}バイト、テキストではありません";
+    nothing: "nothing", "なし";
+    bytes(bytes): "{bytes} bytes", "{bytes}バイト";
+    a_folder: "a folder", "フォルダー";
+    differs_from(before, after, byte): "{before} become {after}, differs from byte {byte}", "{before}が{after}に。{byte}バイト目から異なります";
+    now_are(before, after): "{before} become {after}", "{before}が{after}に";
+    default_mode: "default", "既定";
+    becomes(before, after): "{before} becomes {after}", "{before}が{after}に";
+}

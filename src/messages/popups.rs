@@ -1,0 +1,101 @@
+//! What opens over the panes or in place of them: connect, files, lists, sessions, the screen without a model.
+
+messages! {
+    // Connect.
+    connect: "connect", "接続";
+    next: "next", "次へ";
+    next_field: "next field", "次の項目";
+    choose: "choose", "選択";
+    back: "back", "戻る";
+    step_of(step, of): "step {step} of {of}", "手順{step}/{of}";
+    also(others): "also: {others}", "ほかに: {others}";
+    provider: "provider", "提供元";
+    address: "address", "アドレス";
+    key: "key", "キー";
+    openai: "OpenAI", "OpenAI";
+    anthropic: "Anthropic", "Anthropic";
+    gemini: "Gemini", "Gemini";
+    any_server: "any server", "任意のサーバー";
+    paste_it: "paste it here", "ここに貼り付け";
+    for_this_run: "for this run only   gone when nebula ends", "今回の実行のみ   nebulaの終了時に消えます";
+    in_a_file: "in a file   ~/.nebula/credentials.json, mode 0600", "ファイルに保存   ~/.nebula/credentials.json、モード0600";
+    goes_alone: "either way it goes to that server alone", "どちらの場合もそのサーバーだけに送られます";
+    keep_it: "keep it", "保存";
+    address_begins: "the address begins with http:// or https://", "アドレスはhttp://かhttps://で始めてください";
+    key_needed: "a key is needed", "キーが必要です";
+    checking: "checking with one request", "リクエスト1回で確認中";
+    loopback: "a loopback address needs no key", "ループバックアドレスにはキー不要";
+    one_request(variable): "one request checks it; ${variable} would win over it", "リクエスト1回で確認します。${variable}があればそちらが優先されます";
+    check_key: "check the key", "キーを確認";
+    connecting: "connecting", "接続中";
+    accepted: "accepted", "確認済み";
+    chosen_later: "chosen once the key is checked", "キーの確認後に選択";
+    as_typed: "as typed", "入力どおり";
+    matching(n, all): "{n} of {all} that match", "一致{all}件中{n}";
+    typing_narrows: "typing narrows the list", "入力で絞り込み";
+    next_models(names): "next: {names}", "次: {names}";
+
+    // Files.
+    looking: "looking", "検索中";
+    hits(n, all): "{n} of {all}", "{n}/{all}";
+    hits_so_far(n, all): "{n} of {all} so far", "{n}/{all}（検索中）";
+    insert: "insert", "挿入";
+    scroll_preview: "scroll preview", "プレビューをスクロール";
+    scroll: "scroll", "スクロール";
+    only_these_lines: "only these lines", "この行だけ";
+    lines: "lines", "行";
+    close: "close", "閉じる";
+    files: "files", "ファイル";
+    no_file_matches: "no file matches", "一致するファイルはありません";
+    lines_and_size(lines, size): "{lines}, {size}", "{lines}、{size}";
+    not_text: "not a text", "テキストではありません";
+
+    // Lists.
+    asking: "asking", "問い合わせ中";
+    run: "run", "実行";
+    take: "take", "決定";
+    complete: "complete", "補完";
+    takes_typed(key): "{key} takes the name as typed", "{key}で入力した名前を使います";
+    no_prompts: "none yet: write one as .nebula/prompts/NAME.md", "まだありません。.nebula/prompts/NAME.mdに書いてください";
+    nothing_matches: "nothing matches", "一致なし";
+
+    // Sessions.
+    search_sessions: "search titles and messages", "タイトルとメッセージを検索";
+    in_use_elsewhere: "another nebula process uses this session; it can be forked", "このセッションは別のnebulaプロセスが使用中です。フォークできます";
+    new_title: "new title", "新しいタイトル";
+    title: "title", "タイトル";
+    state: "state", "状態";
+    messages: "messages", "件数";
+    model: "model", "モデル";
+    age: "age", "経過";
+    loading: "loading", "読み込み中";
+    no_session_key(key): "no session yet; {key} starts one", "セッションはまだありません。{key}で開始";
+    no_session: "no session yet", "セッションはまだありません";
+    nothing_found: "nothing found", "見つかりません";
+    on_disk_since: "on disk since then", "その後のディスク";
+    changed_outside(time): "changed outside nebula, {time}", "nebula外で変更、{time}";
+    as_left: "as nebula left it", "nebulaの変更時のまま";
+    cost: "cost ", "費用 ";
+    changes: "changes", "変更";
+    unclean_long: "not closed cleanly: nebula was stopped", "異常終了: nebulaが停止されました";
+    in_use_long: "in use by another nebula; it can be forked", "別のnebulaが使用中。フォークできます";
+    unclean: "not closed cleanly", "異常終了";
+    unclean_short: "not closed", "異常終了";
+    drifted(n): "{n} changed", "変更{n}件";
+    older(n): "{n} older", "以前の{n}件";
+    in_use: "in use", "使用中";
+
+    // Without a model.
+    tour: "tour", "ツアー";
+    tour_detail: "two minutes, offline; the model is a recording", "2分、オフライン。モデルは録画です";
+    tour_detail_short: "offline; the model is a recording", "オフライン。モデルは録画";
+    connect_detail: "choose a provider and paste a key; one request checks it", "提供元を選びキーを貼り付け。リクエスト1回で確認します";
+    connect_detail_short: "choose a provider, paste a key", "提供元を選びキーを貼り付け";
+    other_ways: "other ways", "ほかの方法";
+    a_variable: "a variable, then start nebula again", "変数を設定してnebulaを再起動";
+    which_wins: "the variable wins, then apiKeyCommand, then ~/.nebula/credentials.json", "優先順位は変数、apiKeyCommand、~/.nebula/credentials.jsonの順です";
+    local_server: "a local server", "ローカルサーバー";
+    looking_for_server: "looking; one that starts later is found by itself", "検索中。あとで起動したものも自動で見つかります";
+    nothing_answers(ports): "nothing answers on {ports}; one that starts later is found by itself", "{ports}は応答なし。あとで起動したものも自動で見つかります";
+    never_stored: "A key is never stored unless you ask, never shown, never logged.", "キーは求められない限り保存せず、表示も記録もしません。";
+}
