@@ -48,7 +48,7 @@ messages! {
     first_last_session: "first, last session", "最初、最後のセッション";
     back_to_the_open_session: "back to the open session", "開いているセッションへ戻る";
     start: "start", "開始";
-    choose_down_to_the_recent_sessions: "choose; down to the recent sessions", "選択。下で最近のセッションへ";
+    choose_or_down: "choose, or down to the sessions", "選択。下で最近のセッションへ";
     open: "open", "開く";
     decide: "decide", "決定";
     accept: "accept", "承認";
