@@ -253,6 +253,22 @@ fn a_file_that_acts_later_is_refused_where_nobody_can_approve_it() {
 }
 
 #[test]
+fn the_result_of_a_read_is_told_once() {
+    let w = World::new();
+    fs::write(w.path("work/a.txt"), "one\n").expect("written");
+    let call = json!({"index": 0, "id": "c", "name": "readFile", "arguments": r#"{"path": "a.txt"}"#});
+    let recording = w.recording(&[
+        &[(0, json!({"call": call})), (0, json!({"end": "calls"}))],
+        &[(0, json!({"text": "ok"})), (0, json!({"end": "stop"}))],
+    ]);
+    let output = w.run(&["task", "hi", "--json", "--replay", &recording]);
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert_eq!(text.matches(r#""type":"tool_result""#).count(), 1, "{text}");
+    let (_, err) = w.told(&["task", "hi", "--replay", &recording]);
+    assert_eq!(err.matches("readFile a.txt").count(), 1, "{err}");
+}
+
+#[test]
 fn a_command_about_memory_says_why_it_cannot_be_used() {
     let commands: [&[&str]; 4] = [
         &["sessions", "list", "--json"],

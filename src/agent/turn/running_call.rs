@@ -16,9 +16,17 @@ use crate::agent::turn::call_item::CallItem;
 use crate::protocol::CallState;
 use crate::tools::{Args, Progress, RunResult, Tool, ToolContext};
 
+/// What a call came to.
+struct Ran {
+    result: Result<RunResult, String>,
+    took: Duration,
+    /// Its output was shown when it existed.
+    is_shown: bool,
+}
+
 /// A call of a tool under way. It is stopped when it is dropped.
 pub struct RunningCall {
-    handle: JoinHandle<(Result<RunResult, String>, Duration)>,
+    handle: JoinHandle<Ran>,
     progress: mpsc::UnboundedReceiver<String>,
     stop: CancellationToken,
 }
@@ -66,7 +74,7 @@ impl RunningCall {
         let handle = tokio::spawn({
             let (stop, began) = (stop.clone(), Instant::now());
             async move {
-                let ran = match Args::new(arguments) {
+                let result = match Args::new(arguments) {
                     Ok(args) => {
                         let mut running = tool.run(sight, args, Progress::to(lines), stop.clone());
                         tokio::select! {
@@ -81,35 +89,29 @@ impl RunningCall {
                     }
                     Err(why) => Err(why),
                 };
-                let took = began.elapsed();
-                if let (Some((item, events)), Ok(RunResult::Output(output))) = (&mut display, &ran)
+                let mut ran = Ran { result, took: began.elapsed(), is_shown: false };
+                if let (Some((item, events)), Ok(RunResult::Output(output))) = (&mut display, &ran.result)
                     && !output.is_error
                 {
-                    item.take_output(output, Some(took));
+                    item.take_output(output, Some(ran.took));
                     item.set(events, CallState::Done).await;
+                    ran.is_shown = true;
                 }
-                (ran, took)
+                ran
             }
         });
         RunningCall { handle, progress, stop }
     }
 
     /// Waits for its end, and shows its progress until then. Returns `None` when the turn is stopped: the call is not
-    /// waited for.
+    /// waited for. Where the output is shown already, `item` has it and is done.
     pub async fn end(mut self, context: &SessionContext, item: &mut CallItem) -> Option<Result<RunResult, String>> {
         let ended = loop {
             tokio::select! {
                 biased;
+                // What was shown as done stays done when the turn is stopped.
+                ended = &mut self.handle => break Some(ended),
                 () = self.stop.cancelled() => break None,
-                ended = &mut self.handle => {
-                    break Some(match ended {
-                        Ok((ran, took)) => {
-                            item.call.took = Some(took);
-                            ran
-                        }
-                        Err(_) => Err("it failed in nebula itself; try another way".into()),
-                    });
-                }
                 Some(line) = self.progress.recv() => {
                     item.call.summary = line;
                     item.tell(&context.events).await;
@@ -117,7 +119,17 @@ impl RunningCall {
             }
         };
         item.call.summary.clear();
-        ended
+        let Ok(ran) = ended? else { return Some(Err("it failed in nebula itself; try another way".into())) };
+        item.call.took = Some(ran.took);
+        match &ran.result {
+            Ok(RunResult::Output(output)) if ran.is_shown => {
+                item.take_output(output, None);
+                item.call.state = CallState::Done;
+            }
+            _ if self.stop.is_cancelled() => return None,
+            _ => {}
+        }
+        Some(ran.result)
     }
 }
 

@@ -209,8 +209,10 @@ impl ToolRun<'_> {
             self.context.services.knows(path, sha);
             record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
         }
-        item.take_output(&output, None);
-        item.set(&self.context.events, CallState::Done).await;
+        if item.call.state != CallState::Done {
+            item.take_output(&output, None);
+            item.set(&self.context.events, CallState::Done).await;
+        }
         record.display = Some(item.record());
         let images = output.blocks.into_iter().map(|block| image(&call.name, block)).collect();
         self.result_with(item.id, call, native, record, &output.text, images);
