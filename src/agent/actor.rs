@@ -20,6 +20,7 @@ use crate::agent::session::{export, settings, system_prompt};
 use crate::agent::turn::{self, Begin};
 use crate::agent::{commit, model};
 use crate::memory;
+use crate::messages::agent as say;
 use crate::protocol::{
     Cause, Command, EventBody, ExportFormat, Item, Level, Notice, Prompt, SessionChange, SessionInfo, TurnEnd,
 };
@@ -210,7 +211,7 @@ impl Actor {
             }
             Command::Export(format) => match context.id() {
                 Some(id) => self.export(&id, format).await,
-                None => context.say(Level::Info, "there is no session to export yet", "").await,
+                None => context.say(Level::Info, say::no_session_to_export(), "").await,
             },
             Command::DraftCommit => self.draft = Some(commit::draft(context)),
             Command::Commit(message) => self.commit = Some(commit::commit(context, message)),
@@ -223,8 +224,8 @@ impl Actor {
     /// the front end.
     async fn submit(&mut self, prompt: Prompt) {
         let why = match (&self.turn, &self.session) {
-            (Some(_), _) => "nebula is working; the message goes into the queue",
-            (None, None) => "this session cannot go on: open it again",
+            (Some(_), _) => say::queued(),
+            (None, None) => say::cannot_go_on(),
             (None, Some(_)) if prompt.text.trim().is_empty() => return,
             (None, Some(_)) => return self.begin(Begin::Prompt(prompt)).await,
         };
@@ -234,10 +235,10 @@ impl Actor {
     /// Begins summarising, unless there is nothing or a turn runs.
     async fn compact(&mut self) {
         if self.turn.is_some() {
-            return self.context.say(Level::Info, "nebula is working: /compact when the turn is over", "").await;
+            return self.context.say(Level::Info, say::compact_later(), "").await;
         }
         if self.session.as_ref().is_none_or(|s| s.messages.is_empty()) {
-            return self.context.say(Level::Info, "there is nothing to summarise yet", "").await;
+            return self.context.say(Level::Info, say::nothing_to_summarise(), "").await;
         }
         self.begin(Begin::Compact).await;
     }
@@ -246,23 +247,23 @@ impl Actor {
     async fn undo_compact(&mut self) {
         let context = &self.context;
         let Some(session) = self.session.as_mut().filter(|_| self.turn.is_none()) else {
-            return context.say(Level::Info, "nebula is working: /compact undo when the turn is over", "").await;
+            return context.say(Level::Info, say::compact_undo_later(), "").await;
         };
         if session.summary.take().is_none() {
-            return context.say(Level::Info, "no summary stands for this conversation", "").await;
+            return context.say(Level::Info, say::no_summary(), "").await;
         }
         session.window.reset();
         let id = session.id.clone();
         context.services.memory.post(move |memory| memory.set_summary(&id, None));
-        context.say(Level::Info, "the whole conversation is sent again from the next message on", "").await;
+        context.say(Level::Info, say::whole_again(), "").await;
     }
 
     async fn begin(&mut self, begin: Begin) {
         if self.turn.is_some() {
-            return self.context.events.notice(Level::Info, "nebula is working already", "").await;
+            return self.context.events.notice(Level::Info, say::working_already(), "").await;
         }
         let Some(session) = self.session.take() else {
-            return self.context.events.notice(Level::Info, "there is nothing to go on with", "").await;
+            return self.context.events.notice(Level::Info, say::nothing_to_go_on(), "").await;
         };
         let stop = CancellationToken::new();
         let task = tokio::spawn(turn::run(Arc::clone(&self.context), session, begin, stop.clone()));
@@ -283,8 +284,8 @@ impl Actor {
                 let context = Arc::clone(&self.context);
                 let reloaded = tokio::task::spawn_blocking(move || open::reload(&context)).await;
                 self.session = reloaded.ok().and_then(Result::ok);
-                let message = "the turn failed in nebula itself".to_string();
-                let hint = "What was said is in memory.".to_string();
+                let message = say::turn_failed().to_string();
+                let hint = say::in_memory().to_string();
                 self.context.events.notice(Level::Error, &message, &hint).await;
                 let end = TurnEnd::Failed { message, hint, resumable: false, cause: Cause::default() };
                 EventBody::TurnEnded(self.context.events.last_turn(), end)
@@ -334,8 +335,8 @@ impl Actor {
             tokio::spawn(system_prompt::look_at_rules(Arc::clone(&context), session.in_play.clone()));
             self.tell_drifted(&session).await;
         } else if context.services.connection().provider.is_some_and(|p| p.recorded()) {
-            let detail = "What it says was recorded. Tools, approvals, archive and memory are real.";
-            context.events.notice(Level::Info, "the model is a recording", detail).await;
+            let detail = say::recording_long();
+            context.events.notice(Level::Info, say::recording(), detail).await;
         }
         for notice in standing {
             context.events.add(Item::Notice(notice)).await;
@@ -362,10 +363,10 @@ impl Actor {
             return;
         }
         let title = match drifted.as_slice() {
-            [one] => format!("{one} has changed on disk since this session"),
-            many => format!("{} files have changed on disk since this session", many.len()),
+            [one] => say::changed_since(&one),
+            many => say::files_changed_since(&many.len()),
         };
-        let detail = format!("{}. nebula will read them again before it edits them.", drifted.join(", "));
+        let detail = say::read_again(&drifted.join(", "));
         self.context.events.send(EventBody::Drifted(drifted)).await;
         self.context.events.notice(Level::Info, title, detail).await;
     }
@@ -378,17 +379,17 @@ impl Actor {
                 if let Some(session) = self.session.as_mut().filter(|s| s.id == id) {
                     session.title = Some(title.clone());
                 }
-                let said = format!("renamed to {title}");
+                let said = say::renamed(&title);
                 (memory.ask(move |memory| memory.rename(&id, &title)).await, said)
             }
             SessionChange::Delete(id) => {
-                (memory.ask(move |memory| memory.delete(&id)).await, "session deleted".to_string())
+                (memory.ask(move |memory| memory.delete(&id)).await, say::deleted().to_string())
             }
             SessionChange::Export(id, format) => return self.export(&id, format).await,
         };
         match done {
             Ok(()) => self.context.say(Level::Info, said, "").await,
-            Err(e) => self.context.events.notice(Level::Error, e.to_string(), "Nothing was changed.").await,
+            Err(e) => self.context.events.notice(Level::Error, e.to_string(), say::nothing_changed()).await,
         }
     }
 
@@ -396,9 +397,9 @@ impl Actor {
     async fn export(&mut self, id: &str, format: ExportFormat) {
         let (context, id) = (Arc::clone(&self.context), id.to_string());
         let made = tokio::task::spawn_blocking(move || export::proposal(&context, &id, format)).await;
-        match made.unwrap_or_else(|_| Err("the export failed in nebula itself".into())) {
+        match made.unwrap_or_else(|_| Err(say::export_failed().into())) {
             Ok(proposal) => self.restores.begin_plain(&self.context, proposal, "export"),
-            Err(why) => self.context.events.notice(Level::Error, why, "Nothing was written.").await,
+            Err(why) => self.context.events.notice(Level::Error, why, say::nothing_written()).await,
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
 use crate::archive::staging::CommandInfo;
 use crate::execute::command::{SealedCommand, seal};
+use crate::messages::agent as say;
 use crate::protocol::Level;
 use crate::shell::{self, Command, CommandReport, CommandRequest, Keeper, SealResult, StartError, Stopped};
 use crate::tools::CommandCall;
@@ -40,7 +41,7 @@ pub async fn begin(
         adopt_and_say(&services);
         commands.begin(&request, keeper, info, None)
     });
-    begun.await.unwrap_or_else(|_| Err(StartError::Refused("the command failed in nebula itself".into())))
+    begun.await.unwrap_or_else(|_| Err(StartError::Refused(say::command_failed().into())))
 }
 
 /// Seals what a command changed so far, and reports the result.
@@ -53,7 +54,7 @@ pub async fn finish(
     let services = Arc::clone(&context.services);
     let sealing = Arc::clone(&command);
     let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &sealing, &info)).await;
-    let (sealed, failure) = match sealed.unwrap_or_else(|_| Err("sealing failed in nebula itself".into())) {
+    let (sealed, failure) = match sealed.unwrap_or_else(|_| Err(say::sealing_failed().into())) {
         Ok(sealed) => (sealed, None),
         Err(why) => (SealedCommand::default(), Some(why)),
     };
@@ -61,7 +62,7 @@ pub async fn finish(
         tell_changeset(context, &id.to_string()).await;
     }
     if let Some(why) = &failure {
-        let detail = "The states are in .shaft/commands; the next command or start archives them.";
+        let detail = say::states_kept();
         context.say(Level::Error, format!("what {} changed is not archived yet: {why}", command.id), detail).await;
     }
     let exit = command.running.progress().exit.clone();

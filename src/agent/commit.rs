@@ -13,6 +13,7 @@ use crate::agent::session::context::SessionContext;
 use crate::context::commit as staged;
 use crate::context::templates::Templates;
 use crate::git::{Repository, Trust};
+use crate::messages::agent as say;
 use crate::protocol::{EventBody, Level};
 use crate::provider::{Answer, Message, Provider, Request, SkipBackoff};
 
@@ -29,7 +30,7 @@ pub fn draft(context: &Arc<SessionContext>) -> CancellationToken {
                 EventBody::CommitEnded
             }
             None => {
-                context.say(Level::Info, "no commit message was written", "").await;
+                context.say(Level::Info, say::no_message(), "").await;
                 EventBody::CommitEnded
             }
         };
@@ -51,7 +52,7 @@ pub fn commit(context: &Arc<SessionContext>, message: String) -> JoinHandle<()> 
         match done.unwrap_or_else(|_| Err("git could not be run".into())) {
             Ok(done) => context.say(Level::Info, done.said, done.left_out.unwrap_or_default()).await,
             Err(why) => {
-                context.events.notice(Level::Error, "nothing was committed", why).await;
+                context.events.notice(Level::Error, say::nothing_committed(), why).await;
                 context.services.events.send(EventBody::CommitMessage(message)).await;
             }
         }
@@ -60,7 +61,7 @@ pub fn commit(context: &Arc<SessionContext>, message: String) -> JoinHandle<()> 
 
 async fn drafted(context: &SessionContext) -> Result<String, (String, String)> {
     let (provider, model) = (context.services.connection().provider, context.model());
-    let provider = provider.ok_or(("no model is connected".to_string(), String::new()))?;
+    let provider = provider.ok_or((say::no_model().to_string(), String::new()))?;
     let (templates, language) = {
         let config = lock(&context.services.config);
         (Templates::new(&context.services.workspace, config.paths.folder()), config.language.clone())
@@ -97,7 +98,7 @@ pub async fn propose(
         answer.push(&delta.map_err(|e| (e.message, e.hint))?);
     }
     match staged::tidied(&answer.text) {
-        text if text.is_empty() => Err(("the model proposed no message".into(), "Try again, or another model.".into())),
+        text if text.is_empty() => Err((say::no_proposed_message().into(), say::try_again().into())),
         text => Ok(text),
     }
 }
@@ -113,12 +114,8 @@ pub fn run(root: &Path, message: &str, trust: Trust) -> Result<Committed, String
     let repository = Repository::find(root).map_err(|e| e.to_string())?;
     let left_out = trust == Trust::Nothing && repository.has_commit_hooks();
     let said = repository.commit(message, trust).map_err(|e| e.to_string())?;
-    Ok(Committed { said, left_out: left_out.then_some(HOOKS_LEFT_OUT) })
+    Ok(Committed { said, left_out: left_out.then_some(say::hooks_not_run()) })
 }
-
-/// Said where a commit did not run the repository's hooks.
-const HOOKS_LEFT_OUT: &str =
-    "its hooks were not run, because this folder is not in `trusted`; add it there to run them";
 
 /// The result of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,6 +13,7 @@ use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, sha256};
 use crate::execute::{ApplyError, Executed, UNGUARDED, execute};
 use crate::memory::Cause;
+use crate::messages::agent as say;
 use crate::proposal::{Consent, Decided, Decision, Proposal, RestorePreview, State};
 use crate::protocol::{Approval, EventBody, Level, Outcome};
 
@@ -119,7 +120,7 @@ async fn ask(
     for file in &proposal.files {
         if let Some(glob) = context.services.archive.excluded_by(&file.path) {
             let title = format!("{} is not archived (archiveExclude: {glob})", file.path);
-            context.say(Level::Warning, title, "Once written, nebula cannot undo this change.").await;
+            context.say(Level::Warning, title, say::cannot_undo()).await;
         }
     }
     // While the person decides, another program may change a file: that is noticed before the proposal is refused.
@@ -159,7 +160,7 @@ async fn write(
             ProposalResult { outcome, decision: Some(decision), changeset, written }
         }
         Ok(Err(outcome)) => ProposalResult::nothing(outcome, Some(decision)),
-        Err(_) => ProposalResult::nothing(Outcome::Failed("writing failed in nebula itself".into()), Some(decision)),
+        Err(_) => ProposalResult::nothing(Outcome::Failed(say::write_failed().into()), Some(decision)),
     }
 }
 
@@ -181,11 +182,11 @@ fn execute_decided(
             let grown = decided.files().iter().map(|f| bytes(f.before())).sum();
             context.services.report(ServiceReport::ArchiveGrew(grown));
             if !applied.not_kept.is_empty() {
-                let title = "a file could not keep all it had";
+                let title = say::not_all_kept();
                 context.services.say(Level::Warning, title, applied.not_kept.join("\n"));
             }
             if applied.unguarded && !context.services.told_unguarded.swap(true, Ordering::Relaxed) {
-                context.services.say(Level::Warning, UNGUARDED, "This is said once.");
+                context.services.say(Level::Warning, UNGUARDED, say::said_once());
             }
             Ok(applied.changeset.map(|id| id.to_string()))
         }

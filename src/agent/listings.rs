@@ -13,6 +13,7 @@ use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Id};
 use crate::context::attach;
 use crate::memory::{self, SessionUse, UsageBy, UsageRow, usage_table};
+use crate::messages::agent as say;
 use crate::proposal::{Counts, State};
 use crate::protocol::{
     Changeset, EventBody, Listing, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
@@ -51,7 +52,7 @@ pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
             query => {
                 let context = Arc::clone(&context);
                 let made = tokio::task::spawn_blocking(move || listing(&context, query)).await;
-                made.unwrap_or_else(|_| Err("it failed in nebula itself".into())).unwrap_or_else(Listing::Failed)
+                made.unwrap_or_else(|_| Err(say::failed_itself().into())).unwrap_or_else(Listing::Failed)
             }
         };
         context.services.events.send(EventBody::Answer(id, listing)).await;
@@ -119,18 +120,18 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
             if unreadable > 0 {
                 text.push_str(&format!("\nThe results in {unreadable} messages cannot be read and are not counted.\n"));
             }
-            Listing::Table { title: "edits by model and format".into(), text }
+            Listing::Table { title: say::edits_title().into(), text }
         }
-        Query::Usage => Listing::Table { title: "usage".into(), text: usage(context).map_err(say)? },
-        Query::Context => Listing::Table { title: "context".into(), text: context.context_table() },
-        Query::Config => Listing::Table { title: "configuration".into(), text: config(services) },
+        Query::Usage => Listing::Table { title: say::usage_title().into(), text: usage(context).map_err(say)? },
+        Query::Context => Listing::Table { title: say::context_title().into(), text: context.context_table() },
+        Query::Config => Listing::Table { title: say::configuration_title().into(), text: config(services) },
         Query::Models => Listing::Models(Vec::new()),
     })
 }
 
 /// Returns what the session took by turn and by model.
 fn usage(context: &SessionContext) -> Result<String, memory::Error> {
-    let Some(id) = context.id() else { return Ok("Nothing was asked in this session yet.".into()) };
+    let Some(id) = context.id() else { return Ok(say::nothing_asked().into()) };
     let memory = context.services.memory.sync();
     let mut text = String::new();
     for by in [UsageBy::Turn, UsageBy::Model] {
@@ -281,11 +282,9 @@ fn text(services: &Services, path: String) -> Result<Listing, String> {
 
 fn stats(rows: &[memory::StatsRow]) -> String {
     if rows.is_empty() {
-        return "no edit was asked for yet".into();
+        return say::no_edit_yet().into();
     }
-    let mut text =
-        "| model | format | asked | landed | unchanged | missed | refused | retried |\n|---|---|--:|---|--:|--:|--:|--:|\n"
-            .to_string();
+    let mut text = say::edits_head().to_string();
     for r in rows {
         let landed: Vec<_> = r.landed.iter().map(|(rung, n)| format!("{rung} {n}")).collect();
         text.push_str(&format!(
@@ -304,7 +303,7 @@ fn stats(rows: &[memory::StatsRow]) -> String {
 }
 
 fn config(services: &Services) -> String {
-    let mut text = "| key | value | from |\n|---|---|---|\n".to_string();
+    let mut text = say::key_value_from().to_string();
     for (key, value, origin) in lock(&services.config).listing() {
         let value = value.unwrap_or_else(|| "-".into()).replace('|', "\\|");
         text.push_str(&format!("| {key} | {value} | {} |\n", origin.word()));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::agent::background::model_facts;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::config::{Connection, Secret};
+use crate::messages::agent as say;
 use crate::protocol::{ConnectForm, EventBody, Level};
 use crate::provider::{self, Provider, Recorder};
 
@@ -151,7 +152,7 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
             services.change_connection(|connection| connection.model.clone_from(model));
             services.report(ServiceReport::Status);
             let title = format!("{} offers no {usual}: {model} answers", provider.place());
-            services.say(Level::Info, title, "Ctrl-O chooses another");
+            services.say(Level::Info, title, say::chooses_another());
         }
         model_facts::describe(&services, &*provider, &services.connection().model).await;
         services.report(ServiceReport::Looked);

@@ -13,6 +13,7 @@ use crate::agent::session::conversation::first_words;
 use crate::agent::session::transcript;
 use crate::archive::{Choices, Restoration};
 use crate::memory::{Cause, ChangesetRecord};
+use crate::messages::agent as say;
 use crate::proposal::{FileChange, ForeignChoice, Proposal, RestoreStatus};
 use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
@@ -105,23 +106,23 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
         RestoreRequest::Changeset(id) => RestoreScope::Changeset(id),
         RestoreRequest::Since(id) => RestoreScope::Since(id),
         RestoreRequest::SinceMessage(number) => {
-            let (message, words) = person_said(context, number).ok_or("that message is not in memory")?;
+            let (message, words) = person_said(context, number).ok_or(say::message_not_there())?;
             let session = context.id().unwrap_or_default();
             RestoreScope::SinceMessage { session, message, called: format!("\"{words}\"") }
         }
         RestoreRequest::Version { path, version } => RestoreScope::Version { path, version },
         RestoreRequest::Turn => match context.id().zip(turn) {
             Some((session, turn)) => RestoreScope::Turn { session, turn },
-            None => return Err("no turn of this session changed anything".into()),
+            None => return Err(say::turn_changed_nothing().into()),
         },
         RestoreRequest::LastOf { path, turn } => last_of(context, &path, turn)?,
-        RestoreRequest::State { .. } | RestoreRequest::Foreign { .. } => return Err("no restore is waiting".into()),
+        RestoreRequest::State { .. } | RestoreRequest::Foreign { .. } => return Err(say::no_restore().into()),
     })
 }
 
 /// Returns the newest changeset of this session that changed a file, alone or with its turn.
 fn last_of(context: &SessionContext, path: &str, whole_turn: bool) -> Result<RestoreScope, String> {
-    let session = context.id().ok_or("no session is open")?;
+    let session = context.id().ok_or(say::no_session())?;
     let records = context.services.memory.sync().changesets_of_session(&session).map_err(|e| e.to_string())?;
     let changed = |record: &&ChangesetRecord| record.files.iter().any(|file| file.path == path);
     // Ids grow with time.
@@ -173,7 +174,7 @@ async fn plan(
         let wanted = wanted(&context, request, turn)?;
         restore_plan::plan(&wanted, context.services.stores()).map_err(|e| e.to_string())
     });
-    planned.await.unwrap_or_else(|_| Err("planning the restore failed in nebula itself".into()))
+    planned.await.unwrap_or_else(|_| Err(say::planning_failed().into()))
 }
 
 /// Returns a plan for the model's `undo`.
@@ -204,17 +205,17 @@ pub async fn run(
         let restoration = match looked {
             Ok(restoration) => restoration,
             Err(why) => {
-                context.say(Level::Warning, why, "Nothing was changed.").await;
+                context.say(Level::Warning, why, say::nothing_changed()).await;
                 return None;
             }
         };
         for warning in &restoration.warnings {
-            context.say(Level::Warning, warning.clone(), "It was passed over.").await;
+            context.say(Level::Warning, warning.clone(), say::passed_over()).await;
         }
         let open = restoration.previews.iter().any(|f| matches!(f.status, RestoreStatus::Foreign { .. }));
         if restoration.proposal.files.is_empty() && !open {
             let title = format!("{}: already at that version", plan.title);
-            context.say(Level::Info, title, "Nothing was changed.").await;
+            context.say(Level::Info, title, say::nothing_changed()).await;
             return None;
         }
         let cause =
@@ -252,7 +253,7 @@ async fn look(
         let id = context.events.proposal();
         context.services.with_stores(&stop, |stores| plan.look(&choices, id, stores)).map_err(|e| e.to_string())
     });
-    looked.await.unwrap_or_else(|_| Err("looking at the archive failed in nebula itself".into()))
+    looked.await.unwrap_or_else(|_| Err(say::looking_failed().into()))
 }
 
 /// Says in passing how what the person asked for ended, in the word for it, and leaves a note for the model.
@@ -268,7 +269,7 @@ async fn tell(context: &SessionContext, result: &ProposalResult, did: &str) {
         Outcome::Conflict { path, .. } => {
             let title = format!("{path} changed on disk meanwhile");
             let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
-            context.events.notice_with(Level::Warning, title, "Nothing was written.", actions).await;
+            context.events.notice_with(Level::Warning, title, say::nothing_written(), actions).await;
         }
         Outcome::Failed(why) => context.say(Level::Error, why.clone(), "").await,
         Outcome::Refused | Outcome::Withdrawn => {}

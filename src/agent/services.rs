@@ -17,6 +17,7 @@ use crate::archive::{Archive, Id};
 use crate::config::Config;
 use crate::execute::Stores;
 use crate::memory::{self, Trouble};
+use crate::messages::agent as say;
 use crate::protocol::{Level, Notice};
 use crate::provider::models::KnownModels;
 use crate::provider::{self, Provider};
@@ -236,7 +237,7 @@ impl Services {
     /// Returns why memory is not written, if it is not.
     pub fn banner(&self) -> Option<String> {
         match self.memory.banner() {
-            Some(trouble) => Some(format!("{}: this session is kept in RAM only", trouble.word())),
+            Some(trouble) => Some(say::in_ram(&trouble.word())),
             None => lock(&self.trouble).clone(),
         }
     }
@@ -246,28 +247,25 @@ impl Services {
         let trouble = self.memory.banner()?;
         let folder = lock(&self.config).paths.folder().map(Path::to_path_buf);
         let detail = match (trouble, folder) {
-            (Trouble::NoHome, _) | (_, None) => {
-                "Set HOME, or NEBULA_HOME to a folder that can be written. What is archived in the workspace stays."
-                    .into()
-            }
+            (Trouble::NoHome, _) | (_, None) => say::set_home().into(),
             (Trouble::Full, Some(folder)) => format!(
                 "Free some space where {} lies: then what was said is kept after all, at the latest when nebula ends.",
                 folder.display()
             ),
-            (Trouble::Locked, _) => "It is kept in the file as soon as the other program lets go of it.".into(),
+            (Trouble::Locked, _) => say::kept_when_free().into(),
             (Trouble::Denied | Trouble::InTheWay, Some(folder)) => {
                 format!("See {}: {}.", folder.join("memory.db").display(), trouble.hint())
             }
-            _ => "The archive works as ever; only what is said would be lost with this window.".into(),
+            _ => say::archive_works().into(),
         };
-        Some((format!("{}: this session is kept in RAM only", trouble.word()), detail))
+        Some((say::in_ram(&trouble.word()), detail))
     }
 
     /// Writes a key of the configuration to the person's own file.
     pub fn persist(&self, key: &str, value: &str) {
         let done = lock(&self.config).set(key, value);
         if let Err(e) = done {
-            self.say(Level::Warning, format!("{key} was not kept: {e}"), "It holds until nebula ends.");
+            self.say(Level::Warning, format!("{key} was not kept: {e}"), say::until_end());
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::agent::supervisor::Supervisor;
 use crate::archive::{self, Archive};
 use crate::config::Config;
 use crate::memory;
+use crate::messages::agent as say;
 use crate::protocol::{Addressed, Event, EventBody, Level, Mode, Notice};
 use crate::provider::Provider;
 use crate::tools::Tool;
@@ -110,13 +111,13 @@ async fn boot(parts: AgentParts, events: Events, reports: mpsc::UnboundedSender<
 /// Tells what is wrong in the configuration, and what of it does not count.
 fn tell_configuration(services: &Services, warnings: Vec<String>, untrusted: &[String]) {
     for warning in warnings {
-        let detail = "What is wrong in it does not count; the file is left as it is.";
+        let detail = say::wrong_config();
         services.tell(Level::Warning, warning, detail);
     }
     if !untrusted.is_empty() {
         let title =
             format!(".nebula/config.json sets {}, which counts only in a folder you trust", untrusted.join(", "));
-        let detail = "It is left out. /trust lets it count here, if you know who wrote it.";
+        let detail = say::left_out_trust();
         services.tell(Level::Warning, title, detail);
     }
 }

@@ -13,6 +13,7 @@ use crate::agent::listings;
 use crate::agent::services::{ServiceReport, Services};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::open;
+use crate::messages::agent as say;
 use crate::protocol::{Addressed, Command, EventBody, Level, Notice, SessionChange, SessionChoice, SessionId};
 
 /// All open sessions.
@@ -75,8 +76,8 @@ impl Supervisor {
         match command {
             Command::Ask(id, query) => listings::answer(Arc::clone(&actor.context), id, query),
             Command::Sessions(SessionChange::Delete(id)) if self.sessions.contains_key(&*id) => {
-                let title = "the open session is not deleted";
-                actor.context.events.notice(Level::Warning, title, "Start a new one first (/new).").await;
+                let title = say::open_not_deleted();
+                actor.context.events.notice(Level::Warning, title, say::start_new_first()).await;
             }
             Command::Sessions(SessionChange::Rename(id, title)) => {
                 let own = self.sessions.get(&*id).unwrap_or(actor);
@@ -96,10 +97,10 @@ impl Supervisor {
 
     /// Answers a command for a session that is not open.
     async fn not_open(&self, command: Command) {
-        let why = "this session is not open here";
+        let why = say::not_open_here();
         match command {
             Command::Submit(prompt) => self.services.events.send(EventBody::Returned(prompt, why.into())).await,
-            _ => self.services.events.say(Level::Warning, why, "Nothing was done.").await,
+            _ => self.services.events.say(Level::Warning, why, say::nothing_done()).await,
         }
     }
 
@@ -120,10 +121,10 @@ impl Supervisor {
         let (services, settings) = (Arc::clone(&self.services), old.context.settings());
         let taken: Vec<_> = self.sessions.keys().filter(|id| Some(*id) != replaced.as_ref()).cloned().collect();
         let opened = tokio::task::spawn_blocking(move || open::open(&services, settings, choice, &taken)).await;
-        let opened = opened.unwrap_or_else(|_| Err("opening the session failed in nebula itself".into()));
+        let opened = opened.unwrap_or_else(|_| Err(say::opening_failed().into()));
         let opened = match opened {
             Ok(opened) => opened,
-            Err(why) => return old.context.events.notice(Level::Error, why, "Nothing was changed.").await,
+            Err(why) => return old.context.events.notice(Level::Error, why, say::nothing_changed()).await,
         };
         let id = SessionId::from(opened.session.id.clone());
         if let Some(old) = replaced.and_then(|id| self.sessions.remove(&id)) {

@@ -118,6 +118,7 @@ macro_rules! messages {
 }
 
 pub(crate) mod actions;
+pub(crate) mod agent;
 pub(crate) mod app;
 pub(crate) mod archive;
 pub(crate) mod chat;
@@ -125,10 +126,12 @@ pub(crate) mod commands;
 pub(crate) mod count;
 pub(crate) mod diff;
 pub(crate) mod hints;
+pub(crate) mod line;
 pub(crate) mod pages;
 pub(crate) mod popups;
 pub(crate) mod times;
 pub(crate) mod tools;
+pub(crate) mod verbs;
 pub(crate) mod view;
 
 #[cfg(test)]
@@ -141,6 +144,9 @@ mod tests {
     /// Every file of the table.
     const FILES: &[(&str, &[Row])] = &[
         ("actions", actions::ROWS),
+        ("agent", agent::ROWS),
+        ("line", line::ROWS),
+        ("verbs", verbs::ROWS),
         ("app", app::ROWS),
         ("archive", archive::ROWS),
         ("chat", chat::ROWS),

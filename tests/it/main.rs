@@ -12,6 +12,7 @@ mod hook;
 mod hostile;
 mod imports;
 mod interaction;
+mod japanese;
 mod kills;
 mod large;
 mod live;

@@ -38,13 +38,18 @@ impl Terminal {
 
     /// Starts a program in a folder that is its home as well.
     pub fn start_in(program: &str, args: &[&str], home: &Path) -> Self {
+        Self::start_with(program, args, home, "C.UTF-8")
+    }
+
+    /// The same in the locale `locale`.
+    pub fn start_with(program: &str, args: &[&str], home: &Path, locale: &str) -> Self {
         let pair = native_pty_system()
             .openpty(PtySize { rows: ROWS.get(), cols: COLUMNS.get(), pixel_width: 0, pixel_height: 0 })
             .expect("a pseudo-terminal");
         let mut command = CommandBuilder::new(program);
         command.args(args);
         command.env_clear();
-        for (name, value) in [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", "C.UTF-8")] {
+        for (name, value) in [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LANG", locale)] {
             command.env(name, value);
         }
         command.env("HOME", home);

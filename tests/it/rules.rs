@@ -2,6 +2,7 @@
 //! one door per outside crate, every theme complete, no test file forgotten.
 
 mod absent;
+mod literals;
 mod names;
 mod sizes;
 mod writes;
@@ -45,6 +46,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "execute",
             "git",
             "memory",
+            "messages",
             "proposal",
             "protocol",
             "provider",

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::agent::services::{Services, lock};
 use crate::config::size;
+use crate::messages::agent as say;
 use crate::protocol::Level;
 use crate::text::time;
 
@@ -104,7 +105,7 @@ impl ArchiveSize {
         if std::mem::replace(&mut lock(&self.size).reported, true) {
             return;
         }
-        let what = "Nothing is deleted by itself: nebula prune deletes the oldest states, after asking.";
+        let what = say::prune();
         self.services.tell(Level::Warning, full, what);
     }
 

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use crate::agent::changesets::changeset;
 use crate::agent::services::{Services, lock};
 use crate::archive::{Id, sha256};
+use crate::messages::agent as say;
 use crate::protocol::{EventBody, Level};
 use crate::workspace::watch::{Changes, FileWatch};
 
@@ -37,9 +38,7 @@ pub fn begin(services: &Arc<Services>) {
                 keep(&starting, watch);
                 take(&starting, meanwhile(&starting)).await;
             }
-            Ok(Err(e)) => {
-                starting.say(Level::Info, e.to_string(), "Changes by others are noticed when files are used.")
-            }
+            Ok(Err(e)) => starting.say(Level::Info, e.to_string(), say::noticed_later()),
             Err(_) => {}
         }
     });

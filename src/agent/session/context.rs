@@ -8,6 +8,7 @@ use crate::agent::services::{Services, lock};
 use crate::config::{Config, ValueSource};
 use crate::edit::Format;
 use crate::memory;
+use crate::messages::agent as say;
 use crate::proposal::Consent;
 use crate::protocol::{
     Approval, EventBody, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, SessionId, Status,
@@ -216,17 +217,17 @@ impl SessionContext {
     /// Returns what the last request held, by part, as a table.
     pub fn context_table(&self) -> String {
         let Some((parts, window)) = lock(&self.status_data).context.clone() else {
-            return "Nothing was asked in this session yet.".into();
+            return say::nothing_asked().into();
         };
         let used: u64 = parts.iter().map(|(_, tokens)| tokens).sum();
         let share = |tokens: u64| (tokens * 100).checked_div(window).unwrap_or(0);
-        let mut text = String::from("| part | tokens | of the window |\n|---|---:|---:|\n");
+        let mut text = String::from(say::part_tokens());
         for (name, tokens) in &parts {
             text.push_str(&format!("| {name} | {} | {}% |\n", number::tokens(*tokens), share(*tokens)));
         }
         let (sum, whole) = (number::tokens(used), number::tokens(window));
         text.push_str(&format!("| **together** | **{sum} of {whole}** | **{}%** |\n", share(used)));
-        text.push_str("\nCounted from bytes, corrected by what the provider reported.\n");
+        text.push_str(say::counted());
         text
     }
 

@@ -6,6 +6,7 @@ use crate::agent::services::Services;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
 use crate::memory::{self, NewSession};
+use crate::messages::agent as say;
 use crate::protocol::{Item, SessionChoice, SessionId};
 
 /// A session that is open, with its entries for the front end.
@@ -53,7 +54,7 @@ pub fn open(
         }
     };
     if is_taken(&id) {
-        return Err("this session is open here already".into());
+        return Err(say::open_already().into());
     }
     let record = memory.reopen(&id).map_err(say)?;
     let (session, items) = Conversation::load(memory, &record, &services.tools()).map_err(say)?;

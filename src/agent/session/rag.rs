@@ -14,6 +14,7 @@ use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
 use crate::context::retrieval::{self, Passage, Progress, RetrievalResult};
 use crate::memory::rag::Rag;
+use crate::messages::agent as say;
 use crate::protocol::Level;
 
 /// The number of new files from which indexing is worth a progress message.
@@ -26,7 +27,7 @@ const OFTEN: Duration = Duration::from_millis(250);
 /// # Errors
 /// When nothing fits, the index cannot be used, or it was stopped: the message is not sent.
 pub fn retrieve(context: &Arc<SessionContext>, words: &str, stop: &CancellationToken) -> Result<Vec<Passage>, String> {
-    let path = path(&context.services).ok_or("@rag needs a home folder for its index; set NEBULA_HOME")?;
+    let path = path(&context.services).ok_or(say::rag_needs_home())?;
     let failed = |e: crate::memory::Error| format!("the index of @rag cannot be used: {e}");
     let rag = Rag::open(&path).map_err(failed)?;
     let last_report = Cell::new(Instant::now());

@@ -10,6 +10,7 @@ use crate::agent::session::context::{AUTO, SessionContext, consent};
 use crate::agent::session::conversation::Conversation;
 use crate::context::model_class::{is_small, is_small_window, is_unknown};
 use crate::edit::Format;
+use crate::messages::agent as say;
 use crate::proposal::Consent;
 use crate::protocol::{Approval, Level, NoticeAction, Setting};
 use crate::provider;
@@ -69,7 +70,7 @@ async fn choose_format(context: &SessionContext, name: &str) {
     }
     let name = context.settings().format_name();
     let title = match name {
-        AUTO => "from now on the edit format is chosen by the model".to_string(),
+        AUTO => say::format_by_model().to_string(),
         name => format!("from now on edits are written as {name}"),
     };
     context.say(Level::Info, title, "").await;
@@ -87,7 +88,7 @@ async fn trust(context: &SessionContext) -> bool {
         (config.trust(), config.clone())
     };
     if let Err(e) = done {
-        context.say(Level::Warning, e.to_string(), "This folder is not trusted.").await;
+        context.say(Level::Warning, e.to_string(), say::not_trusted()).await;
         return false;
     }
     services.change_connection(|connection| {
@@ -102,7 +103,7 @@ async fn trust(context: &SessionContext) -> bool {
         let approval = Approval::parse(&config.approval).unwrap_or(settings.approval);
         settings.approve(approval, consent(&config, approval));
     });
-    context.say(Level::Info, "this folder is trusted: its configuration counts whole", "").await;
+    context.say(Level::Info, say::trusted(), "").await;
     true
 }
 
@@ -111,11 +112,11 @@ async fn retry_memory(context: &Arc<SessionContext>) {
     match context.services.memory.ask(|memory| memory.reconnect()).await {
         Ok(_) => {
             context.services.forget_errors();
-            context.say(Level::Info, "memory is written again; nothing was lost", "").await;
+            context.say(Level::Info, say::memory_again(), "").await;
         }
         Err(e) => {
             let actions = vec![NoticeAction::RetryMemory];
-            let detail = "This session is kept in RAM until it works.";
+            let detail = say::ram_until();
             context.events.notice_with(Level::Error, e.to_string(), detail, actions).await;
         }
     }

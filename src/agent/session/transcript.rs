@@ -12,6 +12,7 @@ use crate::agent::session::records::{
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
 use crate::memory::{self, MessageState, NewMessage, Role};
+use crate::messages::agent as say;
 use crate::proposal::Rung;
 use crate::protocol::{Attached, Call, CallState, Item, Level, Notice};
 use crate::tools::ToolSet;
@@ -107,8 +108,8 @@ fn assistant(
     if m.meta.state != MessageState::Complete {
         items.push(Item::Notice(Notice {
             level: Level::Broken,
-            title: "the answer broke off here".into(),
-            detail: "What arrived is kept above.".into(),
+            title: say::broke_off_here().into(),
+            detail: say::arrived_above().into(),
             actions: Vec::new(),
             cause: Default::default(),
         }));

@@ -12,6 +12,7 @@ use crate::agent::command::{self, Finished};
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::call_item::CallItem;
 use crate::archive::staging::CommandInfo;
+use crate::messages::agent as say;
 use crate::protocol::{Call, CallState, EventBody, PreviewLine, Question, Verb};
 use crate::shell::{self, Command, Keeper, Stopped};
 use crate::text::clean::clean;
@@ -25,8 +26,6 @@ const PACE: Duration = Duration::from_millis(100);
 const ASKED: usize = 12;
 /// The person's own commands run until they end or are stopped.
 const NO_LIMIT: Duration = Duration::from_secs(30 * 24 * 3_600);
-/// The name of the permission to run commands.
-const RUN: &str = "run";
 
 /// The result of a call.
 pub enum CommandResult {
@@ -62,7 +61,7 @@ pub async fn run(
     let info = CommandInfo { approved: Some(approved), ..info };
     let begun = match command::begin(context, call, keeper, info.clone()).await {
         Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
-            let question = format!("{why}.\n\nRun it all the same?\n\n{}", shortened(&call.text));
+            let question = say::run_all_the_same(&why, &shortened(&call.text));
             match ask(context, item, &question, stop).await {
                 Answer::Run => command::begin(context, call, Keeper::None, info.clone()).await,
                 Answer::No(why) => return CommandResult::Refused(why),
@@ -132,17 +131,13 @@ async fn keeper(context: &SessionContext) -> Keeper {
 /// What the person is asked.
 fn run_question(call: &CommandCall, keeper: Keeper) -> String {
     let why = call.why.as_ref().map_or(String::new(), |why| format!("\n{}", clean(why)));
-    let limit =
-        if call.background { "runs in the background".into() } else { format!("limit {} s", call.limit.as_secs()) };
-    format!(
-        "Run this command?{why}\n\n{}\n\n{}\nno sandbox: it may write and reach whatever you may · {limit}",
-        shortened(&call.text),
-        match keeper {
-            Keeper::Guard => "keeper: guard, each file is kept before it is changed; undo brings it back",
-            Keeper::Scan => "keeper: scan, undo takes back what it changes in this workspace",
-            Keeper::None => "keeper: none, what it overwrites cannot be undone",
-        }
-    )
+    let limit = if call.background { say::in_background().into() } else { say::limit(&call.limit.as_secs()) };
+    let keeper = match keeper {
+        Keeper::Guard => say::guard(),
+        Keeper::Scan => say::scan(),
+        Keeper::None => say::no_keeper(),
+    };
+    say::run_this(&why, &shortened(&call.text), &keeper, &limit)
 }
 
 /// Returns a command's text for a question.
@@ -150,7 +145,7 @@ fn shortened(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut lines_shown: Vec<String> = lines.iter().take(ASKED).map(|line| format!("  $ {}", clean(line))).collect();
     if lines.len() > ASKED {
-        lines_shown.push(format!("  … {} more lines: the whole text is in the tools pane", lines.len() - ASKED));
+        lines_shown.push(say::more_lines(&(lines.len() - ASKED)));
     }
     lines_shown.join("\n")
 }
@@ -166,16 +161,16 @@ async fn ask(context: &SessionContext, item: &mut CallItem, text: &str, stop: &C
     let id = context.events.question();
     let reply = context.approvals.await_reply(id);
     item.set(&context.events, CallState::Asking).await;
-    let no = "default; the model is told and goes on without it";
-    let choices = vec![(RUN.to_string(), String::new()), ("no".into(), no.into())];
+    let no = say::default_goes_on();
+    let choices = vec![(say::run_it().to_string(), String::new()), (say::no().into(), no.into())];
     context.events.send(EventBody::Asked(Question { id, text: text.into(), choices, permission: true })).await;
     let reply = stop.run_until_cancelled(reply).await.and_then(Result::ok);
     context.approvals.withdraw_question(id);
     context.events.send(EventBody::Answered(id)).await;
     match reply.as_deref().map(str::trim) {
         None => Answer::Interrupted,
-        Some(RUN) => Answer::Run,
-        Some("no" | "") => {
+        Some(run) if run == say::run_it() => Answer::Run,
+        Some(no) if no.is_empty() || no == say::no() => {
             Answer::No("the person did not allow the command. Do not ask for it again unless they say so".into())
         }
         Some(reason) => Answer::No(format!("the person did not allow the command: {reason}")),

@@ -21,20 +21,19 @@ use crate::agent::turn::step;
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
+use crate::messages::agent as say;
 use crate::protocol::{Cause, EventBody, Item, Level, Mode, Question, TurnEnd};
 use crate::provider::{Answer, Delta, Error, Kind, Message, Request, Role};
 
 /// A server that refuses so little, in bytes, is not asked with less.
 const SMALLEST: usize = 4_000;
-/// The choice that makes a summary count.
-const USE_IT: &str = "use it";
 
 /// Asks the model for a summary and puts it to the person.
 pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
     context.say(Level::Info, "summarising", "").await;
     let summary = summarise(context, session, stop).await;
     if stop.is_cancelled() {
-        context.events.notice(Level::Broken, "interrupted", "Nothing was changed.").await;
+        context.events.notice(Level::Broken, "interrupted", say::nothing_changed()).await;
         return TurnEnd::Interrupted;
     }
     match summary {
@@ -75,13 +74,13 @@ pub async fn by_itself(
         return does_not_fit(context, message, &largest(session)).await;
     }
     if mode == "off" {
-        let message = "the conversation does not fit the model's context window".to_string();
-        return does_not_fit(context, message, "/compact summarises it; /new begins another.").await;
+        let message = say::does_not_fit().to_string();
+        return does_not_fit(context, message, say::compact_or_new()).await;
     }
-    context.events.notice(Level::Info, "the context window is full: summarising the conversation", "").await;
+    context.events.notice(Level::Info, say::summarising(), "").await;
     let summary = summarise(context, session, stop).await;
     if stop.is_cancelled() {
-        context.events.notice(Level::Broken, "interrupted", "Nothing was changed.").await;
+        context.events.notice(Level::Broken, "interrupted", say::nothing_changed()).await;
         return Fitting::Not(TurnEnd::Interrupted);
     }
     let (prose, left_out) = match summary {
@@ -96,8 +95,8 @@ pub async fn by_itself(
     } else {
         show(context, &text, left_out).await;
         count(context, session, text);
-        let title = "the summary stands for the conversation so far";
-        context.events.notice(Level::Info, title, "Memory keeps every message; /compact undo sends them again.").await;
+        let title = say::summary_stands();
+        context.events.notice(Level::Info, title, say::compact_undo()).await;
     }
     match session.summary.as_ref().is_some_and(|(_, covered)| *covered == session.messages.len()) {
         true => {
@@ -169,7 +168,7 @@ async fn summarise(
         match listen(context, request, stop).await {
             Ok(answer) => {
                 request::add_usage(context, session, answer.usage).await;
-                let nothing = || Error::new(Kind::BadAnswer, "the model gave no summary", "Nothing was changed.");
+                let nothing = || Error::new(Kind::BadAnswer, say::no_summary_given(), say::nothing_changed());
                 let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
                 return text.map(|text| (text, left_out)).ok_or_else(nothing);
             }
@@ -187,7 +186,7 @@ pub async fn listen(
     stop: &CancellationToken,
 ) -> Result<Answer, Error> {
     let connection = context.services.connection();
-    let unknown = || Error::new(Kind::NoKey, "no model is connected", "nebula doctor says more.");
+    let unknown = || Error::new(Kind::NoKey, say::no_model(), say::doctor_says());
     let provider = connection.provider.ok_or_else(|| connection.why_not.unwrap_or_else(unknown))?;
     let mut deltas = provider.stream(request);
     let mut answer = Answer::default();
@@ -226,24 +225,19 @@ async fn offer(
     let id = context.events.question();
     let reply = context.approvals.await_reply(id);
     let choices = vec![
-        (USE_IT.to_string(), "the model gets this in place of the messages so far; memory keeps them".to_string()),
-        ("drop it".to_string(), "nothing changes".to_string()),
+        (say::use_it().to_string(), say::in_place().to_string()),
+        (say::drop_it().to_string(), say::nothing_changes().to_string()),
     ];
-    let question = Question {
-        id,
-        text: "Send this summary in place of the conversation so far?".into(),
-        choices,
-        permission: false,
-    };
+    let question = Question { id, text: say::send_summary().into(), choices, permission: false };
     context.events.send(EventBody::Asked(question)).await;
     let said = stop.run_until_cancelled(reply).await.and_then(Result::ok);
     context.approvals.withdraw_question(id);
     context.events.send(EventBody::Answered(id)).await;
-    if said.as_deref() != Some(USE_IT) {
+    if said.as_deref() != Some(say::use_it()) {
         return;
     }
     count(context, session, text);
-    context.say(Level::Info, "the summary counts from the next message on", "").await;
+    context.say(Level::Info, say::summary_counts(), "").await;
 }
 
 /// Shows a summary in the chat.

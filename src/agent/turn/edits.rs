@@ -16,6 +16,7 @@ use crate::agent::turn::comment;
 use crate::agent::turn::results::{own_hunks, verdict};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::Cause;
+use crate::messages::agent as say;
 use crate::proposal::{Choice, FileChange, FileDecision, Proposal, Rung};
 use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
 use crate::provider::ToolCall;
@@ -331,7 +332,7 @@ async fn after(
             context.events.notice_with(Level::Warning, title, detail, actions).await;
         }
         Outcome::Failed(why) => {
-            context.events.notice(Level::Error, why.clone(), "Nothing is lost; the model is told.").await;
+            context.events.notice(Level::Error, why.clone(), say::refused_gone()).await;
         }
         Outcome::Refused | Outcome::Withdrawn => {}
     }
@@ -342,10 +343,7 @@ async fn after(
 
 fn conflict_words(path: &str, found: &crate::proposal::State) -> (String, String) {
     let what = if found.is_absent() { "is gone" } else { "is newer than nebula's copy" };
-    (
-        format!("edit of {path} refused: the file {what}"),
-        "It was changed outside nebula after it was read. Nothing was written; the model is told to read the file again.".into(),
-    )
+    (format!("edit of {path} refused: the file {what}"), say::outside_told().into())
 }
 
 /// Ends the entry of one call and makes its result for the model.

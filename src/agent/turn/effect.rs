@@ -3,6 +3,7 @@
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::turn::tool_run::StepNotes;
+use crate::messages::agent as say;
 use crate::protocol::{Level, Mode};
 use crate::provider::Role;
 
@@ -28,13 +29,11 @@ impl Effect {
         }
         let last = session.messages.iter().rev().find(|m| m.role == Role::Assistant);
         let why = match last {
-            _ if self.changes_requested => "No edit of this turn was applied.",
-            Some(last) if holds_code(&last.text()) => {
-                "The answer holds a code block, but does not say which file it belongs to."
-            }
+            _ if self.changes_requested => say::no_edit_applied(),
+            Some(last) if holds_code(&last.text()) => say::block_without_file(),
             _ => return,
         };
-        context.events.notice(Level::Warning, "no file was changed", why).await;
+        context.events.notice(Level::Warning, say::no_file_changed(), why).await;
     }
 }
 

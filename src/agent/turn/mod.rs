@@ -33,6 +33,7 @@ use crate::agent::turn::effect::Effect;
 use crate::agent::turn::repetition::Repeats;
 use crate::agent::turn::step::{Act, Ended, Step};
 use crate::agent::turn::tool_run::ToolRun;
+use crate::messages::agent as say;
 use crate::protocol::{Cause, Continuation, EventBody, Level, NoticeAction, Prompt, TurnEnd, TurnId};
 use crate::provider::Kind as ErrorKind;
 
@@ -99,7 +100,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
         if limit > 0 && count == limit {
             let steps = if limit == 1 { "step" } else { "steps" };
             let title = format!("{limit} {steps} in this turn; nebula stopped to ask");
-            let detail = "What was done so far is kept.";
+            let detail = say::done_kept();
             context.events.notice_with(Level::Warning, &title, detail, vec![NoticeAction::Continue]).await;
             return TurnEnd::Asking(title);
         }
@@ -201,8 +202,8 @@ async fn act(
         (None, None) => {}
     }
     if let Some(what) = asked_again.filter(|_| go_on) {
-        let title = format!("the same {what} three times in a row; nebula stopped to ask");
-        context.events.notice_with(Level::Warning, &title, "Nothing is lost.", vec![NoticeAction::Continue]).await;
+        let title = say::same_thrice(&what);
+        context.events.notice_with(Level::Warning, &title, say::nothing_lost(), vec![NoticeAction::Continue]).await;
         return Next::End(TurnEnd::Asking(title));
     }
     if go_on { Next::Step } else { Next::End(TurnEnd::Done) }
@@ -221,8 +222,8 @@ async fn cut_off(context: &SessionContext, step: &Step) -> Option<TurnEnd> {
 /// Stops a turn in which the same was refused a second time, and says what would help.
 async fn refused_again(context: &SessionContext, refusal: &str) -> TurnEnd {
     let why = refusal.lines().last().unwrap_or_default();
-    let title = format!("the same was refused twice: {}", first_words(why, 160));
-    let detail = "Say more exactly what to change, mention the file with @, or choose another model or /format.";
+    let title = say::refused_twice(&first_words(why, 160));
+    let detail = say::say_exactly();
     context
         .events
         .notice_with(Level::Warning, &title, detail, vec![NoticeAction::Continue, NoticeAction::ChooseModel])
@@ -238,8 +239,8 @@ async fn interrupted(context: &SessionContext) -> TurnEnd {
 
 /// Ends the turn after an empty answer. At the beginning of a turn that is a failure; after work, many models end so.
 async fn said_nothing(context: &SessionContext, at_once: bool) -> TurnEnd {
-    let message = "empty answer".to_string();
-    let hint = "What was done before is kept. Asking again, or another model, may help.".to_string();
+    let message = say::empty_answer().to_string();
+    let hint = say::done_before().to_string();
     let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
     let cause = Cause::of("answer");
     context.events.failed(Level::Warning, (&message, &hint), actions, cause.clone()).await;
@@ -254,7 +255,7 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
     match ended {
         Ended::Whole | Ended::TooManyCalls | Ended::Interrupted => TurnEnd::Interrupted,
         Ended::Repeating(text) => {
-            let message = "the answer repeated itself and was cut".to_string();
+            let message = say::repeated().to_string();
             let hint = format!(
                 "It wrote {:?} again and again. Asking in other words, or another model, may help.",
                 first_words(text, 60)
@@ -266,20 +267,13 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
         }
         Ended::Cut | Ended::Withheld | Ended::Paused | Ended::Malformed => {
             let (why, actions) = match ended {
-                Ended::Paused => ("the server paused it again", vec![NoticeAction::Continue, NoticeAction::Retry]),
-                Ended::Malformed => {
-                    ("the server could not read the model's call", vec![NoticeAction::Retry, NoticeAction::ChooseModel])
-                }
-                Ended::Cut => {
-                    ("the model's limit of tokens was reached", vec![NoticeAction::Continue, NoticeAction::Retry])
-                }
-                _ => (
-                    "the server held back the rest (its content filter)",
-                    vec![NoticeAction::Retry, NoticeAction::ChooseModel],
-                ),
+                Ended::Paused => (say::paused_again(), vec![NoticeAction::Continue, NoticeAction::Retry]),
+                Ended::Malformed => (say::call_unreadable(), vec![NoticeAction::Retry, NoticeAction::ChooseModel]),
+                Ended::Cut => (say::token_limit(), vec![NoticeAction::Continue, NoticeAction::Retry]),
+                _ => (say::held_back(), vec![NoticeAction::Retry, NoticeAction::ChooseModel]),
             };
-            let message = format!("the answer broke off: {why}");
-            let hint = "What arrived is kept above.".to_string();
+            let message = say::broke_off(&why);
+            let hint = say::arrived_above().to_string();
             let cause = Cause::of(if matches!(ended, Ended::Withheld) { "refused" } else { "answer" });
             context.events.failed(Level::Broken, (&message, &hint), actions, cause.clone()).await;
             TurnEnd::Failed { message, hint, resumable: true, cause }

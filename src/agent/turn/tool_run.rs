@@ -16,6 +16,7 @@ use crate::agent::turn::step::{Act, CallAct, MAX_CALLS};
 use crate::archive::staging::CommandInfo;
 use crate::edit::{Edit, Format};
 use crate::memory::{self, MessageMeta, NewMessage};
+use crate::messages::agent as say;
 use crate::protocol::{CallState, EventBody, ItemId, Level, Mode, Question};
 use crate::provider::{Blob, Message, ToolCall};
 use crate::tools::{CommandCall, OutputBlock, RunResult, ToolKind, ToolOutput};
@@ -99,7 +100,7 @@ impl ToolRun<'_> {
     /// Tells the person and the model that the answer was not read on.
     pub async fn too_many(&mut self) {
         let title = format!("the answer makes more than {MAX_CALLS} calls: the first {MAX_CALLS} were taken");
-        self.context.events.notice(Level::Warning, &title, "The model is told, and may go on with the others.").await;
+        self.context.events.notice(Level::Warning, &title, say::told_others()).await;
         self.texts.push(format!(
             "Your answer made more than {MAX_CALLS} calls. The first {MAX_CALLS} were taken; the rest was not read. Make fewer calls at a time."
         ));
@@ -220,11 +221,11 @@ impl ToolRun<'_> {
 
     /// Asks the person about each path of a read outside the workspace, then runs it.
     async fn outside(&mut self, mut item: CallItem, call: ToolCall, native: bool, path: std::path::PathBuf) {
-        let text = format!("Read {} outside the workspace?", path.display());
-        let no = "default; the model is told and continues without it";
-        let choices = vec![("yes, this once".into(), String::new()), ("no".into(), no.into())];
+        let text = say::read_outside(&path.display());
+        let no = say::default_continues();
+        let choices = vec![(say::yes_once().into(), String::new()), (say::no().into(), no.into())];
         let reply = self.question(&mut item, text, choices, true).await;
-        if reply.as_deref() != Some("yes, this once") {
+        if reply.as_deref() != Some(say::yes_once()) {
             let why = format!("{} is outside the workspace and the person did not allow it", path.display());
             return self.refuse(item, &call, native, CallState::Refused, &why).await;
         }

@@ -12,14 +12,14 @@ use tokio::sync::mpsc;
 
 use super::out::{self, Line};
 use crate::agent::AgentHandle;
+use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Decision, Proposal};
 use crate::protocol::{
     Command, EventBody, Item, Listing, Mode, Outcome, Prompt, Query, QueryId, Question, RestoreRequest, SessionChoice,
     Setting, TurnEnd,
 };
-use crate::text::number::plural;
 use print::Printer;
-use words::{HELP, ProposalReply, Review};
+use words::{ProposalReply, Review};
 
 /// The open question to the person.
 enum OpenQuestion {
@@ -114,16 +114,16 @@ impl Chat {
             return Ok(());
         }
         let prompt = match self.waiting.front() {
-            Some(OpenQuestion::Proposal(pending)) if pending.restore => "write this? y or n, n is the default> ",
-            Some(OpenQuestion::Proposal(_)) => "decide> ",
-            Some(OpenQuestion::Question(question)) if question.permission => "answer> y or n, n is the default> ",
-            Some(OpenQuestion::Question(_)) => "answer> ",
+            Some(OpenQuestion::Proposal(pending)) if pending.restore => say::write_this(),
+            Some(OpenQuestion::Proposal(_)) => say::decide(),
+            Some(OpenQuestion::Question(question)) if question.permission => say::answer_yes_no(),
+            Some(OpenQuestion::Question(_)) => say::answer(),
             None if self.busy => return Ok(()),
             None => {
                 if let Some(text) = self.held.pop_front() {
                     return self.message(&text);
                 }
-                "you> "
+                say::you()
             }
         };
         if self.ended {
@@ -133,14 +133,13 @@ impl Chat {
         self.printer.prompt(prompt)
     }
 
-    /// Handles a typed line. One from before its question is a message for later: it decides nothing. One from before
-    /// its question is a message for later: it decides nothing.
+    /// Handles a typed line. One from before its question is a message for later: it decides nothing.
     fn line(&mut self, line: Line) -> io::Result<()> {
         let early = line.typed && self.put.is_some_and(|put| line.at < put);
         let text = line.text.trim().to_string();
         if early && !self.waiting.is_empty() {
             if !text.is_empty() {
-                self.printer.say(&format!("kept for later, because it was typed before the question: {text}"))?;
+                self.printer.say(&say::kept_for_later(&text))?;
                 self.held.push_back(text);
             }
             return Ok(());
@@ -176,7 +175,7 @@ impl Chat {
     fn interrupt(&mut self) -> io::Result<()> {
         if self.busy {
             self.send(Command::Interrupt);
-            return self.printer.say("interrupting");
+            return self.printer.say(say::interrupting());
         }
         self.ended = true;
         self.end_of_input()
@@ -220,7 +219,7 @@ impl Chat {
         };
         match reply {
             Some(reply) => {
-                self.printer.say(&format!("answered: {reply}"))?;
+                self.printer.say(&say::answered(&reply))?;
                 self.send(Command::Reply(question.id, reply));
             }
             None => self.waiting.push_front(OpenQuestion::Question(question)),
@@ -242,20 +241,20 @@ impl Chat {
         match ProposalReply::read(text, review.hunks()) {
             Ok(ProposalReply::Accept(numbers)) => {
                 review.say(&numbers, Choice::Accept, None);
-                self.printer.decided(&numbers, "accepted", None, review)?;
+                self.printer.decided(&numbers, say::accepted(), None, review)?;
             }
             Ok(ProposalReply::Reject(numbers, reason)) => {
                 review.say(&numbers, Choice::Reject, reason.clone());
-                self.printer.decided(&numbers, "rejected", reason.as_deref(), review)?;
+                self.printer.decided(&numbers, say::rejected(), reason.as_deref(), review)?;
             }
             Ok(ProposalReply::All) => review.say_rest(Choice::Accept, None),
             Ok(ProposalReply::None(reason)) => review.say_rest(Choice::Reject, reason),
             Ok(ProposalReply::Show(number)) => self.printer.hunk(&pending.proposal, number, true)?,
             Ok(ProposalReply::Undo) => {
-                let words = if review.undo() { "the last decision is taken back" } else { "nothing is decided yet" };
-                self.printer.say(&format!("{words}. {} of {} undecided", review.undecided(), review.hunks()))?;
+                let words = if review.undo() { say::last_undone() } else { say::nothing_decided() };
+                self.printer.say(&format!("{words}. {}", say::undecided(&review.undecided(), &review.hunks())))?;
             }
-            Ok(ProposalReply::Help) => self.printer.say(HELP)?,
+            Ok(ProposalReply::Help) => self.printer.say(say::reply_help())?,
             Err(why) => self.printer.say(&why)?,
         }
         if pending.review.undecided() > 0 {
@@ -275,9 +274,7 @@ impl Chat {
                 self.busy = false;
                 self.printer.opened(&info)
             }
-            EventBody::Recalled(items) => {
-                self.printer.say(&format!("{} of this session are above this line", plural(items.len(), "item")))
-            }
+            EventBody::Recalled(items) => self.printer.say(&say::above(items.len())),
             EventBody::Status(status) => {
                 self.printer.status = status;
                 Ok(())
@@ -294,7 +291,7 @@ impl Chat {
             EventBody::Grew(id, text) => self.printer.grew(id, &text),
             EventBody::Changed(id, Item::Call(call)) => self.printer.call(id, &call),
             EventBody::Proposed(proposal, previews) => self.proposed(proposal, !previews.is_empty()),
-            EventBody::Approved(proposal, _) => self.printer.say(&format!("approved: {}", proposal.title)),
+            EventBody::Approved(proposal, _) => self.printer.say(&say::approved(&proposal.title)),
             EventBody::Settled(id, outcome) => self.settled(id, &outcome),
             EventBody::Asked(question) => {
                 self.printer.question(&question)?;
@@ -305,13 +302,11 @@ impl Chat {
                 self.drop_waiting(|question| matches!(question, OpenQuestion::Question(q) if q.id == id));
                 Ok(())
             }
-            EventBody::Retrying(Some(wait)) => {
-                self.printer.say(&format!("{}; attempt {} of {}", wait.why, wait.attempt, wait.of))
-            }
+            EventBody::Retrying(Some(wait)) => self.printer.say(&say::attempt(&wait.why, &wait.attempt, &wait.of)),
             EventBody::Notice(notice) => self.printer.notice(&notice),
             EventBody::Returned(prompt, why) => {
                 self.busy = false;
-                self.printer.say(&format!("not sent: {why}. The message was: {}", prompt.text))
+                self.printer.say(&say::not_sent(&why, &prompt.text))
             }
             EventBody::TurnEnded(_, end) => self.turn_ended(end),
             EventBody::Answer(_, listing) => {
@@ -351,9 +346,9 @@ impl Chat {
         self.busy = false;
         match end {
             TurnEnd::Done => {}
-            TurnEnd::Interrupted => self.printer.say("interrupted")?,
-            TurnEnd::Failed { message, hint, .. } => self.printer.say(&format!("failed: {message}. {hint}"))?,
-            TurnEnd::Asking(why) => self.printer.say(&format!("{why}. Say go on, or something else"))?,
+            TurnEnd::Interrupted => self.printer.say(say::interrupted())?,
+            TurnEnd::Failed { message, hint, .. } => self.printer.say(&say::turn_failed(&message, &hint))?,
+            TurnEnd::Asking(why) => self.printer.say(&say::say_go_on(&why))?,
         }
         self.summing_up = true;
         self.send(Command::Ask(QueryId(0), Query::SessionDiff));

@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use super::words::Review;
 use crate::cli::out::{self, Out};
 use crate::cli::print;
-use crate::proposal::{FileChange, Hunk, HunkKind, Proposal, Rung};
+use crate::messages::times::duration;
+use crate::messages::{count, diff, line as say, verbs};
+use crate::proposal::{Counts, FileChange, Hunk, HunkKind, Proposal, Rung};
 use crate::protocol::{Call, CallState, Item, ItemId, Notice, Outcome, Question, SessionInfo, Status};
-use crate::text::number::{plural, thousands};
-use crate::text::time::duration;
+use crate::text::number::thousands;
 
 /// Changed lines of a hunk that are printed before `show` is needed.
 const SHOWN: usize = 12;
@@ -68,17 +69,14 @@ impl Printer {
     /// Prints which session is open.
     pub fn opened(&mut self, info: &SessionInfo) -> io::Result<()> {
         self.status = info.status.clone();
-        let model = info.status.model.clone().unwrap_or_else(|| "no model".into());
+        let model = info.status.model.clone().unwrap_or_else(|| say::no_model().into());
         let (version, workspace, mode) = (env!("CARGO_PKG_VERSION"), &info.status.workspace, info.status.mode.word());
-        self.say(&format!("nebula {version}, {workspace}, {mode}, {model}. Type help for the words, Ctrl-D to end."))
+        self.say(&say::opened(&version, workspace, &mode, &model))
     }
 
     /// Prints the words.
     pub fn help(&mut self) -> io::Result<()> {
-        self.say(
-            "Type a message and Enter. Words: help, undo, redo, /plan, /agent, /new, /model NAME, quit.\n\
-             On a proposal: y 1 3, n 2 because ..., all, none, show 2, undo. Ctrl-C stops a turn, Ctrl-D ends.",
-        )
+        self.say(say::help())
     }
 
     /// Prints a new entry.
@@ -94,7 +92,7 @@ impl Printer {
             Item::User { attached, .. } => {
                 attached.iter().try_for_each(|a| self.say(&print::attached(a).replacen("attached", "attached:", 1)))
             }
-            Item::Rules(rules) => rules.iter().try_for_each(|r| self.say(&format!("rule: {}, {}", r.path, r.reason))),
+            Item::Rules(rules) => rules.iter().try_for_each(|r| self.say(&say::rule(&r.path, &r.reason))),
             Item::Thinking { .. } => Ok(()),
         }
     }
@@ -122,14 +120,14 @@ impl Printer {
         if !call.state.is_final() || known.is_some_and(CallState::is_final) {
             return Ok(());
         }
-        let mut line = format!("step {}: {} {}", self.step.max(1), call.verb.short, call.main);
+        let mut line = say::call(&self.step.max(1), &verbs::shown(&call.verb.short), &call.main);
         if let Some(counts) = call.counts.filter(|c| c.added + c.removed > 0) {
-            line.push_str(&format!(", {} added, {} removed", thousands(counts.added), thousands(counts.removed)));
+            line.push_str(&format!(", {}", lines(counts)));
         }
         let state = match call.state {
-            CallState::Failed => "failed",
-            CallState::Refused => "rejected",
-            CallState::Interrupted => "interrupted",
+            CallState::Failed => say::failed(),
+            CallState::Refused => say::rejected(),
+            CallState::Interrupted => say::interrupted(),
             _ => "",
         };
         self.failed += usize::from(call.state == CallState::Failed);
@@ -163,16 +161,14 @@ impl Printer {
     /// Prints a proposal with its hunks, numbered.
     pub fn proposal(&mut self, proposal: &Proposal, restore: bool) -> io::Result<()> {
         let (counts, hunks) = (proposal.counts(), hunks(proposal).count());
-        let lines = format!("{} added, {} removed", thousands(counts.added), thousands(counts.removed));
-        let files = plural(proposal.files.len(), "file");
+        let (lines, files) = (lines(counts), count::files(proposal.files.len()));
         if restore {
             let paths: Vec<&str> = proposal.files.iter().map(|f| f.path.as_str()).collect();
             return self.say(&format!("{}: {files}, {lines}: {}", proposal.title, paths.join(", ")));
         }
-        let words = "Words: y 1 3, n 2 because ..., all, none, show 2, undo.";
-        self.say(&format!("proposal: {files}, {lines}, {}. {words}", plural(hunks, "hunk")))?;
+        self.say(&format!("{}{}", say::proposal(&files, &lines, &count::hunks(hunks)), say::words()))?;
         if let Some(needs) = proposal.needs_person() {
-            self.say(&format!("careful: {needs}"))?;
+            self.say(&say::careful(&needs))?;
         }
         (1..=hunks).try_for_each(|number| self.hunk(proposal, number, false))
     }
@@ -181,17 +177,17 @@ impl Printer {
     pub fn hunk(&mut self, proposal: &Proposal, number: usize, whole: bool) -> io::Result<()> {
         let total = hunks(proposal).count();
         let Some((file, hunk)) = hunks(proposal).nth(number.wrapping_sub(1)) else { return Ok(()) };
-        let mut head = format!("hunk {number} of {total}: {}, {}", file.path, about(hunk));
+        let mut head = say::hunk(&number, &total, &file.path, &about(hunk));
         if let Some(found) = hunk.found.as_ref().filter(|f| f.rung != Rung::Exact) {
-            head.push_str(&format!(", found {}", found.rung.word()));
+            head.push_str(&say::found(&verbs::found(found.rung.word())));
         }
         if hunk.hidden > 0 {
-            head.push_str(&format!(", {}", plural(hunk.hidden, "hidden character")));
+            head.push_str(&format!(", {}", count::hidden_characters(hunk.hidden)));
         }
         let lines = lines_of(file, hunk);
         if !whole && lines.len() > SHOWN + 2 * AROUND {
-            let (added, removed) = (hunk.after.len(), hunk.before.len());
-            return self.say(&format!("{head}. {added} added, {removed} removed: show {number}"));
+            let changed = say::lines(&hunk.after.len(), &hunk.before.len());
+            return self.say(&say::show(&head, &changed, &number));
         }
         self.say(&head)?;
         lines.iter().try_for_each(|line| self.say(line))
@@ -200,10 +196,12 @@ impl Printer {
     /// Prints what was just decided of some hunks.
     pub fn decided(&mut self, numbers: &[usize], word: &str, why: Option<&str>, review: &Review) -> io::Result<()> {
         let names: Vec<String> = numbers.iter().map(usize::to_string).collect();
-        let hunks = if names.len() == 1 { "hunk" } else { "hunks" };
-        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        let left = format!("{} of {} undecided", review.undecided(), review.hunks());
-        self.say(&format!("{hunks} {} {word}{why}. {left}.", names.join(", ")))
+        let word = why.map_or(word.to_string(), |why| format!("{word}: {why}"));
+        let left = say::undecided(&review.undecided(), &review.hunks());
+        match names.as_slice() {
+            [one] => self.say(&say::decided_one(one, &word, &left)),
+            all => self.say(&say::decided_many(&all.join(", "), &word, &left)),
+        }
     }
 
     /// Prints what became of a proposal.
@@ -211,13 +209,13 @@ impl Printer {
         let words = match outcome {
             Outcome::Applied { hunks, changeset } => {
                 let all = hunks.accepted + hunks.rejected;
-                let named = changeset.as_deref().map(|id| format!(": changeset {id}")).unwrap_or_default();
-                format!("{} of {} written{named}", hunks.accepted, plural(all, "hunk"))
+                let named = changeset.as_deref().map(|id| say::changeset(&id)).unwrap_or_default();
+                say::written(&hunks.accepted, &count::hunks(all)) + &named
             }
-            Outcome::Refused => "nothing was accepted, nothing was written".into(),
-            Outcome::Conflict { path, .. } => format!("not written: {path} was changed outside nebula"),
-            Outcome::Failed(why) => format!("not written: {why}"),
-            Outcome::Withdrawn => "withdrawn, nothing was written".into(),
+            Outcome::Refused => say::nothing_accepted().into(),
+            Outcome::Conflict { path, .. } => say::conflict(path),
+            Outcome::Failed(why) => say::not_written(why),
+            Outcome::Withdrawn => say::withdrawn().into(),
         };
         self.say(&words)
     }
@@ -225,16 +223,12 @@ impl Printer {
     /// Prints what the session changed so far, after a turn.
     pub fn summary(&mut self, changed: Option<&Proposal>) -> io::Result<()> {
         let mut line = match changed {
-            None => "changed nothing".to_string(),
-            Some(changed) => {
-                let counts = changed.counts();
-                let files = plural(changed.files.len(), "file");
-                format!("changed {files}, {} added, {} removed", thousands(counts.added), thousands(counts.removed))
-            }
+            None => say::changed_nothing().to_string(),
+            Some(changed) => say::changed(&count::files(changed.files.len()), &lines(changed.counts())),
         };
-        line.push_str(&format!(". failed {}.", self.failed));
+        line.push_str(&say::failed_count(&self.failed));
         if let Some((used, window)) = self.status.context.filter(|(_, window)| *window > 0) {
-            line.push_str(&format!(" {used} of {window} tokens, {}%.", used * 100 / window));
+            line.push_str(&say::tokens(&used, &window, &(used * 100 / window)));
         }
         if let Some(cost) = self.status.cost {
             line.push_str(&format!(" ${cost:.2}."));
@@ -248,14 +242,19 @@ fn hunks(proposal: &Proposal) -> impl Iterator<Item = (&FileChange, &Hunk)> {
     proposal.files.iter().flat_map(|file| file.hunks.iter().map(move |hunk| (file, hunk)))
 }
 
+/// `3 added, 1 removed`.
+fn lines(counts: Counts) -> String {
+    say::lines(&thousands(counts.added), &thousands(counts.removed))
+}
+
 fn about(hunk: &Hunk) -> String {
     match hunk.kind {
-        HunkKind::Lines => format!("lines {}-{}", hunk.before.start + 1, hunk.before.end.max(hunk.before.start + 1)),
-        HunkKind::Create => "new file".into(),
-        HunkKind::Delete => "deletes the file".into(),
-        HunkKind::Move => "move".into(),
-        HunkKind::Binary => "not a text".into(),
-        HunkKind::Mode => "permissions".into(),
+        HunkKind::Lines => diff::lines(&(hunk.before.start + 1), &hunk.before.end.max(hunk.before.start + 1)),
+        HunkKind::Create => diff::new_file().into(),
+        HunkKind::Delete => diff::deletes().into(),
+        HunkKind::Move => diff::moved().into(),
+        HunkKind::Binary => diff::not_text().into(),
+        HunkKind::Mode => diff::permissions().into(),
     }
 }
 

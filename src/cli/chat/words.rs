@@ -1,5 +1,6 @@
 //! The words that decide hunks in line mode: `y 1 3`, `n 2 because …`, `all`, `none`, `show 2`, `undo`.
 
+use crate::messages::line as say;
 use crate::proposal::{Choice, FileDecision, Proposal};
 
 /// A reply to a proposal. Hunks are numbered from 1 over all files.
@@ -20,10 +21,6 @@ pub enum ProposalReply {
     /// A list of the possible replies.
     Help,
 }
-
-/// The possible replies to a proposal.
-pub const HELP: &str =
-    "y 1 3 accepts hunks, n 2 because ... rejects, all, none, show 2, undo takes the last decision back";
 
 impl ProposalReply {
     /// Reads a reply to a proposal of `hunks` hunks.
@@ -48,9 +45,9 @@ impl ProposalReply {
             "help" | "?" => Ok(ProposalReply::Help),
             "show" => match numbers(&rest, hunks)?.as_slice() {
                 [one] => Ok(ProposalReply::Show(*one)),
-                _ => Err("show takes one number".into()),
+                _ => Err(say::show_takes_one().into()),
             },
-            _ => Err(format!("not understood, and nothing was decided: {HELP}")),
+            _ => Err(say::not_understood(&say::reply_help())),
         }
     }
 }
@@ -61,7 +58,7 @@ fn numbers(words: &[&str], hunks: usize) -> Result<Vec<usize>, String> {
         return Ok(vec![1]);
     }
     if words.is_empty() {
-        return Err(format!("which hunks of {hunks}? {HELP}"));
+        return Err(say::which_hunks(&hunks, &say::reply_help()));
     }
     let mut all = Vec::new();
     for word in words.iter().flat_map(|w| w.split(',')).filter(|w| !w.is_empty()) {
@@ -69,7 +66,7 @@ fn numbers(words: &[&str], hunks: usize) -> Result<Vec<usize>, String> {
         let number = |text: &str| text.parse::<usize>().ok().filter(|n| (1..=hunks).contains(n));
         match (number(from), number(to)) {
             (Some(from), Some(to)) if from <= to => all.extend(from..=to),
-            _ => return Err(format!("{word} is no hunk: there are 1 to {hunks}; nothing was decided")),
+            _ => return Err(say::no_hunk(&word, &hunks)),
         }
     }
     Ok(all)

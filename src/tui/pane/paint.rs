@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::{Ctx, Look};
-use crate::messages::diff;
+use crate::messages::verbs;
 use crate::proposal::{Counts, Rung};
 use crate::text::number::thousands;
 use crate::tui::text::wrap::cells;
@@ -200,15 +200,7 @@ pub fn look<'a>(ctx: &Ctx<'a>) -> Look<'a> {
 
 /// How the place of a hunk was found.
 pub fn found_word(rung: Rung) -> &'static str {
-    match rung {
-        Rung::Exact => diff::exact(),
-        Rung::LineEndings => diff::by_line_endings(),
-        Rung::TrailingSpace => diff::by_trailing_space(),
-        Rung::Indentation => diff::by_indentation(),
-        Rung::LookAlikes => diff::by_look_alikes(),
-        Rung::Elided => diff::by_its_ends(),
-        Rung::Inexact => diff::inexact(),
-    }
+    verbs::found(rung.word())
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub use self::reader::shown_wait;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::turn::streaming_edit;
+use crate::messages::agent as say;
 use crate::provider::{self, EndReason, Request};
 
 /// How often growing text is stored, so that a kill loses no more than this.
@@ -36,8 +37,7 @@ pub async fn stream(
     let mut reader = StepReader::new(context, session, format, request.model.clone(), stop);
     let connection = context.services.connection();
     let Some(provider) = connection.provider else {
-        let unknown =
-            || provider::Error::new(provider::Kind::NoKey, "no model is connected", "nebula doctor says more.");
+        let unknown = || provider::Error::new(provider::Kind::NoKey, say::no_model(), say::doctor_says());
         return reader.finish(Ended::Broken(connection.why_not.unwrap_or_else(unknown))).await;
     };
     reader.origin = Some(Arc::new(provider.origin(&request.model)));

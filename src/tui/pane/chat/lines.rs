@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::words::{self, CallSummary};
 use crate::context::mention::{Target, mentions};
-use crate::messages::{chat as say, count, times};
+use crate::messages::{chat as say, count, times, verbs};
 use crate::protocol::{Attached, CallState, ItemId, Level, Notice, RuleChip, Wait};
 use crate::tui::action::Context;
 use crate::tui::pane::Look;
@@ -164,7 +164,7 @@ pub(super) fn run_of_calls(
     }
     let (theme, glyphs) = (look.theme, look.glyphs);
     let (text, dim) = (theme.style(Role::Text), theme.style(Role::Dim));
-    let names = all.iter().map(|d| cells(&d.verb.short)).max().unwrap_or(0).clamp(6, 17);
+    let names = all.iter().map(|d| cells(verbs::shown(&d.verb.short))).max().unwrap_or(0).clamp(6, 17);
     for did in &all {
         let (mark, role) = match did.state {
             CallState::Done => (glyphs.done, Role::Added),
@@ -175,7 +175,7 @@ pub(super) fn run_of_calls(
             CallState::Running | CallState::Streaming => (glyphs.queued, Role::Accent),
             CallState::Waiting => (glyphs.queued, Role::Dim),
         };
-        let name = cut::end(&did.verb.short, names, glyphs.cut);
+        let name = cut::end(verbs::shown(&did.verb.short), names, glyphs.cut);
         let room = width.saturating_sub(names + cells(&did.summary) + 7);
         let mut spans = vec![
             Span::raw("  "),
@@ -202,7 +202,7 @@ fn went_wrong(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'st
     // What follows the first sentence is meant for the model; the opened call has it.
     let reason = call.reason.as_deref().unwrap_or_default().lines().next().unwrap_or_default();
     let reason = reason.find(". ").map_or(reason, |end| &reason[..end]);
-    let what = format!("{} {}", call.verb.short, call.main);
+    let what = format!("{} {}", verbs::shown(&call.verb.short), call.main);
     let gap = if reason.is_empty() { "" } else { ": " };
     let line = Line::from(vec![
         Span::styled(format!("{mark} "), look.theme.style(Role::Removed)),

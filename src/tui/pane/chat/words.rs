@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::messages::{
     chat as say, count,
     times::{self, duration},
+    verbs,
 };
 use crate::protocol::{Call, CallState, NoticeAction, Verb};
 use crate::text::number::thousands;
@@ -72,7 +73,7 @@ pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let [one] = calls {
         let again = if one.again { say::again() } else { "" };
-        parts.push(format!("{} {}{again}", one.form(), one.main).trim_end().to_string());
+        parts.push(format!("{} {}{again}", verbs::shown(one.form()), one.main).trim_end().to_string());
     } else {
         for (over, form) in [(true, "done"), (false, "doing")] {
             let same = calls.iter().filter(|c| c.counts() && (c.state == CallState::Done) == over);
@@ -83,7 +84,7 @@ pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
                     None => seen.push((verb, 1)),
                 }
             }
-            parts.extend(seen.into_iter().map(|(verb, n)| format!("{verb} {}", thousands(n))));
+            parts.extend(seen.into_iter().map(|(verb, n)| format!("{} {}", verbs::shown(verb), thousands(n))));
         }
     }
     for (state, word) in [

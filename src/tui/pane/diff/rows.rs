@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::align::{self, HunkPart};
 use super::lines::{Ending, Lines, text_id};
-use crate::messages::diff as say;
+use crate::messages::{diff as say, verbs};
 use crate::proposal::{Counts, FileChange, HunkKind, PlaceMatch, Proposal, Rung, State};
 use crate::text::number::thousands;
 use crate::tui::pane::paint::found_word;
@@ -371,7 +371,7 @@ fn asked_by(by: &str) -> String {
         "moveFile" => say::moved(),
         other => other,
     };
-    format!("{short}{times}")
+    format!("{}{times}", verbs::shown(short))
 }
 
 fn found(found: &PlaceMatch) -> String {

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::{Entry, Field, GROWING, Tools};
-use crate::messages::{count, diff, times::duration, tools as say};
+use crate::messages::{count, diff, times::duration, tools as say, verbs};
 use crate::proposal::Rung;
 use crate::protocol::{Call, CallState, PreviewLine};
 use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
@@ -32,7 +32,8 @@ impl Tools {
     pub(super) fn draw_calls(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
         let look = paint::look(ctx);
         let height = usize::from(pen.height());
-        let name = self.calls.iter().map(|e| cells(&e.call.verb.short)).max().unwrap_or(0).clamp(VERB, NAME);
+        let name =
+            self.calls.iter().map(|e| cells(verbs::shown(&e.call.verb.short))).max().unwrap_or(0).clamp(VERB, NAME);
         let first = self.tops.partition_point(|t| *t <= self.top).saturating_sub(1);
         let next = self.calls.iter().position(|e| matches!(e.call.state, CallState::Waiting));
         for (i, entry) in self.calls.iter().enumerate().skip(first) {
@@ -84,7 +85,7 @@ impl Rows<'_, '_, '_> {
         self.pen.put(1, y, glyph, 1, style);
         let active = matches!(call.state, CallState::Running | CallState::Asking);
         let text = if active { bold(look.theme, Role::Text) } else { self.style(Role::Text) };
-        self.pen.put(3, y, &cut::end(&call.verb.short, name, look.glyphs.cut), name, text);
+        self.pen.put(3, y, &cut::end(verbs::shown(&call.verb.short), name, look.glyphs.cut), name, text);
         let right = self.pen.width().saturating_sub(1);
         // A file's name is never cut while its time or its result can give way.
         let file = cells(call.main.rsplit('/').next().unwrap_or_default()) + usize::from(call.main.contains('/')) * 2;
@@ -322,9 +323,9 @@ fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
     let dim = ctx.theme.style(Role::Dim);
     let removed = ctx.theme.style(Role::Removed);
     match (call.state, call.counts) {
-        (CallState::Streaming, None) => vec![span(say::writing(&call.verb.short), dim)],
+        (CallState::Streaming, None) => vec![span(say::writing(&verbs::shown(&call.verb.short)), dim)],
         (CallState::Streaming, Some(counts)) => {
-            let mut spans = vec![span(format!("{} ", say::writing(&call.verb.short)), dim)];
+            let mut spans = vec![span(format!("{} ", say::writing(&verbs::shown(&call.verb.short))), dim)];
             spans.extend(paint::counts(counts, paint::look(ctx)));
             spans
         }

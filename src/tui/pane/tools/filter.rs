@@ -1,7 +1,7 @@
 //! Finding calls: by words, and only those that went wrong.
 
 use super::{Entry, Tools};
-use crate::messages::tools as say;
+use crate::messages::{tools as say, verbs};
 use crate::protocol::CallState;
 use crate::text::number::thousands;
 use crate::tui::app::{LineInput, PaneEffect};
@@ -97,8 +97,8 @@ impl Tools {
         let entry = self.calls.iter().rev().take(64).find(active)?;
         let call = &entry.call;
         let words = match call.state {
-            CallState::Streaming => say::writing_of(&call.verb.short, &call.main),
-            _ => format!("{} {}", call.verb.doing, call.main),
+            CallState::Streaming => say::writing_of(&verbs::shown(&call.verb.short), &call.main),
+            _ => format!("{} {}", verbs::shown(&call.verb.doing), call.main),
         };
         Some(words.trim_end().to_string())
     }

@@ -1,0 +1,54 @@
+//! What `nebula chat` says. The words that are typed there are English.
+
+messages! {
+    no_model: "no model", "モデルなし";
+    opened(version, workspace, mode, model): "nebula {version}, {workspace}, {mode}, {model}. Type help for the words, Ctrl-D to end.", "nebula {version}、{workspace}、{mode}、{model}。helpで使える語を表示、Ctrl-Dで終了。";
+    help: "Type a message and Enter. Words: help, undo, redo, /plan, /agent, /new, /model NAME, quit.\nOn a proposal: y 1 3, n 2 because ..., all, none, show 2, undo. Ctrl-C stops a turn, Ctrl-D ends.", "メッセージを入力してEnter。使える語: help, undo, redo, /plan, /agent, /new, /model NAME, quit。\n提案に対して: y 1 3, n 2 because ..., all, none, show 2, undo。Ctrl-Cでターンを停止、Ctrl-Dで終了。";
+    rule(path, reason): "rule: {path}, {reason}", "ルール: {path}、{reason}";
+    call(step, verb, main): "step {step}: {verb} {main}", "ステップ{step}: {verb} {main}";
+    lines(added, removed): "{added} added, {removed} removed", "{added}行追加、{removed}行削除";
+    failed: "failed", "失敗";
+    rejected: "rejected", "却下";
+    accepted: "accepted", "承認";
+    interrupted: "interrupted", "中断";
+    words: "Words: y 1 3, n 2 because ..., all, none, show 2, undo.", "使える語: y 1 3, n 2 because ..., all, none, show 2, undo。";
+    proposal(files, lines, hunks): "proposal: {files}, {lines}, {hunks}. ", "提案: {files}、{lines}、{hunks}。 ";
+    careful(why): "careful: {why}", "注意: {why}";
+    hunk(number, total, path, about): "hunk {number} of {total}: {path}, {about}", "ハンク{number}/{total}: {path}、{about}";
+    found(how): ", found {how}", "、一致: {how}";
+    show(head, lines, number): "{head}. {lines}: show {number}", "{head}。{lines}: show {number}で表示";
+    decided_one(number, word, left): "hunk {number} {word}. {left}.", "ハンク{number}を{word}。{left}。";
+    decided_many(numbers, word, left): "hunks {numbers} {word}. {left}.", "ハンク{numbers}を{word}。{left}。";
+    undecided(open, all): "{open} of {all} undecided", "{all}件中{open}件が未決定";
+    written(n, hunks): "{n} of {hunks} written", "{hunks}中{n}件を書き込みました";
+    changeset(id): ": changeset {id}", ": チェンジセット{id}";
+    nothing_accepted: "nothing was accepted, nothing was written", "何も承認されず、何も書き込まれませんでした";
+    conflict(path): "not written: {path} was changed outside nebula", "未書き込み: {path}がnebula外で変更されました";
+    not_written(why): "not written: {why}", "未書き込み: {why}";
+    withdrawn: "withdrawn, nothing was written", "取り下げられ、何も書き込まれませんでした";
+    changed_nothing: "changed nothing", "変更なし";
+    changed(files, lines): "changed {files}, {lines}", "{files}を変更、{lines}";
+    failed_count(n): ". failed {n}.", "。失敗{n}件。";
+    tokens(used, window, percent): " {used} of {window} tokens, {percent}%.", " トークン{used}/{window}、{percent}%。";
+    write_this: "write this? y or n, n is the default> ", "書き込みますか？ yかn、既定はn> ";
+    decide: "decide> ", "決定> ";
+    answer_yes_no: "answer> y or n, n is the default> ", "回答> yかn、既定はn> ";
+    answer: "answer> ", "回答> ";
+    you: "you> ", "あなた> ";
+    kept_for_later(text): "kept for later, because it was typed before the question: {text}", "質問より前に入力されたため、あとで使います: {text}";
+    interrupting: "interrupting", "中断しています";
+    answered(reply): "answered: {reply}", "回答: {reply}";
+    last_undone: "the last decision is undone", "直前の決定を元に戻しました";
+    nothing_decided: "nothing is decided yet", "まだ何も決定していません";
+    above(n): "{n} item of this session are above this line" | "{n} items of this session are above this line", "このセッションの{n}件がこの行より上にあります";
+    approved(title): "approved: {title}", "承認: {title}";
+    attempt(why, n, all): "{why}; attempt {n} of {all}", "{why}。試行{n}/{all}";
+    not_sent(why, text): "not sent: {why}. The message was: {text}", "未送信: {why}。メッセージ: {text}";
+    turn_failed(message, hint): "failed: {message}. {hint}", "失敗: {message}。{hint}";
+    say_go_on(why): "{why}. Say go on, or something else", "{why}。go onなどと入力してください";
+    reply_help: "y 1 3 accepts hunks, n 2 because ... rejects, all, none, show 2, undo undoes the last decision", "y 1 3で承認、n 2 because ...で却下、all、none、show 2、undoで直前の決定を元に戻す";
+    show_takes_one: "show takes one number", "showには番号を1つ指定してください";
+    not_understood(help): "not understood, and nothing was decided: {help}", "解釈できず、何も決定していません: {help}";
+    which_hunks(all, help): "which hunks of {all}? {help}", "{all}個のどのハンクですか？ {help}";
+    no_hunk(word, all): "{word} is no hunk: there are 1 to {all}; nothing was decided", "{word}というハンクはありません（1から{all}まで）。何も決定していません";
+}

@@ -1,0 +1,100 @@
+//! What calls do: the verbs of the tools, by the English words that the agent gives them.
+
+messages! {
+    read: "read", "読み取り";
+    reading: "reading", "読み取り中";
+    search: "search", "検索";
+    searched: "searched", "検索";
+    searching: "searching", "検索中";
+    list: "list", "一覧";
+    listed: "listed", "一覧";
+    listing: "listing", "一覧取得中";
+    edit: "edit", "編集";
+    edited: "edited", "編集";
+    editing: "editing", "編集中";
+    patch: "patch", "パッチ";
+    applied: "applied", "適用";
+    applying: "applying", "適用中";
+    write: "write", "書き込み";
+    wrote: "wrote", "書き込み";
+    writing: "writing", "書き込み中";
+    delete: "delete", "削除";
+    deleted: "deleted", "削除";
+    deleting: "deleting", "削除中";
+    moved_short: "move", "移動";
+    moved: "moved", "移動";
+    moving: "moving", "移動中";
+    undo: "undo", "取り消し";
+    undid: "undid", "取り消し";
+    undoing: "undoing", "取り消し中";
+    ask: "ask", "質問";
+    asked: "asked", "質問";
+    asking: "asking", "質問中";
+    run: "run", "実行";
+    ran: "ran", "実行";
+    running: "running", "実行中";
+    stopped: "stopped", "停止";
+}
+
+/// A verb as it is shown; the name of a tool that has no verb stays as it is.
+pub fn shown(word: &str) -> &str {
+    const ALL: &[super::Text] = &[
+        reading,
+        read,
+        searching,
+        searched,
+        search,
+        listing,
+        listed,
+        list,
+        editing,
+        edited,
+        edit,
+        patch,
+        applied,
+        applying,
+        writing,
+        wrote,
+        write,
+        deleting,
+        deleted,
+        delete,
+        moving,
+        moved,
+        moved_short,
+        undoing,
+        undid,
+        undo,
+        asking,
+        asked,
+        ask,
+        running,
+        ran,
+        run,
+        stopped,
+    ];
+    translated(ALL, word)
+}
+
+/// How the place of a hunk was found, by the English words for it.
+pub fn found(word: &str) -> &str {
+    use super::diff;
+    const ALL: &[super::Text] = &[
+        diff::exact,
+        diff::by_line_endings,
+        diff::by_trailing_space,
+        diff::by_indentation,
+        diff::by_look_alikes,
+        diff::by_its_ends,
+        diff::inexact,
+    ];
+    translated(ALL, word)
+}
+
+fn translated<'a>(all: &[super::Text], word: &'a str) -> &'a str {
+    if super::language() == super::Language::English {
+        return word;
+    }
+    let english = |text: &super::Text| super::with(super::Language::English, *text) == word;
+    all.iter().find(|text| english(text)).map_or(word, |text| text())
+}

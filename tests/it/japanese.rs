@@ -1,0 +1,99 @@
+//! The interface in Japanese: whole screens, with every wide character in its two cells.
+
+use nebula::messages::{Language, with};
+use nebula::protocol::*;
+use nebula::tui::app::{Options, Start};
+use unicode_width::UnicodeWidthStr;
+
+use crate::frames;
+use crate::pty::Terminal;
+use crate::scenes::*;
+
+type Scene = fn(&mut Stage);
+
+fn help(stage: &mut Stage) {
+    proposing(stage);
+    stage.keys("?");
+}
+
+fn palette(stage: &mut Stage) {
+    working(stage);
+    stage.keys("/");
+}
+
+const SCENES: [(&str, Scene); 8] = [
+    ("review", proposing),
+    ("question", asking),
+    ("tools", working),
+    ("archive", frames::restoring),
+    ("errors", failing),
+    ("without-model", without_model),
+    ("help", help),
+    ("palette", palette),
+];
+
+/// Every wide character has a second cell, and no other character takes that.
+fn assert_aligned(name: &str, stage: &Stage) {
+    let (buffer, _) = stage.draw();
+    for y in 0..buffer.area.height {
+        let mut x = 0;
+        while x < buffer.area.width {
+            let cells = buffer[(x, y)].symbol().width().max(1) as u16;
+            assert!(x + cells <= buffer.area.width, "{name}: cut at {x}, {y}");
+            for second in x + 1..x + cells {
+                assert!(buffer[(second, y)].symbol().trim().is_empty(), "{name}: {x}, {y} is covered");
+            }
+            x += cells;
+        }
+    }
+}
+
+fn golden(name: &str, stage: &Stage) {
+    assert_aligned(name, stage);
+    stage.dump(name);
+    insta::assert_snapshot!(name, stage.text());
+}
+
+#[test]
+fn screens_in_japanese() {
+    with(Language::Japanese, || {
+        for (width, height) in [(80, 30), (140, 40)] {
+            let mut stage = Stage::start(width, height, "dark", Start::New);
+            stage.tell(opened(status()));
+            choosing(&mut stage);
+            golden(&format!("ja-start-{width}"), &stage);
+            for (name, scene) in SCENES {
+                let mut stage = Stage::new(width, height, "dark");
+                scene(&mut stage);
+                golden(&format!("ja-{name}-{width}"), &stage);
+            }
+        }
+    });
+}
+
+#[test]
+fn nothing_is_cut_in_the_middle_of_a_cell() {
+    with(Language::Japanese, || {
+        for (name, scene) in SCENES {
+            for width in [40, 41, 59, 60, 72, 79, 99, 100, 119, 120, 141] {
+                let mut stage = Stage::with(width, 24, Options { theme: Some("dark".into()), ..Options::default() });
+                scene(&mut stage);
+                assert_aligned(&format!("{name} at {width}"), &stage);
+            }
+        }
+    });
+}
+
+#[test]
+fn the_language_of_the_environment_is_that_of_the_screen() {
+    let (nebula, home) = (env!("CARGO_BIN_EXE_nebula"), tempfile::tempdir().expect("a folder"));
+    let mut terminal = Terminal::start_with(nebula, &[], home.path(), "ja_JP.UTF-8");
+    terminal.wait_for("モデルなし");
+    terminal.wait_for("ツアー");
+    assert_eq!(terminal.leave(), 0);
+    std::fs::create_dir_all(home.path().join(".nebula")).expect("a folder");
+    std::fs::write(home.path().join(".nebula/config.json"), r#"{"language": "en"}"#).expect("a configuration");
+    let mut terminal = Terminal::start_with(nebula, &[], home.path(), "ja_JP.UTF-8");
+    terminal.wait_for("no model");
+    assert_eq!(terminal.leave(), 0);
+}

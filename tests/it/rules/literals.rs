@@ -1,0 +1,137 @@
+//! What a person reads on the screen stands in the table of messages: no words of a language are left in `src/tui`.
+
+use super::sources;
+
+/// Where single words are names: of actions, chords, roles, themes, scopes, terminals, keywords of languages.
+const NAMES: &[&str] = &["action.rs", "keys.rs", "theme/", "terminal/", "text/", "pane/diff/item.rs"];
+
+/// Literals that are names, forms of files, or lines for a shell, and no words for a person.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("action.rs", &["` in `keys.toml`."]),
+    (
+        "app/commands.rs",
+        &[
+            "ansi", "auto", "blocks", "contrast", "dark", "html", "json", "light", "lines", "patch", "plain", "tools",
+            "turn", "undo", "whole",
+        ],
+    ),
+    ("app/keys.rs", &["model"]),
+    ("app/load.rs", &["dark"]),
+    ("app/mod.rs", &["auto", "dark", "light", "nebula"]),
+    ("pane/archive/list.rs", &["other session", "patch", "redo", "undo"]),
+    ("pane/chat/unit.rs", &["nebula"]),
+    ("pane/chat/words.rs", &["doing", "done", "read"]),
+    ("pane/diff/find.rs", &["--- a/{0}\\n+++ b/{0}\\n", "\\n\\\\ No newline at end of file\\n"]),
+    ("pane/diff/mod.rs", &["nebula"]),
+    ("pane/diff/rows.rs", &["blocks", "delete", "edit", "lines", "patch", "whole", "write"]),
+    ("pane/diff/talk.rs", &["nebula"]),
+    ("pane/tools/viewer.rs", &["read"]),
+    ("popup/connect.rs", &["anthropic", "gemini", "http://", "https://", "openai"]),
+    (
+        "popup/no_model.rs",
+        &[
+            "export OPENAI_API_KEY=…",
+            "export ANTHROPIC_API_KEY=…",
+            "export GEMINI_API_KEY=…",
+            "export OPENAI_BASE_URL=http://…",
+        ],
+    ),
+    ("popup/page.rs", &["\\u{0}marks"]),
+    // Said on standard error, where there is no screen.
+    ("run.rs", &["the screen needs a terminal ({0}); without one use: nebula task PROMPT"]),
+    ("terminal/answers.rs", &["\\x1b[1;1H\\xe2\\x94\\x80\\x1b[6n\\x1b[1;1H \\x1b]11;?\\x1b\\\\\\x1b[?u\\x1b[c"]),
+    ("view/hints.rs", &["y n"]),
+    ("view/mod.rs", &["nebula", "recording"]),
+];
+
+/// Words of fewer letters than those that are always looked at.
+const SHORT: &[&str] = &["you", "new", "now", "age", "key"];
+
+/// The string literals of a source, as they are written.
+fn literals(code: &str) -> Vec<String> {
+    let (mut found, mut rest) = (Vec::new(), code);
+    while let Some(at) = rest.find(['"', '\'', '/']) {
+        let (mark, after) = (rest.as_bytes()[at], &rest[at + 1..]);
+        rest = match mark {
+            b'/' if after.starts_with('/') => after.find('\n').map_or("", |end| &after[end..]),
+            b'/' => after,
+            // A character, or a lifetime.
+            b'\'' if after.starts_with('\\') => after.get(2..).and_then(|a| a.split_once('\'')).map_or("", |(_, a)| a),
+            b'\'' => {
+                let next = after.chars().next().map_or(0, char::len_utf8);
+                after[next..].strip_prefix('\'').unwrap_or(after)
+            }
+            _ => {
+                let raw = rest[..at].ends_with('r') || rest[..at].ends_with("r#");
+                let hashes = if rest[..at].ends_with("r#") { "\"#" } else { "\"" };
+                let mut end = 0;
+                while end < after.len() && !after[end..].starts_with(if raw { hashes } else { "\"" }) {
+                    end += if !raw && after[end..].starts_with('\\') { 1 } else { 0 };
+                    end += after[end..].chars().next().map_or(1, char::len_utf8);
+                }
+                found.push(after[..end].to_string());
+                after.get(end + 1..).unwrap_or("")
+            }
+        };
+    }
+    found
+}
+
+/// The text without what stands for values and escapes.
+fn plain(text: &str) -> String {
+    let mut parts = text.split('{');
+    let mut out = parts.next().unwrap_or_default().to_string();
+    parts.for_each(|part| out.push_str(part.split_once('}').map_or("", |(_, rest)| rest)));
+    let mut chars = out.chars();
+    let mut kept = String::new();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            c => kept.push(c),
+        }
+    }
+    kept
+}
+
+/// Whether a literal reads as words: two of them, or one in small letters where single words are no names.
+fn is_prose(path: &str, literal: &str) -> bool {
+    let text = plain(literal);
+    let words = text.split_whitespace().filter(|word| word.chars().any(|c| c.is_ascii_alphabetic())).count();
+    let one = text.trim().trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let small = one.len() >= 4 && one.chars().all(|c| c.is_ascii_lowercase()) && !text.starts_with('/');
+    let named = NAMES.iter().any(|place| path == *place || (place.ends_with('/') && path.starts_with(place)));
+    words >= 2 || ((small || SHORT.contains(&text.trim())) && !named)
+}
+
+#[test]
+fn no_words_stand_outside_the_table_of_messages() {
+    let (mut broken, mut used) = (Vec::new(), Vec::new());
+    for source in sources() {
+        let Some(path) = source.path.strip_prefix("tui/") else { continue };
+        let allowed = ALLOWED.iter().find(|(place, _)| *place == path).map_or(&[][..], |(_, all)| all);
+        for literal in literals(&source.code).iter().filter(|literal| is_prose(path, literal)) {
+            match allowed.iter().find(|known| *known == literal) {
+                Some(known) => used.push((path.to_string(), *known)),
+                None => broken.push(format!("{}: {literal:?} belongs into src/messages", source.path)),
+            }
+        }
+    }
+    for (place, all) in ALLOWED {
+        let idle = all.iter().filter(|known| !used.contains(&(place.to_string(), **known)));
+        broken.extend(idle.map(|known| format!("{place} has no {known:?} any more: take it off the list")));
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn words_are_told_from_names() {
+    let code = "f(\"two words\", '\"', 'a', r#\"raw \"x\" y\"#, \"say \\\"hi\\\" now\"); // \"no\"\n\"{n} of {all}\"";
+    assert_eq!(literals(code), ["two words", "raw \"x\" y", "say \\\"hi\\\" now", "{n} of {all}"]);
+    for prose in ["two words", " undecided", "you", "loading"] {
+        assert!(is_prose("view/bar.rs", prose), "{prose}");
+    }
+    for name in ["{n} of {all}", "F2", "src/a.rs", "/theme", "\\n", "  ", "ms", "X-Key"] {
+        assert!(!is_prose("view/bar.rs", name), "{name}");
+    }
+    assert!(!is_prose("theme/file.rs", "bold") && is_prose("theme/file.rs", "a word"));
+}
