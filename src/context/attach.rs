@@ -131,7 +131,7 @@ impl Making<'_> {
             Err(e) => return Err(e.to_string()),
         };
         let Some(bytes) = read.state.bytes() else {
-            let missing = format!("there is no file {written}; mend the mention, or write \\@ for a plain at sign");
+            let missing = format!("there is no file {written}; fix the mention, or write \\@ for a plain at sign");
             return if sure { Err(missing) } else { Ok(()) };
         };
         match media_type(&path, bytes) {

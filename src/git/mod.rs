@@ -215,7 +215,7 @@ impl Repository {
         if said.contains("not a git repository") {
             return Err(Error::NoRepository);
         }
-        Err(Error::Failed(said.lines().next().unwrap_or("it failed without a word").to_string()))
+        Err(Error::Failed(said.lines().next().unwrap_or("it failed without a message").to_string()))
     }
 
     /// Returns a command that runs nothing of the repository; the subcommand follows.

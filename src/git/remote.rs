@@ -204,5 +204,5 @@ fn succeeded(output: Output) -> Result<Vec<u8>, Error> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let line = said.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-    Err(Error::Failed(line.or(said.lines().next()).unwrap_or("it failed without a word").to_owned()))
+    Err(Error::Failed(line.or(said.lines().next()).unwrap_or("it failed without a message").to_owned()))
 }

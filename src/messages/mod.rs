@@ -84,7 +84,7 @@ macro_rules! messages {
 
         /// Every message: its name, its English forms, its Japanese one.
         #[cfg(test)]
-        pub(super) const ROWS: &[super::tests::Row] = &[$((stringify!($name), &[$en $(, $many)?], $ja)),*];
+        pub(in crate::messages) const ROWS: &[$crate::messages::tests::Row] = &[$((stringify!($name), &[$en $(, $many)?], $ja)),*];
     };
     (@ $name:ident: $en:literal, $ja:literal) => {
         #[doc = concat!("`", $en, "`")]
@@ -120,19 +120,18 @@ macro_rules! messages {
 pub(crate) mod actions;
 pub(crate) mod agent;
 pub(crate) mod app;
-pub(crate) mod archive;
-pub(crate) mod chat;
 pub(crate) mod commands;
 pub(crate) mod count;
-pub(crate) mod diff;
 pub(crate) mod hints;
 pub(crate) mod line;
 pub(crate) mod pages;
+mod panes;
 pub(crate) mod popups;
 pub(crate) mod times;
-pub(crate) mod tools;
 pub(crate) mod verbs;
 pub(crate) mod view;
+
+pub(crate) use panes::{archive, chat, diff, tools};
 
 #[cfg(test)]
 mod tests {

@@ -15,7 +15,7 @@ messages! {
     openai: "OpenAI", "OpenAI";
     anthropic: "Anthropic", "Anthropic";
     gemini: "Gemini", "Gemini";
-    any_server: "any server", "任意のサーバー";
+    any_server: "any server", "他サーバー";
     paste_it: "paste it here", "ここに貼り付け";
     for_this_run: "for this run only   gone when nebula ends", "今回の実行のみ   nebulaの終了時に消えます";
     in_a_file: "in a file   ~/.nebula/credentials.json, mode 0600", "ファイルに保存   ~/.nebula/credentials.json、モード0600";

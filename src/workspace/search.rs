@@ -52,9 +52,9 @@ pub struct SearchResult {
     pub more: bool,
 }
 
-/// The keyword is no regular expression.
+/// The keyword is not a valid regular expression.
 #[derive(Debug, thiserror::Error)]
-#[error("the keyword is no regular expression: {0}")]
+#[error("invalid regex: {0}")]
 pub struct SearchError(String);
 
 impl Workspace {
@@ -63,7 +63,7 @@ impl Workspace {
     /// read.
     ///
     /// # Errors
-    /// When the keyword is no regular expression.
+    /// When the keyword is not a valid regular expression.
     pub fn search(
         &self,
         folder: &str,

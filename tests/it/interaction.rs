@@ -239,7 +239,7 @@ fn line_mode_decides_by_words_and_moves_no_cursor() {
         "+    1   ONE",
         "not understood, and nothing was decided",
         "hunk 2 rejected: two stays. 1 of 2 undecided.",
-        "the last decision is taken back. 2 of 2 undecided",
+        "the last decision is undone. 2 of 2 undecided",
         "1 of 2 hunks written",
         "nebula: Done.",
         "changed 1 file, 1 added, 1 removed",

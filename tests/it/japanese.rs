@@ -1,7 +1,6 @@
 //! The interface in Japanese: whole screens, with every wide character in its two cells.
 
 use nebula::messages::{Language, with};
-use nebula::protocol::*;
 use nebula::tui::app::{Options, Start};
 use unicode_width::UnicodeWidthStr;
 

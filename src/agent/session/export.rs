@@ -52,7 +52,7 @@ pub fn parse(word: &str) -> Option<ExportFormat> {
 }
 
 fn title(session: &memory::Session) -> &str {
-    session.title.as_deref().unwrap_or("a session without words")
+    session.title.as_deref().unwrap_or("untitled")
 }
 
 fn markdown(session: &memory::Session, messages: &[Message]) -> String {

@@ -271,7 +271,7 @@ pub(super) fn retry(wait: &Wait, now: i64, width: usize, look: &Look<'_>) -> Vec
     let spans = [
         Span::styled(say::attempt(&wait.attempt, &wait.of), text),
         Span::styled(times::seconds(&left), text.add_modifier(Modifier::BOLD)),
-        Span::styled(".", text),
+        Span::styled(say::attempt_end(), text),
     ];
     for mut line in wrap(&spans, width.saturating_sub(2)) {
         line.spans.insert(0, Span::raw("  "));

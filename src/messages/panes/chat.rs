@@ -10,6 +10,7 @@ messages! {
     search: "search the chat", "チャットを検索";
     attached(n): "{n} file attached" | "{n} files attached", "{n}ファイルを添付";
     attempt(n, all): "Your message is saved. Attempt {n} of {all} in ", "メッセージは保存されています。試行{n}/{all}まで ";
+    attempt_end: ".", "。";
 
     // Runs of calls.
     again: " again", " 再度";

@@ -1,0 +1,6 @@
+//! The words of the four panes.
+
+pub(crate) mod archive;
+pub(crate) mod chat;
+pub(crate) mod diff;
+pub(crate) mod tools;
