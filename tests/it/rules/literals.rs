@@ -22,6 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("app/load.rs", &["dark"]),
     ("app/mod.rs", &["auto", "dark", "light", "nebula"]),
     ("pane/archive/list.rs", &["other session", "patch", "redo", "undo"]),
+    ("pane/chat/mod.rs", &["plan"]),
     ("pane/chat/unit.rs", &["nebula"]),
     ("pane/chat/words.rs", &["doing", "done", "read"]),
     ("pane/diff/find.rs", &["--- a/{0}\\n+++ b/{0}\\n", "\\n\\\\ No newline at end of file\\n"]),
