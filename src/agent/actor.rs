@@ -24,6 +24,7 @@ use crate::messages::agent as say;
 use crate::protocol::{
     Cause, Command, EventBody, ExportFormat, Item, Level, Notice, Prompt, SessionChange, SessionInfo, TurnEnd,
 };
+use crate::shell::output::record;
 use crate::tools::Sha;
 
 /// The way to a session's actor.
@@ -383,7 +384,14 @@ impl Actor {
                 (memory.ask(move |memory| memory.rename(&id, &title)).await, said)
             }
             SessionChange::Delete(id) => {
-                (memory.ask(move |memory| memory.delete(&id)).await, say::deleted().to_string())
+                let logs = self.context.services.shell.logs();
+                let delete = move |memory: &memory::Memory| {
+                    memory.delete(&id)?;
+                    // What is left of its logs goes with nebula's folder.
+                    let _ = logs.map(|logs| record::forget(&logs, &id));
+                    Ok(())
+                };
+                (memory.ask(delete).await, say::deleted().to_string())
             }
             SessionChange::Export(id, format) => return self.export(&id, format).await,
         };

@@ -11,7 +11,7 @@ use crate::archive::staging::CommandInfo;
 use crate::execute::command::{SealedCommand, seal};
 use crate::messages::agent as say;
 use crate::protocol::Level;
-use crate::shell::{self, Command, CommandReport, CommandRequest, Keeper, SealResult, StartError, Stopped};
+use crate::shell::{self, Command, CommandReport, CommandRequest, Grant, Keeper, SealResult, StartError, Stopped};
 use crate::tools::CommandCall;
 
 /// A command that was answered.
@@ -36,7 +36,11 @@ pub async fn begin(
 ) -> Result<Arc<Command>, StartError> {
     let commands = Arc::clone(&context.commands);
     let services = Arc::clone(&context.services);
-    let request = CommandRequest { text: call.text.clone(), folder: call.folder.clone() };
+    let request = CommandRequest {
+        text: call.text.clone(),
+        folder: call.folder.clone(),
+        grant: if call.network { Grant::Online } else { Grant::Workspace },
+    };
     let begun = tokio::task::spawn_blocking(move || {
         adopt_and_say(&services);
         commands.begin(&request, keeper, info, None)
@@ -75,9 +79,14 @@ pub async fn finish(
     let mut report = CommandReport::new(&command, stopped, &result, failure.as_deref());
     report.notes.extend(note);
     let output = command.running.output().for_model(&command.id);
+    let changeset = result.changeset.map(|id| id.to_string());
+    let ended = Arc::clone(&command);
+    // What fails in it fails the listing of this command alone.
+    let _ = tokio::task::spawn_blocking(move || ended.keep_record(changeset)).await;
     if command.running.progress().is_over() {
         command.set_told();
     }
+    context.tell_status().await;
     let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
     Finished { report, output, ok }
 }

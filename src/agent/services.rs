@@ -14,14 +14,14 @@ use tokio_util::sync::CancellationToken;
 use super::events::Events;
 use super::file_index::FileIndex;
 use crate::archive::{Archive, Id};
-use crate::config::Config;
+use crate::config::{Config, folder};
 use crate::execute::Stores;
 use crate::memory::{self, Trouble};
 use crate::messages::agent as say;
 use crate::protocol::{Level, Notice};
 use crate::provider::models::KnownModels;
 use crate::provider::{self, Provider};
-use crate::shell::{Environment, PlaceSettings, Shell};
+use crate::shell::{CopyLimits, Environment, Keeper, PlaceSettings, SandboxSettings, Shell, ShellSettings};
 use crate::tools::{Sha, Tool, ToolSet};
 use crate::workspace::Workspace;
 use crate::workspace::watch::FileWatch;
@@ -94,11 +94,40 @@ pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell
     Shell {
         workspace: workspace.clone(),
         archive: archive.clone(),
-        places: PlaceSettings::default(),
-        environment: Environment::new(config.env().all(), &named, &[]),
-        logs: config.paths.folder().map(|folder| folder.join("commands")),
+        settings: shell_settings(config, workspace.root()),
+        environment: Environment::new(config.env().all(), &named, &config.shell.env_keep),
+        own: config.paths.folder().map(Path::to_path_buf),
         program: config.program.clone(),
-        guard: std::sync::OnceLock::new(),
+        offered: std::sync::OnceLock::new(),
+    }
+}
+
+fn shell_settings(config: &Config, root: &Path) -> ShellSettings {
+    let (said, usual) = (&config.shell, ShellSettings::default());
+    let home = config.env().get("HOME").map(PathBuf::from);
+    let folders = |named: &[String]| named.iter().map(|name| folder(name, home.as_deref(), root)).collect();
+    let keeper = match said.keeper.as_deref() {
+        Some("guard") => Some(Keeper::Guard),
+        Some("scan") => Some(Keeper::Scan),
+        _ => None,
+    };
+    ShellSettings {
+        places: PlaceSettings { derived: said.derived.clone(), kept: said.kept.clone() },
+        sandbox: SandboxSettings {
+            off: said.sandbox == Some(false),
+            private: said.private.clone(),
+            write: folders(&said.write),
+            caches: folders(&said.caches),
+            ports: said.ports.clone(),
+        },
+        limits: CopyLimits {
+            file: said.keep_file.unwrap_or(usual.limits.file),
+            total: said.keep_total.unwrap_or(usual.limits.total),
+        },
+        keeper,
+        program: said.bash.clone(),
+        timeout: said.timeout.unwrap_or(usual.timeout),
+        max_timeout: said.max_timeout.unwrap_or(usual.max_timeout),
     }
 }
 

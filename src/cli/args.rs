@@ -73,6 +73,13 @@ pub enum Cmd {
     Task(TaskArgs),
     /// Run a command of your own; what it overwrites is archived, and `undo` takes it back
     Run(RunArgs),
+    /// List the commands that ran in this project
+    Commands(JsonArgs),
+    /// Print the whole output of a command
+    Output {
+        /// `c7`, or `SESSION/c7` as `nebula commands` lists it.
+        id: String,
+    },
     /// Talk line by line: for screen readers, logs, pipes and dumb terminals
     Chat(ChatArgs),
     /// Files and their archive.
@@ -146,6 +153,12 @@ pub struct RunArgs {
     /// What keeps the states before: `guard` keeps each file before it is changed, `scan` looks before and after
     #[arg(long, value_name = "auto|guard|scan", value_parser = ["auto", "guard", "scan"])]
     pub keeper: Option<String>,
+    /// Let it reach the network, and write the caches that are filled from it
+    #[arg(long, conflicts_with = "read")]
+    pub network: bool,
+    /// Let it write nothing and reach nothing
+    #[arg(long)]
+    pub read: bool,
     /// Run it where the tree is too large to be archived: what it overwrites cannot be undone
     #[arg(long)]
     pub unkept: bool,

@@ -92,6 +92,8 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
         Cmd::Usage(args) => usage::run(&*context, &args),
         Cmd::Files(command) => run_files(context, &command),
         Cmd::Run(args) => run::run(context, &args),
+        Cmd::Commands(args) => run::list(context, args.json),
+        Cmd::Output { id } => run::output(context, &id),
         #[cfg(feature = "strand")]
         Cmd::Strand { .. } => Ok(0),
         Cmd::Demo | Cmd::Completions { .. } => Ok(0),

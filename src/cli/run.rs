@@ -14,7 +14,8 @@ use crate::agent::adopt;
 use crate::archive::staging::CommandInfo;
 use crate::execute::Stores;
 use crate::execute::command::{SealedCommand, seal};
-use crate::shell::{self, Command, CommandRequest, Commands, Exit, Keeper};
+use crate::shell::output::record::{self, CommandRecord};
+use crate::shell::{self, Command, CommandRequest, Commands, Exit, Grant, Keeper};
 use crate::text::number::plural;
 
 /// The command could not be started.
@@ -48,7 +49,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         _ if args.unkept => Keeper::None,
         Some("guard") => Keeper::Guard,
         Some("scan") => Keeper::Scan,
-        _ => shell.keeper().0,
+        _ => shell.keeper(),
     };
     let (events, received) = mpsc::unbounded_channel();
     let printed = events.clone();
@@ -58,7 +59,12 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     let info = CommandInfo { approved: Some("person".into()), ..CommandInfo::default() };
     let folder = context.folder.strip_prefix(context.workspace.root()).ok();
     let folder = folder.map(|folder| folder.to_string_lossy().into_owned()).filter(|folder| !folder.is_empty());
-    let command = match commands.begin(&CommandRequest { text, folder }, keeper, info.clone(), Some(passes)) {
+    let grant = match (args.network, args.read) {
+        (true, _) => Grant::Online,
+        (false, true) => Grant::Read,
+        (false, false) => Grant::Workspace,
+    };
+    let command = match commands.begin(&CommandRequest { text, folder, grant }, keeper, info.clone(), Some(passes)) {
         Ok(command) => command,
         Err(error @ shell::StartError::Unkept(_)) => {
             out::complain(format_args!("{error}. `nebula run --unkept` runs it all the same"));
@@ -84,6 +90,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         }
     };
     shell::sweep(&archive);
+    command.keep_record(sealed.changeset.map(|id| id.to_string()));
     tell(&command, &sealed, args.json, stopped)
 }
 
@@ -142,8 +149,11 @@ fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool)
     for (path, why) in &summary.not_archived {
         out::complain(format_args!("not archived: {path} ({why})"));
     }
-    if let Some(first) = &summary.first_refused {
-        out::complain(format_args!("refused: {} writes, first {first}", summary.refused));
+    if let Some(line) = summary.refused_words() {
+        out::complain(line);
+    }
+    if let Some(line) = summary.connection_words() {
+        out::complain(format_args!("{line}: `nebula run --network` lifts it"));
     }
     let changes = &sealed.changes.changes;
     if as_json {
@@ -157,13 +167,69 @@ fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool)
             "type": "command_end", "id": "c1", "exit": exit.and_then(|e| match e { Exit::Code(code) => Some(code), Exit::Signal(_) => None }),
             "signal": exit.and_then(|e| match e { Exit::Signal(signal) => Some(signal), Exit::Code(_) => None }),
             "stopped": stopped, "ms": progress.took.map(|took| took.as_millis()), "changeset": sealed.changeset.map(|id| id.to_string()),
-            "changed": changed, "keeper": command.keeper.word(), "refused": summary.refused, "derived": summary.derived
+            "changed": changed, "keeper": command.keeper.word(), "grant": command.grant.map(Grant::word),
+            "refused": {"writes": summary.refused, "connections": summary.connections}, "derived": summary.derived
         }))?;
     } else if let Some(id) = sealed.changeset {
         let files = plural(changes.len(), "file");
         out::aside(format_args!("changed {files}, changeset {id}: `nebula undo` takes it back"));
     }
     Ok(code)
+}
+
+/// Lists the commands of this project, newest first.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn list(context: &Context, as_json: bool) -> Result<i32> {
+    let records = records(context);
+    let mut out = Out::stdout();
+    if as_json {
+        let rows: Vec<_> = records.iter().map(|(record, log)| json!({"log": log, "command": record})).collect();
+        out.json(&rows)?;
+        return Ok(0);
+    }
+    for (record, _) in &records {
+        let end = match (&record.failed, record.exit, record.signal) {
+            (Some(_), ..) => "failed".to_string(),
+            (None, Some(code), _) => format!("exit {code}"),
+            (None, None, Some(signal)) => format!("signal {signal}"),
+            (None, None, None) => "no end seen".into(),
+        };
+        let name = format!("{}/{}", record.session, record.id);
+        let text = crate::text::clean::clean_line(&record.command);
+        let took = record.took.map(|took| format!("{:.1} s", took as f64 / 1e3)).unwrap_or_default();
+        io::Write::write_fmt(
+            &mut out,
+            format_args!("{name:<16} {}  {end:<11} {took:>8}  {text}\n", crate::text::time::utc(record.started)),
+        )?;
+    }
+    Ok(0)
+}
+
+/// Prints the whole output of a command; `id` is `c7`, or `SESSION/c7` where several have that id.
+///
+/// # Errors
+/// When the output cannot be read or written.
+pub fn output(context: &Context, id: &str) -> Result<i32> {
+    let records = records(context);
+    let is_it = |record: &CommandRecord| record.id == id || format!("{}/{}", record.session, record.id) == id;
+    let Some((_, log)) = records.iter().find(|(record, _)| is_it(record)) else {
+        out::complain(format_args!("there is no command {id} in this project: `nebula commands` lists them"));
+        return Ok(1);
+    };
+    match std::fs::File::open(log) {
+        Ok(mut log) => drop(io::copy(&mut log, &mut Out::stdout())?),
+        // It printed nothing.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(0)
+}
+
+fn records(context: &Context) -> Vec<(CommandRecord, std::path::PathBuf)> {
+    let logs = context.config.paths.folder().map(|own| own.join("commands"));
+    logs.map(|logs| record::list(&logs, context.workspace.root())).unwrap_or_default()
 }
 
 /// Returns a word as the shell reads it back.

@@ -10,6 +10,7 @@ use super::context::Context;
 use super::out::{self, Out};
 use crate::agent::export;
 use crate::memory::{self, Memory, SessionUse};
+use crate::shell::output::record;
 use crate::text::time;
 
 /// Runs the command; the exit code.
@@ -40,7 +41,7 @@ pub fn run(context: &Context, what: SessionsCmd) -> Result<i32> {
             // Locked while it was written: what is only in RAM ends with this command.
             memory.writable()?;
         }
-        SessionsCmd::Delete { id, yes } => return delete(&memory, &memory.find(&project, &id)?, yes),
+        SessionsCmd::Delete { id, yes } => return delete(context, &memory, &memory.find(&project, &id)?, yes),
         SessionsCmd::Search { words, json } => search(&memory, &project, &words.join(" "), json)?,
     }
     Ok(0)
@@ -82,7 +83,7 @@ fn show(memory: &Memory, id: &str, as_json: bool) -> Result<()> {
     Ok(())
 }
 
-fn delete(memory: &Memory, id: &str, yes: bool) -> Result<i32> {
+fn delete(context: &Context, memory: &Memory, id: &str, yes: bool) -> Result<i32> {
     let session = memory.get(id)?;
     let title = session.title.as_deref().unwrap_or("untitled");
     if !yes {
@@ -97,6 +98,9 @@ fn delete(memory: &Memory, id: &str, yes: bool) -> Result<i32> {
         }
     }
     memory.delete(id)?;
+    if let Some(own) = context.config.paths.folder() {
+        record::forget(&own.join("commands"), id)?;
+    }
     Ok(0)
 }
 

@@ -158,10 +158,11 @@ pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
 /// Checks the keeper of the states of commands: tried, not derived from versions.
 fn commands(context: &Context) -> Check {
     let says = match context.archive() {
-        Ok(archive) => match crate::agent::shell(&context.config, &context.workspace, &archive).keeper() {
-            (_, None) => "guard works · sandbox no".to_string(),
-            (keeper, Some(why)) => format!("guard no ({why}): {} keeps instead · sandbox no", keeper.word()),
-        },
+        Ok(archive) => {
+            let shell = crate::agent::shell(&context.config, &context.workspace, &archive);
+            let off = if shell.settings.sandbox.off { " · switched off by shell.sandbox" } else { "" };
+            format!("{}{off}", shell.try_anew().words())
+        }
         Err(error) => error.to_string(),
     };
     Check { name: "commands", ok: true, says }

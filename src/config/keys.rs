@@ -39,6 +39,8 @@ pub(super) enum Shape {
     Size,
     /// A list of texts.
     Texts,
+    /// A list of ports.
+    Ports,
     /// Names with texts.
     TextByName,
     /// Names with objects of these keys.
@@ -94,6 +96,24 @@ const PROVIDER: &[Key] = &[
     guarded("apiKeyCommand", Shape::Texts),
 ];
 
+/// The keys below `shell`.
+const SHELL: &[Key] = &[
+    guarded("derived", Shape::Texts),
+    guarded("kept", Shape::Texts),
+    guarded("write", Shape::Texts),
+    guarded("private", Shape::Texts),
+    guarded("caches", Shape::Texts),
+    guarded("ports", Shape::Ports),
+    guarded("envKeep", Shape::Texts),
+    guarded("keepFile", Shape::Size),
+    guarded("keepTotal", Shape::Size),
+    guarded("timeout", Shape::Count),
+    guarded("maxTimeout", Shape::Count),
+    guarded("sandbox", Shape::Word(&["on", "off"])),
+    guarded("keeper", Shape::Word(&["auto", "guard", "scan"])),
+    guarded("bash", Shape::Text),
+];
+
 /// Every key there is.
 pub(super) const KEYS: &[Key] = &[
     guarded("provider", Shape::Text),
@@ -120,6 +140,7 @@ pub(super) const KEYS: &[Key] = &[
     guarded("archiveDir", Shape::Text),
     open("language", Shape::Text),
     guarded("trusted", Shape::Texts),
+    guarded("shell", Shape::Object(SHELL)),
 ];
 
 /// Returns the top-level key of this name.
@@ -141,6 +162,7 @@ impl Shape {
             Shape::Flag => value.is_boolean(),
             Shape::Size => value.as_u64().is_some() || value.as_str().and_then(size::parse).is_some(),
             Shape::Texts => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
+            Shape::Ports => value.as_array().is_some_and(|list| list.iter().all(is_port)),
             Shape::TextByName => value.as_object().is_some_and(|map| map.values().all(Value::is_string)),
             Shape::ByName(keys) => return each(value, path, complain, &mut |_| Some(Shape::Object(keys)), &[]),
             Shape::List(keys) => match value.as_array_mut() {
@@ -173,6 +195,7 @@ impl Shape {
             Shape::Flag => "true or false".into(),
             Shape::Size => "a number of bytes or a text such as \"2 GiB\"".into(),
             Shape::Texts => "a list of texts".into(),
+            Shape::Ports => "a list of ports from 1 to 65535".into(),
             Shape::TextByName => "an object of texts".into(),
             Shape::ByName(_) | Shape::Object(_) => "an object".into(),
             Shape::List(_) => "a list of objects".into(),
@@ -222,6 +245,10 @@ pub(super) fn unknown(path: &str, name: &str, known: &[Key]) -> String {
         Some(near) => format!("there is no key {path}; did you mean {near}?"),
         None => format!("there is no key {path}"),
     }
+}
+
+fn is_port(value: &Value) -> bool {
+    value.as_u64().is_some_and(|port| (1..=u64::from(u16::MAX)).contains(&port))
 }
 
 fn is_url(text: &str) -> bool {

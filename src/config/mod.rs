@@ -18,6 +18,7 @@ mod paths;
 mod price;
 mod proxy;
 pub mod screen_files;
+mod shell;
 pub mod size;
 mod stored_keys;
 mod values;
@@ -30,6 +31,7 @@ pub use keys::{EFFORTS, FORMATS, PROVIDERS, WIRES};
 pub use layers::ValueSource;
 pub use paths::{Env, Paths, workspace_config};
 pub use price::Price;
+pub use shell::{ShellConfig, folder};
 pub use values::{Config, Flags, ModelConfig, ProviderConfig};
 
 use std::collections::BTreeMap;
@@ -64,6 +66,7 @@ impl Config {
             if user_file.as_ref() != Some(&path) {
                 let mut read = file::read(&path, true);
                 warnings.extend(read.complaints);
+                untrusted.extend(shell::take_own(&mut read.keys));
                 let whole = trusted.iter().any(|folder| same_folder(folder, root));
                 read.keys.retain(|name, _| {
                     let allowed = name != "trusted" && (whole || keys::key(name).is_some_and(|key| key.open));

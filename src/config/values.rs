@@ -9,6 +9,7 @@ use super::key_use::KeyUse;
 use super::layers::{ValueSource, bytes, count, text, text_by_name, texts};
 use super::paths::{Env, Paths};
 use super::price::Price;
+use super::shell::ShellConfig;
 
 /// The values in force.
 #[derive(Clone, PartialEq)]
@@ -64,7 +65,9 @@ pub struct Config {
     pub language: Option<String>,
     /// Folders whose own configuration counts whole.
     pub trusted: Vec<PathBuf>,
-    /// The problems in the files, a line each.
+    /// What it says of commands.
+    pub shell: ShellConfig,
+    /// What is wrong with the files, a line each.
     pub warnings: Vec<String>,
     /// Keys that the workspace's file sets but may not until its folder is trusted.
     pub untrusted: Vec<String>,
@@ -174,6 +177,7 @@ impl Config {
             archive_dir: text(&merged, "archiveDir"),
             language: text(&merged, "language").filter(|language| language != "auto"),
             trusted: texts(&merged, "trusted").into_iter().map(PathBuf::from).collect(),
+            shell: ShellConfig::read(merged.get("shell")),
             warnings: Vec::new(),
             untrusted: Vec::new(),
             paths: Paths::default(),

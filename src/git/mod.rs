@@ -155,7 +155,29 @@ impl Repository {
         Ok(said.lines().map(str::to_string).collect())
     }
 
-    /// Commits what is staged. Returns git's message in one line. In a trusted folder the repository's hooks and
+    /// Returns those of these objects that the repository does not have.
+    ///
+    /// # Errors
+    /// When git fails or takes longer.
+    pub fn missing(&self, objects: &[String], limit: Duration) -> Result<Vec<String>, Error> {
+        let mut command = self.guarded(limit)?;
+        let mut child = command.args(["cat-file", "--batch-check"]).stdin(Stdio::piped()).spawn().map_err(not_run)?;
+        if let Some(mut stdin) = child.stdin.take() {
+            let lines: Vec<u8> = objects.iter().flat_map(|object| format!("{object}\n").into_bytes()).collect();
+            // It is read beside: what git answers may fill its pipe before it has read all. A git that ended says why.
+            std::thread::spawn(move || drop(stdin.write_all(&lines)));
+        }
+        let output = limited(child, limit)?;
+        match output.status.success() {
+            true => {
+                let said = String::from_utf8_lossy(&output.stdout).into_owned();
+                Ok(said.lines().filter_map(|line| line.strip_suffix(" missing")).map(str::to_string).collect())
+            }
+            false => Err(Error::Failed(String::from_utf8_lossy(&output.stderr).trim().to_string())),
+        }
+    }
+
+    /// Commits what is staged; what git said of it, in one line. In a trusted folder the repository's hooks and
     /// filters run and commits are signed as it says; else nothing of it is run.
     ///
     /// # Errors

@@ -114,7 +114,10 @@ messages! {
     read_outside(path): "Read {path} outside the workspace?", "ワークスペース外の{path}を読み取りますか？";
     no: "no", "いいえ";
     run_it: "run", "実行する";
-    run_this(why, text, keeper, limit): "Run this command?{why}\n\n{text}\n\n{keeper}\nno sandbox: it may write and reach whatever you may · {limit}", "このコマンドを実行しますか？{why}\n\n{text}\n\n{keeper}\nサンドボックスなし: あなたの権限で書き込みと通信ができます · {limit}";
+    run_this(why, text, keeper, bounds, limit): "Run this command?{why}\n\n{text}\n\n{keeper}\n{bounds} · {limit}", "このコマンドを実行しますか？{why}\n\n{text}\n\n{keeper}\n{bounds} · {limit}";
+    no_sandbox: "no sandbox: it may write and reach whatever you may", "サンドボックスなし: あなたの権限で書き込みと通信ができます";
+    grant_workspace: "writes: this workspace and temporary folders · network: none", "書き込み: このワークスペースと一時フォルダ · ネットワーク: なし";
+    grant_online: "writes: this workspace, temporary folders and caches · network: all", "書き込み: このワークスペース、一時フォルダ、キャッシュ · ネットワーク: すべて";
     in_background: "runs in the background", "バックグラウンドで実行";
     limit(seconds): "limit {seconds} s", "制限{seconds}秒";
     more_lines(n): "  … {n} more lines: the whole text is in the tools pane", "  … あと{n}行。全文はツールペインにあります";

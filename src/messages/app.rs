@@ -15,6 +15,7 @@ messages! {
     shows_proposal(key): "the proposal waits; {key} shows it", "提案が待っています。{key}で表示";
     proposal_waits_on: "the proposal waits", "提案が待っています";
     turn_running(key): "a turn is running; {key} again ends it and quits", "ターンを実行中です。もう一度{key}で中止して終了";
+    jobs_end(n): "{n} job ends with nebula; quit once more to end it" | "{n} jobs end with nebula; quit once more to end them", "ジョブ{n}件はnebulaとともに終了します。もう一度終了操作で終了";
     again_quits(key): "{key} again quits", "もう一度{key}で終了";
     session_open: "this session is open; start a new one before you delete it", "このセッションは開いています。削除する前に新しいセッションを開始してください";
     current: "now", "現在";

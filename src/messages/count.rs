@@ -14,6 +14,7 @@ messages! {
     names(n): "{n} name" | "{n} names", "{n}件";
     more_files(n): "{n} more file" | "{n} more files", "あと{n}ファイル";
     questions(n): "{n} question" | "{n} questions", "{n}件の質問";
+    jobs(n): "{n} job" | "{n} jobs", "ジョブ{n}件";
     rules(n): "{n} rule" | "{n} rules", "ルール{n}件";
     sessions(n): "{n} session" | "{n} sessions", "{n}件のセッション";
     steps(n): "{n} step" | "{n} steps", "{n}ステップ";

@@ -10,6 +10,7 @@ messages! {
     plan: "plan, reads only", "計画、読み取りのみ";
     agent: "agent", "エージェント";
     edits_approved: "agent, edits approved", "エージェント、編集を承認";
+    all_approved: "agent, edits and commands approved", "エージェント、編集とコマンドを承認";
     nothing_approved: "agent, nothing approved", "エージェント、すべて拒否";
     a_recording: "a recording", "録画";
     recording_of(model): "{model}, a recording", "{model}、録画";

@@ -123,6 +123,8 @@ pub struct Status {
     pub banner: Option<String>,
     /// Local ports that were tried without an answer, for the first screen.
     pub tried: Vec<u16>,
+    /// Commands that run on beside the conversation.
+    pub jobs: usize,
 }
 
 /// How a turn ended.

@@ -3,61 +3,23 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::SystemTime;
 
-use super::env::Environment;
-use super::message::{Exit, GuardStart, ShellState, Start};
+use super::env::find_shell;
+use super::host::{Keeper, Shell};
+use super::message::{Exit, ShellState, Start};
 use super::output::Output;
-use super::places::{PathClasses, PlaceSettings};
-use super::run::{Launch, RunningCommand, launch};
+use super::output::record::CommandRecord;
+use super::run::{CommandProgress, Launch, RunningCommand, launch};
+use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::{Scan, ScanError};
-use crate::archive::Archive;
 use crate::archive::staging::{CommandInfo, CommandStaging};
-use crate::workspace::{Access, Workspace};
+use crate::workspace::Access;
 
 /// The most commands that run in the background.
 pub const MOST_JOBS: usize = 8;
 /// The longest text of a command, in bytes.
 pub const LONGEST: usize = 64 << 10;
-
-/// The keeper of the states before a command changes them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeper {
-    /// The guard: each call waits until the state before is kept.
-    Guard,
-    /// Looking before and after.
-    Scan,
-    /// None: the person was informed and agreed.
-    None,
-}
-
-impl Keeper {
-    /// `guard`, `scan` or `none`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Keeper::Guard => "guard",
-            Keeper::Scan => "scan",
-            Keeper::None => "none",
-        }
-    }
-}
-
-/// The part that every session's commands share.
-pub struct Shell {
-    /// The workspace.
-    pub workspace: Workspace,
-    /// Its archive.
-    pub archive: Archive,
-    /// The configured places.
-    pub places: PlaceSettings,
-    /// The environment of commands.
-    pub environment: Environment,
-    /// The folder of logs; `None`: they are not stored.
-    pub logs: Option<PathBuf>,
-    /// This program, whose hidden name is the helper.
-    pub program: PathBuf,
-    /// Whether the guard works here, once it was tried, or why it does not.
-    pub guard: OnceLock<Result<(), String>>,
-}
 
 /// A command to run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -66,6 +28,8 @@ pub struct CommandRequest {
     pub text: String,
     /// Where it runs, as given; none: where the last one left off.
     pub folder: Option<String>,
+    /// What its sandbox allows.
+    pub grant: Grant,
 }
 
 /// Why a command was not started. Nothing was run.
@@ -77,7 +41,10 @@ pub enum StartError {
     /// The kernel has no guard for it.
     #[error("the command was not run: there is no guard here: {0}")]
     NoGuard(String),
-    /// Its states could not be staged.
+    /// The kernel has no sandbox for it.
+    #[error("the command was not run: there is no sandbox here: {0}")]
+    NoSandbox(String),
+    /// Its states could not be kept.
     #[error(transparent)]
     Unkept(#[from] ScanError),
     /// The archive has no place for them.
@@ -93,6 +60,9 @@ pub struct Commands {
     shell: Arc<Shell>,
     session: String,
     state: Mutex<State>,
+    /// For temporary files of the session's commands; made for the first.
+    temporary: OnceLock<Option<tempfile::TempDir>>,
+    since: u64,
 }
 
 #[derive(Default)]
@@ -112,11 +82,14 @@ pub struct Command {
     pub text: String,
     /// The keeper of its states.
     pub keeper: Keeper,
+    /// What its sandbox allows; none: it runs in none.
+    pub grant: Option<Grant>,
     /// It runs, or has run.
     pub running: RunningCommand,
     /// The path of its log.
     pub log: Option<PathBuf>,
     given: Vec<(String, String)>,
+    record: Mutex<CommandRecord>,
     staged: Mutex<StagedStates>,
 }
 
@@ -156,7 +129,14 @@ impl Commands {
     /// Creates the commands of a session that has run none yet. `session` names its folder of logs.
     pub fn new(shell: Arc<Shell>, session: &str) -> Self {
         let folder = shell.workspace.root().to_path_buf();
-        Commands { shell, session: session.into(), state: Mutex::new(State { folder, ..State::default() }) }
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+        Commands {
+            shell,
+            session: session.into(),
+            state: Mutex::new(State { folder, ..State::default() }),
+            temporary: OnceLock::new(),
+            since: u64::try_from(since).unwrap_or(u64::MAX),
+        }
     }
 
     /// Returns what all sessions share.
@@ -186,12 +166,31 @@ impl Commands {
             state.next += 1;
             (format!("c{}", state.next), state.left.clone())
         };
-        let given = self.shell.environment.of(&id, &left);
-        let (shell, arguments) = find_shell(&given)?;
+        let temporary = self.temporary();
+        let bounds = match (self.shell.has_sandbox(), temporary) {
+            (false, _) => None,
+            (true, Some(temporary)) => Some(self.bounds(request.grant, temporary)),
+            (true, None) => return Err(StartError::NoSandbox("no folder for temporary files can be made".into())),
+        };
+        let given = self.shell.environment.of(&id, &left, request.grant, temporary);
+        let (shell, arguments) =
+            find_shell(&given, self.shell.settings.program.as_deref()).map_err(StartError::Refused)?;
         let info =
             CommandInfo { command: request.text.clone(), cwd: folder.clone(), keeper: keeper.word().into(), ..info };
         let (staging, scan) = self.keep(keeper, &info)?;
-        let log = self.shell.logs.as_ref().map(|logs| logs.join(&self.session).join(format!("{id}.log")));
+        let log = self.shell.logs().map(|logs| logs.join(&self.session).join(format!("{id}.log")));
+        let grant = bounds.as_ref().map(|bounds| bounds.grant);
+        let record = CommandRecord {
+            session: self.session.clone(),
+            id: id.clone(),
+            project: self.shell.workspace.root().to_path_buf(),
+            command: request.text.clone(),
+            cwd: folder.clone(),
+            keeper: keeper.word().into(),
+            grant: grant.map(|grant| grant.word().into()),
+            started: now_ms(),
+            ..CommandRecord::default()
+        };
         let start = Start {
             shell,
             arguments,
@@ -200,6 +199,7 @@ impl Commands {
             variables: given.clone(),
             staging: staging.as_ref().map(|staging| staging.folder().to_path_buf()),
             guard: (keeper == Keeper::Guard).then(|| self.shell.guard_start()),
+            bounds,
         };
         let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
         let launched = launch(Launch { program: self.shell.program.clone(), start, output, passes });
@@ -211,17 +211,26 @@ impl Commands {
                 return Err(StartError::Helper(error));
             }
         };
-        if keeper == Keeper::Guard
-            && let Some(why) = no_guard(&running)
-        {
-            // Nothing ran, so the folder is empty.
+        if let Some(why) = not_begun(&running.progress()) {
+            // Nothing ran, so nothing is in it.
             let _ = staging.map(CommandStaging::remove);
-            return Err(StartError::NoGuard(why));
+            return Err(why);
         }
         let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
         let staged =
             Mutex::new(StagedStates { staging, older: Vec::new(), scan, left_out, left_taken: false, reported: false });
-        let command = Arc::new(Command { id, text: request.text.clone(), keeper, running, log, given, staged });
+        let command = Arc::new(Command {
+            id,
+            text: request.text.clone(),
+            keeper,
+            grant,
+            record: Mutex::new(record),
+            running,
+            log,
+            given,
+            staged,
+        });
+        command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
     }
@@ -242,6 +251,23 @@ impl Commands {
                 Err(error.into())
             }
         }
+    }
+
+    /// Returns the folder for temporary files; none: it could not be made.
+    fn temporary(&self) -> Option<&Path> {
+        let make = || tempfile::Builder::new().prefix("nebula-").tempdir().ok();
+        self.temporary.get_or_init(make).as_ref().map(tempfile::TempDir::path)
+    }
+
+    fn bounds(&self, grant: Grant, temporary: &Path) -> Bounds {
+        let around = Surroundings {
+            root: self.shell.workspace.root(),
+            temporary,
+            since: self.since,
+            own: self.shell.own.as_deref(),
+            variables: self.shell.environment.all(),
+        };
+        bounds(grant, &self.shell.settings.sandbox, &around)
     }
 
     fn folder_of(&self, request: &CommandRequest) -> Result<PathBuf, StartError> {
@@ -312,7 +338,7 @@ impl Commands {
         jobs.iter().for_each(|job| job.running.stop());
         let patience = std::time::Instant::now() + std::time::Duration::from_secs(5);
         for job in jobs {
-            job.running.wait(Some(patience), super::run::CommandProgress::is_over);
+            job.running.wait(Some(patience), CommandProgress::is_over);
         }
     }
 
@@ -322,40 +348,31 @@ impl Commands {
     }
 }
 
-impl Shell {
-    /// What the guard of a helper works with.
-    fn guard_start(&self) -> GuardStart {
-        let settings = self.archive.settings();
-        GuardStart {
-            root: self.workspace.root().to_path_buf(),
-            archive: self.archive.folder().to_path_buf(),
-            exclude: settings.exclude,
-            places: self.places.clone(),
-        }
-    }
-
-    /// One that runs nothing: for what is left of commands.
-    pub fn for_archive(workspace: &Workspace, archive: &Archive) -> Self {
-        Shell {
-            workspace: workspace.clone(),
-            archive: archive.clone(),
-            places: PlaceSettings::default(),
-            environment: Environment::default(),
-            logs: None,
-            program: PathBuf::new(),
-            guard: OnceLock::new(),
-        }
-    }
-
-    /// Returns what paths are.
-    pub fn places(&self) -> PathClasses {
-        PathClasses::new(&self.workspace, &self.archive, &self.places)
-    }
+fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 impl Command {
+    /// Writes down how far it is, for `nebula commands`. `changeset`: that of its changes, where there is one.
+    pub fn keep_record(&self, changeset: Option<String>) {
+        let Some(log) = &self.log else { return };
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let progress = self.running.progress().clone();
+        record.took = progress.took.and_then(|took| u64::try_from(took.as_millis()).ok());
+        match progress.exit {
+            Some((Exit::Code(code), _)) => record.exit = Some(code),
+            Some((Exit::Signal(signal), _)) => record.signal = Some(signal),
+            None => {}
+        }
+        record.failed = progress.failed;
+        record.changeset = changeset.or(record.changeset.take());
+        // Without it the command is not listed: nothing else hangs on it.
+        let _ = record.write(log);
+    }
+
     fn staged(&self) -> MutexGuard<'_, StagedStates> {
-        // The value behind the lock is replaced in one step each time.
+        // What is behind the lock is replaced in one step each time.
         self.staged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -438,24 +455,8 @@ impl Command {
     }
 }
 
-/// Waits until a command runs under the guard; why it does not.
-fn no_guard(running: &RunningCommand) -> Option<String> {
-    running.wait(None, |progress| progress.process.is_some() || progress.failed.is_some());
-    running.progress().no_guard.clone()
-}
-
-/// The shell to run texts with: `bash`, else `sh`, on the command's own PATH.
-fn find_shell(variables: &[(String, String)]) -> Result<(PathBuf, Vec<String>), StartError> {
-    let path = variables.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
-    let find = |name: &str| std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| is_program(file));
-    match (find("bash"), find("sh")) {
-        (Some(bash), _) => Ok((bash, vec!["--noprofile".into(), "--norc".into(), "-c".into()])),
-        (None, Some(sh)) => Ok((sh, vec!["-c".into()])),
-        (None, None) => Err(StartError::Refused("no bash and no sh on the PATH".into())),
-    }
-}
-
-fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+/// Returns why a command did not begin to run as it was to.
+fn not_begun(progress: &CommandProgress) -> Option<StartError> {
+    let guard = progress.no_guard.clone().map(StartError::NoGuard);
+    guard.or_else(|| progress.no_sandbox.clone().map(StartError::NoSandbox))
 }

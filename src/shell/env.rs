@@ -1,8 +1,11 @@
 //! The environment of a command, and the variables that are withheld from it.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
+
+use super::sandbox::Grant;
 
 /// Names whose values are secrets, whatever their case.
 const SECRETS: &[&str] =
@@ -16,7 +19,9 @@ const SHORTEST_SECRET: usize = 8;
 /// Variables that go on to the next command, and their bytes.
 const MOST_LEFT: usize = 64;
 const MOST_LEFT_BYTES: usize = 32 << 10;
-/// The message in place of an editor.
+/// Names the socket of the SSH agent, which signs without showing a key.
+const AGENT: &str = "SSH_AUTH_SOCK";
+/// What an editor would say.
 const NO_EDITOR: &str = "echo 'no editor here: use -m, -F or --no-edit' >&2; false";
 
 /// Variables that are set for every command.
@@ -34,6 +39,7 @@ const SET: &[(&str, &str)] = &[
 /// The environment of commands.
 #[derive(Clone, Default)]
 pub struct Environment {
+    all: BTreeMap<String, String>,
     passed: BTreeMap<String, String>,
     secrets: Vec<(String, String)>,
     keep: Vec<GlobMatcher>,
@@ -47,6 +53,7 @@ impl Environment {
         let keep = keep.iter().filter_map(|glob| matcher(glob)).collect();
         let mut all = Environment { keep, named: named.to_vec(), ..Environment::default() };
         for (name, value) in own {
+            all.all.insert(name.clone(), value.clone());
             if all.is_secret(&name) {
                 if value.len() >= SHORTEST_SECRET {
                     all.secrets.push((name, value));
@@ -72,12 +79,30 @@ impl Environment {
     }
 
     /// Returns the variables of command `id`, with those that commands before it left.
-    pub fn of(&self, id: &str, left: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    pub fn of(
+        &self,
+        id: &str,
+        left: &BTreeMap<String, String>,
+        grant: Grant,
+        temporary: Option<&Path>,
+    ) -> Vec<(String, String)> {
         let mut all = self.passed.clone();
-        all.extend(SET.iter().map(|(name, value)| ((*name).to_string(), (*value).to_string())));
-        all.extend(left.iter().map(|(name, value)| (name.clone(), value.clone())));
-        all.insert("NEBULA_COMMAND".into(), id.into());
+        let mut set = |name: &str, value: &str| all.insert(name.to_string(), value.to_string());
+        SET.iter().for_each(|(name, value)| drop(set(name, value)));
+        temporary.and_then(Path::to_str).map(|folder| set("TMPDIR", folder));
+        left.iter().for_each(|(name, value)| drop(set(name, value)));
+        match (grant, self.all.get(AGENT)) {
+            (Grant::Read, _) => drop(set("GIT_OPTIONAL_LOCKS", "0")),
+            (Grant::Online, Some(agent)) => drop(set(AGENT, agent)),
+            _ => {}
+        }
+        set("NEBULA_COMMAND", id);
         all.into_iter().collect()
+    }
+
+    /// Returns nebula's own variables, secrets among them.
+    pub fn all(&self) -> &BTreeMap<String, String> {
+        &self.all
     }
 
     /// Returns what a shell left that differs from what it was given: it goes on to the next command. Too much is left
@@ -96,6 +121,26 @@ impl Environment {
         };
         exported.iter().filter(goes_on).take(MOST_LEFT).take_while(fits).cloned().collect()
     }
+}
+
+/// The shell to run texts with: `bash`, else `sh`, on the command's own PATH.
+///
+/// # Errors
+/// When there is none.
+pub fn find_shell(variables: &[(String, String)], configured: Option<&Path>) -> Result<(PathBuf, Vec<String>), String> {
+    let path = variables.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
+    let find = |name: &str| std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| is_program(file));
+    let bash = configured.map(Path::to_path_buf).or_else(|| find("bash"));
+    match (bash, find("sh")) {
+        (Some(bash), _) => Ok((bash, vec!["--noprofile".into(), "--norc".into(), "-c".into()])),
+        (None, Some(sh)) => Ok((sh, vec!["-c".into()])),
+        (None, None) => Err("no bash and no sh on the PATH".into()),
+    }
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 fn matcher(glob: &str) -> Option<GlobMatcher> {
@@ -118,8 +163,9 @@ mod tests {
             pair("LD_PRELOAD", "/tmp/x.so"),
         ];
         let env = Environment::new(own, &["MINE".into()], &["KEPT_*".into()]);
-        let given = env.of("c1", &BTreeMap::new());
+        let given = env.of("c1", &BTreeMap::new(), Grant::Workspace, Some(Path::new("/tmp/own")));
         let has = |name: &str| given.iter().any(|(n, _)| n == name);
+        assert!(given.contains(&pair("TMPDIR", "/tmp/own")));
         assert!(has("PATH") && has("KEPT_KEY") && has("NEBULA_COMMAND") && has("GIT_EDITOR"));
         assert!(!has("github_token") && !has("SHORT_KEY") && !has("MINE") && !has("LD_PRELOAD"));
         assert_eq!(env.secrets(), [pair("MINE", "named-by-nebula"), pair("github_token", "ghp_0123456789")]);

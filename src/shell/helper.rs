@@ -18,7 +18,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use super::left;
-use super::message::{Exit, HelperReport, Order, Start, receive, send};
+#[cfg(target_os = "linux")]
+use super::message::GuardStart;
+use super::message::{Exit, HELPER, HelperReport, Order, Start, receive, send};
 #[cfg(target_os = "linux")]
 use super::places::PathClasses;
 use super::tree;
@@ -31,14 +33,24 @@ use crate::archive::{Archive, ArchiveSettings};
 #[cfg(target_os = "linux")]
 use crate::workspace::Workspace;
 
-/// What the guard's thread and the helper itself both keep states with.
+/// What the guard's thread and the helper itself both work with.
 #[cfg(target_os = "linux")]
-type SharedKeeping = Arc<Mutex<guard::Keeping>>;
+#[derive(Clone)]
+struct Serving {
+    keeping: Arc<Mutex<guard::Keeping>>,
+    network: Option<Arc<guard::Network>>,
+}
 #[cfg(not(target_os = "linux"))]
-type SharedKeeping = ();
+struct Serving;
 
-/// The hidden name under which the program is a helper.
-pub const NAME: &str = "__command";
+/// A shell that runs.
+struct Spawned {
+    shell: Pid,
+    serving: Option<Serving>,
+    /// The version of its sandbox; empty: it has none.
+    sandbox: String,
+}
+
 /// How long processes may go on after the shell before they count as a job.
 const LINGER: Duration = Duration::from_millis(200);
 /// How long processes have to end after SIGTERM.
@@ -53,7 +65,7 @@ const MOST_PROCESSES: usize = 4_096;
 /// Runs as a helper where the program was started as one.
 pub fn main() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().as_deref() != Some(OsStr::new(NAME)) {
+    if arguments.next().as_deref() != Some(OsStr::new(HELPER)) {
         return None;
     }
     Some(match run() {
@@ -79,7 +91,7 @@ struct Helper {
     events: Receiver<Event>,
     shell: Pid,
     left: File,
-    keeping: Option<SharedKeeping>,
+    serving: Option<Serving>,
     /// The shell is over: since then.
     over: Option<Instant>,
     told_still: bool,
@@ -98,11 +110,13 @@ fn run() -> io::Result<()> {
     // Held to the end: the states it keeps are no one else's to seal before.
     let _staging = start.staging.as_deref().map(lock).transpose()?;
     let left = left::file()?;
-    let (shell, keeping) = match spawn(&start, &left) {
+    let Spawned { shell, serving, sandbox } = match spawn(&start, &left) {
         Ok(spawned) => spawned,
-        Err(error) if start.guard.is_some() => return send(&mut nebula, &HelperReport::NoGuard(error.to_string())),
-        Err(error) => return send(&mut nebula, &HelperReport::NotStarted(error.to_string())),
+        Err(report) => return send(&mut nebula, &report),
     };
+    if !sandbox.is_empty() {
+        send(&mut nebula, &HelperReport::Sandbox(sandbox))?;
+    }
     send(&mut nebula, &HelperReport::Started(shell.as_raw_nonzero().get().unsigned_abs()))?;
     let (to, events) = mpsc::channel();
     let ordered = to.clone();
@@ -113,7 +127,7 @@ fn run() -> io::Result<()> {
         let _ = ordered.send(Event::Alone);
     });
     thread::spawn(move || wait_for_all(&to));
-    Helper { nebula, events, shell, left, keeping, over: None, told_still: false, ending: None }.serve()
+    Helper { nebula, events, shell, left, serving, over: None, told_still: false, ending: None }.serve()
 }
 
 fn lock(staging: &Path) -> io::Result<File> {
@@ -122,19 +136,31 @@ fn lock(staging: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn spawn(start: &Start, left: &File) -> io::Result<(Pid, Option<SharedKeeping>)> {
+fn spawn(start: &Start, left: &File) -> Result<Spawned, HelperReport> {
+    let failed = |error: io::Error| HelperReport::NotStarted(error.to_string());
     let start = Start { text: left::script(start, left.as_raw_fd()), ..start.clone() };
+    let inherited = |flags| rustix::io::fcntl_setfd(left, flags).map_err(|error| failed(error.into()));
     // The shell writes what it leaves into it; nothing else does any harm there.
-    rustix::io::fcntl_setfd(left, rustix::io::FdFlags::empty())?;
-    let spawned = if start.guard.is_some() { guarded(&start) } else { plain(&start).map(|child| (child, None)) };
-    rustix::io::fcntl_setfd(left, rustix::io::FdFlags::CLOEXEC)?;
-    let (child, keeping) = spawned?;
+    inherited(rustix::io::FdFlags::empty())?;
+    let spawned = match start.guard.is_some() || start.bounds.is_some() {
+        true => staged(&start),
+        false => plain(&start).and_then(|child| Ok((pid(&child)?, None, String::new()))).map_err(failed),
+    };
+    inherited(rustix::io::FdFlags::CLOEXEC)?;
+    let (shell, serving, sandbox) = spawned?;
     // The command alone holds its output from here on.
-    let null: OwnedFd = File::open("/dev/null")?.into();
-    rustix::stdio::dup2_stdout(&null)?;
-    rustix::stdio::dup2_stderr(&null)?;
+    let quiet = || -> io::Result<()> {
+        let null: OwnedFd = File::open("/dev/null")?.into();
+        rustix::stdio::dup2_stdout(&null)?;
+        Ok(rustix::stdio::dup2_stderr(&null)?)
+    };
+    quiet().map_err(failed)?;
+    Ok(Spawned { shell, serving, sandbox })
+}
+
+fn pid(child: &Child) -> io::Result<Pid> {
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    id.map(|id| (id, keeping)).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    id.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// The shell itself.
@@ -145,37 +171,49 @@ fn plain(start: &Start) -> io::Result<Child> {
     command.spawn()
 }
 
-/// A second stage that becomes the shell, and the guard over it.
+/// A second stage that becomes the shell, in its sandbox and under the guard.
 #[cfg(target_os = "linux")]
-fn guarded(start: &Start) -> io::Result<(Child, Option<SharedKeeping>)> {
-    let keeping = Arc::new(Mutex::new(keeping(start)?));
-    let (ours, theirs) = UnixStream::pair()?;
-    let mut command = Command::new("/proc/self/exe");
-    command.arg(stage::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
-    let child = command.spawn()?;
-    drop(command);
-    let listener = stage::take_listener(&ours, start)?;
-    let serving = Arc::clone(&keeping);
-    thread::spawn(move || guard::serve(&listener, &serving));
-    Ok((child, Some(keeping)))
+fn staged(start: &Start) -> Result<(Pid, Option<Serving>, String), HelperReport> {
+    let told = |failure| match failure {
+        stage::Failure::Sandbox(why) => HelperReport::NoSandbox(why.to_string()),
+        stage::Failure::Guard(why) if start.guard.is_some() => HelperReport::NoGuard(why.to_string()),
+        stage::Failure::Guard(why) => HelperReport::NoSandbox(why.to_string()),
+    };
+    let begin = || -> Result<_, stage::Failure> {
+        let serving = start.guard.as_ref().map(|with| serving(start, with)).transpose()?;
+        let (ours, theirs) = UnixStream::pair()?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg(stage::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
+        let child = command.spawn()?;
+        drop(command);
+        let staged = stage::take_over(&ours, start)?;
+        Ok((pid(&child)?, serving, staged))
+    };
+    let (shell, serving, staged) = begin().map_err(told)?;
+    if let (Some(serving), Some(listener)) = (serving.clone(), staged.listener) {
+        let listener = Arc::new(listener);
+        thread::spawn(move || guard::serve(&listener, &serving.keeping, serving.network.as_deref()));
+    }
+    Ok((shell, serving, staged.sandbox))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn guarded(_start: &Start) -> io::Result<(Child, Option<SharedKeeping>)> {
-    Err(io::Error::other("it needs Linux"))
+fn staged(_start: &Start) -> Result<(Pid, Option<Serving>, String), HelperReport> {
+    Err(HelperReport::NoGuard("it needs Linux".into()))
 }
 
-/// What the guard keeps states with.
+/// What the guard works with.
 #[cfg(target_os = "linux")]
-fn keeping(start: &Start) -> io::Result<guard::Keeping> {
-    let (Some(with), Some(staging)) = (&start.guard, &start.staging) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
+fn serving(start: &Start, with: &GuardStart) -> io::Result<Serving> {
+    let staging = start.staging.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
     let workspace = Workspace::open(&with.root).map_err(io::Error::other)?;
     let settings = ArchiveSettings { folder: Some(with.archive.clone()), exclude: with.exclude.clone() };
     let archive = Archive::open(&workspace, &settings).map_err(io::Error::other)?;
     let places = PathClasses::new(&workspace, &archive, &with.places);
-    Ok(guard::Keeping::new(places, CommandStaging::open(staging)?))
+    let keeping = guard::Keeping::new(places, with.limits, start.bounds.clone(), CommandStaging::open(staging)?);
+    let above = rustix::process::getppid();
+    let network = start.bounds.clone().map(|bounds| Arc::new(guard::Network::new(bounds, above)));
+    Ok(Serving { keeping: Arc::new(Mutex::new(keeping)), network })
 }
 
 /// Waits for processes until there is none left.
@@ -259,11 +297,11 @@ impl Helper {
     /// Keeps states in another staging folder from now on. What is open for writing is kept anew at once.
     #[cfg(target_os = "linux")]
     fn switch(&mut self, folder: &Path) {
-        let Some(keeping) = self.keeping.clone() else { return };
+        let Some(serving) = self.serving.clone() else { return };
         // Without an answer nebula seals nothing.
         let Ok(staging) = CommandStaging::open(folder) else { return };
-        let summary = {
-            let mut keeping = guard::lock(&keeping);
+        let mut summary = {
+            let mut keeping = guard::lock(&serving.keeping);
             let summary = keeping.switch(staging);
             for path in tree::open_for_writing() {
                 // The call that opened it is over: there is nothing to refuse.
@@ -271,6 +309,7 @@ impl Helper {
             }
             summary
         };
+        serving.network.inspect(|network| network.add_to(&mut summary));
         self.tell(&HelperReport::Switched(summary));
     }
 
@@ -279,10 +318,10 @@ impl Helper {
 
     #[cfg(target_os = "linux")]
     fn summarise(&mut self) {
-        let summary = self.keeping.as_ref().map(|keeping| guard::lock(keeping).summary().clone());
-        if let Some(summary) = summary {
-            self.tell(&HelperReport::Summary(summary));
-        }
+        let Some(serving) = &self.serving else { return };
+        let mut summary = guard::lock(&serving.keeping).summary().clone();
+        serving.network.as_ref().inspect(|network| network.add_to(&mut summary));
+        self.tell(&HelperReport::Summary(summary));
     }
 
     #[cfg(not(target_os = "linux"))]

@@ -7,7 +7,12 @@ use std::path::PathBuf;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::places::PlaceSettings;
+use super::places::{CopyLimits, PlaceSettings};
+use super::sandbox::Bounds;
+use crate::text::number::plural;
+
+/// The hidden name under which the program is a helper.
+pub const HELPER: &str = "__command";
 
 /// The order that starts a helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +31,8 @@ pub struct Start {
     pub staging: Option<PathBuf>,
     /// What the guard works with, where it keeps them.
     pub guard: Option<GuardStart>,
+    /// The paths of its sandbox; none: it has none.
+    pub bounds: Option<Bounds>,
 }
 
 /// What a guard works with.
@@ -39,6 +46,8 @@ pub struct GuardStart {
     pub exclude: Vec<String>,
     /// What the configuration says of places.
     pub places: PlaceSettings,
+    /// How much is copied.
+    pub limits: CopyLimits,
 }
 
 /// What is to be known of a command beside its changes.
@@ -52,6 +61,10 @@ pub struct Summary {
     pub first_refused: Option<String>,
     /// Paths that are not archived, each with why.
     pub not_archived: Vec<(String, String)>,
+    /// Connections that were refused.
+    pub connections: u64,
+    /// Where the first of them led.
+    pub first_connection: Option<String>,
 }
 
 impl Summary {
@@ -63,6 +76,24 @@ impl Summary {
         self.refused += more.refused;
         self.first_refused = self.first_refused.take().or(more.first_refused);
         self.not_archived.extend(more.not_archived);
+        self.connections += more.connections;
+        self.first_connection = self.first_connection.take().or(more.first_connection);
+    }
+}
+
+impl Summary {
+    /// Returns a line for the writes that were refused.
+    pub fn refused_words(&self) -> Option<String> {
+        let first = self.first_refused.as_ref()?;
+        let writes = plural(usize::try_from(self.refused).unwrap_or(usize::MAX), "write");
+        Some(format!("refused: {writes} outside what it may write, first {first}"))
+    }
+
+    /// Returns a line for the connections that were refused.
+    pub fn connection_words(&self) -> Option<String> {
+        let first = self.first_connection.as_ref()?;
+        let connections = plural(usize::try_from(self.connections).unwrap_or(usize::MAX), "connection");
+        Some(format!("no network: {connections} refused, first {first}"))
     }
 }
 
@@ -96,6 +127,10 @@ pub enum HelperReport {
     NotStarted(String),
     /// There is no guard here: why. Nothing was run.
     NoGuard(String),
+    /// There is no sandbox here: why. Nothing was run.
+    NoSandbox(String),
+    /// The version of the sandbox that the shell is in.
+    Sandbox(String),
     /// States go into the new staging folder; what is to be known of those before.
     Switched(Summary),
     /// What is to be known of the states since the last sealing.

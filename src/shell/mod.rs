@@ -10,6 +10,7 @@ mod env;
 #[cfg(target_os = "linux")]
 mod guard;
 mod helper;
+mod host;
 mod left;
 mod message;
 pub mod output;
@@ -17,17 +18,21 @@ mod places;
 mod probe;
 mod report;
 mod run;
+mod sandbox;
 mod scan;
 #[cfg(target_os = "linux")]
 mod stage;
 mod tree;
 
-pub use commands::{Command, CommandRequest, Commands, Keeper, LONGEST, MOST_JOBS, Shell, StartError, check_text};
+pub use commands::{Command, CommandRequest, Commands, LONGEST, MOST_JOBS, StartError, check_text};
 pub use env::Environment;
+pub use host::{Keeper, Shell, ShellSettings};
 pub use message::{Exit, ShellState, Summary};
-pub use places::{PathClass, PathClasses, PlaceSettings};
+pub use places::{CopyLimits, PathClass, PathClasses, PlaceSettings};
+pub use probe::Offered;
 pub use report::{CommandReport, SealResult, Stopped};
 pub use run::{CommandProgress, RunningCommand};
+pub use sandbox::{Grant, SandboxSettings};
 pub use scan::ScanError;
 
 use crate::archive::staging::{CommandInfo, CommandStaging};

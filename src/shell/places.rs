@@ -40,6 +40,21 @@ pub struct PlaceSettings {
     pub kept: Vec<String>,
 }
 
+/// How much is copied because it is changed in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyLimits {
+    /// The largest file.
+    pub file: u64,
+    /// All of one command's together.
+    pub total: u64,
+}
+
+impl Default for CopyLimits {
+    fn default() -> Self {
+        CopyLimits { file: 64 << 20, total: 2 << 30 }
+    }
+}
+
 /// Tells what paths are, for one command.
 pub struct PathClasses {
     root: PathBuf,

@@ -1,58 +1,183 @@
-//! Whether the guard works here: tried, not read from versions.
+//! What the machine offers to commands: tried, not read from versions, once since it was started and for each build.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::commands::{CommandRequest, Commands, Keeper, Shell};
-use super::run::CommandProgress;
+use serde::{Deserialize, Serialize};
+
+use super::env::{Environment, find_shell};
+use super::message::{GuardStart, Start};
+use super::output::Output;
+use super::places::{CopyLimits, PlaceSettings};
+use super::run::{CommandProgress, Launch, launch};
+use super::sandbox::{Grant, SandboxSettings, Surroundings, bounds};
 use crate::archive::staging::CommandInfo;
 use crate::archive::{Archive, ArchiveSettings};
+use crate::disk;
 use crate::workspace::Workspace;
 
 /// How long it may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The probe's text: a file is made, renamed and removed, and the archive is accessed.
 const TEXT: &str = "echo x > a && mv a b && rm b; rm -rf .shaft; exit 0";
+/// The file in nebula's own folder that keeps what was found.
+const FILE: &str = "probe.json";
+/// The most that is read of it.
+const LARGEST: u64 = 64 << 10;
 
-impl Shell {
-    /// Returns the keeper of commands' states here, and why it is not the guard. The first call tries the guard.
-    pub fn keeper(&self) -> (Keeper, Option<String>) {
-        match self.guard.get_or_init(|| probe(self)) {
-            Ok(()) => (Keeper::Guard, None),
-            Err(why) => (Keeper::Scan, Some(why.clone())),
+/// What is needed to try.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    /// This program, whose hidden name is the helper.
+    pub program: &'a Path,
+    /// What commands find in their environment.
+    pub environment: &'a Environment,
+    /// The shell, where it is not found on the PATH.
+    pub shell: Option<&'a Path>,
+    /// Nebula's own folder.
+    pub own: Option<&'a Path>,
+}
+
+/// What works here, and why not what does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offered {
+    /// The guard.
+    pub guard: Result<(), String>,
+    /// The sandbox: its version.
+    pub sandbox: Result<String, String>,
+}
+
+impl Offered {
+    /// Returns a line for a person.
+    pub fn words(&self) -> String {
+        let guard = match &self.guard {
+            Ok(()) => "guard works".into(),
+            Err(why) => format!("guard no ({why}): scan keeps instead"),
+        };
+        let sandbox = match &self.sandbox {
+            Ok(version) => format!("sandbox Landlock ABI {version}"),
+            Err(why) => format!("sandbox no ({why})"),
+        };
+        format!("{guard} · {sandbox}")
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Remembered {
+    of: String,
+    offered: Offered,
+}
+
+/// Returns what was found since the machine was started, or tries.
+pub fn offered(trial: &Trial<'_>) -> Offered {
+    let file = trial.own.map(|own| own.join(FILE));
+    let read = |file: &PathBuf| {
+        let bytes = disk::read_file(file, LARGEST, disk::Links::Refuse).ok()?;
+        serde_json::from_slice::<Remembered>(&bytes).ok()
+    };
+    let own = mark(trial);
+    if let Some(known) = file.as_ref().and_then(read).filter(|known| known.of == own) {
+        return known.offered;
+    }
+    tried(trial)
+}
+
+/// Tries, and keeps what was found.
+pub fn tried(trial: &Trial<'_>) -> Offered {
+    let offered = attempt_all(trial);
+    let of = mark(trial);
+    let known = Remembered { of, offered: offered.clone() };
+    if let (Some(own), Ok(text)) = (&trial.own, serde_json::to_vec(&known)) {
+        // Without it the next start tries again.
+        let _ = disk::replace_private(&own.join(FILE), &text);
+    }
+    offered
+}
+
+/// What the findings hold for: this start of the machine, this build, this person, and the filters that are on already.
+fn mark(trial: &Trial<'_>) -> String {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let filters = status.lines().find(|line| line.starts_with("Seccomp_filters:")).unwrap_or_default();
+    let build = fs::metadata(trial.program).map(|meta| (meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino()));
+    let person = rustix::process::geteuid().as_raw();
+    format!("{} {person} {filters} {build:?}", boot.trim())
+}
+
+fn attempt_all(trial: &Trial<'_>) -> Offered {
+    match attempt(trial, true, true) {
+        Ok(version) => Offered { guard: Ok(()), sandbox: Ok(version) },
+        Err(Missing::Sandbox(why)) => {
+            Offered { guard: attempt(trial, true, false).map(drop).map_err(Missing::why), sandbox: Err(why) }
+        }
+        Err(Missing::Guard(why)) => {
+            Offered { guard: Err(why), sandbox: attempt(trial, false, true).map_err(Missing::why) }
         }
     }
 }
 
-/// Runs a command under the guard in a folder of its own.
-fn probe(shell: &Shell) -> Result<(), String> {
-    let words = |error: &dyn std::fmt::Display| error.to_string();
+enum Missing {
+    Guard(String),
+    Sandbox(String),
+}
+
+impl Missing {
+    fn why(self) -> String {
+        match self {
+            Missing::Guard(why) | Missing::Sandbox(why) => why,
+        }
+    }
+}
+
+/// Runs a command in a folder of its own; the version of its sandbox.
+fn attempt(trial: &Trial<'_>, guarded: bool, bounded: bool) -> Result<String, Missing> {
+    let words = |error: &dyn std::fmt::Display| Missing::Guard(error.to_string());
     let folder = tempfile::tempdir().map_err(|e| words(&e))?;
     let workspace = Workspace::open(folder.path()).map_err(|e| words(&e))?;
     let archive = Archive::open(&workspace, &ArchiveSettings::default()).map_err(|e| words(&e))?;
-    let own = Shell {
-        workspace,
-        archive,
-        places: shell.places.clone(),
-        environment: shell.environment.clone(),
-        logs: None,
-        program: shell.program.clone(),
-        guard: OnceLock::new(),
+    let staging = archive.stage(&CommandInfo::default()).map_err(|e| words(&e))?;
+    let grant = Grant::Workspace;
+    let root = workspace.root();
+    let variables = trial.environment.of("probe", &BTreeMap::new(), grant, Some(root));
+    let (shell, arguments) = find_shell(&variables, trial.shell).map_err(|e| words(&e))?;
+    let around = Surroundings { root, temporary: root, since: 0, own: trial.own, variables: trial.environment.all() };
+    let guard = GuardStart {
+        root: root.to_path_buf(),
+        archive: archive.folder().to_path_buf(),
+        exclude: Vec::new(),
+        places: PlaceSettings::default(),
+        limits: CopyLimits::default(),
     };
-    let commands = Commands::new(Arc::new(own), "probe");
-    let request = CommandRequest { text: TEXT.into(), folder: None };
-    let command = commands.begin(&request, Keeper::Guard, CommandInfo::default(), None).map_err(|e| words(&e))?;
-    if !command.running.wait(Some(Instant::now() + PATIENCE), CommandProgress::is_over) {
-        command.running.stop();
-        return Err("it does not end".into());
+    let start = Start {
+        shell,
+        arguments,
+        text: TEXT.into(),
+        folder: root.to_path_buf(),
+        variables,
+        staging: Some(staging.folder().to_path_buf()),
+        guard: guarded.then_some(guard),
+        bounds: bounded.then(|| bounds(grant, &SandboxSettings::default(), &around)),
+    };
+    let output = Output::new(None, Vec::new());
+    let launch = launch(Launch { program: trial.program.to_path_buf(), start, output, passes: None });
+    let running = launch.map_err(|e| words(&e))?;
+    if !running.wait(Some(Instant::now() + PATIENCE), CommandProgress::is_over) {
+        running.stop();
+        return Err(Missing::Guard("it does not end".into()));
     }
-    let failed = command.running.progress().failed.clone();
-    if let Some(why) = failed {
-        return Err(why);
+    let progress = running.progress().clone();
+    if let Some(why) = progress.no_sandbox {
+        return Err(Missing::Sandbox(why));
     }
-    let kept = command.kept_paths();
-    match ["a", "b"].iter().all(|path| kept.iter().any(|kept| kept == path)) {
-        true => Ok(()),
-        false => Err("the paths of calls cannot be read".into()),
+    if let Some(why) = progress.no_guard.or(progress.failed) {
+        return Err(Missing::Guard(why));
+    }
+    let kept = staging.journal().unwrap_or_default();
+    match !guarded || ["a", "b"].iter().all(|path| kept.iter().any(|kept| kept.path == *path)) {
+        true => Ok(progress.sandbox.unwrap_or_default()),
+        false => Err(Missing::Guard("the paths of calls cannot be read".into())),
     }
 }

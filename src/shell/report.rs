@@ -1,6 +1,7 @@
 //! The report of a command, in the words that the model and the person get.
 
-use super::commands::{Command, Keeper};
+use super::commands::Command;
+use super::host::Keeper;
 use super::message::Exit;
 use crate::archive::{ChangeKind, CommandChange, Id};
 use crate::text::number::{plural, thousands};
@@ -78,12 +79,11 @@ impl CommandReport {
             let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
             notes.push(format!("derived: {folder} ({changes}, not archived)"));
         }
-        if let Some(first) = &summary.first_refused {
-            notes.push(format!(
-                "refused: {}, first {first}",
-                plural(usize::try_from(summary.refused).unwrap_or(usize::MAX), "write")
-            ));
-        }
+        notes.extend(summary.refused_words());
+        notes.extend(summary.connection_words().map(|line| {
+            let lift = "ask again with needs: [\"network\"] and why, if it must reach further";
+            format!("{line} ({lift})")
+        }));
         notes.extend(summary.not_archived.iter().map(|(path, why)| format!("not archived: {path} ({why})")));
         notes.extend(failure.map(|why| format!("not archived yet: {why}")));
         let unread = command.left_out().into_iter().chain(sealed.unread.iter().cloned());

@@ -9,11 +9,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::helper;
-use super::message::{Exit, HelperReport, Order, ShellState, Start, Summary, receive, send};
+use super::message::{Exit, HELPER, HelperReport, Order, ShellState, Start, Summary, receive, send};
 use super::output::Output;
+use super::tree;
 
-/// How much output is read at once.
+/// The variable that tells the processes of a session's commands: its folder for temporary files is theirs alone.
+pub const MARK: &str = "TMPDIR";
+/// What is read of the output at once.
 const PIECE: usize = 64 << 10;
 
 /// The parameters that start a command.
@@ -43,6 +45,10 @@ pub struct CommandProgress {
     pub failed: Option<String>,
     /// There is no guard here: why.
     pub no_guard: Option<String>,
+    /// There is no sandbox here: why.
+    pub no_sandbox: Option<String>,
+    /// The version of the sandbox that it is in; none: it is in none.
+    pub sandbox: Option<String>,
     /// How often the guard has begun anew.
     pub switched: usize,
     /// What is to be known beside the changes.
@@ -96,7 +102,7 @@ pub fn launch(launch: Launch) -> io::Result<RunningCommand> {
     let (ours, theirs) = UnixStream::pair()?;
     let (reads, writes) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     let mut command = Command::new(&launch.program);
-    command.arg(helper::NAME).stdin(Stdio::from(OwnedFd::from(theirs)));
+    command.arg(HELPER).stdin(Stdio::from(OwnedFd::from(theirs)));
     command.stdout(Stdio::from(writes.try_clone()?)).stderr(Stdio::from(writes));
     let child = command.spawn()?;
     // The command holds the ends that the helper got.
@@ -108,7 +114,9 @@ pub fn launch(launch: Launch) -> io::Result<RunningCommand> {
     let (for_output, for_reports) = (Arc::clone(&shared), Arc::clone(&shared));
     let mut passes = launch.passes;
     thread::spawn(move || for_output.read_output(reads, &mut passes));
-    thread::spawn(move || for_reports.read_reports(ours, child, begun));
+    let mark =
+        launch.start.variables.iter().find(|(name, _)| name == MARK).map(|(name, value)| format!("{name}={value}"));
+    thread::spawn(move || for_reports.read_reports(ours, child, begun, mark.as_deref()));
     let running = RunningCommand { shared, orders: Mutex::new(orders) };
     running.wait(None, |progress| progress.process.is_some() || progress.failed.is_some());
     Ok(running)
@@ -201,7 +209,7 @@ impl Shared {
         self.change(|progress| progress.drained = true);
     }
 
-    fn read_reports(&self, from: UnixStream, mut helper: Child, begun: Instant) {
+    fn read_reports(&self, from: UnixStream, mut helper: Child, begun: Instant, mark: Option<&str>) {
         let mut from = BufReader::new(from);
         while let Ok(Some(report)) = receive(&mut from) {
             self.change(|progress| match report {
@@ -217,6 +225,11 @@ impl Shared {
                     progress.failed = Some(format!("there is no guard here: {why}"));
                     progress.no_guard = Some(why);
                 }
+                HelperReport::NoSandbox(why) => {
+                    progress.failed = Some(format!("there is no sandbox here: {why}"));
+                    progress.no_sandbox = Some(why);
+                }
+                HelperReport::Sandbox(version) => progress.sandbox = Some(version),
                 HelperReport::Switched(summary) => {
                     progress.switched += 1;
                     progress.summary.add(summary);
@@ -228,6 +241,14 @@ impl Shared {
             });
         }
         let how = helper.wait();
+        let (ended, failed) = {
+            let progress = lock(&self.progress);
+            (progress.ended, progress.failed.is_some())
+        };
+        if !ended && !failed {
+            // It can end none of them any more.
+            tree::end_orphans(mark, i32::try_from(helper.id()).ok());
+        }
         self.change(|progress| {
             if !progress.ended && progress.failed.is_none() {
                 let how = how.map_or_else(|error| error.to_string(), |status| status.to_string());

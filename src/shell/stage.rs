@@ -15,14 +15,16 @@ use rustix::net::{
 };
 use rustix::process::Signal;
 
-use super::guard;
 use super::message::{Start, receive, send};
+use super::{guard, sandbox};
 
 /// The hidden name under which the program is the second stage.
 pub const NAME: &str = "__stage";
 /// The byte that accompanies the descriptor, or precedes the reason why there is none.
 const HERE: u8 = b'+';
 const FAILED: u8 = b'-';
+/// Before the reason why there is no sandbox.
+const UNBOUNDED: u8 = b'!';
 /// The longest reason.
 const REASON: usize = 512;
 
@@ -36,31 +38,53 @@ pub fn main() -> Option<ExitCode> {
         Ok(control) => UnixStream::from(control),
         Err(_) => return Some(ExitCode::from(125)),
     };
-    let error = become_shell(&control);
+    let failure = become_shell(&control);
+    let (what, why) = match &failure {
+        Failure::Guard(why) => (FAILED, why),
+        Failure::Sandbox(why) => (UNBOUNDED, why),
+    };
     // Before the filter is handed over the helper listens; after that nobody does, and the code says so.
-    let _ = tell(&control, FAILED, &error.to_string(), None);
+    let _ = tell(&control, what, &why.to_string(), None);
     Some(ExitCode::from(126))
 }
 
-fn become_shell(control: &UnixStream) -> io::Error {
+/// Why there is no second stage. Nothing was run.
+#[derive(Debug)]
+pub enum Failure {
+    /// The filter, or all else.
+    Guard(io::Error),
+    /// The sandbox.
+    Sandbox(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Guard(error)
+    }
+}
+
+fn become_shell(control: &UnixStream) -> Failure {
     let prepared = prepare(control);
     let start = match prepared {
         Ok(start) => start,
-        Err(error) => return error,
+        Err(failure) => return failure,
     };
     let mut command = Command::new(&start.shell);
     command.args(&start.arguments).arg(&start.text).current_dir(&start.folder).stdin(Stdio::null());
     command.env_clear().envs(start.variables.iter().map(|(name, value)| (name, value)));
-    command.exec()
+    Failure::Guard(command.exec())
 }
 
-fn prepare(control: &UnixStream) -> io::Result<Start> {
-    let start: Start = receive(&mut BufReader::new(control))?.ok_or(io::ErrorKind::UnexpectedEof)?;
+fn prepare(control: &UnixStream) -> Result<Start, Failure> {
+    let start: Start =
+        receive(&mut BufReader::new(control))?.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
     // Without its helper nothing it would change could be kept.
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    rustix::thread::set_no_new_privs(true)?;
-    let listener = guard::install()?;
-    tell(control, HERE, "", Some(&listener))?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from)?;
+    rustix::thread::set_no_new_privs(true).map_err(io::Error::from)?;
+    let version = start.bounds.as_ref().map(sandbox::enter).transpose().map_err(Failure::Sandbox)?;
+    let grant = start.bounds.as_ref().map(|bounds| bounds.grant);
+    let listener = guard::install(start.guard.is_some(), grant)?;
+    tell(control, HERE, &version.unwrap_or_default(), listener.as_ref())?;
     Ok(start)
 }
 
@@ -76,23 +100,36 @@ fn tell(control: &UnixStream, what: u8, why: &str, listener: Option<&OwnedFd>) -
     Ok(())
 }
 
-/// What the helper does with a second stage that it has started: tells it what to become, and gets the waiting end.
+/// What a second stage hands to its helper before it becomes the shell.
+pub struct StageParts {
+    /// The waiting end of its filter, where it has a guard.
+    pub listener: Option<OwnedFd>,
+    /// The version of its sandbox; empty: it has none.
+    pub sandbox: String,
+}
+
+/// What the helper does with a second stage that it has started: tells it what to become, and takes what it hands over.
 ///
 /// # Errors
-/// Why there is none.
-pub fn take_listener(control: &UnixStream, start: &Start) -> io::Result<OwnedFd> {
+/// Why there is no second stage.
+pub fn take_over(control: &UnixStream, start: &Start) -> Result<StageParts, Failure> {
     send(&mut &*control, start)?;
     let mut text = [0; REASON];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let got = recvmsg(control, &mut [IoSliceMut::new(&mut text)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    let got = recvmsg(control, &mut [IoSliceMut::new(&mut text)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)
+        .map_err(io::Error::from)?;
     let listener = ancillary.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
         _ => None,
     });
-    let why = || match text[..got.bytes].split_first() {
-        Some((_, why)) => io::Error::other(String::from_utf8_lossy(why).into_owned()),
-        None => io::Error::from(io::ErrorKind::UnexpectedEof),
+    let Some((what, said)) = text[..got.bytes].split_first() else {
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
     };
-    listener.ok_or_else(why)
+    let said = String::from_utf8_lossy(said).into_owned();
+    match *what {
+        HERE if listener.is_some() || start.guard.is_none() => Ok(StageParts { listener, sandbox: said }),
+        UNBOUNDED => Err(Failure::Sandbox(io::Error::other(said))),
+        _ => Err(io::Error::other(said).into()),
+    }
 }

@@ -1,13 +1,46 @@
 //! The processes of a command: every descendant of its helper, which adopts those whose parents are gone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
+use super::message::HELPER;
+
+/// How long processes that were killed are waited for.
+const LONGEST_END: Duration = Duration::from_secs(2);
+/// How often they are looked for.
+const AGAIN: Duration = Duration::from_millis(5);
+
 /// Returns the descendants of this process.
 pub fn descendants() -> Vec<Pid> {
+    below(vec![getpid().as_raw_nonzero().get()], &mut children())
+}
+
+/// Returns the processes of all commands whose helpers are children of `above`.
+pub fn of_session(above: Option<Pid>) -> Vec<Pid> {
+    let mut children = children();
+    let own = above.and_then(|above| children.remove(&above.as_raw_nonzero().get())).unwrap_or_default();
+    let helpers = own.into_iter().filter(|pid| is_helper(*pid)).collect();
+    below(helpers, &mut children)
+}
+
+fn is_helper(pid: i32) -> bool {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|b| *b == 0).nth(1) == Some(HELPER.as_bytes())
+}
+
+/// Returns the process that a thread is of.
+pub fn process_of(thread: i32) -> Option<i32> {
+    let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
+}
+
+/// Returns the living processes by their parents.
+fn children() -> HashMap<i32, Vec<i32>> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
@@ -15,8 +48,11 @@ pub fn descendants() -> Vec<Pid> {
             children.entry(parent).or_default().push(pid);
         }
     }
+    children
+}
+
+fn below(mut next: Vec<i32>, children: &mut HashMap<i32, Vec<i32>>) -> Vec<Pid> {
     let mut found = Vec::new();
-    let mut next = vec![getpid().as_raw_nonzero().get()];
     while let Some(parent) = next.pop() {
         for child in children.remove(&parent).unwrap_or_default() {
             next.push(child);
@@ -49,6 +85,42 @@ pub fn signal_all(signal: Signal) -> usize {
         }
     }
     all.len()
+}
+
+/// Ends the processes of commands whose helpers are gone: those that have this variable in their environment, or are of
+/// this session of processes, and that no living helper stands above.
+pub fn end_orphans(variable: Option<&str>, session: Option<i32>) {
+    let until = Instant::now() + LONGEST_END;
+    loop {
+        let mut children = children();
+        let helpers: Vec<i32> = children.values().flatten().copied().filter(|pid| is_helper(*pid)).collect();
+        let all: Vec<i32> = children.values().flatten().copied().collect();
+        let guarded: HashSet<i32> =
+            below(helpers, &mut children).iter().map(|pid| pid.as_raw_nonzero().get()).collect();
+        let is_orphan = |pid: &i32| {
+            let of_session = session.is_some_and(|session| session_of(*pid) == Some(session));
+            !guarded.contains(pid) && (of_session || variable.is_some_and(|variable| has_variable(*pid, variable)))
+        };
+        let orphans: Vec<Pid> = all.into_iter().filter(is_orphan).filter_map(Pid::from_raw).collect();
+        if orphans.is_empty() || Instant::now() > until {
+            return;
+        }
+        for pid in orphans {
+            // One that is gone by now needs none.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        thread::sleep(AGAIN);
+    }
+}
+
+fn has_variable(pid: i32, variable: &str) -> bool {
+    let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    variables.split(|b| *b == 0).any(|one| one == variable.as_bytes())
+}
+
+/// Returns the session of processes that a process is of.
+fn session_of(pid: i32) -> Option<i32> {
+    rustix::process::getsid(Pid::from_raw(pid)).ok().map(|session| session.as_raw_nonzero().get())
 }
 
 /// The files of which a process has memory that it shares with them and may write.

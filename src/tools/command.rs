@@ -53,10 +53,8 @@ pub const STOP: Builtin = Builtin {
     run: stop,
 };
 
-/// The longest that a command may be given, in seconds.
-const LONGEST: usize = 3_600;
-/// The default limit in seconds.
-const USUAL: usize = 120;
+/// What a command can need beyond the workspace.
+const NETWORK: &str = "network";
 /// The longest wait for output, in seconds.
 const LONGEST_WAIT: usize = 60;
 /// Lines of a command that was stopped.
@@ -72,6 +70,7 @@ fn run_parameters() -> Value {
             "timeoutSeconds": {"type": "integer", "description": "After so many seconds it is stopped. Defaults to 120; at most 3600."},
             "cwd": {"type": "string", "description": "The folder to run in. Defaults to where the last command left off."},
             "background": {"type": "boolean", "description": "Answer at once and let it run on, as a server needs."},
+            "needs": {"type": "array", "items": {"type": "string", "enum": [NETWORK]}, "description": "`network`: it reaches beyond this machine."},
             "why": {"type": "string", "description": "What it is for, in one line; the person reads it before deciding."}
         },
         "required": ["command"]
@@ -96,20 +95,37 @@ fn stop_parameters() -> Value {
     super::base::texts(&[("id", "The command's id, as in `c7`.")])
 }
 
-fn run(args: &Args, _: &Run) -> Result<RunResult, String> {
+fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let text = args.text("command")?;
     shell::check_text(text)?;
-    let seconds = args.number("timeoutSeconds")?.unwrap_or(USUAL);
-    if seconds > LONGEST {
-        return Err(format!("`timeoutSeconds` must be at most {LONGEST}, but is {seconds}"));
+    let settings = &run.context.commands.shell().settings;
+    let seconds = args.number("timeoutSeconds")?.map_or(settings.timeout, |seconds| seconds as u64);
+    if seconds > settings.max_timeout {
+        return Err(format!("`timeoutSeconds` must be at most {}, but is {seconds}", settings.max_timeout));
     }
     Ok(RunResult::Command(super::CommandCall {
         text: text.to_string(),
         folder: args.maybe_text("cwd")?.map(str::to_string),
-        limit: Duration::from_secs(seconds as u64),
+        limit: Duration::from_secs(seconds),
         background: args.flag("background")?,
+        network: needs_network(args)?,
         why: args.maybe_text("why")?.map(str::to_string),
     }))
+}
+
+/// Whether a call asks for the network; some models write the word alone.
+fn needs_network(args: &Args) -> Result<bool, String> {
+    let words: Vec<&str> = match args.value("needs") {
+        None | Some(Value::Null) => return Ok(false),
+        Some(Value::String(word)) if word.is_empty() => return Ok(false),
+        Some(Value::String(word)) => vec![word],
+        Some(Value::Array(list)) => list.iter().map(|word| word.as_str().unwrap_or_default()).collect(),
+        Some(_) => vec![""],
+    };
+    match words.iter().find(|word| **word != NETWORK) {
+        Some(_) => Err(format!("`needs` must be a list of \"{NETWORK}\"")),
+        None => Ok(!words.is_empty()),
+    }
 }
 
 fn find(args: &Args, run: &Run) -> Result<std::sync::Arc<Command>, String> {

@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("strand", &["disk", "git"]),
     ("mcp", &["strand"]),
     ("workspace", &["disk", "proposal"]),
-    ("archive", &["proposal", "disk", "workspace"]),
+    ("archive", &["proposal", "disk", "workspace", "git"]),
     ("shell", &["archive", "workspace", "disk"]),
     ("memory", &[]),
     ("execute", &["proposal", "workspace", "archive", "memory", "disk"]),
@@ -97,6 +97,7 @@ const DOORS: &[(&str, &[&str])] = &[
         &["agent", "memory/handle.rs", "provider", "tools", "tui/run.rs", "tui/terminal/editor.rs", "cli", "mcp"],
     ),
     ("libc", &["shell/guard"]),
+    ("landlock", &["shell/sandbox"]),
     ("anyhow", &["main.rs", "cli"]),
     ("syntect", &["tui/text"]),
 ];

@@ -260,6 +260,7 @@ impl SessionContext {
             archive: *lock(&self.services.archive_counts),
             banner: self.services.banner(),
             tried: connection.tried,
+            jobs: self.commands.jobs().len(),
         }
     }
 

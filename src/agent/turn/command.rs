@@ -48,15 +48,17 @@ pub async fn run(
     stop: &CancellationToken,
 ) -> CommandResult {
     item.call.preview = call.text.lines().map(|line| PreviewLine { sign: '$', text: line.to_string() }).collect();
-    let keeper = keeper(context).await;
+    let (keeper, has_sandbox) = surroundings(context).await;
     let approved = match approval::command_policy(context.settings().approval, context.settings().consent) {
         approval::CommandPolicy::Run(consent) => consent.to_string(),
         approval::CommandPolicy::Refuse(why) => return CommandResult::Refused(why.into()),
-        approval::CommandPolicy::Ask => match ask(context, item, &run_question(call, keeper), stop).await {
-            Answer::Run => "person".to_string(),
-            Answer::No(why) => return CommandResult::Refused(why),
-            Answer::Interrupted => return CommandResult::Interrupted,
-        },
+        approval::CommandPolicy::Ask => {
+            match ask(context, item, &run_question(call, keeper, has_sandbox), stop).await {
+                Answer::Run => "person".to_string(),
+                Answer::No(why) => return CommandResult::Refused(why),
+                Answer::Interrupted => return CommandResult::Interrupted,
+            }
+        }
     };
     let info = CommandInfo { approved: Some(approved), ..info };
     let begun = match command::begin(context, call, keeper, info.clone()).await {
@@ -105,9 +107,9 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
             asked: None,
         };
         let mut item = CallItem::add(&context.events, entry).await;
-        let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, why: None };
+        let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, network: false, why: None };
         let info = CommandInfo { session: context.id(), approved: Some("person".into()), ..CommandInfo::default() };
-        let command = match command::begin(&context, &call, keeper(&context).await, info.clone()).await {
+        let command = match command::begin(&context, &call, surroundings(&context).await.0, info.clone()).await {
             Ok(command) => command,
             Err(why) => return item.end(&context.events, CallState::Failed, &why.to_string(), &why.to_string()).await,
         };
@@ -121,15 +123,15 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
     });
 }
 
-/// Returns what keeps the states before commands here. Tried the first time it is needed.
-async fn keeper(context: &SessionContext) -> Keeper {
+/// Returns what keeps the states of commands here, and whether they run in a sandbox. The first time it is tried.
+async fn surroundings(context: &SessionContext) -> (Keeper, bool) {
     let shell = Arc::clone(&context.services.shell);
-    let known = tokio::task::spawn_blocking(move || shell.keeper().0).await;
-    known.unwrap_or(Keeper::Scan)
+    let known = tokio::task::spawn_blocking(move || (shell.keeper(), shell.has_sandbox())).await;
+    known.unwrap_or((Keeper::Scan, false))
 }
 
-/// What the person is asked.
-fn run_question(call: &CommandCall, keeper: Keeper) -> String {
+/// Returns what the person is asked.
+fn run_question(call: &CommandCall, keeper: Keeper, has_sandbox: bool) -> String {
     let why = call.why.as_ref().map_or(String::new(), |why| format!("\n{}", clean(why)));
     let limit = if call.background { say::in_background().into() } else { say::limit(&call.limit.as_secs()) };
     let keeper = match keeper {
@@ -137,7 +139,12 @@ fn run_question(call: &CommandCall, keeper: Keeper) -> String {
         Keeper::Scan => say::scan(),
         Keeper::None => say::no_keeper(),
     };
-    say::run_this(&why, &shortened(&call.text), &keeper, &limit)
+    let bounds = match (has_sandbox, call.network) {
+        (false, _) => say::no_sandbox(),
+        (true, false) => say::grant_workspace(),
+        (true, true) => say::grant_online(),
+    };
+    say::run_this(&why, &shortened(&call.text), &keeper, &bounds, &limit)
 }
 
 /// Returns a command's text for a question.

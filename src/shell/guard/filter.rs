@@ -14,11 +14,13 @@ const LOAD: u16 = 0x20;
 const EQUAL: u16 = 0x15;
 const AT_LEAST: u16 = 0x35;
 const HAS_BITS: u16 = 0x45;
+const AND: u16 = 0x54;
 const RETURN: u16 = 0x06;
 
 const ALLOW: u32 = 0x7fff_0000;
 const NOTIFY: u32 = 0x7fc0_0000;
 const NOT_THERE: u32 = 0x0005_0000 | libc::ENOSYS as u32;
+const REFUSED: u32 = 0x0005_0000 | libc::EACCES as u32;
 const NOT_PERMITTED: u32 = 0x0005_0000 | libc::EPERM as u32;
 
 #[cfg(target_arch = "x86_64")]
@@ -30,6 +32,9 @@ const X32: u32 = 0x4000_0000;
 
 /// Flags with which an open may change something.
 const CHANGES: u32 = (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC) as u32;
+
+/// The kind of a socket, without the flags beside it.
+const SOCKET_TYPE: u32 = 0xf;
 
 /// `fchmodat2`, which is newer than the headers.
 pub const FCHMODAT2: i64 = 452;
@@ -86,10 +91,53 @@ const FORBIDDEN: &[i64] = &[
     libc::SYS_setns,
 ];
 
+/// Calls that change what is known of a file beside its bytes, which the kernel's domain has no say in.
+#[cfg(target_arch = "x86_64")]
+const OLD_ATTRIBUTES: &[i64] =
+    &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat];
+#[cfg(not(target_arch = "x86_64"))]
+const OLD_ATTRIBUTES: &[i64] = &[];
+const ATTRIBUTES: &[i64] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+];
+
+/// Which sockets may be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sockets {
+    /// All.
+    All,
+    /// Those between processes, and the kernel's own.
+    Local,
+    /// TCP besides.
+    Tcp,
+}
+
+/// What a filter looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Watched {
+    /// Calls that change files wait.
+    pub files: bool,
+    /// Calls that change attributes of files fail.
+    pub frozen: bool,
+    /// Connections wait.
+    pub connections: bool,
+    /// Which sockets may be made.
+    pub sockets: Sockets,
+}
+
 /// The filter's program.
-pub fn program() -> Vec<sock_filter> {
-    let step = |code, k, jt, jf| sock_filter { code, jt, jf, k };
-    let number = |n: i64| u32::try_from(n).unwrap_or(u32::MAX);
+pub fn program(watched: Watched) -> Vec<sock_filter> {
     let mut all = vec![
         step(LOAD, ARCHITECTURE, 0, 0),
         step(EQUAL, OWN, 1, 0),
@@ -98,24 +146,90 @@ pub fn program() -> Vec<sock_filter> {
         step(AT_LEAST, X32, 0, 1),
         step(RETURN, NOT_THERE, 0, 0),
     ];
+    if watched.files {
+        all.extend(opens());
+        all.extend(each(OLD, NOTIFY).chain(each(WAIT, NOTIFY)));
+    }
+    if watched.frozen {
+        all.extend(each(OLD_ATTRIBUTES, NOT_PERMITTED).chain(each(ATTRIBUTES, NOT_PERMITTED)));
+    }
+    if watched.connections {
+        all.extend(each(&[libc::SYS_connect], NOTIFY));
+    }
+    if watched.sockets != Sockets::All {
+        // Where somebody listens, what is refused is counted.
+        all.extend(sockets(watched.sockets, if watched.connections { NOTIFY } else { REFUSED }));
+    }
+    all.extend(each(MISSING, NOT_THERE).chain(each(FORBIDDEN, NOT_PERMITTED)));
+    all.push(step(RETURN, ALLOW, 0, 0));
+    all
+}
+
+const fn step(code: u16, k: u32, jt: u8, jf: u8) -> sock_filter {
+    sock_filter { code, jt, jf, k }
+}
+
+fn number(n: i64) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// One answer for each of these calls.
+fn each(numbers: &[i64], answer: u32) -> impl Iterator<Item = sock_filter> {
+    numbers.iter().flat_map(move |n| [step(EQUAL, number(*n), 0, 1), step(RETURN, answer, 0, 0)])
+}
+
+/// Opening waits where its flags may change something.
+fn opens() -> Vec<sock_filter> {
     let mut opens = vec![(libc::SYS_openat, 2)];
     #[cfg(target_arch = "x86_64")]
     opens.push((libc::SYS_open, 1));
-    for (open, flags) in opens {
-        all.extend([
+    let one = |(open, flags)| {
+        [
             step(EQUAL, number(open), 0, 4),
             step(LOAD, argument(flags), 0, 0),
             step(HAS_BITS, CHANGES, 0, 1),
             step(RETURN, NOTIFY, 0, 0),
             step(RETURN, ALLOW, 0, 0),
+        ]
+    };
+    opens.into_iter().flat_map(one).collect()
+}
+
+/// Only sockets of these kinds are made, and no connection hides in the sending of data.
+fn sockets(allowed: Sockets, else_answer: u32) -> Vec<sock_filter> {
+    let mut all = Vec::new();
+    let mut family = vec![
+        step(LOAD, argument(0), 0, 0),
+        step(EQUAL, libc::AF_UNIX as u32, 0, 1),
+        step(RETURN, ALLOW, 0, 0),
+        step(EQUAL, libc::AF_NETLINK as u32, 0, 1),
+        step(RETURN, ALLOW, 0, 0),
+    ];
+    if allowed == Sockets::Tcp {
+        family.extend([
+            step(EQUAL, libc::AF_INET as u32, 1, 0),
+            step(EQUAL, libc::AF_INET6 as u32, 0, 7),
+            step(LOAD, argument(1), 0, 0),
+            step(AND, SOCKET_TYPE, 0, 0),
+            step(EQUAL, libc::SOCK_STREAM as u32, 0, 4),
+            step(LOAD, argument(2), 0, 0),
+            step(EQUAL, 0, 1, 0),
+            step(EQUAL, libc::IPPROTO_TCP as u32, 0, 1),
+            step(RETURN, ALLOW, 0, 0),
         ]);
     }
-    for (numbers, then) in [(OLD, NOTIFY), (WAIT, NOTIFY), (MISSING, NOT_THERE), (FORBIDDEN, NOT_PERMITTED)] {
-        for n in numbers {
-            all.extend([step(EQUAL, number(*n), 0, 1), step(RETURN, then, 0, 0)]);
-        }
+    family.push(step(RETURN, else_answer, 0, 0));
+    all.push(step(EQUAL, number(libc::SYS_socket), 0, family.len() as u8));
+    all.extend(family);
+    for (call, flags) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
+        all.extend([
+            step(EQUAL, number(call), 0, 4),
+            step(LOAD, argument(flags), 0, 0),
+            step(HAS_BITS, libc::MSG_FASTOPEN as u32, 0, 1),
+            step(RETURN, REFUSED, 0, 0),
+            step(RETURN, ALLOW, 0, 0),
+        ]);
     }
-    all.push(step(RETURN, ALLOW, 0, 0));
     all
 }
 
@@ -124,8 +238,8 @@ mod tests {
     use super::*;
 
     /// What the program says of a call.
-    fn run(architecture: u32, number: i64, arguments: [u64; 6]) -> u32 {
-        let program = program();
+    fn judge(watched: Watched, architecture: u32, number: i64, arguments: [u64; 6]) -> u32 {
+        let program = program(watched);
         let (mut at, mut value) = (0, 0);
         loop {
             let step = program[at];
@@ -137,10 +251,56 @@ mod tests {
                 LOAD => value = arguments[(step.k as usize - 16) / 8] as u32,
                 EQUAL => at += jump(value == step.k),
                 AT_LEAST => at += jump(value >= step.k),
+                AND => value &= step.k,
                 HAS_BITS => at += jump(value & step.k != 0),
                 _ => return step.k,
             }
         }
+    }
+
+    const ALL: Watched = Watched { files: true, frozen: false, connections: true, sockets: Sockets::Tcp };
+
+    fn run(architecture: u32, number: i64, arguments: [u64; 6]) -> u32 {
+        judge(ALL, architecture, number, arguments)
+    }
+
+    #[test]
+    fn sockets_are_those_of_the_grant() {
+        let socket = |sockets, family: i32, kind: i32, protocol: i32| {
+            let arguments = [family as u64, kind as u64, protocol as u64, 0, 0, 0];
+            judge(Watched { sockets, connections: false, ..ALL }, OWN, libc::SYS_socket, arguments)
+        };
+        let stream = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        for (sockets, family, kind, protocol, expected) in [
+            (Sockets::Tcp, libc::AF_INET, stream, 0, ALLOW),
+            (Sockets::Tcp, libc::AF_INET6, stream, libc::IPPROTO_TCP, ALLOW),
+            (Sockets::Tcp, libc::AF_INET, stream, 262, REFUSED),
+            (Sockets::Tcp, libc::AF_INET, libc::SOCK_DGRAM, 0, REFUSED),
+            (Sockets::Tcp, libc::AF_INET6, libc::SOCK_RAW, 0, REFUSED),
+            (Sockets::Tcp, libc::AF_PACKET, libc::SOCK_STREAM, 0, REFUSED),
+            (Sockets::Tcp, libc::AF_VSOCK, libc::SOCK_STREAM, 0, REFUSED),
+            (Sockets::Tcp, libc::AF_UNIX, libc::SOCK_DGRAM, 0, ALLOW),
+            (Sockets::Local, libc::AF_UNIX, stream, 0, ALLOW),
+            (Sockets::Local, libc::AF_NETLINK, libc::SOCK_RAW, 0, ALLOW),
+            (Sockets::Local, libc::AF_INET, stream, 0, REFUSED),
+            (Sockets::All, libc::AF_INET, libc::SOCK_DGRAM, 0, ALLOW),
+        ] {
+            assert_eq!(socket(sockets, family, kind, protocol), expected, "{sockets:?} {family} {kind} {protocol}");
+        }
+        for (call, at) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
+            let mut arguments = [0; 6];
+            assert_eq!(run(OWN, call, arguments), ALLOW);
+            arguments[at] = libc::MSG_FASTOPEN as u64;
+            assert_eq!(run(OWN, call, arguments), REFUSED);
+        }
+        assert_eq!(run(OWN, libc::SYS_connect, [0; 6]), NOTIFY);
+        assert_eq!(run(OWN, libc::SYS_socket, [libc::AF_INET as u64, libc::SOCK_DGRAM as u64, 0, 0, 0, 0]), NOTIFY);
+        let reads = Watched { files: false, frozen: true, connections: true, sockets: Sockets::Local };
+        assert_eq!(judge(reads, OWN, libc::SYS_unlinkat, [0; 6]), ALLOW);
+        for n in OLD_ATTRIBUTES.iter().chain(ATTRIBUTES) {
+            assert_eq!(judge(reads, OWN, *n, [0; 6]), NOT_PERMITTED, "{n}");
+        }
+        assert_eq!(judge(reads, OWN, libc::SYS_io_uring_setup, [0; 6]), NOT_THERE);
     }
 
     #[test]
@@ -159,7 +319,7 @@ mod tests {
         for n in FORBIDDEN {
             assert_eq!(run(OWN, *n, [0; 6]), NOT_PERMITTED, "{n}");
         }
-        for n in [libc::SYS_read, libc::SYS_write, libc::SYS_execve, libc::SYS_connect, libc::SYS_mmap] {
+        for n in [libc::SYS_read, libc::SYS_write, libc::SYS_execve, libc::SYS_mmap] {
             assert_eq!(run(OWN, n, [u64::MAX; 6]), ALLOW, "{n}");
         }
         assert_eq!(run(0x4000_0003, 5, [0; 6]), NOT_THERE, "i386");

@@ -9,16 +9,15 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use super::path::is_descriptor;
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::disk;
 use crate::shell::message::Summary;
-use crate::shell::places::{PathClass, PathClasses};
+use crate::shell::places::{CopyLimits, PathClass, PathClasses};
+use crate::shell::sandbox::{Bounds, TEMPORARY};
 
-/// The largest file that is copied because it is changed in place.
-const LARGEST_COPY: u64 = 64 << 20;
-/// The most that is copied for one command.
-const MOST_COPIED: u64 = 2 << 30;
 /// Paths of a kind that are named.
 const NAMED: usize = 20;
 
@@ -30,6 +29,8 @@ type Inode = (u64, u64);
 /// The states that were kept since the last sealing.
 pub struct Keeping {
     places: PathClasses,
+    limits: CopyLimits,
+    bounds: Option<Bounds>,
     staging: CommandStaging,
     kept: HashSet<String>,
     /// Staged files that still share their bytes, by inode.
@@ -48,6 +49,12 @@ fn inode(meta: &Metadata) -> Inode {
     (meta.dev(), meta.ino())
 }
 
+/// Whether something was made since the session began. Where the file system does not say, it counts as older.
+fn is_newer(meta: &Metadata, since: u64) -> bool {
+    let made = meta.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    made.is_some_and(|made| made.as_nanos() >= u128::from(since))
+}
+
 /// The error number that an error is to the caller.
 fn number(error: &io::Error) -> Refusal {
     error.raw_os_error().unwrap_or(libc::EIO)
@@ -55,9 +62,11 @@ fn number(error: &io::Error) -> Refusal {
 
 impl Keeping {
     /// Into a staging folder.
-    pub fn new(places: PathClasses, staging: CommandStaging) -> Self {
+    pub fn new(places: PathClasses, limits: CopyLimits, bounds: Option<Bounds>, staging: CommandStaging) -> Self {
         Keeping {
             places,
+            limits,
+            bounds,
             staging,
             kept: HashSet::new(),
             linked: HashMap::new(),
@@ -89,7 +98,10 @@ impl Keeping {
         let there = fs::symlink_metadata(path);
         match self.places.of(path, false) {
             PathClass::Refused => return self.refuse(path),
-            PathClass::Outside => return self.keep_other_names(path, there.ok()),
+            PathClass::Outside => {
+                self.keep_other_names(path, there.as_ref().ok().cloned())?;
+                return if makes || there.is_ok() { self.outside(path, there.ok().as_ref()) } else { Ok(()) };
+            }
             PathClass::Derived(folder) => {
                 self.keep_other_names(path, there.as_ref().ok().cloned())?;
                 if there.is_err() {
@@ -122,6 +134,7 @@ impl Keeping {
                 self.made.insert(path.to_path_buf());
                 Ok(())
             }
+            PathClass::Outside if fs::symlink_metadata(path).is_err() => self.outside(path, None),
             _ => Ok(()),
         }
     }
@@ -131,7 +144,7 @@ impl Keeping {
         let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
         match self.places.of(path, false) {
             PathClass::Refused => return self.refuse(path),
-            PathClass::Outside => return Ok(()),
+            PathClass::Outside => return self.outside(path, Some(&meta)),
             PathClass::Excluded(glob) => return self.unarchived(path, &format!("archiveExclude: {glob}")),
             // What a repository only ever gains is kept where it goes all the same.
             PathClass::Derived(folder) if self.made.contains(path) || !folder.starts_with(".git/") => {
@@ -171,6 +184,7 @@ impl Keeping {
             PathClass::Kept => self.folder(path, &meta),
             PathClass::Derived(folder) if folder.starts_with(".git/") => self.folder(path, &meta),
             PathClass::Outside if self.places.root().starts_with(path) => self.refuse(path),
+            PathClass::Outside => self.outside(path, Some(&meta)),
             _ => Ok(()),
         }
     }
@@ -229,6 +243,29 @@ impl Keeping {
             }
         }
         Ok(())
+    }
+
+    /// Something outside the workspace is about to be changed, or made where nothing is.
+    fn outside(&mut self, path: &Path, there: Option<&Metadata>) -> Verdict {
+        let Some(bounds) = &self.bounds else { return Ok(()) };
+        if is_descriptor(path) || path.starts_with(&bounds.temporary) {
+            return Ok(());
+        }
+        if TEMPORARY.iter().any(|folder| path.starts_with(folder)) && !bounds.unkept.iter().any(|p| path.starts_with(p))
+        {
+            let own = there.is_none_or(|meta| self.made.contains(path) || is_newer(meta, bounds.since));
+            if there.is_none() {
+                self.made.insert(path.to_path_buf());
+            }
+            return if own { Ok(()) } else { self.refuse(path) };
+        }
+        match bounds.write.iter().any(|free| path.starts_with(free)) {
+            true if bounds.unkept.iter().any(|unkept| path.starts_with(unkept)) => {
+                self.unarchived(path, "outside the workspace")
+            }
+            true => Ok(()),
+            false => self.refuse(path),
+        }
     }
 
     fn refuse(&mut self, path: &Path) -> Verdict {
@@ -366,7 +403,7 @@ impl Keeping {
     }
 
     fn copy_to(&mut self, from: &Path, to: &Path, meta: &Metadata) -> Verdict {
-        if meta.len() > LARGEST_COPY || self.bytes + meta.len() > MOST_COPIED {
+        if meta.len() > self.limits.file || self.bytes + meta.len() > self.limits.total {
             self.unarchived(from, "too large to be copied: the call was refused")?;
             return Err(libc::EDQUOT);
         }

@@ -1,5 +1,6 @@
 //! The guard: system calls that may change files wait in the kernel until the state before is kept.
 
+mod connect;
 mod filter;
 mod keep;
 mod path;
@@ -8,28 +9,41 @@ mod sys;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+pub use connect::Network;
 pub use keep::Keeping;
 use keep::Refusal;
-use path::{of_descriptor, resolve, text_at};
-use sys::Notification;
+use path::{descriptor, of_descriptor, resolve, text_at};
+use sys::{Answer, Notification};
 
-/// Installs the filter on this process; the end at which its calls wait.
+use super::sandbox::Grant;
+use filter::{Sockets, Watched};
+
+/// Installs the filter on this process; the end at which its calls wait, where `listens`. `grant`: that of its sandbox, where
+/// it has one.
 ///
 /// # Errors
 /// When the kernel has no such filters, or one listens already.
-pub fn install() -> io::Result<OwnedFd> {
-    sys::install(&filter::program())
+pub fn install(listens: bool, grant: Option<Grant>) -> io::Result<Option<OwnedFd>> {
+    let sockets = match grant {
+        None | Some(Grant::Online) => Sockets::All,
+        Some(Grant::Read) => Sockets::Local,
+        Some(Grant::Workspace) => Sockets::Tcp,
+    };
+    // What may write nothing needs no keeping.
+    let files = listens && grant != Some(Grant::Read);
+    let frozen = grant == Some(Grant::Read);
+    sys::install(&filter::program(Watched { files, frozen, connections: listens && grant.is_some(), sockets }), listens)
 }
 
 /// Keeps what calls are about to change, until no process has the filter any more.
-pub fn serve(listener: &OwnedFd, keeping: &Mutex<Keeping>) {
+pub fn serve(listener: &Arc<OwnedFd>, keeping: &Mutex<Keeping>, network: Option<&Network>) {
     sys::wake_at_once(listener.as_fd());
     loop {
-        let mut ready = [PollFd::new(listener, PollFlags::IN)];
+        let mut ready = [PollFd::new(&**listener, PollFlags::IN)];
         match poll(&mut ready, None) {
             Err(rustix::io::Errno::INTR) => continue,
             Err(_) => return,
@@ -38,9 +52,15 @@ pub fn serve(listener: &OwnedFd, keeping: &Mutex<Keeping>) {
         }
         match sys::receive(listener.as_fd()) {
             Ok(Some(call)) => {
-                let refused = before(&call, &mut lock(keeping)).err();
-                // Its process may be gone by now.
-                let _ = sys::answer(listener.as_fd(), call.id, refused);
+                let answer = match network {
+                    Some(network) if call.number == libc::SYS_connect => network.connect(listener, &call),
+                    Some(network) if call.number == libc::SYS_socket => Some(network.socket(&call)),
+                    _ => Some(before(&call, &mut lock(keeping)).map_or_else(Answer::Fail, |()| Answer::GoOn)),
+                };
+                if let Some(answer) = answer {
+                    // Its process may be gone by now.
+                    let _ = sys::answer(listener.as_fd(), call.id, answer);
+                }
             }
             Ok(None) => {}
             Err(_) => return,
@@ -51,12 +71,6 @@ pub fn serve(listener: &OwnedFd, keeping: &Mutex<Keeping>) {
 /// What is behind the lock is whole after each line of the journal.
 pub fn lock(keeping: &Mutex<Keeping>) -> MutexGuard<'_, Keeping> {
     keeping.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A descriptor among a call's arguments.
-fn descriptor(argument: u64) -> i32 {
-    // The kernel looks at the lower half alone.
-    (argument as u32).cast_signed()
 }
 
 /// A path among a call's arguments, or none where the kernel will find nothing either.

@@ -19,6 +19,12 @@ const MAX_LINKS: usize = 40;
 /// In place of a descriptor: the caller's own folder.
 const OWN_FOLDER: i32 = libc::AT_FDCWD;
 
+/// A descriptor among a call's arguments.
+pub fn descriptor(argument: u64) -> i32 {
+    // The kernel looks at the lower half alone.
+    (argument as u32).cast_signed()
+}
+
 /// The text at an address of another process, up to its NUL.
 ///
 /// # Errors
@@ -134,9 +140,14 @@ fn follow(process: i32, path: &Path, last: bool) -> io::Result<PathBuf> {
     Ok(real)
 }
 
+/// Whether a path is a descriptor's link in `/proc`.
+pub fn is_descriptor(path: &Path) -> bool {
+    path.starts_with("/proc") && path.parent().is_some_and(|above| above.ends_with("fd"))
+}
+
 /// Whether a descriptor's link in `/proc` leads to a file that has no name any more: the link itself is its only path.
 fn is_gone(link: &Path, target: &Path) -> bool {
-    link.starts_with("/proc") && target.is_absolute() && fs::symlink_metadata(target).is_err() && link.exists()
+    link.starts_with("/proc") && (!target.is_absolute() || fs::symlink_metadata(target).is_err()) && is_descriptor(link)
 }
 
 /// What a path that means the reader itself is for the caller.

@@ -20,26 +20,39 @@ pub struct Notification {
     pub arguments: [u64; 6],
 }
 
+/// What becomes of a call that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It goes on.
+    GoOn,
+    /// It was done for the caller.
+    Done,
+    /// It fails with this error number.
+    Fail(i32),
+}
+
 const RECEIVE: u64 = 0xc050_2100;
 const SEND: u64 = 0xc018_2101;
 const SET_FLAGS: u64 = 0x4008_2104;
 const SYNC_WAKE_UP: u64 = 1;
 
-/// Installs a filter on this process for good; the other end of it. It must have no-new-privileges set.
+/// Installs a filter on this process for good; with `waits`, the other end of its calls. It must have no-new-privileges set.
 ///
 /// # Errors
 /// When the kernel has none, or another listener is there already.
-pub fn install(filter: &[libc::sock_filter]) -> io::Result<OwnedFd> {
+pub fn install(filter: &[libc::sock_filter], waits: bool) -> io::Result<Option<OwnedFd>> {
     let length = u16::try_from(filter.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
-    let killable = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
-    for flags in [killable, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER] {
+    let listens = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    let ways = if waits { vec![listens | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, listens] } else { vec![0] };
+    for flags in ways {
         // SAFETY: the program and its instructions outlive the call, which only reads them.
         let made =
             unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
         match i32::try_from(made) {
+            Ok(0) if !waits => return Ok(None),
             // SAFETY: the kernel has just made this descriptor for us alone.
-            Ok(descriptor) if descriptor >= 0 => return Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
+            Ok(descriptor) if descriptor >= 0 => return Ok(Some(unsafe { OwnedFd::from_raw_fd(descriptor) })),
             _ if io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL) => {}
             _ => return Err(io::Error::last_os_error()),
         }
@@ -74,13 +87,14 @@ pub fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
     Ok(Some(Notification { id: raw.id, process, number: raw.data.nr.into(), arguments: raw.data.args }))
 }
 
-/// Lets a call go on, or fails it with an error number.
+/// Answers a call.
 ///
 /// # Errors
 /// When its process is gone by now.
-pub fn answer(listener: BorrowedFd<'_>, id: u64, refused: Option<i32>) -> io::Result<()> {
-    let flags = if refused.is_none() { libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32 } else { 0 };
-    let mut response = libc::seccomp_notif_resp { id, val: 0, error: -refused.unwrap_or(0), flags };
+pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: Answer) -> io::Result<()> {
+    let flags = if answer == Answer::GoOn { libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32 } else { 0 };
+    let error = if let Answer::Fail(number) = answer { -number } else { 0 };
+    let mut response = libc::seccomp_notif_resp { id, val: 0, error, flags };
     // SAFETY: the kernel reads one response of this size, which outlives the call.
     match unsafe { libc::ioctl(listener.as_raw_fd(), SEND as _, &raw mut response) } {
         0.. => Ok(()),

@@ -31,6 +31,11 @@ impl Args {
         }
     }
 
+    /// Returns a value as it was written.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
     /// Returns an optional string.
     ///
     /// # Errors

@@ -44,7 +44,9 @@ pub struct CommandCall {
     pub limit: Duration,
     /// It is answered at once and runs on.
     pub background: bool,
-    /// Its purpose.
+    /// It needs the network.
+    pub network: bool,
+    /// What it is for.
     pub why: Option<String>,
 }
 

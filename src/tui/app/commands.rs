@@ -1,6 +1,6 @@
 //! What the commands of the palette do, and what becomes of a choice.
 
-use super::{AUTO, App, At, EditFor, Effect, Exit, Owner, Screen};
+use super::{AUTO, App, At, EditFor, Effect, Owner, Screen};
 use crate::messages::{Text, app, commands as say, pages};
 use crate::protocol::{
     Approval, Command, ExportFormat, Mode, Prompt, Query, RestoreRequest, SessionChoice, Setting, TurnEnd,
@@ -173,7 +173,7 @@ impl App {
                 self.open_help();
                 Vec::new()
             }
-            "/quit" => self.quit(Exit::Done),
+            "/quit" => self.quit_or_ask(),
             _ => Vec::new(),
         }
     }

@@ -108,6 +108,16 @@ impl App {
         self.layout.at = At::Input;
     }
 
+    /// Leaves for good, the first time only where no command runs on.
+    pub(super) fn quit_or_ask(&mut self) -> Vec<Effect> {
+        let jobs = self.session.status.jobs;
+        if jobs == 0 || std::mem::replace(&mut self.keyboard.quit_asked, true) {
+            return self.quit(Exit::Done);
+        }
+        self.say = Some(say::jobs_end(jobs));
+        Vec::new()
+    }
+
     /// Leaves for good.
     pub(super) fn quit(&mut self, exit: Exit) -> Vec<Effect> {
         vec![Effect::Send(Command::Shutdown), Effect::Quit(exit)]
@@ -171,7 +181,7 @@ impl App {
             Action::Escape => return self.escape(),
             Action::Suspend => return vec![Effect::Suspend],
             Action::Redraw => return vec![Effect::Redraw],
-            Action::Quit => return self.quit(Exit::Done),
+            Action::Quit => return self.quit_or_ask(),
             Action::Zoom => self.layout.zoom = !self.layout.zoom,
             Action::Narrower | Action::Wider => {
                 let now = crate::tui::layout::right_width(self.size.0, self.layout.right);

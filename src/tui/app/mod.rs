@@ -158,7 +158,7 @@ impl App {
             left_start: None,
             layout: Arrangement::default(),
             guard: Guard::default(),
-            keyboard: Keyboard { keys, chords: Vec::new(), quit_armed: false },
+            keyboard: Keyboard { keys, chords: Vec::new(), quit_armed: false, quit_asked: false },
             appearance: Appearance {
                 theme,
                 themes,

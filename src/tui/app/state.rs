@@ -161,6 +161,8 @@ pub(in crate::tui) struct Keyboard {
     pub chords: Vec<Chord>,
     /// The next Ctrl-C quits.
     pub quit_armed: bool,
+    /// It was said that jobs end with nebula.
+    pub quit_asked: bool,
 }
 
 /// How everything looks.

@@ -307,8 +307,8 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     match (s.mode, s.approval) {
         (Mode::Plan, _) => parts.push((say::plan().into(), text)),
         (Mode::Agent, Approval::Ask) => parts.push((say::agent().into(), text)),
-        // Until commands exist, approving all is approving edits.
-        (Mode::Agent, Approval::Edits | Approval::All) => parts.push((say::edits_approved().into(), attention)),
+        (Mode::Agent, Approval::Edits) => parts.push((say::edits_approved().into(), attention)),
+        (Mode::Agent, Approval::All) => parts.push((say::all_approved().into(), attention)),
         (Mode::Agent, Approval::None) => parts.push((say::nothing_approved().into(), text)),
     }
     match &s.model {
@@ -325,6 +325,9 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     }
     if s.banner.is_some() {
         parts.push((say::not_saved().into(), attention));
+    }
+    if s.jobs > 0 {
+        parts.push((count::jobs(s.jobs), t.style(Role::Accent)));
     }
     let right_cells: usize = right.iter().map(Span::width).sum();
     let room = usize::from(area.width).saturating_sub(right_cells + 4);

@@ -3,4 +3,5 @@
 mod forms;
 mod model;
 mod person;
+mod sandbox;
 mod tree;

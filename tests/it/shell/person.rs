@@ -127,3 +127,32 @@ fn the_repository_comes_back_whole_or_not_at_all() {
     assert!(!tree.root().join("made").exists(), "the workspace's files come back alone");
     tree.git(&["fsck", "--no-dangling", "--no-progress"]);
 }
+
+#[test]
+fn a_repository_whose_objects_are_gone_stays() {
+    let tree = Tree::new();
+    let before = fs::read_to_string(tree.root().join(".git/HEAD")).expect("read");
+    tree.nebula(&["run", "--", "git commit -qam second; git reset -q --hard HEAD~1; echo x > made"]);
+    // The branch goes away from what only it names, and that is cleared away by hand.
+    tree.nebula(&["run", "--", "git checkout -q --orphan other && git commit -qm other && git branch -qD main"]);
+    for args in [&["reflog", "expire", "--expire=now", "--all"][..], &["gc", "-q", "--prune=now"]] {
+        tree.git(args);
+    }
+    let undone = tree.nebula(&["undo", "--yes"]);
+    let told = text(&undone.stdout) + &text(&undone.stderr);
+    assert!(told.contains("the repository stays: "), "{told}");
+    assert_ne!(fs::read_to_string(tree.root().join(".git/HEAD")).expect("read"), before);
+    tree.git(&["fsck", "--no-dangling", "--no-progress"]);
+}
+
+#[test]
+fn commands_are_listed_with_their_output() {
+    let tree = Tree::new();
+    tree.nebula(&["run", "--", "echo first; exit 3"]);
+    let listed = text(&tree.nebula(&["commands"]).stdout);
+    assert!(listed.contains("run/c1") && listed.contains("exit 3") && listed.contains("echo first"), "{listed}");
+    let rows: serde_json::Value = serde_json::from_slice(&tree.nebula(&["commands", "--json"]).stdout).expect("JSON");
+    assert_eq!(rows[0]["command"]["exit"], 3, "{rows}");
+    assert_eq!(text(&tree.nebula(&["output", "c1"]).stdout), "first\n");
+    assert_eq!(tree.nebula(&["output", "c9"]).status.code(), Some(1));
+}

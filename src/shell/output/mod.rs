@@ -1,5 +1,7 @@
 //! What a command prints: cleaned line by line, whole in a log, and its head and tail for the model.
 
+pub mod record;
+
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};

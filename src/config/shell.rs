@@ -1,0 +1,105 @@
+//! What the configuration says of commands: the keys below `shell`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::layers::{bytes, text, texts};
+
+/// The key that only the person's own file may set.
+const OWN: &str = "sandbox";
+
+/// Settings of commands; what is not set is `None` or empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ShellConfig {
+    /// More folders that can be rebuilt, as globs.
+    pub derived: Vec<String>,
+    /// Folders that are archived though they look so.
+    pub kept: Vec<String>,
+    /// More folders that commands may write; not archived.
+    pub write: Vec<String>,
+    /// More files under the home folder that no command may read, as globs.
+    pub private: Vec<String>,
+    /// More folders that commands with the network may write.
+    pub caches: Vec<String>,
+    /// Ports on this machine that every command may reach.
+    pub ports: Vec<u16>,
+    /// Globs of variables that are passed on though they look like secrets.
+    pub env_keep: Vec<String>,
+    /// The largest file that is copied because it is changed in place.
+    pub keep_file: Option<u64>,
+    /// All that is copied of one command.
+    pub keep_total: Option<u64>,
+    /// Seconds that a command is given unless told otherwise.
+    pub timeout: Option<u64>,
+    /// Seconds that it may be given.
+    pub max_timeout: Option<u64>,
+    /// Commands run in a sandbox.
+    pub sandbox: Option<bool>,
+    /// What keeps states: `guard` or `scan`; none: the best that works.
+    pub keeper: Option<String>,
+    /// The shell's program.
+    pub bash: Option<PathBuf>,
+}
+
+impl ShellConfig {
+    pub(super) fn read(value: Option<&Value>) -> Self {
+        let Some(keys) = value.and_then(Value::as_object) else { return ShellConfig::default() };
+        let number = |name: &str| keys.get(name).and_then(Value::as_u64);
+        let ports = keys.get("ports").and_then(Value::as_array).into_iter().flatten();
+        ShellConfig {
+            derived: texts(keys, "derived"),
+            kept: texts(keys, "kept"),
+            write: texts(keys, "write"),
+            private: texts(keys, "private"),
+            caches: texts(keys, "caches"),
+            ports: ports.filter_map(|port| u16::try_from(port.as_u64()?).ok()).collect(),
+            env_keep: texts(keys, "envKeep"),
+            keep_file: bytes(keys.get("keepFile")),
+            keep_total: bytes(keys.get("keepTotal")),
+            timeout: number("timeout"),
+            max_timeout: number("maxTimeout"),
+            sandbox: text(keys, OWN).map(|word| word == "on"),
+            keeper: text(keys, "keeper").filter(|word| word != "auto"),
+            bash: text(keys, "bash").map(PathBuf::from),
+        }
+    }
+}
+
+/// Takes out of a workspace's file what only the person's own may say; the key, where it was there.
+pub(super) fn take_own(keys: &mut Map<String, Value>) -> Option<String> {
+    let shell = keys.get_mut("shell").and_then(Value::as_object_mut)?;
+    shell.remove(OWN).map(|_| format!("shell.{OWN}"))
+}
+
+/// Returns a folder as the configuration names it: absolute, below the home folder (`~/`), or below the workspace's root.
+pub fn folder(named: &str, home: Option<&Path>, root: &Path) -> PathBuf {
+    match (named.strip_prefix("~/"), home) {
+        (Some(inside), Some(home)) => home.join(inside),
+        _ => root.join(named),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_and_a_workspace_has_no_say_in_the_sandbox() {
+        let mut keys = Map::new();
+        keys.insert(
+            "shell".into(),
+            serde_json::json!({"ports": [5432], "keepFile": "1 MiB", "sandbox": "off", "keeper": "auto", "timeout": 7}),
+        );
+        let read = ShellConfig::read(keys.get("shell"));
+        assert_eq!((read.ports, read.keep_file, read.sandbox), (vec![5432], Some(1 << 20), Some(false)));
+        assert_eq!((read.keeper, read.timeout), (None, Some(7)));
+        assert_eq!(take_own(&mut keys), Some("shell.sandbox".into()));
+        assert_eq!(take_own(&mut keys), None);
+        assert_eq!(ShellConfig::read(keys.get("shell")).sandbox, None);
+        let root = Path::new("/w");
+        assert_eq!(folder("~/x", Some(Path::new("/h")), root), Path::new("/h/x"));
+        assert_eq!(folder("x", None, root), Path::new("/w/x"));
+        assert_eq!(folder("/x", None, root), Path::new("/x"));
+    }
+}

@@ -1,0 +1,301 @@
+//! Connections. The guard makes them itself, on a duplicate of the caller's socket and to its own copy of the address, so
+//! that nothing the caller changes meanwhile leads elsewhere.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::net::{AddressFamily, SocketAddrUnix};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags};
+
+use super::path::{descriptor, resolve};
+use super::sys::{self, Answer, Notification};
+use crate::shell::message::Summary;
+use crate::shell::sandbox::{Bounds, Grant};
+use crate::shell::tree;
+
+/// The longest address that is read.
+const LONGEST: usize = 128;
+/// The longest path in the address of a socket.
+const LONGEST_PATH: usize = 107;
+/// The listening state in the kernel's tables.
+const LISTENS: &str = "0A";
+
+/// What one command's connections may reach.
+pub struct Network {
+    bounds: Bounds,
+    /// Nebula, whose other commands belong to the same session.
+    above: Option<Pid>,
+    refused: Mutex<Refused>,
+}
+
+#[derive(Default)]
+struct Refused {
+    count: u64,
+    first: Option<String>,
+}
+
+/// Where a connection is to lead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Target {
+    Nowhere,
+    Internet(SocketAddr),
+    Path(PathBuf),
+    Abstract(String),
+}
+
+impl Network {
+    /// Of a command whose helper was started by `above`.
+    pub fn new(bounds: Bounds, above: Option<Pid>) -> Self {
+        Network { bounds, above, refused: Mutex::default() }
+    }
+
+    /// Adds what was refused since the last time.
+    pub fn add_to(&self, summary: &mut Summary) {
+        let refused = std::mem::take(&mut *self.refused.lock().unwrap_or_else(PoisonError::into_inner));
+        summary.connections += refused.count;
+        summary.first_connection = summary.first_connection.take().or(refused.first);
+    }
+
+    fn refuse(&self, what: String) -> Answer {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.count += 1;
+        refused.first.get_or_insert(what);
+        Answer::Fail(libc::EACCES)
+    }
+
+    /// A socket of a kind that the grant does not have is refused. One that asks for names is told of as a connection.
+    pub fn socket(&self, call: &Notification) -> Answer {
+        let [family, kind, ..] = call.arguments.map(|argument| (argument as u32).cast_signed());
+        let internet = [libc::AF_INET, libc::AF_INET6].contains(&family);
+        let kind_alone = kind & !(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
+        match internet && (kind_alone != libc::SOCK_DGRAM || kind & libc::SOCK_NONBLOCK != 0) {
+            true if kind_alone == libc::SOCK_DGRAM => self.refuse("a name's address (UDP)".into()),
+            true => self.refuse("a socket that is not TCP".into()),
+            // What only looks at the machine's own addresses asks no one.
+            false => Answer::Fail(libc::EACCES),
+        }
+    }
+
+    /// What becomes of a connection; none: a thread answers once it is made, because the caller waits for it.
+    pub fn connect(&self, listener: &Arc<OwnedFd>, call: &Notification) -> Option<Answer> {
+        Some(match self.check(call) {
+            Ok(Checked::Answer(answer)) => answer,
+            Ok(Checked::Make(socket, target)) => {
+                if rustix::fs::fcntl_getfl(&socket).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK)) {
+                    let (listener, id) = (Arc::clone(listener), call.id);
+                    // Its end of the wait goes with the helper at the latest.
+                    thread::spawn(move || drop(sys::answer(listener.as_fd(), id, make(&socket, &target))));
+                    return None;
+                }
+                make(&socket, &target)
+            }
+            Err(error) => Answer::Fail(error.raw_os_error().unwrap_or(libc::EACCES)),
+        })
+    }
+
+    fn check(&self, call: &Notification) -> io::Result<Checked> {
+        let [argument, address, length, ..] = call.arguments;
+        let socket = socket_of(call.process, descriptor(argument))?;
+        let family = rustix::net::sockopt::socket_domain(&socket)?;
+        if family != AddressFamily::UNIX && self.bounds.grant == Grant::Online {
+            // A socket of another family reaches no path, whatever its address becomes.
+            return Ok(Checked::Answer(Answer::GoOn));
+        }
+        let length = usize::try_from(length & 0xffff_ffff).unwrap_or(LONGEST).min(LONGEST);
+        let mut bytes = vec![0; length];
+        let read = sys::read_memory(call.process, address, &mut bytes)?;
+        let target = parse(&bytes[..read]).ok_or(io::Error::from_raw_os_error(libc::EINVAL))?;
+        let refused = match &target {
+            Target::Nowhere => None,
+            Target::Abstract(name) => Some(format!("@{name}")),
+            Target::Path(path) => {
+                let real = resolve(call.process, libc::AT_FDCWD, path.as_os_str(), true)?;
+                if fs::symlink_metadata(&real).is_err() {
+                    return Ok(Checked::Answer(Answer::Fail(libc::ENOENT)));
+                }
+                return Ok(match self.may_reach_path(&real) {
+                    true => Checked::Make(socket, Target::Path(real)),
+                    false => Checked::Answer(self.refuse(real.display().to_string())),
+                });
+            }
+            Target::Internet(to) => (!self.may_reach(*to)).then(|| to.to_string()),
+        };
+        Ok(match refused {
+            Some(what) => Checked::Answer(self.refuse(what)),
+            None => Checked::Make(socket, target),
+        })
+    }
+
+    fn may_reach_path(&self, path: &Path) -> bool {
+        let inside = self.bounds.sockets.iter().any(|folder| path.starts_with(folder));
+        inside || self.bounds.grant != Grant::Read && self.is_own(&listening_at(path))
+    }
+
+    fn may_reach(&self, to: SocketAddr) -> bool {
+        let here = is_loopback(to.ip());
+        here && (self.bounds.ports.contains(&to.port()) || self.is_own(&listening_on(to.port())))
+    }
+
+    /// Whether a process of this session's commands has one of these sockets.
+    fn is_own(&self, sockets: &HashSet<u64>) -> bool {
+        !sockets.is_empty() && tree::of_session(self.above).into_iter().any(|pid| has_socket(pid, sockets))
+    }
+}
+
+enum Checked {
+    Answer(Answer),
+    Make(OwnedFd, Target),
+}
+
+fn make(socket: &OwnedFd, target: &Target) -> Answer {
+    let made = match target {
+        Target::Nowhere => rustix::net::connect_unspec(socket),
+        Target::Internet(to) => rustix::net::connect(socket, to),
+        Target::Path(path) => connect_path(socket, path),
+        Target::Abstract(_) => Err(rustix::io::Errno::ACCESS),
+    };
+    match made {
+        Ok(()) => Answer::Done,
+        Err(error) => Answer::Fail(error.raw_os_error()),
+    }
+}
+
+fn connect_path(socket: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
+    if path.as_os_str().len() <= LONGEST_PATH {
+        return rustix::net::connect(socket, &SocketAddrUnix::new(path)?);
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Err(rustix::io::Errno::NOENT) };
+    let folder = rustix::fs::openat(CWD, folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let number = std::os::fd::AsRawFd::as_raw_fd(&folder);
+    let short = Path::new("/proc/self/fd").join(number.to_string()).join(name);
+    rustix::net::connect(socket, &SocketAddrUnix::new(&short)?)
+}
+
+/// A duplicate of a socket of another process; a thread is asked for by its process.
+fn socket_of(thread: i32, descriptor: i32) -> io::Result<OwnedFd> {
+    let open = |process: i32| {
+        let pid = Pid::from_raw(process).ok_or(rustix::io::Errno::SRCH)?;
+        rustix::process::pidfd_open(pid, PidfdFlags::empty())
+    };
+    let process = match open(thread) {
+        Ok(process) => process,
+        Err(_) => open(tree::process_of(thread).ok_or(io::ErrorKind::NotFound)?)?,
+    };
+    Ok(rustix::process::pidfd_getfd(&process, descriptor, PidfdGetfdFlags::empty())?)
+}
+
+fn parse(bytes: &[u8]) -> Option<Target> {
+    let family = i32::from(u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?));
+    let port = || Some(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?));
+    match family {
+        libc::AF_UNSPEC => Some(Target::Nowhere),
+        libc::AF_INET => {
+            let address: [u8; 4] = bytes.get(4..8)?.try_into().ok()?;
+            Some(Target::Internet((Ipv4Addr::from(address), port()?).into()))
+        }
+        libc::AF_INET6 => {
+            let address: [u8; 16] = bytes.get(8..24)?.try_into().ok()?;
+            Some(Target::Internet((Ipv6Addr::from(address), port()?).into()))
+        }
+        libc::AF_UNIX => {
+            let name = &bytes[2..];
+            if name.first().is_none_or(|first| *first == 0) {
+                return Some(Target::Abstract(String::from_utf8_lossy(name.get(1..).unwrap_or_default()).into_owned()));
+            }
+            let end = name.iter().position(|b| *b == 0).unwrap_or(name.len());
+            Some(Target::Path(PathBuf::from(std::ffi::OsStr::from_bytes(&name[..end]))))
+        }
+        _ => None,
+    }
+}
+
+/// Whether an address means this machine; the unspecified one does, for a connection.
+fn is_loopback(address: IpAddr) -> bool {
+    let address = address.to_canonical();
+    address.is_loopback() || address.is_unspecified()
+}
+
+/// The sockets that listen on a port, by their inodes.
+fn listening_on(port: u16) -> HashSet<u64> {
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| fs::read_to_string(table).unwrap_or_default());
+    tables.iter().flat_map(|table| table.lines()).filter_map(|line| listening(line, port)).collect()
+}
+
+/// The inode in a line of the kernel's table, where it listens on this port.
+fn listening(line: &str, port: u16) -> Option<u64> {
+    let mut fields = line.split_whitespace();
+    let own = fields.nth(1)?.rsplit_once(':')?.1;
+    let state = fields.nth(1)?;
+    let inode = fields.nth(5)?.parse().ok()?;
+    (state == LISTENS && u16::from_str_radix(own, 16) == Ok(port)).then_some(inode)
+}
+
+/// The sockets that have this path, by their inodes.
+fn listening_at(path: &Path) -> HashSet<u64> {
+    let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let inode = |line: &str| {
+        let mut fields = line.split_whitespace();
+        let inode = fields.nth(6)?.parse().ok()?;
+        (Path::new(fields.next()?) == path).then_some(inode)
+    };
+    table.lines().filter_map(inode).collect()
+}
+
+fn has_socket(pid: Pid, sockets: &HashSet<u64>) -> bool {
+    let descriptors = fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero()));
+    descriptors.into_iter().flatten().flatten().any(|entry| {
+        let target = fs::read_link(entry.path()).ok();
+        let inode = target
+            .as_deref()
+            .and_then(Path::to_str)
+            .and_then(|target| target.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
+        inode.is_some_and(|inode: u64| sockets.contains(&inode))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_as_the_kernel_reads_them() {
+        let to = |text: &str| Some(Target::Internet(text.parse().expect("an address")));
+        assert_eq!(parse(&[2, 0, 0x1f, 0x90, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]), to("127.0.0.1:8080"));
+        let mut six = vec![10, 0, 0, 80, 0, 0, 0, 0];
+        six.extend(Ipv6Addr::LOCALHOST.octets());
+        assert_eq!(parse(&six), to("[::1]:80"));
+        assert_eq!(parse(b"\x01\0/run/x.sock\0rest"), Some(Target::Path("/run/x.sock".into())));
+        assert_eq!(parse(b"\x01\0\0name"), Some(Target::Abstract("name".into())));
+        assert_eq!(parse(&[0, 0]), Some(Target::Nowhere));
+        for bytes in [&[][..], &[2], &[2, 0, 0], &[10, 0, 0, 80, 0], &[99, 0, 1, 2]] {
+            assert_eq!(parse(bytes), None, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn this_machine_is_known_by_all_its_addresses() {
+        for here in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::"] {
+            assert!(is_loopback(here.parse().expect("an address")), "{here}");
+        }
+        for there in ["10.0.0.1", "140.82.112.3", "::ffff:8.8.8.8", "fe80::1"] {
+            assert!(!is_loopback(there.parse().expect("an address")), "{there}");
+        }
+    }
+
+    #[test]
+    fn listening_sockets_are_found_in_the_kernels_table() {
+        let line =
+            "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4242 1 0 100";
+        assert_eq!(listening(line, 8080), Some(4242));
+        assert_eq!(listening(line, 8081), None);
+        assert_eq!(listening(&line.replace(" 0A ", " 01 "), 8080), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! What the commands of all sessions share: the workspace, what the configuration says, and what the machine offers.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use super::env::Environment;
+use super::message::GuardStart;
+use super::places::{CopyLimits, PathClasses, PlaceSettings};
+use super::probe::{self, Offered, Trial};
+use super::sandbox::SandboxSettings;
+use crate::archive::Archive;
+use crate::workspace::Workspace;
+
+/// What keeps the states before a command changes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeper {
+    /// The guard: each call waits until the state before is kept.
+    Guard,
+    /// Looking before and after.
+    Scan,
+    /// Nothing: the person was told and agreed.
+    None,
+}
+
+impl Keeper {
+    /// `guard`, `scan` or `none`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Keeper::Guard => "guard",
+            Keeper::Scan => "scan",
+            Keeper::None => "none",
+        }
+    }
+}
+
+/// The longest that a command may be given, in seconds, unless the configuration says otherwise.
+const LONGEST: u64 = 3_600;
+/// How long it is given unless told otherwise.
+const USUAL: u64 = 120;
+
+/// What the configuration says of commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellSettings {
+    /// What paths are to the archive.
+    pub places: PlaceSettings,
+    /// What commands may reach.
+    pub sandbox: SandboxSettings,
+    /// How much is copied of what is changed in place.
+    pub limits: CopyLimits,
+    /// The keeper, where it is not the best one that works.
+    pub keeper: Option<Keeper>,
+    /// The shell, where it is not found on the PATH.
+    pub program: Option<PathBuf>,
+    /// How many seconds a command is given unless told otherwise.
+    pub timeout: u64,
+    /// How many it may be given.
+    pub max_timeout: u64,
+}
+
+impl Default for ShellSettings {
+    fn default() -> Self {
+        ShellSettings {
+            places: PlaceSettings::default(),
+            sandbox: SandboxSettings::default(),
+            limits: CopyLimits::default(),
+            keeper: None,
+            program: None,
+            timeout: USUAL,
+            max_timeout: LONGEST,
+        }
+    }
+}
+
+/// What every session's commands share.
+pub struct Shell {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// Its archive.
+    pub archive: Archive,
+    /// What the configuration says of commands.
+    pub settings: ShellSettings,
+    /// What commands find in their environment.
+    pub environment: Environment,
+    /// Nebula's own folder; none: logs are not kept.
+    pub own: Option<PathBuf>,
+    /// This program, whose hidden name is the helper.
+    pub program: PathBuf,
+    /// What the machine offers, once it was tried.
+    pub offered: OnceLock<Offered>,
+}
+
+impl Shell {
+    /// Creates a shell that runs nothing: for what is left of commands.
+    pub fn for_archive(workspace: &Workspace, archive: &Archive) -> Self {
+        Shell {
+            workspace: workspace.clone(),
+            archive: archive.clone(),
+            settings: ShellSettings::default(),
+            environment: Environment::default(),
+            own: None,
+            program: PathBuf::new(),
+            offered: OnceLock::new(),
+        }
+    }
+
+    /// Returns what paths are.
+    pub fn places(&self) -> PathClasses {
+        PathClasses::new(&self.workspace, &self.archive, &self.settings.places)
+    }
+
+    /// Returns the folder of logs.
+    pub fn logs(&self) -> Option<PathBuf> {
+        self.own.as_ref().map(|own| own.join("commands"))
+    }
+
+    /// Returns what the machine offers. The first time since it was started it is tried.
+    pub fn offered(&self) -> &Offered {
+        self.offered.get_or_init(|| probe::offered(&self.trial()))
+    }
+
+    /// Tries what the machine offers now.
+    pub fn try_anew(&self) -> Offered {
+        probe::tried(&self.trial())
+    }
+
+    fn trial(&self) -> Trial<'_> {
+        Trial {
+            program: &self.program,
+            environment: &self.environment,
+            shell: self.settings.program.as_deref(),
+            own: self.own.as_deref(),
+        }
+    }
+
+    /// Returns what keeps the states of commands here.
+    pub fn keeper(&self) -> Keeper {
+        match (self.settings.keeper, &self.offered().guard) {
+            (Some(keeper), _) => keeper,
+            (None, Ok(())) => Keeper::Guard,
+            (None, Err(_)) => Keeper::Scan,
+        }
+    }
+
+    /// Whether commands run in a sandbox here.
+    pub fn has_sandbox(&self) -> bool {
+        !self.settings.sandbox.off && self.offered().sandbox.is_ok()
+    }
+
+    /// Returns what the guard of a helper works with.
+    pub(super) fn guard_start(&self) -> GuardStart {
+        let settings = self.archive.settings();
+        GuardStart {
+            root: self.workspace.root().to_path_buf(),
+            archive: self.archive.folder().to_path_buf(),
+            exclude: settings.exclude,
+            places: self.settings.places.clone(),
+            limits: self.settings.limits,
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! What a command may reach beside the workspace, and the paths that this comes to here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use globset::Glob;
+use serde::{Deserialize, Serialize};
+
+/// Files under the home folder that no command may read.
+const PRIVATE: &[&str] = &[
+    ".ssh/*",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".netrc",
+    ".docker/config.json",
+    ".config/gh",
+    ".config/gcloud",
+    ".mozilla",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".config/opera",
+    "snap/firefox",
+    ".local/share/keyrings",
+    ".password-store",
+];
+/// Those among them that hold no secret.
+const NOT_PRIVATE: &[&str] = &[".ssh/known_hosts", ".ssh/config"];
+/// Folders that programs fill from the network: the variable that names one, what lies in it, and where it is else.
+const CACHES: &[(&str, &str, &str)] = &[
+    ("CARGO_HOME", "registry", ".cargo/registry"),
+    ("CARGO_HOME", "git", ".cargo/git"),
+    ("CARGO_HOME", ".package-cache", ".cargo/.package-cache"),
+    ("CARGO_HOME", ".package-cache-mutate", ".cargo/.package-cache-mutate"),
+    ("CARGO_HOME", ".global-cache", ".cargo/.global-cache"),
+    ("npm_config_cache", "", ".npm"),
+    ("XDG_CACHE_HOME", "", ".cache"),
+    ("PNPM_HOME", "", ".local/share/pnpm"),
+    ("GOMODCACHE", "", "go/pkg/mod"),
+    ("GOCACHE", "", ".cache/go-build"),
+    ("", "", ".m2"),
+    ("", "", ".gradle/caches"),
+];
+/// Where any program puts what it needs for a while.
+pub const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
+/// Devices that take everything and keep nothing, and terminals.
+const DEVICES: &[&str] =
+    &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"];
+
+/// What a command's sandbox allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Grant {
+    /// To read.
+    Read,
+    /// To write the workspace and temporary folders, and to reach what the session's own commands serve.
+    #[default]
+    Workspace,
+    /// The network as well, and the caches that are filled from it.
+    Online,
+}
+
+impl Grant {
+    /// `read`, `workspace` or `online`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Grant::Read => "read",
+            Grant::Workspace => "workspace",
+            Grant::Online => "online",
+        }
+    }
+}
+
+/// What the configuration says of the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SandboxSettings {
+    /// `shell.sandbox` is `off`.
+    pub off: bool,
+    /// `shell.private`: more files under the home folder that no command may read, as globs.
+    pub private: Vec<String>,
+    /// `shell.write`: more folders that commands may write. They are not archived.
+    pub write: Vec<PathBuf>,
+    /// `shell.caches`: more folders that a command with the network may write.
+    pub caches: Vec<PathBuf>,
+    /// `shell.ports`: ports on this machine that every command may reach.
+    pub ports: Vec<u16>,
+}
+
+/// The paths of one command's sandbox, for its second stage and its guard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// What it allows.
+    pub grant: Grant,
+    /// Folders and files that may be written.
+    pub write: Vec<PathBuf>,
+    /// Those among them that are the person's, and outside the workspace: not archived, and named.
+    pub unkept: Vec<PathBuf>,
+    /// The session's folder for temporary files.
+    pub temporary: PathBuf,
+    /// When the session began, in nanoseconds since 1970: what is older in a temporary folder is not its own.
+    pub since: u64,
+    /// Files and folders that may not be read.
+    pub private: Vec<PathBuf>,
+    /// Folders in which sockets may be reached.
+    pub sockets: Vec<PathBuf>,
+    /// Ports on this machine that may be reached whoever listens there.
+    pub ports: Vec<u16>,
+}
+
+/// What is needed to find the paths.
+pub struct Surroundings<'a> {
+    /// The workspace's root.
+    pub root: &'a Path,
+    /// The folder for temporary files of this session.
+    pub temporary: &'a Path,
+    /// When the session began, in nanoseconds since 1970.
+    pub since: u64,
+    /// Nebula's own folder.
+    pub own: Option<&'a Path>,
+    /// The variables of nebula itself.
+    pub variables: &'a BTreeMap<String, String>,
+}
+
+/// The paths of a grant. What does not exist now has none.
+pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_>) -> Bounds {
+    let home = around.variables.get("HOME").map(PathBuf::from);
+    let mut write: Vec<PathBuf> = DEVICES.iter().map(PathBuf::from).collect();
+    write.push(around.temporary.to_path_buf());
+    let (mut sockets, mut unkept) = (Vec::new(), Vec::new());
+    if grant != Grant::Read {
+        write.push(around.root.to_path_buf());
+        write.extend(TEMPORARY.iter().map(PathBuf::from));
+        unkept.extend(settings.write.iter().cloned());
+        unkept.extend(git_folder(around.root));
+        write.extend(unkept.iter().cloned());
+        sockets.extend([around.root.to_path_buf(), around.temporary.to_path_buf()]);
+    }
+    if grant == Grant::Online {
+        write.extend(settings.caches.iter().cloned());
+        write.extend(caches(home.as_deref(), around.variables));
+        sockets.extend(around.variables.get("SSH_AUTH_SOCK").map(PathBuf::from));
+    }
+    let mut private: Vec<PathBuf> = around.own.map(Path::to_path_buf).into_iter().collect();
+    if let Some(home) = &home {
+        let globs = PRIVATE.iter().copied().chain(settings.private.iter().map(String::as_str));
+        private.extend(globs.flat_map(|glob| expand(home, glob)));
+        private.retain(|path| !NOT_PRIVATE.iter().any(|name| *path == home.join(name)));
+    }
+    let (temporary, since) = (around.temporary.to_path_buf(), around.since);
+    // What has no text cannot be told to the helper: the folder around it is private then.
+    let told = |path: PathBuf| path.ancestors().find(|path| path.to_str().is_some()).map(Path::to_path_buf);
+    let private = real(private.into_iter().filter_map(told).collect());
+    let [write, unkept, sockets] = [write, unkept, sockets].map(real);
+    Bounds { grant, write, unkept, temporary, since, private, sockets, ports: settings.ports.clone() }
+}
+
+/// The paths that exist, without links in them, each once.
+fn real(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    real.retain(|path| path.to_str().is_some());
+    real.sort();
+    real.dedup();
+    real
+}
+
+/// The git folder that a worktree's `.git` file names, and the one that all its worktrees share.
+pub fn git_folder(root: &Path) -> Vec<PathBuf> {
+    let Ok(text) = fs::read_to_string(root.join(".git")) else { return Vec::new() };
+    let Some(named) = text.trim().strip_prefix("gitdir: ") else { return Vec::new() };
+    let own = root.join(named);
+    let shared = fs::read_to_string(own.join("commondir")).ok().map(|named| own.join(named.trim()));
+    shared.into_iter().chain([own]).collect()
+}
+
+fn caches(home: Option<&Path>, variables: &BTreeMap<String, String>) -> Vec<PathBuf> {
+    let one = |(variable, inside, else_in): &(&str, &str, &str)| match variables.get(*variable) {
+        Some(named) if !named.is_empty() => Some(Path::new(named).join(inside)),
+        _ => home.map(|home| home.join(else_in)),
+    };
+    CACHES.iter().filter_map(one).collect()
+}
+
+/// The files below a folder that a glob of names separated by `/` matches; `**` at its end is everything.
+fn expand(folder: &Path, glob: &str) -> Vec<PathBuf> {
+    let mut found = vec![folder.to_path_buf()];
+    for part in glob.trim_matches('/').split('/').filter(|part| *part != "**") {
+        found = match part.contains(['*', '?', '[', '{']) {
+            false => found.into_iter().map(|folder| folder.join(part)).collect(),
+            true => match Glob::new(part).map(|glob| glob.compile_matcher()) {
+                Ok(glob) => {
+                    found.iter().flat_map(|folder| entries(folder)).filter(|path| name_matches(path, &glob)).collect()
+                }
+                Err(_) => Vec::new(),
+            },
+        };
+    }
+    found
+}
+
+fn name_matches(path: &Path, glob: &globset::GlobMatcher) -> bool {
+    path.file_name().is_some_and(|name| glob.is_match(name))
+}
+
+/// What lies in a folder; nothing where it cannot be listed.
+pub fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_files_are_named_one_by_one_and_caches_by_their_variables() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let home = dir.path().canonicalize().expect("real");
+        for folder in [".ssh", ".aws", "work", "tmp", "own", "store/registry", ".npm", "vault"] {
+            fs::create_dir_all(home.join(folder)).expect("made");
+        }
+        for file in [".ssh/id_ed25519", ".ssh/known_hosts", "work/x", "vault/a.pem", "vault/b.txt"] {
+            fs::write(home.join(file), "").expect("written");
+        }
+        let variables = BTreeMap::from([
+            ("HOME".to_string(), home.display().to_string()),
+            ("CARGO_HOME".to_string(), home.join("store").display().to_string()),
+        ]);
+        let settings = SandboxSettings { private: vec!["vault/*.pem".into()], ..SandboxSettings::default() };
+        let of = |grant| {
+            let (root, temporary, own) = (home.join("work"), home.join("tmp"), home.join("own"));
+            let around =
+                Surroundings { root: &root, temporary: &temporary, since: 0, own: Some(&own), variables: &variables };
+            bounds(grant, &settings, &around)
+        };
+        let inside = |paths: &[PathBuf]| -> Vec<String> {
+            paths.iter().filter_map(|p| Some(p.strip_prefix(&home).ok()?.display().to_string())).collect()
+        };
+        assert_eq!(inside(&of(Grant::Workspace).private), [".aws", ".ssh/id_ed25519", "own", "vault/a.pem"]);
+        assert_eq!(inside(&of(Grant::Read).write), ["tmp"]);
+        assert_eq!(inside(&of(Grant::Workspace).write), ["tmp", "work"]);
+        assert_eq!(inside(&of(Grant::Online).write), [".npm", "store/registry", "tmp", "work"]);
+        assert!(of(Grant::Read).sockets.is_empty());
+    }
+}

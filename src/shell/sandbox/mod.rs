@@ -1,0 +1,9 @@
+//! What a command may reach: its grant, the paths that this comes to here, and the kernel's domain that enforces them.
+
+#[cfg(target_os = "linux")]
+mod domain;
+mod grant;
+
+#[cfg(target_os = "linux")]
+pub use domain::enter;
+pub use grant::{Bounds, Grant, SandboxSettings, Surroundings, TEMPORARY, bounds};

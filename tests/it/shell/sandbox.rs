@@ -1,0 +1,342 @@
+//! What a command may not do is refused by the kernel, tried with real programs, and named in its result.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::{Duration, SystemTime};
+
+use super::tree::{Tree, text};
+
+/// A folder that is neither the workspace's nor one for temporary files.
+fn outside() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
+}
+
+/// Whether commands run in a sandbox under the guard here.
+fn works() -> bool {
+    let told = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
+    let works = told.contains("guard works") && told.contains("sandbox Landlock");
+    if !works {
+        eprintln!("skipped: {told}");
+    }
+    works
+}
+
+fn has_python() -> bool {
+    let there = std::process::Command::new("python3").arg("--version").output().is_ok();
+    if !there {
+        eprintln!("skipped: python3 is not installed");
+    }
+    there
+}
+
+fn run(tree: &Tree, flags: &[&str], command: &str) -> Output {
+    tree.nebula(&[&["run"], flags, &["--", command]].concat())
+}
+
+/// What was printed and what was told.
+fn both(output: &Output) -> String {
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+#[test]
+fn writes_outside_are_refused_and_named() {
+    if !works() {
+        return;
+    }
+    let (tree, outside) = (Tree::new(), outside());
+    let at = |name: &str| outside.path().join(name).display().to_string();
+    for name in ["there", "gone"] {
+        fs::write(outside.path().join(name), "old").expect("written");
+    }
+    let forms = [
+        format!("echo x > {}", at("there")),
+        format!("echo x > {}", at("new")),
+        format!("rm -f {}", at("gone")),
+        format!("mv {} moved", at("gone")),
+        format!("mv README.md {}", at("README.md")),
+        format!("ln -s {} way; echo x > way", at("there")),
+        format!("truncate -s 0 {}", at("there")),
+        format!("chmod 777 {}", at("there")),
+        format!("mkdir {}", at("folder")),
+        format!("cd {} && echo x > there", outside.path().display()),
+    ];
+    for form in forms {
+        let ran = run(&tree, &[], &form);
+        let told = both(&ran);
+        assert_ne!(ran.status.code(), Some(0), "{form}: {told}");
+        assert!(told.contains("refused: ") && told.contains(&at("")[..]), "{form}: {told}");
+        assert_eq!(fs::read(outside.path().join("there")).expect("read"), b"old", "{form}");
+        assert!(outside.path().join("gone").exists() && !outside.path().join("new").exists(), "{form}");
+    }
+    assert_eq!(fs::read_dir(outside.path()).expect("a folder").count(), 2);
+    // What is outside may be read.
+    assert_eq!(text(&run(&tree, &[], &format!("cat {}", at("there"))).stdout), "old");
+}
+
+#[test]
+fn temporary_files_are_free_but_for_those_of_others() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let old = tree.home().join("old");
+    fs::write(&old, "old").expect("written");
+    let form = "f=$(mktemp) && echo $f && echo x > $f && rm $f && d=$(mktemp -d /tmp/nebula-test-XXXX) && touch $d/a && rm -r $d";
+    let ran = run(&tree, &[], form);
+    assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
+    assert!(text(&ran.stdout).starts_with("/tmp/nebula-"), "{}", both(&ran));
+    let ran = run(&tree, &[], &format!("echo x > {0}; rm -f {0}; mv {0} there", old.display()));
+    assert!(both(&ran).contains("refused: 3 writes"), "{}", both(&ran));
+    assert_eq!(fs::read(&old).expect("there"), b"old");
+}
+
+#[test]
+fn private_files_are_not_readable() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let home = tree.home();
+    for (path, content) in [
+        (".ssh/id_ed25519", "PRIVATE"),
+        (".ssh/known_hosts", "public"),
+        (".aws/credentials", "PRIVATE"),
+        (".netrc", "PRIVATE"),
+        (".config/gh/hosts.yml", "PRIVATE"),
+        (".config/other/x", "public"),
+        (".gitconfig", "public"),
+        ("vault/key.pem", "PRIVATE"),
+        ("own/notes", "PRIVATE"),
+    ] {
+        let file = home.join(path);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, content).expect("written");
+    }
+    fs::write(home.join("own/config.json"), r#"{"shell": {"private": ["vault/*.pem"]}}"#).expect("written");
+    std::os::unix::fs::symlink(home.join(".netrc"), tree.root().join("way")).expect("linked");
+    let ran = run(
+        &tree,
+        &[],
+        "cat way; cd; cat .ssh/* .aws/* .netrc .config/gh/* .config/other/x .gitconfig vault/* own/*; ln .netrc $TMPDIR/n && cat $TMPDIR/n",
+    );
+    assert!(!both(&ran).contains("PRIVATE"), "{}", both(&ran));
+    assert_eq!(text(&ran.stdout), "publicpublicpublic", "{}", both(&ran));
+    let online = run(&tree, &["--network"], "cat $HOME/.ssh/id_ed25519");
+    assert!(!both(&online).contains("PRIVATE"), "{}", both(&online));
+}
+
+#[test]
+fn connections_reach_what_the_commands_themselves_serve() {
+    if !works() || !has_python() {
+        return;
+    }
+    let (tree, outside) = (Tree::new(), outside());
+    let foreign = TcpListener::bind("127.0.0.1:0").expect("bound");
+    let port = foreign.local_addr().expect("an address").port();
+    let path = outside.path().join("s");
+    let socket = UnixListener::bind(&path).expect("bound");
+    let connect = format!("import socket as s;c=s.socket();c.connect(('127.0.0.1',{port}));c.sendall(b'x')");
+    let ran = run(&tree, &[], &format!("python3 -c \"{connect}\""));
+    let told = both(&ran);
+    assert!(told.contains("PermissionError") && told.contains(&format!("first 127.0.0.1:{port}")), "{told}");
+    let ran =
+        run(&tree, &[], &format!("python3 -c \"import socket as s;c=s.socket(1);c.connect('{}')\"", path.display()));
+    assert!(
+        both(&ran).contains("PermissionError") && both(&ran).contains("no network: 1 connection"),
+        "{}",
+        both(&ran)
+    );
+    for (what, code) in [
+        (
+            "own port",
+            "a=s.create_server(('127.0.0.1',0));c=s.create_connection(a.getsockname()[:2]);c.sendall(b'hello');print(a.accept()[0].recv(9))",
+        ),
+        (
+            "own port, IPv6",
+            "a=s.create_server(('::1',0),family=10);c=s.create_connection(a.getsockname()[:2]);c.sendall(b'hello');print(a.accept()[0].recv(9))",
+        ),
+        (
+            "not waiting",
+            "a=s.create_server(('127.0.0.1',0));c=s.socket();c.setblocking(0);c.connect_ex(a.getsockname());import select;select.select([],[c],[]);c.send(b'hello');print(a.accept()[0].recv(9))",
+        ),
+        (
+            "own socket",
+            "a=s.socket(1);a.bind('sock');a.listen();c=s.socket(1);c.connect('sock');c.send(b'hello');print(a.accept()[0].recv(9))",
+        ),
+    ] {
+        let ran = run(&tree, &[], &format!("python3 -c \"import socket as s;{code}\"; rm -f sock"));
+        assert!(text(&ran.stdout).contains("b'hello'"), "{what}: {}", both(&ran));
+    }
+    for code in ["s.socket(2,2)", "s.socket(10,2)", "s.socket(2,1,262)"] {
+        let ran = run(&tree, &[], &format!("python3 -c \"import socket as s;{code}\""));
+        assert!(both(&ran).contains("Error"), "{code}: {}", both(&ran));
+    }
+    foreign.set_nonblocking(true).expect("set");
+    socket.set_nonblocking(true).expect("set");
+    assert!(foreign.accept().is_err() && socket.accept().is_err(), "someone came through");
+    // With the network, the port is reached; the socket of another program is not.
+    foreign.set_nonblocking(false).expect("set");
+    let ran = run(&tree, &["--network"], &format!("python3 -c \"{connect}\""));
+    assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
+    let mut got = [0; 1];
+    foreign.accept().expect("a connection").0.read_exact(&mut got).expect("read");
+    let ran = run(
+        &tree,
+        &["--network"],
+        &format!("python3 -c \"import socket as s;c=s.socket(1);c.connect('{}')\"", path.display()),
+    );
+    assert!(both(&ran).contains("PermissionError"), "{}", both(&ran));
+    assert!(socket.accept().is_err());
+}
+
+#[test]
+fn a_command_that_reads_writes_nothing_and_reaches_nothing() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    let ran =
+        run(&tree, &["--read"], "cat README.md && git status --short > /dev/null && echo x > $TMPDIR/x && echo fine");
+    assert!(text(&ran.stdout).contains("fine"), "{}", both(&ran));
+    for form in ["echo x > README.md", "rm README.md", "mv src other", "chmod 777 README.md", "touch new", "mkdir new"]
+    {
+        let ran = run(&tree, &["--read"], form);
+        assert_ne!(ran.status.code(), Some(0), "{form}: {}", both(&ran));
+    }
+    assert!(super::tree::difference(&before, &tree.snapshot()).is_empty());
+    if has_python() {
+        let ran = run(&tree, &["--read"], "python3 -c \"import socket;socket.socket()\"");
+        assert!(both(&ran).contains("PermissionError"), "{}", both(&ran));
+    }
+}
+
+#[test]
+fn processes_outside_are_out_of_reach() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let own = std::process::id();
+    let form = format!(
+        "kill -0 {own} && echo reached; cat /proc/{own}/environ && echo read; unshare -Ur true && unshare -Ur mount -t tmpfs x docs && echo mounted; chroot . true && echo chrooted; grep -E '^(NoNewPrivs|CapEff|Seccomp):' /proc/self/status"
+    );
+    let ran = run(&tree, &[], &form);
+    let out = text(&ran.stdout);
+    for word in ["reached", "read\n", "mounted", "chrooted", "HOME="] {
+        assert!(!out.contains(word), "{word}: {}", both(&ran));
+    }
+    assert!(out.contains("NoNewPrivs:\t1") && out.contains("CapEff:\t0000000000000000"), "{out}");
+    // Its own processes are within reach.
+    let ran = run(&tree, &[], "sleep 30 & kill $! && wait $!; echo $?");
+    assert_eq!(text(&ran.stdout), "143\n");
+}
+
+#[test]
+fn what_nebula_is_switched_off_by_is_the_persons_own_file_alone() {
+    if !works() {
+        return;
+    }
+    let (tree, outside) = (Tree::new(), outside());
+    let file = outside.path().join("x");
+    let form = format!("echo x > {}", file.display());
+    fs::create_dir_all(tree.root().join(".nebula")).expect("made");
+    fs::create_dir_all(tree.home().join("own")).expect("made");
+    let off = r#"{"shell": {"sandbox": "off"}}"#;
+    fs::write(tree.root().join(".nebula/config.json"), off).expect("written");
+    fs::write(tree.home().join("own/config.json"), format!(r#"{{"trusted": [{:?}]}}"#, tree.root())).expect("written");
+    assert_ne!(run(&tree, &[], &form).status.code(), Some(0));
+    assert!(!file.exists());
+    fs::write(tree.home().join("own/config.json"), off).expect("written");
+    let ran = run(&tree, &[], &form);
+    assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
+    assert!(file.exists());
+}
+
+/// Waits for a file that a command makes.
+fn wait_for(path: &Path) {
+    let begun = SystemTime::now();
+    while !path.exists() {
+        assert!(begun.elapsed().unwrap_or_default() < Duration::from_secs(20), "{} does not come", path.display());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The processes that have this word among their arguments.
+fn with_word(word: &str) -> Vec<PathBuf> {
+    let all = fs::read_dir("/proc").expect("/proc").flatten().map(|entry| entry.path());
+    let has = |path: &PathBuf| {
+        let line = fs::read(path.join("cmdline")).unwrap_or_default();
+        line.split(|b| *b == 0).any(|part| part == word.as_bytes())
+    };
+    all.filter(has).collect()
+}
+
+#[test]
+fn a_helper_that_is_killed_leaves_no_process_and_nothing_unkept() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    let mark = format!("{}", u64::from(std::process::id()) * 11 + 7_000_003);
+    // A daemon that has left the session, and whose parent is gone.
+    let form = format!(
+        "setsid sh -c 'sleep {mark}; :' & rm README.md; echo x > src/main.rs; touch ready; wait; echo late > late"
+    );
+    let mut nebula = std::process::Command::new(env!("CARGO_BIN_EXE_nebula"))
+        .args(["run", "--", &form])
+        .current_dir(tree.root())
+        .env("HOME", tree.home())
+        .env("NEBULA_HOME", tree.home().join("own"))
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("started");
+    wait_for(&tree.root().join("ready"));
+    let helper = fs::read_to_string(format!("/proc/{0}/task/{0}/children", nebula.id())).expect("its children");
+    let helper = helper.split_whitespace().next().expect("a helper").to_string();
+    assert!(std::process::Command::new("kill").args(["-9", &helper]).status().expect("kill").success());
+    let mut told = String::new();
+    nebula.stderr.take().expect("piped").read_to_string(&mut told).expect("read");
+    assert_eq!(nebula.wait().expect("over").code(), Some(125), "{told}");
+    assert!(told.contains("the helper ended (signal: 9"), "{told}");
+    assert_eq!(with_word(&mark), Vec::<PathBuf>::new(), "a process is left");
+    let undone = tree.nebula(&["undo", "--yes"]);
+    let left = super::tree::difference(&before, &tree.snapshot());
+    assert_eq!(left, Vec::<String>::new(), "{told}{}", both(&undone));
+}
+
+#[test]
+fn calls_that_would_go_round_the_guard_count_as_missing() {
+    if !works() || !has_python() {
+        return;
+    }
+    let tree = Tree::new();
+    // `io_uring_setup`, `openat2`, and a 32-bit `creat` of a file by the old gate, from a page made executable.
+    let code = r"
+import ctypes, mmap, platform, struct
+c = ctypes.CDLL(None, use_errno=True)
+for n in (425, 437):
+    print(c.syscall(n, 1, 0, 0, 0), ctypes.get_errno())
+if platform.machine() == 'x86_64':
+    m = mmap.mmap(-1, 4096, prot=7)
+    low = mmap.mmap(-1, 4096)
+    m.write(b'\xb8\x14\x00\x00\x00\xcd\x80\xc3')
+    f = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))
+    print(f(), 38)
+else:
+    print(-38, 38)
+";
+    let mut file = fs::File::create(tree.root().join("calls.py")).expect("made");
+    file.write_all(code.as_bytes()).expect("written");
+    let ran = run(&tree, &[], "python3 calls.py; su nobody -s /bin/true; echo over");
+    assert!(
+        text(&ran.stdout).starts_with("-1 38\n-1 38\n-38 38\n") && text(&ran.stdout).ends_with("over\n"),
+        "{}",
+        both(&ran)
+    );
+}
