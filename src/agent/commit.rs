@@ -49,7 +49,7 @@ pub fn commit(context: &Arc<SessionContext>, message: String) -> JoinHandle<()> 
         let trust = if trusted { Trust::Folder } else { Trust::Nothing };
         let (root, text) = (context.services.workspace.root().to_path_buf(), message.clone());
         let done = tokio::task::spawn_blocking(move || run(&root, &text, trust)).await;
-        match done.unwrap_or_else(|_| Err("git could not be run".into())) {
+        match done.unwrap_or_else(|_| Err(say::git_not_run().into())) {
             Ok(done) => context.say(Level::Info, done.said, done.left_out.unwrap_or_default()).await,
             Err(why) => {
                 context.events.notice(Level::Error, say::nothing_committed(), why).await;
@@ -88,7 +88,7 @@ pub async fn propose(
     let prompt = match prepared.await {
         Ok(Ok(prompt)) => prompt,
         Ok(Err(e)) => return Err((e.to_string(), String::new())),
-        Err(_) => return Err(("git could not be run".into(), String::new())),
+        Err(_) => return Err((say::git_not_run().into(), String::new())),
     };
     let messages = vec![Arc::new(Message::user(prompt))];
     let mut deltas =

@@ -119,7 +119,7 @@ async fn ask(
 ) -> Option<Decision> {
     for file in &proposal.files {
         if let Some(glob) = context.services.archive.excluded_by(&file.path) {
-            let title = format!("{} is not archived (archiveExclude: {glob})", file.path);
+            let title = say::not_archived(&file.path, &glob);
             context.say(Level::Warning, title, say::cannot_undo()).await;
         }
     }

@@ -151,7 +151,7 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
         if let Some(model) = provider::begin_with(&offered, &usual).filter(|model| meant && **model != usual) {
             services.change_connection(|connection| connection.model.clone_from(model));
             services.report(ServiceReport::Status);
-            let title = format!("{} offers no {usual}: {model} answers", provider.place());
+            let title = say::offers_no(&provider.place(), &usual, &model);
             services.say(Level::Info, title, say::chooses_another());
         }
         model_facts::describe(&services, &*provider, &services.connection().model).await;
@@ -169,11 +169,11 @@ async fn take_local(services: &Services, server: provider::LocalServer, model: S
             model_facts::describe(services, &*provider, &model).await;
             let usual = services.connection().model;
             let lacks = lock(&services.config).model_is_chosen() && !model.starts_with(&usual);
-            let detail = if lacks { format!("It has no {usual}: {model} answers") } else { String::new() };
+            let detail = if lacks { say::has_no(&usual, &model) } else { String::new() };
             services.change_connection(|connection| (connection.tried, connection.model) = (Vec::new(), model));
             // Before it is said: `task --json` begins with who answers.
             services.report(ServiceReport::Status);
-            services.say(Level::Info, format!("connected to {} on this computer", server.name), detail);
+            services.say(Level::Info, say::connected_here(&server.name), detail);
         }
         Err(e) => services.say(Level::Error, e.message, e.hint),
     }

@@ -127,7 +127,7 @@ fn last_of(context: &SessionContext, path: &str, whole_turn: bool) -> Result<Res
     let changed = |record: &&ChangesetRecord| record.files.iter().any(|file| file.path == path);
     // Ids grow with time.
     let newest = records.iter().filter(changed).filter(|r| r.id.is_some()).max_by(|a, b| a.id.cmp(&b.id));
-    let newest = newest.ok_or_else(|| format!("nothing in this session changed {path}"))?;
+    let newest = newest.ok_or_else(|| say::not_in_session(&path))?;
     match newest.cause.turn.filter(|_| whole_turn) {
         Some(turn) => Ok(RestoreScope::Turn { session, turn }),
         None => Ok(RestoreScope::Changeset(newest.id.clone().unwrap_or_default())),
@@ -214,7 +214,7 @@ pub async fn run(
         }
         let open = restoration.previews.iter().any(|f| matches!(f.status, RestoreStatus::Foreign { .. }));
         if restoration.proposal.files.is_empty() && !open {
-            let title = format!("{}: already at that version", plan.title);
+            let title = say::at_version(&plan.title);
             context.say(Level::Info, title, say::nothing_changed()).await;
             return None;
         }
@@ -267,7 +267,7 @@ async fn tell(context: &SessionContext, result: &ProposalResult, did: &str) {
             context.say(Level::Info, format!("{did} {paths}"), back).await;
         }
         Outcome::Conflict { path, .. } => {
-            let title = format!("{path} changed on disk meanwhile");
+            let title = say::changed_meanwhile(&path);
             let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
             context.events.notice_with(Level::Warning, title, say::nothing_written(), actions).await;
         }

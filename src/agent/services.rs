@@ -277,10 +277,7 @@ impl Services {
         let folder = lock(&self.config).paths.folder().map(Path::to_path_buf);
         let detail = match (trouble, folder) {
             (Trouble::NoHome, _) | (_, None) => say::set_home().into(),
-            (Trouble::Full, Some(folder)) => format!(
-                "Free some space where {} lies: then what was said is kept after all, at the latest when nebula ends.",
-                folder.display()
-            ),
+            (Trouble::Full, Some(folder)) => say::free_space(&folder.display()),
             (Trouble::Locked, _) => say::kept_when_free().into(),
             (Trouble::Denied | Trouble::InTheWay, Some(folder)) => {
                 format!("See {}: {}.", folder.join("memory.db").display(), trouble.hint())
@@ -294,7 +291,7 @@ impl Services {
     pub fn persist(&self, key: &str, value: &str) {
         let done = lock(&self.config).set(key, value);
         if let Err(e) = done {
-            self.say(Level::Warning, format!("{key} was not kept: {e}"), say::until_end());
+            self.say(Level::Warning, say::setting_not_kept(&key, &e), say::until_end());
         }
     }
 }

@@ -115,8 +115,7 @@ fn tell_configuration(services: &Services, warnings: Vec<String>, untrusted: &[S
         services.tell(Level::Warning, warning, detail);
     }
     if !untrusted.is_empty() {
-        let title =
-            format!(".nebula/config.json sets {}, which counts only in a folder you trust", untrusted.join(", "));
+        let title = say::sets_untrusted(&untrusted.join(", "));
         let detail = say::left_out_trust();
         services.tell(Level::Warning, title, detail);
     }

@@ -128,4 +128,38 @@ messages! {
     guard: "keeper: guard, each file is kept before it is changed; undo brings it back", "保護: guard。各ファイルを変更前に保存し、元に戻せます";
     scan: "keeper: scan, undo restores what it changes in this workspace", "保護: scan。このワークスペースの変更を元に戻せます";
     no_keeper: "keeper: none, what it overwrites cannot be undone", "保護: なし。上書きした内容は元に戻せません";
+
+    steps_done(steps): "{steps} in this turn; nebula stopped to ask", "このターンで{steps}実行しました。確認のため停止しました";
+    arrived_kept: "What arrived is kept.", "届いた分は残っています。";
+    format_set(name): "from now on edits are written as {name}", "今後の編集形式は{name}です";
+    no_format(name, all): "{name} is no edit format; there are {all}", "{name}という編集形式はありません。使えるのは{all}です";
+    does_not_think(model, effort): "{model} does not think: effort {effort} is left out", "{model}は思考しません。effort {effort}は無視します";
+    no_effort(model, effort, used): "{model} has no effort {effort}: {used} is used", "{model}にeffort {effort}はありません。{used}を使います";
+    remembered: "It is remembered for this model; /format tools or models.NAME.editFormat choose otherwise.", "このモデルについて記憶しました。/format toolsかmodels.NAME.editFormatで変更できます。";
+    this_run_only(error): "For this run only: {error}", "今回の実行のみ: {error}";
+    writes_as_text(format): "this model writes edits as text: format {format}", "このモデルは編集をテキストで書きます: 形式{format}";
+    offers_no(server, usual, model): "{server} offers no {usual}: {model} answers", "{server}に{usual}はありません。{model}が回答します";
+    has_no(usual, model): "It has no {usual}: {model} answers", "{usual}はありません。{model}が回答します";
+    connected_here(provider): "connected to {provider} on this computer", "このコンピューターの{provider}に接続しました";
+    at_version(title): "{title}: already at that version", "{title}: すでにそのバージョンです";
+    changed_meanwhile(path): "{path} changed on disk meanwhile", "その間に{path}がディスク上で変更されました";
+    not_in_session(path): "nothing in this session changed {path}", "このセッションは{path}を変更していません";
+    git_not_run: "git could not be run", "gitを実行できませんでした";
+    rag_unusable(error): "the index of @rag cannot be used: {error}", "@ragの索引を使えません: {error}";
+    rag_nothing(words): "@rag found nothing for {words}: use other words, or add sources with `nebula rag add PATH`", "@ragは{words}に一致するものを見つけられませんでした。別の語句を使うか、`nebula rag add PATH`で対象を追加してください";
+    sets_untrusted(keys): ".nebula/config.json sets {keys}, which counts only in a folder you trust", ".nebula/config.jsonの{keys}は、信頼したフォルダーでのみ有効です";
+    free_space(folder): "Free some space where {folder} lies: then what was said is kept after all, at the latest when nebula ends.", "{folder}の空き容量を増やしてください。遅くともnebulaの終了時に会話を保存します。";
+    setting_not_kept(key, error): "{key} was not kept: {error}", "{key}を保存できませんでした: {error}";
+    edit_refused(path, what): "edit of {path} refused: the file {what}", "{path}の編集を拒否しました: ファイル{what}";
+    is_gone: "is gone", "がありません";
+    is_newer: "is newer than nebula's copy", "がnebulaの控えより新しくなっています";
+    undo_refused(path): "undo of {path} refused: the file changed on disk meanwhile", "{path}を元に戻せません: その間にディスク上で変更されました";
+    nothing_restored_told: "Nothing was restored; the model is told.", "何も復元せず、モデルに伝えます。";
+    not_archived(path, glob): "{path} is not archived (archiveExclude: {glob})", "{path}はアーカイブされません（archiveExclude: {glob}）";
+    cut_off(files, id): "a command was cut off: its {files} are changeset {id}", "コマンドが中断されました。変更（{files}）はチェンジセット{id}です";
+    cut_off_unsealed(error): "a command was cut off, and what it changed is not archived yet: {error}", "コマンドが中断されました。変更はまだアーカイブされていません: {error}";
+    not_summarised(why): "the conversation could not be summarised: {why}", "会話を要約できませんでした: {why}";
+    interrupted: "interrupted", "中断";
+    summarising_now: "summarising", "要約中";
+    wrote_again(words): "It wrote {words} again and again. Asking in other words, or another model, may help.", "{words}を繰り返しました。言い換えるか、別のモデルを試してください。";
 }

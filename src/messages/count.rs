@@ -2,6 +2,7 @@
 
 messages! {
     bytes(n): "{n} byte" | "{n} bytes", "{n}バイト";
+    changed_files(n): "{n} changed file" | "{n} changed files", "変更{n}ファイル";
     changesets(n): "{n} changeset" | "{n} changesets", "{n}件のチェンジセット";
     characters(n): "{n} character" | "{n} characters", "{n}文字";
     files(n): "{n} file" | "{n} files", "{n}ファイル";

@@ -127,6 +127,7 @@ pub(crate) mod line;
 pub(crate) mod pages;
 mod panes;
 pub(crate) mod popups;
+pub(crate) mod provider;
 pub(crate) mod times;
 pub(crate) mod verbs;
 pub(crate) mod view;
@@ -155,6 +156,7 @@ mod tests {
         ("hints", hints::ROWS),
         ("pages", pages::ROWS),
         ("popups", popups::ROWS),
+        ("provider", provider::ROWS),
         ("times", times::ROWS),
         ("tools", tools::ROWS),
         ("view", view::ROWS),

@@ -4,9 +4,9 @@ use crate::agent::services::Services;
 use crate::archive::Error;
 use crate::execute::Stores;
 use crate::execute::command::seal;
+use crate::messages::{agent as say, count};
 use crate::protocol::Level;
 use crate::shell::{self, Shell};
-use crate::text::number::plural;
 
 /// Archives what commands changed whose processes are gone. Returns a line for each.
 ///
@@ -20,13 +20,11 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Vec<String>, Error> {
                 // An empty one is found again, and is as empty then.
                 let _ = staging.remove();
                 lines.extend(sealed.changeset.map(|id| {
-                    let files = plural(sealed.changes.changes.len(), "changed file");
-                    format!("a command was cut off: its {files} are changeset {id}")
+                    let files = count::changed_files(sealed.changes.changes.len());
+                    say::cut_off(&files, &id)
                 }));
             }
-            Err(error) => {
-                lines.push(format!("a command was cut off, and what it changed is not archived yet: {error}"))
-            }
+            Err(error) => lines.push(say::cut_off_unsealed(&error)),
         }
     }
     Ok(lines)

@@ -28,7 +28,7 @@ const OFTEN: Duration = Duration::from_millis(250);
 /// When nothing fits, the index cannot be used, or it was stopped: the message is not sent.
 pub fn retrieve(context: &Arc<SessionContext>, words: &str, stop: &CancellationToken) -> Result<Vec<Passage>, String> {
     let path = path(&context.services).ok_or(say::rag_needs_home())?;
-    let failed = |e: crate::memory::Error| format!("the index of @rag cannot be used: {e}");
+    let failed = |e: crate::memory::Error| say::rag_unusable(&e);
     let rag = Rag::open(&path).map_err(failed)?;
     let last_report = Cell::new(Instant::now());
     let watch = |progress: Progress| {
@@ -53,9 +53,7 @@ pub fn retrieve(context: &Arc<SessionContext>, words: &str, stop: &CancellationT
         }
     };
     if found.is_empty() {
-        return Err(format!(
-            "@rag found nothing for {words}: use other words, or add sources with `nebula rag add PATH`"
-        ));
+        return Err(say::rag_nothing(&words));
     }
     Ok(found)
 }

@@ -65,13 +65,13 @@ async fn choose_format(context: &SessionContext, name: &str) {
     context.change_settings(|settings| known = settings.choose_format(name));
     if !known {
         let names: Vec<_> = Format::ALL.iter().map(|f| f.name()).chain([AUTO]).collect();
-        let title = format!("{name} is no edit format; there are {}", names.join(", "));
+        let title = say::no_format(&name, &names.join(", "));
         return context.events.notice(Level::Warning, title, "").await;
     }
     let name = context.settings().format_name();
     let title = match name {
         AUTO => say::format_by_model().to_string(),
-        name => format!("from now on edits are written as {name}"),
+        name => say::format_set(&name),
     };
     context.say(Level::Info, title, "").await;
     if let Some(id) = context.id() {
@@ -128,10 +128,8 @@ pub async fn tell_effort(context: &SessionContext, session: &mut Conversation, m
     let facts = model_facts::facts(&context.services, model);
     let sent = effort.within(facts.efforts.as_deref().unwrap_or(&[]));
     let title = match facts.thinking {
-        Some(Thinking::None) if effort != Effort::None => {
-            format!("{model} does not think: effort {} is left out", effort.word())
-        }
-        _ if sent != effort => format!("{model} has no effort {}: {} is used", effort.word(), sent.word()),
+        Some(Thinking::None) if effort != Effort::None => say::does_not_think(&model, &effort.word()),
+        _ if sent != effort => say::no_effort(&model, &effort.word(), &sent.word()),
         _ => return,
     };
     let asked = (model.to_string(), effort);
@@ -192,9 +190,9 @@ pub async fn learn_format(context: &SessionContext, session: &Conversation) {
         config.learn_text_edits(&model)
     };
     let detail = match learnt {
-        Ok(()) => "It is remembered for this model; /format tools or models.NAME.editFormat choose otherwise.".into(),
-        Err(e) => format!("For this run only: {e}"),
+        Ok(()) => say::remembered().into(),
+        Err(e) => say::this_run_only(&e),
     };
-    let title = format!("this model writes edits as text: format {}", text_format(session).name());
+    let title = say::writes_as_text(&text_format(session).name());
     context.events.notice(Level::Info, title, detail).await;
 }

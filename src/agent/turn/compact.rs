@@ -30,10 +30,10 @@ const SMALLEST: usize = 4_000;
 
 /// Asks the model for a summary and puts it to the person.
 pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
-    context.say(Level::Info, "summarising", "").await;
+    context.say(Level::Info, say::summarising_now(), "").await;
     let summary = summarise(context, session, stop).await;
     if stop.is_cancelled() {
-        context.events.notice(Level::Broken, "interrupted", say::nothing_changed()).await;
+        context.events.notice(Level::Broken, say::interrupted(), say::nothing_changed()).await;
         return TurnEnd::Interrupted;
     }
     match summary {
@@ -80,13 +80,13 @@ pub async fn by_itself(
     context.events.notice(Level::Info, say::summarising(), "").await;
     let summary = summarise(context, session, stop).await;
     if stop.is_cancelled() {
-        context.events.notice(Level::Broken, "interrupted", say::nothing_changed()).await;
+        context.events.notice(Level::Broken, say::interrupted(), say::nothing_changed()).await;
         return Fitting::Not(TurnEnd::Interrupted);
     }
     let (prose, left_out) = match summary {
         Ok(made) => made,
         Err(Error { message, hint, .. }) => {
-            return does_not_fit(context, format!("the conversation could not be summarised: {message}"), &hint).await;
+            return does_not_fit(context, say::not_summarised(&message), &hint).await;
         }
     };
     let text = with_facts(context, session, &prose).await;

@@ -183,9 +183,9 @@ pub async fn undo(
         Some(outcome_of_proposal) => undo_summary(outcome_of_proposal),
     };
     if let Some(ProposalResult { outcome: Outcome::Conflict { path, .. }, .. }) = &outcome_of_proposal {
-        let title = format!("undo of {path} refused: the file changed on disk meanwhile");
+        let title = say::undo_refused(&path);
         let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
-        context.events.notice_with(Level::Warning, title, "Nothing was restored; the model is told.", actions).await;
+        context.events.notice_with(Level::Warning, title, say::nothing_restored_told(), actions).await;
     }
     if let Some(outcome_of_proposal) = outcome_of_proposal {
         record.ok = state == CallState::Done;
@@ -342,8 +342,8 @@ async fn after(
 }
 
 fn conflict_words(path: &str, found: &crate::proposal::State) -> (String, String) {
-    let what = if found.is_absent() { "is gone" } else { "is newer than nebula's copy" };
-    (format!("edit of {path} refused: the file {what}"), say::outside_told().into())
+    let what = if found.is_absent() { say::is_gone() } else { say::is_newer() };
+    (say::edit_refused(&path, &what), say::outside_told().into())
 }
 
 /// Ends the entry of one call and makes its result for the model.

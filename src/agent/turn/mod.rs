@@ -33,7 +33,7 @@ use crate::agent::turn::effect::Effect;
 use crate::agent::turn::repetition::Repeats;
 use crate::agent::turn::step::{Act, Ended, Step};
 use crate::agent::turn::tool_run::ToolRun;
-use crate::messages::agent as say;
+use crate::messages::{agent as say, count};
 use crate::protocol::{Cause, Continuation, EventBody, Level, NoticeAction, Prompt, TurnEnd, TurnId};
 use crate::provider::Kind as ErrorKind;
 
@@ -98,8 +98,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
     loop {
         let limit = lock(&context.services.config).max_steps;
         if limit > 0 && count == limit {
-            let steps = if limit == 1 { "step" } else { "steps" };
-            let title = format!("{limit} {steps} in this turn; nebula stopped to ask");
+            let title = say::steps_done(&count::steps(limit as usize));
             let detail = say::done_kept();
             context.events.notice_with(Level::Warning, &title, detail, vec![NoticeAction::Continue]).await;
             return TurnEnd::Asking(title);
@@ -233,7 +232,7 @@ async fn refused_again(context: &SessionContext, refusal: &str) -> TurnEnd {
 
 /// Says in the chat that the person stopped the turn.
 async fn interrupted(context: &SessionContext) -> TurnEnd {
-    context.events.notice(Level::Broken, "interrupted", "What arrived is kept.").await;
+    context.events.notice(Level::Broken, say::interrupted(), say::arrived_kept()).await;
     TurnEnd::Interrupted
 }
 
@@ -256,10 +255,7 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
         Ended::Whole | Ended::TooManyCalls | Ended::Interrupted => TurnEnd::Interrupted,
         Ended::Repeating(text) => {
             let message = say::repeated().to_string();
-            let hint = format!(
-                "It wrote {:?} again and again. Asking in other words, or another model, may help.",
-                first_words(text, 60)
-            );
+            let hint = say::wrote_again(&format!("{:?}", first_words(text, 60)));
             let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
             let cause = Cause::of("answer");
             context.events.failed(Level::Broken, (&message, &hint), actions, cause.clone()).await;

@@ -10,6 +10,7 @@ use reqwest::{Client, RequestBuilder, Response, Url};
 use super::key_command::KeyCommand;
 use super::retry::{Again, Failure};
 use crate::config::{Connection, Secret};
+use crate::messages::provider as say;
 use crate::provider::{Error, Kind, Wire};
 
 /// To make a connection.
@@ -228,13 +229,9 @@ impl Server {
                 builder = builder.tls_certs_only([]);
             }
         }
-        let client = builder.build().map_err(|why| {
-            Error::new(
-                Kind::Settings,
-                format!("no connection can be made from here: {}", root(&why)),
-                "Check the proxy settings and the certificates of this computer.",
-            )
-        })?;
+        let client = builder
+            .build()
+            .map_err(|why| Error::new(Kind::Settings, say::no_connection(&root(&why)), say::check_proxy()))?;
         Ok(self.client.get_or_init(|| client))
     }
 
@@ -243,53 +240,53 @@ impl Server {
         let host = self.reached();
         let cause = root(why);
         if why.is_connect() && cause.contains("certificate") {
-            let message = format!("untrusted certificate of {host}: {}", distrust(&cause));
+            let message = say::untrusted(&host, &distrust(&cause));
             let hint = "Your message is saved. Add its authority to this computer's certificates, or name a PEM file \
                         with it in SSL_CERT_FILE, and start nebula again.";
             return Failure { error: Error::new(Kind::Settings, message, hint), again: Again::Never };
         }
         let (message, hint) = if why.is_connect() {
             let hint = if self.loopback {
-                "Your message is saved. Start the server, or choose another provider."
+                say::start_server()
             } else if self.proxy.is_some() {
-                "Your message is saved. Check the network, the URL, and the proxy that HTTPS_PROXY or its like names."
+                say::check_network_proxy()
             } else {
-                "Your message is saved. Check the network and the URL."
+                say::check_network()
             };
-            (format!("{host} cannot be reached: {cause}"), hint)
+            (say::unreachable(&host, &cause), hint)
         } else if why.is_timeout() {
-            (format!("{host} does not answer"), "Your message is saved.")
+            (say::no_answer(&host), say::saved())
         } else {
-            (format!("{host} closed the connection"), "Your message is saved.")
+            (say::closed(&host), say::saved())
         };
         Failure { error: Error::new(BROKEN, message, hint), again: Again::Later }
     }
 
     /// The stream ended before the answer did.
     pub fn closed(&self) -> Failure {
-        let message = format!("{} closed the connection", self.reached());
-        Failure { error: Error::new(BROKEN, message, "Your message is saved."), again: Again::Later }
+        let message = say::closed(&self.reached());
+        Failure { error: Error::new(BROKEN, message, say::saved()), again: Again::Later }
     }
 
     /// Nothing came for too long.
     pub fn silent(&self) -> Failure {
-        let message = format!("{} stopped answering", self.reached());
-        Failure { error: Error::new(BROKEN, message, "Your message is saved."), again: Again::Later }
+        let message = say::silent(&self.reached());
+        Failure { error: Error::new(BROKEN, message, say::saved()), again: Again::Later }
     }
 
     /// The server's answer is not what it should be.
     pub fn bad_answer(&self, what: &str) -> Failure {
-        let message = format!("{} answers with {what}", self.host);
-        let hint = format!("Check that baseUrl is the address of a server that speaks {}.", self.wire.words());
+        let message = say::answers_with(&self.host, &what);
+        let hint = say::check_base_url(&self.wire.words());
         Failure { error: Error::new(Kind::BadAnswer, message, hint), again: Again::Never }
     }
 
     fn no_key(&self) -> Error {
         let message = match &self.variable {
-            Some(variable) => format!("no key for {}: {variable} is not set", self.host),
-            None => format!("no key for {}: apiKeyEnv names no variable", self.host),
+            Some(variable) => say::key_not_set(&self.host, &variable),
+            None => say::key_not_named(&self.host),
         };
-        Error::new(Kind::NoKey, message, "Set it and start nebula again, or start a local server.")
+        Error::new(Kind::NoKey, message, say::set_key())
     }
 
     /// Whether the configured headers authorize the requests by themselves.

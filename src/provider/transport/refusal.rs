@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::http::{Server, plain, read_limited};
 use super::retry::{Again, Failure, retry_after_ms, retry_after_now};
+use crate::messages::provider as say;
 use crate::provider::models::Model;
 use crate::provider::{Error, Kind};
 use crate::text::distance::nearest_few;
@@ -59,7 +60,7 @@ impl Server {
     fn explain(&self, status: StatusCode, body: &ErrorBody, with: &Circumstances, url: &Url, model: &str) -> Failure {
         let code = status.as_u16();
         let says = self.clean(&body.message);
-        let quoted = if says.is_empty() { UNSAID.into() } else { format!("It says: {says}") };
+        let quoted = if says.is_empty() { say::unsaid().into() } else { say::it_says(&says) };
         let (mut error, again) = self.meaning(code, body, with, url, model, &quoted);
         (error.status, error.request_id) = (Some(code), with.request_id.clone());
         let again = match again {
@@ -85,54 +86,46 @@ impl Server {
             401 => (self.key_refused(code, quoted), Again::Never),
             400 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
             403 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
-            403 => never(
-                Kind::Permission,
-                format!("{host} does not permit this ({code}): {}", self.lets_in()),
-                &format!("The key has no right to this model or address. {quoted}"),
-            ),
+            403 => never(Kind::Permission, say::no_right(&host, &code, &self.lets_in()), &say::no_right_hint(&quoted)),
             404 | 400 | 422 if body.is_about_model(model) => {
-                never(Kind::NoModel, format!("there is no model {model} at {host} ({code})"), CHOOSE)
+                never(Kind::NoModel, say::no_such_model(&model, &host, &code), say::choose_other())
             }
-            404 | 405 => never(
-                Kind::NotFound,
-                format!("there is nothing at {} ({code})", plain(url)),
-                &format!("Check baseUrl: it must be a server that speaks {}.", self.wire().words()),
-            ),
+            404 | 405 => {
+                never(Kind::NotFound, say::nothing_at(&plain(url), &code), &say::check_wire(&self.wire().words()))
+            }
             300..=399 => {
-                let to = with.location.clone().unwrap_or_else(|| "another address".into());
-                let message = format!("{host} redirects to {to} ({code})");
-                never(Kind::NotFound, message, "Set baseUrl or OPENAI_BASE_URL to that address.")
+                let to = with.location.clone().unwrap_or_else(|| say::another_address().into());
+                let message = say::redirects(&host, &to, &code);
+                never(Kind::NotFound, message, say::set_base_url())
             }
-            402 | 429 if code == 402 || body.is_about_quota() => never(
-                Kind::Quota,
-                format!("the quota of this key is used up ({code} from {host})"),
-                "Add to it, or choose another model or provider. Your message is saved.",
-            ),
+            402 | 429 if code == 402 || body.is_about_quota() => {
+                never(Kind::Quota, say::quota(&code, &host), say::quota_hint())
+            }
             413 => (self.too_long(model, body, quoted), Again::Never),
             400 | 422 if body.is_about_length() => (self.too_long(model, body, quoted), Again::Never),
             429 => {
-                let hint = "Your message is saved. Ask again later, or choose another model.";
-                (Error::new(Kind::RateLimited, format!("{host}: rate limited (429)"), hint), Again::Later)
+                let hint = say::rate_limited_hint();
+                (Error::new(Kind::RateLimited, say::rate_limited(&host), hint), Again::Later)
             }
             503 | 529 => {
-                let message = format!("{host} is overloaded ({code})");
-                (Error::new(Kind::Server, message, format!("Your message is saved. {quoted}")), Again::Later)
+                let message = say::overloaded(&host, &code);
+                (Error::new(Kind::Server, message, say::saved_quoted(&quoted)), Again::Later)
             }
             408 | 425 | 500..=599 => {
-                let message = format!("{host} failed ({code})");
-                (Error::new(Kind::Server, message, format!("Your message is saved. {quoted}")), Again::Later)
+                let message = say::server_failed(&host, &code);
+                (Error::new(Kind::Server, message, say::saved_quoted(&quoted)), Again::Later)
             }
             _ => never(
                 Kind::BadRequest,
-                format!("{host} refuses the request ({code})"),
+                say::refused(&host, &code),
                 &format!("{quoted}{} nebula doctor --last shows the request without its contents.", stop(quoted)),
             ),
         }
     }
 
     fn too_long(&self, model: &str, body: &ErrorBody, quoted: &str) -> Error {
-        let hint = format!("/compact makes it shorter; a model with a larger context window takes it whole. {quoted}");
-        let error = Error::new(Kind::ContextTooLong, format!("the conversation does not fit {model}"), hint);
+        let hint = say::too_long_hint(&quoted);
+        let error = Error::new(Kind::ContextTooLong, say::does_not_fit(&model), hint);
         Error { limit: body.window(), ..error }
     }
 
@@ -140,7 +133,7 @@ impl Server {
     fn lets_in(&self) -> &str {
         match self.variable.as_deref() {
             Some(variable) if !self.has_own_key() => variable,
-            _ => "headers in the configuration",
+            _ => say::own_headers(),
         }
     }
 
@@ -149,23 +142,15 @@ impl Server {
         match (self.variable.as_deref(), self.key().is_some()) {
             (Some(variable), false) if !self.has_own_key() => {
                 let hint = match quoted {
-                    UNSAID => "Set it and start nebula again; this session will be here.".to_string(),
-                    _ => format!("Set it and start nebula again; this session will be here. {quoted}"),
+                    unsaid if unsaid == say::unsaid() => say::set_it().to_string(),
+                    _ => say::set_it_quoted(&quoted),
                 };
-                Error::new(Kind::Auth, format!("{host} wants a key ({code}), and {variable} is not set"), hint)
+                Error::new(Kind::Auth, say::wants_key(&host, &code, &variable), hint)
             }
-            (Some(variable), true) => Error::new(
-                Kind::Auth,
-                format!("{host} rejected the key ({code}): {variable}"),
-                format!(
-                    "The key is set, but the server does not take it. Set a valid one and start nebula again; this session will be here. {quoted}"
-                ),
-            ),
-            _ => Error::new(
-                Kind::Auth,
-                format!("{host} rejected the key ({code}): {}", self.lets_in()),
-                format!("Check headers in the configuration. {quoted}"),
-            ),
+            (Some(variable), true) => {
+                Error::new(Kind::Auth, say::rejected_key(&host, &code, &variable), say::key_not_taken(&quoted))
+            }
+            _ => Error::new(Kind::Auth, say::rejected_key(&host, &code, &self.lets_in()), say::check_headers(&quoted)),
         }
     }
 }
@@ -175,22 +160,16 @@ fn stop(sentence: &str) -> &'static str {
     if sentence.ends_with(['.', '!', '?']) { "" } else { "." }
 }
 
-/// What helps where a server has no such model.
-const CHOOSE: &str = "Choose another, or start with --model NAME.";
-
 /// Names the models on offer whose names are nearest to the one that is not there.
 pub(in crate::provider) fn suggest(error: &mut Error, model: &str, offered: &[Model]) {
     let names = nearest_few(model, offered.iter().map(|model| model.name.as_str()), NEAREST);
     if !names.is_empty() {
-        error.hint = format!("The nearest on offer: {}. {CHOOSE}", names.join(", "));
+        error.hint = say::nearest(&names.join(", "), &say::choose_other());
     }
 }
 
 /// So many names are suggested.
 const NEAREST: usize = 3;
-
-/// What stands for a server's words where there are none.
-const UNSAID: &str = "The server does not say why.";
 
 /// What a server says about a failure.
 #[derive(Debug, Default)]
