@@ -1,5 +1,7 @@
 //! Undo, redo and restores: a proposal from the archive, with the preview of each file, that goes the one road.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -14,8 +16,8 @@ use crate::agent::session::transcript;
 use crate::archive::{Choices, Restoration};
 use crate::memory::{Cause, ChangesetRecord};
 use crate::messages::agent as say;
-use crate::proposal::{FileChange, ForeignChoice, Proposal, RestoreStatus};
-use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest};
+use crate::proposal::{FileChange, ForeignChoice, Proposal, RestoreStatus, State, merge};
+use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 
 /// The restore that waits for the person, if one does.
@@ -48,14 +50,8 @@ impl Restores {
 
     /// Puts a ready proposal to the person, outside a turn.
     pub fn begin_plain(&mut self, context: &Arc<SessionContext>, proposal: Proposal, kind: &str) {
-        let cause =
-            Cause { session: context.id(), kind: kind.into(), title: proposal.title.clone(), ..Cause::default() };
-        let context = Arc::clone(context);
-        self.begin(move |stop, _| async move {
-            let result =
-                execute_proposal(&context, Arc::new(proposal), Vec::new(), Approver::Person, cause, &stop).await;
-            tell(&context, &result, "wrote").await;
-        });
+        let (context, kind) = (Arc::clone(context), kind.to_string());
+        self.begin(move |stop, _| async move { put(&context, proposal, &kind, &stop).await });
     }
 
     fn begin<F>(&mut self, run: impl FnOnce(CancellationToken, mpsc::UnboundedReceiver<(String, ForeignChoice)>) -> F)
@@ -80,12 +76,19 @@ impl Restores {
         }
         if let RestoreRequest::State { path, now, then } = request {
             let title = format!("undo of a change of {path}");
-            let change = FileChange::new(path, *now, *then, "undo", &[]);
+            let change = FileChange::new(path, *now, *then, UNDO, &[]);
             let proposal = Proposal { id: context.events.proposal(), title, files: vec![change] };
             return self.begin_plain(context, proposal, "undo");
         }
         let context = Arc::clone(context);
         self.begin(move |stop, chosen| async move {
+            if let RestoreRequest::Origin { lines: Some(_), .. } = &request {
+                match part_of(&context, request.clone()).await {
+                    Ok(Some(proposal)) => return put(&context, proposal, UNDO, &stop).await,
+                    Ok(None) => {}
+                    Err(why) => return context.say(Level::Warning, why, "").await,
+                }
+            }
             match plan(&context, request, turn).await {
                 Ok(plan) => {
                     if let Some(result) = run(&context, &plan, chosen, &stop).await {
@@ -115,22 +118,146 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
             Some((session, turn)) => RestoreScope::Turn { session, turn },
             None => return Err(say::turn_changed_nothing().into()),
         },
-        RestoreRequest::LastOf { path, turn } => last_of(context, &path, turn)?,
+        RestoreRequest::Origin { path, lines, turn } => origin(context, &path, lines, turn)?,
         RestoreRequest::State { .. } | RestoreRequest::Foreign { .. } => return Err(say::no_restore().into()),
     })
 }
 
-/// Returns the newest changeset of this session that changed a file, alone or with its turn.
-fn last_of(context: &SessionContext, path: &str, whole_turn: bool) -> Result<RestoreScope, String> {
+/// Returns the changesets of this session that changed a file, newest first.
+fn changesets_of(context: &SessionContext, path: &str) -> Result<(String, Vec<ChangesetRecord>), String> {
     let session = context.id().ok_or(say::no_session())?;
-    let records = context.services.memory.sync().changesets_of_session(&session).map_err(|e| e.to_string())?;
-    let changed = |record: &&ChangesetRecord| record.files.iter().any(|file| file.path == path);
+    let mut records = context.services.memory.sync().changesets_of_session(&session).map_err(|e| e.to_string())?;
+    records.retain(|record| record.id.is_some() && record.files.iter().any(|file| file.path == path));
     // Ids grow with time.
-    let newest = records.iter().filter(changed).filter(|r| r.id.is_some()).max_by(|a, b| a.id.cmp(&b.id));
-    let newest = newest.ok_or_else(|| say::not_in_session(&path))?;
-    match newest.cause.turn.filter(|_| whole_turn) {
+    records.sort_by(|a, b| b.id.cmp(&a.id));
+    Ok((session, records))
+}
+
+/// Puts a ready proposal to the person and tells how it ended.
+async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, stop: &CancellationToken) {
+    let cause = Cause { session: context.id(), kind: kind.into(), title: proposal.title.clone(), ..Cause::default() };
+    let settled = execute_proposal(context, Arc::new(proposal), Vec::new(), Approver::Person, cause, stop).await;
+    tell(context, &settled, if kind == UNDO { "restored" } else { "wrote" }).await;
+}
+
+/// Plans to take out what made some lines, on a thread that may block.
+async fn part_of(context: &Arc<SessionContext>, request: RestoreRequest) -> Result<Option<Proposal>, String> {
+    let context = Arc::clone(context);
+    let planned = tokio::task::spawn_blocking(move || without(&context, &wanted(&context, request, None)?));
+    planned.await.unwrap_or_else(|_| Err(say::planning_failed().into()))
+}
+
+/// Finds the newest changeset of this session that made some lines of a file, alone or with its turn.
+fn origin(
+    context: &SessionContext,
+    path: &str,
+    lines: Option<Range<usize>>,
+    whole_turn: bool,
+) -> Result<RestoreScope, String> {
+    let (session, made) = changesets_of(context, path)?;
+    let newest = made.first().ok_or_else(|| say::not_in_session(&path))?;
+    let by_lines = match lines {
+        Some(lines) => made_lines(context, path, lines, &made)?,
+        None => None,
+    };
+    let origin = by_lines.unwrap_or(newest);
+    match origin.cause.turn.filter(|_| whole_turn) {
         Some(turn) => Ok(RestoreScope::Turn { session, turn }),
-        None => Ok(RestoreScope::Changeset(newest.id.clone().unwrap_or_default())),
+        None => Ok(RestoreScope::Changeset(origin.id.clone().unwrap_or_default())),
+    }
+}
+
+/// Takes a changeset, or a turn's, out of the files as they are, and leaves what came after it. None: what came after it
+/// changed the same lines, or it is no text; whole versions are restored then.
+fn without(context: &SessionContext, scope: &RestoreScope) -> Result<Option<Proposal>, String> {
+    let memory = context.services.memory.sync();
+    let session = context.id().unwrap_or_default();
+    let records = match scope {
+        RestoreScope::Turn { turn, .. } => memory.changesets_of_turn(&session, *turn),
+        RestoreScope::Changeset(id) => memory.changesets_of_session(&session).map(|mut all| {
+            all.retain(|record| record.id.as_ref() == Some(id));
+            all
+        }),
+        _ => return Ok(None),
+    };
+    let records = records.map_err(|e| e.to_string())?;
+    let mut made: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for file in records.iter().flat_map(|record| &record.files) {
+        made.entry(&file.path).or_default().extend(file.version.as_deref());
+    }
+    let mut files = Vec::new();
+    for (path, ids) in made {
+        match file_without(context, path, &ids)? {
+            Some((now, then)) if now != then => files.push(FileChange::new(path, now, then, UNDO, &[])),
+            Some(_) => {}
+            None => return Ok(None),
+        }
+    }
+    let title = match (records.first().map(|record| record.cause.title.as_str()), scope) {
+        (_, RestoreScope::Turn { .. }) => "undo of a turn".to_string(),
+        (Some(title), _) => format!("undo of {title}"),
+        (None, _) => "undo".to_string(),
+    };
+    Ok((!files.is_empty()).then(|| Proposal { id: context.events.proposal(), title, files }))
+}
+
+/// Returns a file as it is, and as it would be without what made these versions of it old.
+fn file_without(context: &SessionContext, path: &str, ids: &[&str]) -> Result<Option<(State, State)>, String> {
+    let (archive, workspace) = (&context.services.archive, &context.services.workspace);
+    let versions = archive.versions(path).map_err(|e| e.to_string())?;
+    let mine = |version: &crate::archive::Version| ids.contains(&version.id.to_string().as_str());
+    let (Some(first), Some(last)) = (versions.iter().position(mine), versions.iter().rposition(mine)) else {
+        return Ok(None);
+    };
+    let now = workspace.read_whole(path).map_err(|e| e.to_string())?.state;
+    let show = |at: usize| archive.show(&versions[at]).map_err(|e| e.to_string());
+    let before = show(first)?;
+    let wrote = if last + 1 < versions.len() { show(last + 1)? } else { now.clone() };
+    if wrote == now {
+        return Ok(Some((now, before)));
+    }
+    let merged = wrote.bytes().and_then(|wrote| merge::three_way(wrote, &before, &now));
+    Ok(merged.filter(|merged| merged.conflicts.is_empty()).map(|merged| (now, merged.after)))
+}
+
+/// Finds the newest of these changesets, newest first, whose change of the file touches `lines`: they are followed back
+/// through the file's versions. None: none of them does.
+fn made_lines<'a>(
+    context: &SessionContext,
+    path: &str,
+    mut lines: Range<usize>,
+    made: &'a [ChangesetRecord],
+) -> Result<Option<&'a ChangesetRecord>, String> {
+    let services = &context.services;
+    let mut versions = services.archive.versions(path).map_err(|e| e.to_string())?;
+    versions.reverse();
+    let mut after = services.workspace.read(path).map_err(|e| e.to_string())?.state;
+    for version in versions {
+        let before = services.archive.show(&version).map_err(|e| e.to_string())?;
+        let change = FileChange::new(path, before.clone(), after, "", &[]);
+        if change.hunks.iter().any(|hunk| touches(&hunk.after, &lines)) {
+            let id = version.id.to_string();
+            let overwrote = |record: &&ChangesetRecord| {
+                record.files.iter().any(|file| file.path == path && file.version.as_deref() == Some(&id))
+            };
+            if let Some(record) = made.iter().find(overwrote) {
+                return Ok(Some(record));
+            }
+        }
+        // Where the lines were before this change.
+        let above = change.hunks.iter().filter(|hunk| hunk.after.end <= lines.start);
+        let shift: isize = above.map(|hunk| hunk.before.len() as isize - hunk.after.len() as isize).sum();
+        lines = lines.start.saturating_add_signed(shift)..lines.end.saturating_add_signed(shift);
+        after = before;
+    }
+    Ok(None)
+}
+
+/// Returns whether two ranges of lines have a line in common; an empty one is a place between two lines.
+fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
+    match a.is_empty() || b.is_empty() {
+        true => a.start <= b.end && b.start <= a.end,
+        false => a.start < b.end && b.start < a.end,
     }
 }
 

@@ -126,6 +126,7 @@ impl Supervisor {
             Ok(opened) => opened,
             Err(why) => return old.context.events.notice(Level::Error, why, say::nothing_changed()).await,
         };
+        open::tell_if_missing(&opened.context);
         let id = SessionId::from(opened.session.id.clone());
         if let Some(old) = replaced.and_then(|id| self.sessions.remove(&id)) {
             let stays = old.context.session.as_ref() == Some(&id);

@@ -53,8 +53,8 @@ messages! {
     accept_session: "accept all edits of this session", "今後の編集をすべて承認";
     undo_decision: "undo the last decision", "直前の決定を元に戻す";
     comment: "ask about this hunk", "このハンクについて質問";
-    undo_call: "undo the file's last call", "最後の呼び出しを元に戻す";
-    undo_turn: "undo the file's last turn", "最後のターンを元に戻す";
+    undo_call: "undo the call that made it", "変更した呼び出しを元に戻す";
+    undo_turn: "undo the turn that made it", "変更したターンを元に戻す";
     write: "write what is accepted", "承認したものを書き込む";
     later: "decide later", "あとで決める";
     edit_result: "edit the result in $EDITOR", "結果を$EDITORで編集";

@@ -53,6 +53,8 @@ messages! {
     chooses_another: "Ctrl-O chooses another", "Ctrl-Oで別のモデルを選択";
     message_not_there: "that message is not in memory", "そのメッセージはメモリーにありません";
     turn_changed_nothing: "no turn of this session changed anything", "このセッションのターンは何も変更していません";
+    model_not_offered(place, model): "{place} offers no {model}, which this session used", "{place}にはこのセッションで使った{model}がありません";
+    not_replaced: "It was not replaced: /model chooses another.", "置き換えていません。/modelで別のモデルを選択できます。";
     no_restore: "no restore is waiting", "待っている復元はありません";
     no_session: "no session is open", "セッションが開かれていません";
     planning_failed: "planning the restore failed in nebula itself", "nebulaの内部エラーで復元の計画に失敗しました";

@@ -94,6 +94,9 @@ messages! {
     undo_since_here: "undo since here", "ここ以降を元に戻す";
     undo_all_since_this_message: "undo all since this message", "このメッセージ以降を元に戻す";
     entry: "entry", "項目";
+    next_previous_call: "next, previous call", "次、前の呼び出し";
+    comment_send_on_deciding: "comment: send it on deciding", "コメント: 決定と一緒に送る";
+    chat_page_up_down: "the chat: page up, down", "チャット: 前、次のページ";
     next_previous_entry: "next, previous entry", "次、前の項目";
     open_or_close_the_call: "open or close the call", "呼び出しを開閉";
     failed_only: "failed only", "失敗のみ";

@@ -134,6 +134,9 @@ pub enum Continuation {
     Retry,
 }
 
+/// What made the files of a proposal that takes back a part of what the session changed.
+pub const UNDO: &str = "undo";
+
 /// The target of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreRequest {
@@ -170,10 +173,12 @@ pub enum RestoreRequest {
         /// The new state.
         then: Box<State>,
     },
-    /// The newest changeset of this session that changed a file.
-    LastOf {
+    /// The newest changeset of this session that made these lines of a file, or changed it at all.
+    Origin {
         /// Normalised path.
         path: String,
+        /// Lines of the file as it is now, from 0; an empty range is a place where lines were removed.
+        lines: Option<std::ops::Range<usize>>,
         /// With all else that its turn changed.
         turn: bool,
     },

@@ -94,6 +94,13 @@ pub struct Call {
     pub asked: Option<(String, String)>,
 }
 
+impl Call {
+    /// Returns whether the person accepted some of what it changes, and not all.
+    pub fn is_partial(&self) -> bool {
+        self.state == CallState::Done && self.counts.is_some() && self.reason.is_some()
+    }
+}
+
 /// The verb of a call: `read` and `file` in `read 2 files`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verb {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub use cause::Cause;
 pub use command::{
     Addressed, ApiKey, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Mode, Prompt, Query,
-    RestoreRequest, SessionChange, SessionChoice, Setting,
+    RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
 };
 pub use event::{Event, EventBody, Outcome, Question, SessionInfo, Status, TurnEnd, Wait};
 pub use item::{

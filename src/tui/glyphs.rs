@@ -43,6 +43,8 @@ pub struct Glyphs {
     pub foreign: &'static str,
     /// A file that acts later.
     pub later: &'static str,
+    /// Estimated.
+    pub estimated: &'static str,
     /// Trying again.
     pub retry: &'static str,
     /// A rule in focus.
@@ -106,6 +108,7 @@ impl Glyphs {
         equal: "=",
         foreign: "!",
         later: "◈",
+        estimated: "≈",
         retry: "↻",
         heavy: "━",
         rule: "─",
@@ -149,6 +152,7 @@ impl Glyphs {
         equal: "=",
         foreign: "!",
         later: "&",
+        estimated: "~",
         retry: "%",
         heavy: "=",
         rule: "-",

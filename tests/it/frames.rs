@@ -20,7 +20,7 @@ fn counts(added: usize, removed: usize) -> Counts {
 }
 
 /// Answers everything that the archive pane asks for, until it asks for nothing more.
-fn serve(stage: &mut Stage) {
+pub fn serve(stage: &mut Stage) {
     let mut answered = std::collections::HashSet::new();
     while let Some((id, query)) = stage.effects.iter().find_map(|e| match e {
         Effect::Send(Command::Ask(id, query)) if !answered.contains(id) => Some((*id, query.clone())),

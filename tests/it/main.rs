@@ -13,6 +13,7 @@ mod hostile;
 mod imports;
 mod interaction;
 mod japanese;
+mod keys;
 mod kills;
 mod large;
 mod live;

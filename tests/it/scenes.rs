@@ -161,6 +161,9 @@ fn key(name: &str) -> KeyEvent {
         "down" => KeyCode::Down,
         "left" => KeyCode::Left,
         "right" => KeyCode::Right,
+        "home" => KeyCode::Home,
+        "end" => KeyCode::End,
+        "pageup" => KeyCode::PageUp,
         "backspace" => KeyCode::Backspace,
         "space" => KeyCode::Char(' '),
         name => match name.strip_prefix('f').and_then(|n| n.parse().ok()) {

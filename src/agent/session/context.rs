@@ -208,6 +208,12 @@ impl SessionContext {
         lock(&self.status_data).context = Some((parts, window));
     }
 
+    /// Returns the tokens of the last request, and the window they count against.
+    pub fn shown_context(&self) -> Option<(u64, u64)> {
+        let shown = lock(&self.status_data);
+        shown.context.as_ref().map(|(parts, window)| (parts.iter().map(|(_, tokens)| tokens).sum(), *window))
+    }
+
     /// Returns tokens of the last request that are the same in every one: system prompt and tools.
     pub fn fixed_tokens(&self) -> u64 {
         let status_data = lock(&self.status_data);

@@ -41,6 +41,8 @@ pub struct Conversation {
     pub summary: Option<(String, usize)>,
     /// What is known of the model's context window.
     pub window: Window,
+    /// Tokens of the last request and the window they counted against, as memory has them.
+    pub last_request: Option<(u64, u64)>,
     /// What the system prompt rests on.
     pub prompt: PromptState,
     /// Messages with attachments that a model did not take, and what that one is sent in their place.
@@ -74,6 +76,7 @@ impl Conversation {
             model: None,
             summary: None,
             window: Window::default(),
+            last_request: None,
             prompt: PromptState::default(),
             plain: Vec::new(),
             arranged: Vec::new(),

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::prompt_state::PromptState;
-use crate::agent::session::records::{ResultRecord, attached_files, blob, parse_sha, read_answer, read_results};
+use crate::agent::session::records::{
+    AnswerRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_results,
+};
 use crate::agent::session::transcript;
 use crate::memory::{self, Memory};
 use crate::protocol::Item;
@@ -69,6 +71,7 @@ impl Conversation {
                 self.push(Message::user(text).with_blobs(m.blobs.iter().map(blob)), row.id);
             }
             memory::Role::Assistant => {
+                self.last_request = AnswerRecord::read(m.meta.extra.as_deref()).context.or(self.last_request);
                 self.push(read_answer(m), row.id);
                 // The result of edits written in the text is kept with the answer itself.
                 read_results(m.tool_results.as_deref()).iter().for_each(|result| self.take_seen(result));

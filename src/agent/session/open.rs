@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::agent::services::Services;
+use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
+use crate::config::ValueSource;
 use crate::memory::{self, NewSession};
 use crate::messages::agent as say;
-use crate::protocol::{Item, SessionChoice, SessionId};
+use crate::protocol::{Item, Level, SessionChoice, SessionId};
 
 /// A session that is open, with its entries for the front end.
 pub struct OpenedSession {
@@ -60,8 +61,13 @@ pub fn open(
     let (session, items) = Conversation::load(memory, &record, &services.tools()).map_err(say)?;
     let mut settings = settings;
     settings.take_up(&record);
+    settings.model = model_of(services, &record);
     let context = SessionContext::new(services, Some(SessionId::from(id)), settings);
     context.show_totals(&record.totals);
+    if let Some((used, window)) = session.last_request {
+        let parts = [("system prompt and rules", 0), ("tools", 0), ("the last request", used)];
+        context.show_context(parts.to_vec(), window);
+    }
     Ok(OpenedSession { context: Arc::new(context), session, items })
 }
 
@@ -74,6 +80,34 @@ pub fn reload(context: &SessionContext) -> Result<Conversation, memory::Error> {
     let record = memory.get(&context.id().unwrap_or_default())?;
     Ok(Conversation::load(memory, &record, &context.services.tools())?.0)
 }
+
+/// Returns the model that a stored session was left with, unless another was chosen for this run, or a recording answers.
+fn model_of(services: &Services, record: &memory::Session) -> Option<String> {
+    let chosen = lock(&services.config).origin("model") == ValueSource::Flag;
+    let recorded = services.connection().provider.is_some_and(|provider| provider.recorded());
+    Some(record.model.clone()).filter(|model| !model.is_empty() && !chosen && !recorded)
+}
+
+/// Says so where the model that a resumed session used is not among those there are; it is not replaced.
+pub fn tell_if_missing(context: &Arc<SessionContext>) {
+    let connection = context.services.connection();
+    let (Some(provider), model) = (connection.provider, context.model()) else { return };
+    if provider.recorded() || model == connection.model {
+        return;
+    }
+    let context = Arc::clone(context);
+    tokio::spawn(async move {
+        let offered = tokio::time::timeout(TO_LIST_MODELS, provider.models()).await;
+        let offered = offered.ok().and_then(Result::ok).unwrap_or_default();
+        if !offered.is_empty() && offered.iter().all(|offered| offered.name != model) {
+            let title = say::model_not_offered(&provider.place(), &model);
+            context.events.notice(Level::Warning, title, say::not_replaced()).await;
+        }
+    });
+}
+
+/// A server that is there lists its models from memory.
+const TO_LIST_MODELS: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Returns whether another process has it open.
 fn is_elsewhere(session: &memory::Session) -> bool {

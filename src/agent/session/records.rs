@@ -128,6 +128,29 @@ impl CallDisplayRecord {
     }
 }
 
+/// What is kept beside an answer, so that a session that is read again shows the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct AnswerRecord {
+    /// How long the model thought, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thought_ms: Option<u64>,
+    /// Tokens of the request, and the window they count against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<(u64, u64)>,
+}
+
+impl AnswerRecord {
+    /// Returns it as memory keeps it.
+    pub fn write(&self) -> Option<String> {
+        (*self != AnswerRecord::default()).then(|| to_json(self))
+    }
+
+    /// Reads back what [`AnswerRecord::write`] wrote; what cannot be read is nothing.
+    pub fn read(extra: Option<&str>) -> Self {
+        extra.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    }
+}
+
 /// One edit in a result.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct EditRecord {

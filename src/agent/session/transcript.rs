@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::agent::session::call_preview;
 use crate::agent::session::prompt_state;
 use crate::agent::session::records::{
-    EditRecord, ResultRecord, arguments, is_readable, read_attached, read_calls, read_results,
+    AnswerRecord, EditRecord, ResultRecord, arguments, is_readable, read_attached, read_calls, read_results,
 };
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
@@ -85,7 +85,8 @@ fn assistant(
 ) {
     let m = &row.message;
     if let Some(thinking) = m.meta.thinking.as_deref().filter(|t| !t.is_empty()) {
-        items.push(Item::Thinking { text: thinking.to_string(), took: None });
+        let took = AnswerRecord::read(m.meta.extra.as_deref()).thought_ms.map(std::time::Duration::from_millis);
+        items.push(Item::Thinking { text: thinking.to_string(), took });
     }
     match written(text, m, tools) {
         Some(parts) => items.extend(parts),

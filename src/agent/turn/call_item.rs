@@ -7,6 +7,13 @@ use crate::agent::session::records::CallDisplayRecord;
 use crate::protocol::{Call, CallState, EventBody, Item, ItemId, PreviewLine};
 use crate::tools::ToolOutput;
 
+/// Returns what happened; the sentences after it tell the model what to do, and stand in the result.
+pub fn first_sentence(text: &str) -> &str {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let end = line.find(". ").map_or(line.len(), |end| end + 1);
+    line[..end].trim_end_matches('.')
+}
+
 /// A call's entry in the conversation.
 #[derive(Clone)]
 pub struct CallItem {
@@ -53,7 +60,7 @@ impl CallItem {
 
     /// Ends it with a reason that is shown below it.
     pub async fn end(&mut self, events: &Events, state: CallState, reason: &str, result: &str) {
-        self.call.reason = reason.lines().next().map(str::to_string);
+        self.call.reason = Some(first_sentence(reason).to_string()).filter(|reason| !reason.is_empty());
         self.call.result = Some(result.to_string());
         self.set(events, state).await;
     }
@@ -61,5 +68,25 @@ impl CallItem {
     /// Sends the entry as it is now.
     pub async fn tell(&self, events: &Events) {
         events.send(EventBody::Changed(self.id, Item::Call(self.call.clone()))).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_sentence;
+
+    #[test]
+    fn the_person_is_told_what_happened_and_not_what_the_model_shall_do() {
+        for (told, shown) in [
+            ("src/a.rs does not exist. Use listDirectory to see what does.", "src/a.rs does not exist"),
+            (
+                "the arguments could not be read: expected `}` at 3\nThey were:\n{",
+                "the arguments could not be read: expected `}` at 3",
+            ),
+            ("Wrote v1.2 of a.rs.", "Wrote v1.2 of a.rs"),
+            ("", ""),
+        ] {
+            assert_eq!(first_sentence(told), shown);
+        }
     }
 }

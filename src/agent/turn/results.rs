@@ -4,9 +4,8 @@ use std::collections::HashSet;
 
 use crate::agent::execute_proposal::ProposalResult;
 use crate::edit::{self, EditResult};
-use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal};
+use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkCount, HunkKind, Proposal};
 use crate::protocol::{CallState, Outcome};
-use crate::text::number::plural;
 use crate::tools::drift;
 
 /// How one call ended.
@@ -105,9 +104,9 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
     Verdict { state, summary, reason, for_model: Some(lines.join("\n")) }
 }
 
-/// Formats as `1 of 2 hunks written`: the same words in the tools pane, in the chat and for the model.
+/// Returns how much of a call was written, in words.
 fn written(accepted: usize, all: usize) -> String {
-    format!("{accepted} of {} written", plural(all, "hunk"))
+    HunkCount { accepted, rejected: all - accepted }.words()
 }
 
 /// Returns the hunks of a file in which the edits of one call had a part, by index. Where none is left that names them

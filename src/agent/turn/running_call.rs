@@ -103,6 +103,11 @@ impl RunningCall {
         RunningCall { handle, progress, stop }
     }
 
+    /// Returns whether it has ended.
+    pub fn is_over(&self) -> bool {
+        self.handle.is_finished()
+    }
+
     /// Waits for its end, and shows its progress until then. Returns `None` when the turn is stopped: the call is not
     /// waited for. Where the output is shown already, `item` has it and is done.
     pub async fn end(mut self, context: &SessionContext, item: &mut CallItem) -> Option<Result<RunResult, String>> {

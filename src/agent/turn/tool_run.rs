@@ -341,8 +341,15 @@ impl ToolRun<'_> {
         seal_jobs(self.context, &self.session.id).await;
     }
 
+    /// Ends a call that a stop left undone; what was read before it is kept, as it was shown.
     pub async fn interrupted(&mut self, act: CallAct) {
-        self.refuse(act.item, &act.call, act.native, CallState::Interrupted, INTERRUPTED).await;
+        let CallAct { mut item, call, native, early } = act;
+        if let Some(read) = early.filter(RunningCall::is_over)
+            && let Some(Ok(RunResult::Output(output))) = read.end(self.context, &mut item).await
+        {
+            return self.answered(item, &call, native, output).await;
+        }
+        self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await;
     }
 
     fn result(&mut self, item: ItemId, call: &ToolCall, native: bool, record: ResultRecord, text: &str) {

@@ -303,8 +303,8 @@ impl Printer {
             )?;
         }
         if call.state.is_final() {
-            let ok = call.state == CallState::Done;
-            self.refused |= call.state == CallState::Refused && call.counts.is_some();
+            let ok = call.state == CallState::Done && !call.is_partial();
+            self.refused |= call.is_partial() || call.state == CallState::Refused && call.counts.is_some();
             let said = call.result.as_deref().filter(|text| !text.is_empty());
             let text = said.or(call.reason.as_deref()).unwrap_or("");
             self.line(json!({"type": "tool_result", "id": format!("call-{number}"), "ok": ok, "text": text}))?;

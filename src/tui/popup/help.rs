@@ -12,8 +12,7 @@ const KEYS: usize = 14;
 pub fn help(table: &Keys, context: Context, name: &str) -> Page {
     let mut sections: Vec<(String, Vec<KeyRow>)> = Vec::new();
     for around in std::iter::once(&context).chain(context.outer()) {
-        let listed = |g: &&Group| g.context == *around && !g.section().is_empty() && reaches(context, g.actions[0]);
-        for group in GROUPS.iter().filter(listed) {
+        for group in GROUPS.iter().filter(|g| is_listed(g, context, *around)) {
             let shown: Vec<String> = group.actions.iter().filter_map(|a| key(table, context, *around, *a)).collect();
             // A context's own words for a key come before the general ones.
             let said = sections.iter().flat_map(|(_, rows)| rows).any(|r| r.keys == shown.join(" "));
@@ -39,13 +38,33 @@ pub fn help(table: &Keys, context: Context, name: &str) -> Page {
     Page::new(say::keys_of(&name), say::from_keys_toml().into(), Content::Keys(sections, context == Context::Diff))
 }
 
+/// Returns the actions whose keys the help of a context lists.
+pub fn listed(context: Context) -> Vec<Action> {
+    let around = std::iter::once(&context).chain(context.outer());
+    let groups = around.flat_map(|c| GROUPS.iter().filter(move |g| is_listed(g, context, *c)));
+    groups.flat_map(|g| g.actions.iter().copied()).collect()
+}
+
+/// Whether the help of `inner` has a line for a group of `around`.
+fn is_listed(group: &Group, inner: Context, around: Context) -> bool {
+    group.context == around && !group.section().is_empty() && (around == inner || reaches(inner, group.actions[0]))
+}
+
 /// Whether a key that is bound everywhere does something where the keys go to `inner`: before a session is open there
 /// are neither panes nor a mode.
 fn reaches(inner: Context, action: Action) -> bool {
-    let panes = matches!(action, Action::ToggleMode | Action::NextPane | Action::FocusDiff | Action::Escape);
     match inner {
-        Context::Sessions => !panes && action != Action::ChooseModel,
-        Context::NoModel => !panes || action == Action::Escape,
+        Context::Sessions => !matches!(action, Action::NextPane | Action::Escape),
+        Context::NoModel => action != Action::Escape,
+        // A line, a list and a page take every key but those of the terminal.
+        Context::Line | Context::List | Context::Viewer => {
+            matches!(action, Action::Cancel | Action::Suspend | Action::Redraw)
+        }
+        // What fills the body has no column beside it, and no folds of its own.
+        Context::Diff => !matches!(action, Action::FoldAll | Action::Narrower | Action::Wider),
+        Context::Archive => {
+            !matches!(action, Action::FoldAll | Action::Copy | Action::NextMatch | Action::PreviousMatch)
+        }
         _ => true,
     }
 }
@@ -99,7 +118,7 @@ mod tests {
 
     #[test]
     fn only_keys_that_do_something_are_listed() {
-        for (context, not) in [(Context::Sessions, "Tab"), (Context::Sessions, "Ctrl-O"), (Context::NoModel, "Tab")] {
+        for (context, not) in [(Context::Sessions, "Tab"), (Context::NoModel, "Esc"), (Context::Line, "F2")] {
             assert!(!lines(context).iter().any(|(keys, _)| keys == not), "{context:?} {not}");
         }
         assert!(lines(Context::Diff).iter().any(|(keys, _)| keys == "Tab"));

@@ -364,8 +364,11 @@ fn gauge(app: &App, width: u16) -> Option<(String, Style)> {
     let role = if percent >= NEARLY_FULL { Role::Attention } else { Role::Dim };
     let whole = width >= MEDIUM && app.size_rows() >= layout::LEDGER_FROM;
     let words = match whole {
-        true => format!("{} {} {percent}%", say::context(&tokens(used), &tokens(window)), app.appearance.glyphs.dot),
-        false => format!("{percent}%"),
+        true => {
+            let g = &app.appearance.glyphs;
+            format!("{}{} {} {percent}%", g.estimated, say::context(&tokens(used), &tokens(window)), g.dot)
+        }
+        false => format!("{}{percent}%", app.appearance.glyphs.estimated),
     };
     Some((words, app.appearance.theme.style(role)))
 }

@@ -1,7 +1,7 @@
 //! The state of an answer that arrives: what is shown of it, what is kept of it, and what it asks for so far.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
@@ -9,7 +9,7 @@ use super::act::{Act, Ended, Step};
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::records::assistant_record;
+use crate::agent::session::records::{AnswerRecord, assistant_record};
 use crate::agent::session::request;
 use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::repeated_output::RepeatedOutput;
@@ -41,6 +41,8 @@ pub(super) struct StepReader<'a> {
     /// The entry that grows with prose, if one does.
     pub(super) prose: Option<ItemId>,
     pub(super) thinking: Option<(ItemId, Instant)>,
+    /// How long it has thought.
+    thought: Option<Duration>,
     pub(super) acts: Vec<Act>,
     /// Edits in the text that are growing or done: their place in `acts` once they are done.
     pub(super) edits: Vec<(EditId, StreamingEdit)>,
@@ -84,6 +86,7 @@ impl<'a> StepReader<'a> {
             retrying: false,
             prose: None,
             thinking: None,
+            thought: None,
             acts: Vec::new(),
             edits: Vec::new(),
             written: Vec::new(),
@@ -169,6 +172,11 @@ impl<'a> StepReader<'a> {
             written_tokens: self.answer.usage.map(|u| u.cache_write),
             thinking_tokens: self.answer.usage.map(|u| u.thinking),
             hour_tokens: self.answer.usage.map(|u| u.cache_write_1h),
+            extra: AnswerRecord {
+                thought_ms: self.thought.and_then(|took| u64::try_from(took.as_millis()).ok()),
+                context: self.context.shown_context(),
+            }
+            .write(),
             cost_nanos: self.answer.usage.and_then(|u| request::cost_nanos(self.context, &self.model, &u)),
             ..MessageMeta::default()
         }
@@ -186,7 +194,9 @@ impl<'a> StepReader<'a> {
 
     async fn end_thinking(&mut self) {
         if let Some((id, began)) = self.thinking.take() {
-            let item = Item::Thinking { text: self.answer.thinking.clone(), took: Some(began.elapsed()) };
+            let took = began.elapsed();
+            self.thought = Some(self.thought.unwrap_or_default() + took);
+            let item = Item::Thinking { text: self.answer.thinking.clone(), took: Some(took) };
             self.context.events.send(EventBody::Changed(id, item)).await;
         }
     }

@@ -155,7 +155,8 @@ pub(super) fn run_of_calls(
         // What went wrong is never folded away.
         let alone = all.len() == 1;
         let wrong = |c: &&CallSummary| {
-            matches!(c.state, CallState::Failed | CallState::Refused) && !(alone && c.reason.is_none())
+            c.is_partial()
+                || matches!(c.state, CallState::Failed | CallState::Refused) && !(alone && c.reason.is_none())
         };
         for call in all.iter().rev().filter(wrong).take(WRONG).collect::<Vec<_>>().into_iter().rev() {
             out.extend(went_wrong(call, width, look));
@@ -197,15 +198,20 @@ const WRONG: usize = 3;
 
 /// A call that went wrong, below its closed fold: what it was and why.
 fn went_wrong(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    let mark = if call.state == CallState::Failed { look.glyphs.failed } else { look.glyphs.refused };
+    let (mark, role) = match call.state {
+        CallState::Failed => (look.glyphs.failed, Role::Removed),
+        CallState::Done => (look.glyphs.done, Role::Attention),
+        _ => (look.glyphs.refused, Role::Removed),
+    };
     let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
     // What follows the first sentence is meant for the model; the opened call has it.
     let reason = call.reason.as_deref().unwrap_or_default().lines().next().unwrap_or_default();
     let reason = reason.find(". ").map_or(reason, |end| &reason[..end]);
-    let what = format!("{} {}", verbs::shown(&call.verb.short), call.main);
+    let counted = if call.summary.is_empty() { String::new() } else { format!(", {}", call.summary) };
+    let what = format!("{} {}{counted}", verbs::shown(&call.verb.short), call.main);
     let gap = if reason.is_empty() { "" } else { ": " };
     let line = Line::from(vec![
-        Span::styled(format!("{mark} "), look.theme.style(Role::Removed)),
+        Span::styled(format!("{mark} "), look.theme.style(role)),
         Span::styled(format!("{}{gap}", show::plain(what.trim_end())), text),
         Span::styled(show::plain(reason).into_owned(), dim),
     ]);

@@ -26,6 +26,8 @@ pub(super) struct CallSummary {
     pub(super) took: Option<Duration>,
     pub(super) step: u32,
     pub(super) asked: Option<(String, String)>,
+    /// It changes files, and not all that it proposed was written.
+    pub(super) partly: bool,
     /// The same file had been read before.
     pub(super) again: bool,
 }
@@ -58,8 +60,14 @@ impl CallSummary {
             took: call.took,
             step: call.step,
             asked: call.asked.clone(),
+            partly: call.is_partial(),
             again,
         }
+    }
+
+    /// The person accepted some of its hunks, not all.
+    pub(super) fn is_partial(&self) -> bool {
+        self.state == CallState::Done && self.partly
     }
 
     pub(super) fn reads(&self) -> bool {

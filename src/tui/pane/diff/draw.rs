@@ -120,7 +120,7 @@ impl View {
         choices: Option<&Choices>,
         look: Look<'_>,
     ) {
-        if choices.is_none() || at.is_none() || at != self.focus() {
+        if !(choices.is_some() || self.acts) || self.on_head || at.is_none() || at != self.focus() {
             return;
         }
         for y in (y..y + rows as isize).filter_map(|y| u16::try_from(y).ok()) {
@@ -134,6 +134,9 @@ impl View {
         let room = usize::from(x.saturating_sub(3));
         let spans = paint::path(&file.path, room, bold(look.theme, Role::Path), look);
         pen.spans(1, y, &spans, room);
+        if self.on_head && self.focus().is_some_and(|(focus, _)| focus == f) {
+            pen.select(y, 1, look);
+        }
     }
 
     fn hunk_line(
@@ -148,7 +151,7 @@ impl View {
         let theme = look.theme;
         let dim = theme.style(Role::Dim);
         let hunk = &self.files[f].hunks[h];
-        let focus = choices.is_some() && self.focus() == Some((f, h));
+        let focus = (choices.is_some() || self.acts) && !self.on_head && self.focus() == Some((f, h));
         let total: usize = self.files.iter().map(|v| v.hunks.len()).sum();
         let number = self.files[..f].iter().map(|v| v.hunks.len()).sum::<usize>() + h + 1;
         let title = say::hunk_of(&thousands(number), &thousands(total));

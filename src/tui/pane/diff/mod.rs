@@ -37,8 +37,8 @@ pub use view::View;
 use super::paint::{self, Pen, bold, span};
 use super::{Ctx, Look, Mark, PaneId, Waiting};
 use crate::messages::{count, diff as say};
-use crate::proposal::{Counts, FileChange, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
-use crate::protocol::{EventBody, Listing, Outcome, Query};
+use crate::proposal::{Counts, FileChange, HunkCount, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
+use crate::protocol::{EventBody, Listing, Outcome, Query, UNDO};
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{LineFor, LineInput, PaneEffect};
@@ -89,7 +89,8 @@ impl Diff {
         // A restore is what the person asked for, but for what was changed outside nebula.
         for (f, file) in proposal.files.iter().enumerate() {
             let preview = previews.iter().find(|preview| preview.path == file.path);
-            if preview.is_some_and(|preview| !matches!(preview.status, RestoreStatus::Foreign { .. })) {
+            let own = preview.is_none() && file.by == UNDO;
+            if own || preview.is_some_and(|preview| !matches!(preview.status, RestoreStatus::Foreign { .. })) {
                 page.choices.accept(f);
             }
         }
@@ -113,11 +114,9 @@ impl Diff {
         }
         let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == id) else { return };
         page.stage = Stage::Settled(match outcome {
-            Outcome::Applied { hunks, .. } if hunks.rejected > 0 => {
-                Settled::Part(hunks.accepted, hunks.accepted + hunks.rejected)
-            }
+            Outcome::Applied { hunks, .. } if hunks.rejected > 0 => Settled::Part(*hunks),
             Outcome::Applied { .. } => Settled::Said(say::written()),
-            Outcome::Refused => Settled::Part(0, page.choices.total()),
+            Outcome::Refused => Settled::Part(HunkCount { accepted: 0, rejected: page.choices.total() }),
             Outcome::Conflict { .. } => Settled::Said(say::not_written_changed()),
             Outcome::Failed(_) => Settled::Said(say::not_written()),
             Outcome::Withdrawn => Settled::Said(say::withdrawn()),
@@ -292,7 +291,7 @@ impl Diff {
             Action::UndoCall | Action::UndoTurn => page.stage == Stage::Session && page.view.focus().is_some(),
             Action::UndoDecision => open && page.can_undo(),
             Action::NextHunk | Action::PreviousHunk => page.view.hunks().nth(1).is_some(),
-            Action::NextFile | Action::PreviousFile => page.proposal.files.len() > 1,
+            Action::NextFile | Action::PreviousFile => page.proposal.files.len() > 1 || page.stage == Stage::Session,
             Action::NextMatch | Action::PreviousMatch => !page.view.words.is_empty(),
             Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => true,
             Action::First | Action::Last | Action::Search | Action::Copy => true,
@@ -308,6 +307,10 @@ impl Diff {
         if page.stage == Stage::Session && matches!(action, Action::UndoDecision | Action::UndoCall | Action::UndoTurn)
         {
             return page.undo_part(action);
+        }
+        if page.stage == Stage::Session && matches!(action, Action::NextFile | Action::PreviousFile) {
+            page.view.focus_head(action == Action::NextFile);
+            return Vec::new();
         }
         let decides = page.is_open() && self.held != Some(page.proposal.id);
         let effects = if decides { decide(page, action) } else { None };

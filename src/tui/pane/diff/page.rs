@@ -6,7 +6,7 @@ use super::choices::{Choices, Standing};
 use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say};
-use crate::proposal::{Choice, FileChange, Proposal};
+use crate::proposal::{Choice, FileChange, HunkCount, Proposal};
 use crate::protocol::{Command, Comment, RestoreRequest};
 use crate::tui::action::Action;
 use crate::tui::app::{EditFor, Effect, LineFor, PaneEffect};
@@ -65,7 +65,7 @@ pub(super) enum Settled {
     /// In these words.
     Said(&'static str),
     /// So many of its hunks were written.
-    Part(usize, usize),
+    Part(HunkCount),
 }
 
 impl Settled {
@@ -73,14 +73,16 @@ impl Settled {
     pub fn words(self) -> String {
         match self {
             Settled::Said(words) => words.to_string(),
-            Settled::Part(n, all) => say::written_of(&n, &count::hunks(all)),
+            Settled::Part(HunkCount { accepted: 0, rejected: 1 }) => say::not_written().into(),
+            Settled::Part(n) => say::written_of(&n.accepted, &count::hunks(n.accepted + n.rejected)),
         }
     }
 }
 
 impl DiffPage {
     pub fn new(proposal: Arc<Proposal>, stage: Stage) -> Self {
-        let view = View::new(&proposal, Heads::All);
+        let mut view = View::new(&proposal, Heads::All);
+        view.acts = stage == Stage::Session;
         let choices = Choices::of(&proposal);
         DiffPage {
             edited: (*proposal).clone(),
@@ -256,17 +258,18 @@ impl DiffPage {
         vec![PaneEffect::send(Command::Decide(self.proposal.id, decision))]
     }
 
-    /// Takes back a part of what the session changed: the hunk in focus, the file's last change with its call, or with
-    /// its turn.
+    /// Takes back a part of what the session changed: the hunk in focus, or the file whose head is; all that the call
+    /// changed which made it; all that its turn changed.
     pub fn undo_part(&self, action: Action) -> Vec<PaneEffect> {
         let Some((f, h)) = self.view.focus() else { return Vec::new() };
         let Some(file) = self.proposal.files.get(f) else { return Vec::new() };
         let path = file.path.clone();
+        let lines = file.hunks.get(h).filter(|_| !self.view.on_head).map(|hunk| hunk.after.clone());
         let request = match action {
-            Action::UndoCall => RestoreRequest::LastOf { path, turn: false },
-            Action::UndoTurn => RestoreRequest::LastOf { path, turn: true },
+            Action::UndoCall => RestoreRequest::Origin { path, lines, turn: false },
+            Action::UndoTurn => RestoreRequest::Origin { path, lines, turn: true },
             _ => {
-                let then = super::choices::without(file, h);
+                let then = if self.view.on_head { file.before.clone() } else { super::choices::without(file, h) };
                 RestoreRequest::State { path, now: Box::new(file.after.clone()), then: Box::new(then) }
             }
         };

@@ -52,7 +52,7 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
     let path_room = longest(&|f| cells(&f.path)).min(usize::from(pen.width()).saturating_sub(taken).max(12)) + 2;
     for (y, (((f, file), marks), note)) in seen.into_iter().zip(marks).zip(notes).enumerate() {
         let y = y as u16;
-        let here = choices.is_some() && f == focus;
+        let here = (choices.is_some() || view.acts) && f == focus;
         pen.spans(1, y, &marks, mark_room);
         let name = if here { bold(theme, Role::Path) } else { theme.style(Role::Path) };
         pen.spans(x_path, y, &paint::path(&file.path, path_room - 2, name, look), path_room - 2);

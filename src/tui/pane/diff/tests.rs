@@ -7,7 +7,7 @@ use super::rows::{FileView, Row, Show};
 use super::*;
 use crate::proposal::Choice;
 use crate::proposal::{Consent, Decision, Rung};
-use crate::protocol::Command;
+use crate::protocol::{Command, RestoreRequest};
 use crate::tui::app::{EditFor, Effect};
 use crate::tui::pane::testing::{self, Screen, change, proposal, screen, shop};
 use crate::tui::theme::Theme;
@@ -435,7 +435,10 @@ fn a_restore_that_was_left_gives_the_last_diff_back() {
     diff.apply(&EventBody::Proposed(Arc::new(restore), previews), 0);
     diff.apply(&EventBody::Settled(ProposalId(8), Outcome::Withdrawn), 0);
     let page = diff.page.as_ref().expect("the last diff");
-    assert_eq!((page.proposal.id, page.stage), (ProposalId(7), Stage::Settled(Settled::Part(0, 3))));
+    assert_eq!(
+        (page.proposal.id, page.stage),
+        (ProposalId(7), Stage::Settled(Settled::Part(HunkCount { accepted: 0, rejected: 3 })))
+    );
 }
 
 #[test]
@@ -481,4 +484,46 @@ fn all_further_edits_are_approved_on_the_second_press() {
     // Another key in between begins anew.
     assert!(matches!(&act(&mut diff, &[Action::Down, Action::AcceptSession])[..], [PaneEffect::Say(_)]));
     assert!(decision(&act(&mut diff, &[Action::AcceptSession])).for_session);
+}
+
+/// What an action in the session's diff asks to be restored.
+fn restored(diff: &mut Diff, actions: &[Action]) -> RestoreRequest {
+    match act(diff, actions).pop() {
+        Some(PaneEffect::Run(Effect::Send(Command::Restore(request)))) => request,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_part_of_what_the_session_changed_is_undone() {
+    let mut diff = Diff::default();
+    measure(&mut diff, 140, 35);
+    diff.take_session(Some(Arc::new(shop())));
+    assert!(diff.show_session());
+    let files = shop().files;
+    let state = |request| match request {
+        RestoreRequest::State { path, then, .. } => (path, *then),
+        other => panic!("{other:?}"),
+    };
+    // The hunk in focus, which the screen marks.
+    assert!(drawn(&diff, "dark").text().contains("▌hunk 1 of 3"), "{}", drawn(&diff, "dark").text());
+    let (path, then) = state(restored(&mut diff, &[Action::UndoDecision]));
+    assert!(path == files[0].path && then != files[0].before && then != files[0].after);
+    // The head of its file: all of it.
+    let (path, then) = state(restored(&mut diff, &[Action::PreviousFile, Action::UndoDecision]));
+    assert_eq!((path, &then), (files[0].path.clone(), &files[0].before));
+    assert!(drawn(&diff, "dark").text().contains(&format!("▌{}", files[0].path)), "{}", drawn(&diff, "dark").text());
+    // The call that made the hunk, and its turn.
+    let lines = files[0].hunks[1].after.clone();
+    let request = restored(&mut diff, &[Action::NextHunk, Action::UndoCall]);
+    assert_eq!(
+        request,
+        RestoreRequest::Origin { path: files[0].path.clone(), lines: Some(lines.clone()), turn: false }
+    );
+    let request = restored(&mut diff, &[Action::UndoTurn]);
+    assert_eq!(request, RestoreRequest::Origin { path: files[0].path.clone(), lines: Some(lines), turn: true });
+    // None of them writes at once: what they ask for comes as a proposal, accepted but for Enter.
+    let file = FileChange::new("a.rs", State::file(*b"two\n"), State::file(*b"one\n"), UNDO, &[]);
+    diff.apply(&EventBody::Proposed(Arc::new(proposal(vec![file])), Vec::new()), 0);
+    assert_eq!(diff.undecided(), Some((0, 1)));
 }

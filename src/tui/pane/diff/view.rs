@@ -33,6 +33,10 @@ pub struct View {
     /// A key moved it.
     moved: bool,
     pub(super) focus: Option<(usize, usize)>,
+    /// The head of the file in focus has the focus, not its hunk.
+    pub(super) on_head: bool,
+    /// What is in focus can be acted on, though nothing waits for a decision.
+    pub(super) acts: bool,
     pub(super) words: String,
 }
 
@@ -88,6 +92,8 @@ impl View {
             top: 0,
             moved: false,
             focus: None,
+            on_head: false,
+            acts: false,
             words: String::new(),
         };
         let first = view.hunks().next();
@@ -355,7 +361,9 @@ impl View {
         }
         let rows = self.laid.at(seen.start)..=self.laid.at(seen.end.saturating_sub(1));
         let hunk = rows.filter_map(|i| self.laid.rows.get(i)).find_map(hunk_of);
-        self.focus = hunk.or(self.focus);
+        if hunk.is_some() {
+            (self.focus, self.on_head) = (hunk, false);
+        }
     }
 
     /// Rows of half a page.
@@ -365,8 +373,20 @@ impl View {
 
     /// Gives hunk `at` the focus and brings it into view.
     pub fn set_focus(&mut self, at: (usize, usize)) {
-        (self.focus, self.moved) = (Some(at), true);
+        (self.focus, self.moved, self.on_head) = (Some(at), true, false);
         self.show_focus();
+    }
+
+    /// Gives the head of a file the focus: of the next one, of this one, or of the one before.
+    pub fn focus_head(&mut self, forward: bool) {
+        let here = self.focus.filter(|_| !forward && !self.on_head).map(|(f, _)| (f, 0));
+        let Some(at) = here.or_else(|| self.file_by(if forward { 1 } else { -1 })) else { return };
+        self.set_focus(at);
+        self.on_head = true;
+        let head = |(f, row): &(u32, Row)| *f as usize == at.0 && matches!(row, Row::Head);
+        if let Some(row) = self.laid.rows.iter().position(head) {
+            self.top = self.laid.tops[row].min(self.last_top());
+        }
     }
 
     /// The hunk so many further on (or back), if there is one.
@@ -434,6 +454,7 @@ impl View {
         let Some(row) = self.laid.rows.get(self.laid.at(self.top + usize::from(y))) else { return };
         let head = matches!(row.1, Row::Head).then_some((row.0 as usize, 0));
         let head = head.filter(|(f, _)| !self.files[*f].hunks.is_empty());
+        self.on_head = self.acts && head.is_some();
         self.focus = hunk_of(row).or(head).or(self.focus);
     }
 }

@@ -330,14 +330,14 @@ fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
             spans
         }
         (CallState::Running, _) => vec![span(say::running(), dim)],
-        (CallState::Refused, _) if !call.summary.is_empty() && call.counts.is_some() => {
+        (CallState::Refused, _) if !call.summary.is_empty() && call.summary != "refused" && call.counts.is_some() => {
             vec![span(call.summary.as_str(), removed)]
         }
         (CallState::Refused, _) => vec![span(say::rejected(), removed)],
         (CallState::Failed, _) => vec![span(say::failed(), removed)],
         (CallState::Interrupted, _) => vec![span(say::interrupted(), dim)],
         // Written in part: how much of it says more than the lines that were proposed.
-        (CallState::Done, Some(_)) if !call.summary.is_empty() && call.reason.is_some() => {
+        _ if call.is_partial() => {
             vec![span(call.summary.as_str(), ctx.theme.style(Role::Attention))]
         }
         (_, Some(counts)) if counts.added + counts.removed > 0 => paint::counts(counts, paint::look(ctx)),

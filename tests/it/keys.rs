@@ -1,0 +1,333 @@
+//! Every key that `?` lists in a context does something there, and every key that is not listed does nothing.
+
+use std::collections::BTreeSet;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use nebula::protocol::*;
+use nebula::tui::action::{Action, Context, GROUPS};
+use nebula::tui::app::{Msg, Options, Start};
+use nebula::tui::keys::{Chord, KeyMatch, Keys};
+use nebula::tui::popup::help;
+use nebula::tui::theme::Depth;
+
+use crate::frames::{restoring, serve};
+use crate::scenes::*;
+
+type Scene = (&'static str, fn() -> Stage);
+
+/// A screen of a usual size, in colours that no terminal limits.
+fn stage(start: Start, scene: impl Fn(&mut Stage)) -> Stage {
+    let options = Options { theme: Some("dark".into()), start, ..Options::default() };
+    let mut stage = Stage::of_depth(140, 42, options, Depth::True);
+    scene(&mut stage);
+    stage.wait(3_000);
+    stage
+}
+
+fn main_screen(scene: impl Fn(&mut Stage), keys: &str) -> Stage {
+    stage(Start::default(), |stage| {
+        scene(stage);
+        stage.wait(3_000);
+        stage.keys(keys);
+    })
+}
+
+fn said(stage: &mut Stage) {
+    stage.tell(opened(status()));
+    for n in 0..40 {
+        let text = format!("message {n}");
+        stage.item(Item::User { text, at: NOW, attached: Vec::new() });
+        stage.item(Item::Answer { text: format!("A long answer number {n}.\n\n```rust\nfn f() {{}}\n```\n") });
+        let mut call = call("readFile", "src/cart.rs", if n % 3 == 0 { CallState::Failed } else { CallState::Done });
+        call.preview = (0..9).map(|n| PreviewLine { sign: ' ', text: format!("line {n}") }).collect();
+        call.result = Some("line\n".repeat(90));
+        stage.item(Item::Call(call));
+    }
+}
+
+fn changed(stage: &mut Stage) {
+    said(stage);
+    stage.tell(EventBody::Settled(
+        nebula::proposal::ProposalId(0),
+        Outcome::Applied { hunks: nebula::proposal::HunkCount { accepted: 1, rejected: 0 }, changeset: None },
+    ));
+    stage.answer(|q| *q == Query::SessionDiff, Listing::SessionDiff(Some(std::sync::Arc::new(proposal()))));
+}
+
+/// The states in which the keys of a context are tried.
+fn scenes(context: Context) -> Vec<Scene> {
+    match context {
+        Context::Global | Context::Pane => Vec::new(),
+        Context::Input => vec![
+            ("idle", || main_screen(said, "")),
+            ("a draft", || main_screen(said, "one two\u{20}three<left><left><ctrl-k><ctrl-_><home><right>")),
+            ("a draft, redo", || main_screen(said, "one<enter>two<ctrl-_>")),
+            ("scrolled up", || main_screen(said, "<pageup><pageup><pageup>")),
+            ("a turn", || main_screen(working, "queued<enter>")),
+            ("something deleted", || main_screen(said, "one two<ctrl-w>")),
+            ("the first screen", || {
+                stage(Start::New, |s| {
+                    s.tell(opened(status()));
+                    choosing(s)
+                })
+            }),
+            ("two lines", || main_screen(said, "one<ctrl-j>two<home>")),
+            ("a question, left", || main_screen(asking, "<esc>")),
+        ],
+        Context::Chat => vec![
+            ("the end", || main_screen(said, "<f5>[[")),
+            ("the beginning", || main_screen(said, "<f5>gg]")),
+            ("a hit", || main_screen(said, "<f5>/answer<enter>")),
+            ("a message", || main_screen(said, "<f5>[[[")),
+            ("another", || main_screen(said, "<f5>[[")),
+            ("a notice", || main_screen(failing, "<f5>[")),
+            ("its neighbour", || main_screen(failing, "<f5>[[")),
+        ],
+        Context::Tools => vec![
+            ("the end", || main_screen(said, "<f4>[[")),
+            ("the beginning", || main_screen(said, "<f4>gg]")),
+            ("a hit", || main_screen(said, "<f4>/src<enter>")),
+            ("a call", || main_screen(said, "<f4>[<enter>/line<enter>")),
+        ],
+        Context::Diff => vec![
+            ("a proposal", || main_screen(proposing, "]")),
+            ("a decision", || main_screen(proposing, "y")),
+            ("its end", || main_screen(proposing, "]]/price<enter>G")),
+            ("a small screen", || {
+                let mut stage = main_screen(proposing, "");
+                stage.resize(100, 16);
+                stage.keys("/price<enter>");
+                stage
+            }),
+            ("its reason", || {
+                main_screen(
+                    |s| {
+                        s.tell(opened(status()));
+                        s.tell(EventBody::TurnStarted(TurnId(1)));
+                        s.item(Item::Answer { text: "First.\n\nSecond.\n\nThird.\n\nFourth.\n\nFifth.".into() });
+                        let proposal = std::sync::Arc::new(proposal());
+                        s.tell(EventBody::Proposed(proposal, Vec::new()));
+                    },
+                    "]",
+                )
+            }),
+            ("the session", || main_screen(changed, "<f2>]")),
+            ("the session, last hunk", || main_screen(changed, "<f2>]]]/price<enter>G")),
+        ],
+        Context::Archive => vec![
+            ("changesets", || main_screen(browsing, "j")),
+            ("the end", || main_screen(browsing, "Gk")),
+            ("a file", || main_screen(comparing, "")),
+            ("a file in time", || main_screen(comparing, "<left><left>p<right>")),
+            ("a restore", || main_screen(restoring, "")),
+            ("a restore, below", || main_screen(restoring, "jjj")),
+            ("filtered", || main_screen(browsing, "/a<enter>")),
+        ],
+        Context::Line => vec![
+            ("a search", || main_screen(said, "<f5>/one two<left><left>")),
+            ("a comment", || main_screen(proposing, "cwhy so<left><left>")),
+        ],
+        Context::Completion => vec![
+            ("files", || main_screen(mentioning, "<down>")),
+            ("files, unscrolled", || {
+                let mut stage = main_screen(mentioning, "");
+                stage.resize(140, 16);
+                stage
+            }),
+            ("files on a low screen", || {
+                let mut stage = main_screen(mentioning, "");
+                stage.resize(140, 16);
+                stage.keys("<ctrl-d>");
+                stage
+            }),
+        ],
+        Context::List => vec![
+            ("commands", || main_screen(said, "/o<left>")),
+            ("more", || main_screen(said, "/<down><down><down><down><down>")),
+        ],
+        Context::Viewer => vec![
+            ("help", || main_screen(said, "<f1>")),
+            ("help, scrolled", || {
+                let mut s = main_screen(said, "<f1>");
+                s.resize(60, 16);
+                s.keys("jjj");
+                s
+            }),
+        ],
+        Context::Question => vec![("choices", || main_screen(asking, "<down>"))],
+        Context::Sessions => vec![("the list", || {
+            stage(Start::New, |s| {
+                s.tell(opened(status()));
+                choosing(s);
+                s.keys("<down><down>")
+            })
+        })],
+        Context::NoModel => vec![
+            ("tour", || {
+                stage(Start::WithoutModel, |s| {
+                    choosing(s);
+                    without_model(s);
+                    s.keys("<up>")
+                })
+            }),
+            ("connect", || {
+                stage(Start::WithoutModel, |s| {
+                    choosing(s);
+                    without_model(s);
+                    s.keys("<down>")
+                })
+            }),
+        ],
+    }
+}
+
+/// The list of changesets.
+fn browsing(stage: &mut Stage) {
+    said(stage);
+    stage.keys("<f3>");
+    serve(stage);
+}
+
+/// A file compared with the present one.
+fn comparing(stage: &mut Stage) {
+    stage.tell(opened(status()));
+    stage.keys("<f3>z");
+    serve(stage);
+    stage.keys("j");
+    serve(stage);
+}
+
+/// Every key of a usual keyboard, with what a terminal can tell of its modifiers.
+fn keyboard() -> Vec<KeyEvent> {
+    let plain = |code| KeyEvent::new(code, KeyModifiers::NONE);
+    let mut keys: Vec<KeyEvent> = (' '..='~').map(|c| plain(KeyCode::Char(c))).collect();
+    keys.extend(('a'..='z').map(|c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL)));
+    keys.extend(('a'..='z').map(|c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::ALT)));
+    keys.extend((1..=12).map(|n| plain(KeyCode::F(n))));
+    let named = [
+        KeyCode::Enter,
+        KeyCode::Esc,
+        KeyCode::Tab,
+        KeyCode::Backspace,
+        KeyCode::Delete,
+        KeyCode::Insert,
+        KeyCode::Home,
+        KeyCode::End,
+        KeyCode::PageUp,
+        KeyCode::PageDown,
+        KeyCode::Up,
+        KeyCode::Down,
+        KeyCode::Left,
+        KeyCode::Right,
+    ];
+    for modifiers in [KeyModifiers::NONE, KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::SHIFT] {
+        keys.extend(named.iter().map(|code| KeyEvent::new(*code, modifiers)));
+    }
+    keys.push(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT));
+    keys.extend(['_', '/'].map(|c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL)));
+    keys.extend(['_', '/'].map(|c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::ALT)));
+    keys
+}
+
+/// Letters are text here.
+fn takes_text(context: Context) -> bool {
+    matches!(
+        context,
+        Context::Input | Context::Line | Context::Completion | Context::List | Context::Sessions | Context::Question
+    )
+}
+
+/// What a key can change: the picture with its cursor, and what was sent.
+fn seen(stage: &Stage) -> (String, usize) {
+    (stage.text(), stage.effects.len())
+}
+
+/// Whether a key is neither listed in a context, nor the beginning of a sequence, nor text where text is typed.
+fn is_unlisted(keys: &Keys, context: Context, event: &KeyEvent) -> bool {
+    let Some(chord) = Chord::of(event) else { return false };
+    match keys.find(context, &[chord]) {
+        KeyMatch::Action(action) => !help::listed(context).contains(&action),
+        KeyMatch::Begun => false,
+        KeyMatch::Nothing => chord.letter().is_none() || !takes_text(context),
+    }
+}
+
+#[test]
+fn keys_that_are_not_listed_do_nothing() {
+    let keys = Keys::default();
+    let mut wrong = Vec::new();
+    for (context, name) in Context::ALL {
+        for (scene, make) in scenes(context) {
+            let mut stage = make();
+            assert_eq!(stage.app.context(), context, "{name}, {scene}:\n{}", stage.text());
+            let before = seen(&stage);
+            let unlisted: Vec<KeyEvent> =
+                keyboard().into_iter().filter(|key| is_unlisted(&keys, context, key)).collect();
+            // A screen is drawn for every few keys; where it differs, for each of them.
+            for few in unlisted.chunks(8) {
+                few.iter().for_each(|event| stage.say(Msg::Key(*event)));
+                if seen(&stage) == before {
+                    continue;
+                }
+                for event in few {
+                    stage = make();
+                    stage.say(Msg::Key(*event));
+                    if seen(&stage) != before {
+                        wrong.push(format!("{name}, {scene}: {event:?}"));
+                    }
+                }
+                stage = make();
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "keys that are not listed and do something:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn keys_that_are_listed_do_something() {
+    let keys = Keys::default();
+    let mut idle: BTreeSet<String> = BTreeSet::new();
+    for (context, name) in Context::ALL.into_iter().filter(|(context, _)| !scenes(*context).is_empty()) {
+        let means = |event: &KeyEvent| match keys.find(context, &[Chord::of(event)?]) {
+            KeyMatch::Action(action) => Some(action),
+            _ => None,
+        };
+        let listed = help::listed(context);
+        // Where a list of files is open under the input, most of the input's keys are proved with the input.
+        let own = |action: &Action| context != Context::Completion || ours(context, *action);
+        let mut left: BTreeSet<Action> = keyboard().iter().filter_map(means).collect();
+        left.retain(|action| listed.contains(action) && own(action) && !rests(context, *action));
+        for (_, make) in scenes(context) {
+            let mut stage = make();
+            let mut before = seen(&stage);
+            for event in keyboard() {
+                let Some(action) = means(&event).filter(|action| left.contains(action)) else { continue };
+                stage.say(Msg::Key(event));
+                if seen(&stage) != before {
+                    left.remove(&action);
+                    stage = make();
+                    before = seen(&stage);
+                }
+            }
+        }
+        idle.extend(left.iter().map(|action| format!("{name}: {}", action.name())));
+    }
+    assert!(idle.is_empty(), "keys that are listed and do nothing:\n{}", Vec::from_iter(idle).join("\n"));
+}
+
+/// Whether a context has a line of its own for an action.
+fn ours(context: Context, action: Action) -> bool {
+    GROUPS.iter().any(|group| group.context == context && group.actions.contains(&action))
+}
+
+/// Whether there is nothing to see of an action by design: the pane whose key it is has the keys already.
+fn rests(context: Context, action: Action) -> bool {
+    matches!(
+        (context, action),
+        (Context::Chat, Action::FocusChat)
+            | (Context::Tools, Action::FocusTools)
+            | (Context::Archive, Action::FocusArchive)
+            | (Context::Diff, Action::FocusDiff)
+            | (Context::Question, Action::FocusQuestion)
+    )
+}
