@@ -1,6 +1,9 @@
 //! What `nebula chat` says. The words that are typed there are English.
 
 messages! {
+    plan: "plan", "計画";
+    agent: "agent", "エージェント";
+    attached(path, range, size): "attached: {path}{range}, {size}", "添付: {path}{range}、{size}";
     no_model: "no model", "モデルなし";
     opened(version, workspace, mode, model): "nebula {version}, {workspace}, {mode}, {model}. Type help for the words, Ctrl-D to end.", "nebula {version}、{workspace}、{mode}、{model}。helpで使える語を表示、Ctrl-Dで終了。";
     help: "Type a message and Enter. Words: help, undo, redo, /plan, /agent, /new, /model NAME, quit.\nOn a proposal: y 1 3, n 2 because ..., all, none, show 2, undo. Ctrl-C stops a turn, Ctrl-D ends.", "メッセージを入力してEnter。使える語: help, undo, redo, /plan, /agent, /new, /model NAME, quit。\n提案に対して: y 1 3, n 2 because ..., all, none, show 2, undo。Ctrl-Cでターンを停止、Ctrl-Dで終了。";

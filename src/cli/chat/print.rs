@@ -5,11 +5,10 @@ use std::io::{self, Write};
 
 use super::words::Review;
 use crate::cli::out::{self, Out};
-use crate::cli::print;
 use crate::messages::times::duration;
 use crate::messages::{count, diff, line as say, verbs};
 use crate::proposal::{Counts, FileChange, Hunk, HunkKind, Proposal, Rung};
-use crate::protocol::{Call, CallState, Item, ItemId, Notice, Outcome, Question, SessionInfo, Status};
+use crate::protocol::{Attached, Call, CallState, Item, ItemId, Mode, Notice, Outcome, Question, SessionInfo, Status};
 use crate::text::number::thousands;
 
 /// Changed lines of a hunk that are printed before `show` is needed.
@@ -70,7 +69,11 @@ impl Printer {
     pub fn opened(&mut self, info: &SessionInfo) -> io::Result<()> {
         self.status = info.status.clone();
         let model = info.status.model.clone().unwrap_or_else(|| say::no_model().into());
-        let (version, workspace, mode) = (env!("CARGO_PKG_VERSION"), &info.status.workspace, info.status.mode.word());
+        let (version, workspace) = (env!("CARGO_PKG_VERSION"), &info.status.workspace);
+        let mode = match info.status.mode {
+            Mode::Plan => say::plan(),
+            Mode::Agent => say::agent(),
+        };
         self.say(&say::opened(&version, workspace, &mode, &model))
     }
 
@@ -89,9 +92,7 @@ impl Printer {
             }
             Item::Call(call) => self.call(id, call),
             Item::Notice(notice) => self.notice(notice),
-            Item::User { attached, .. } => {
-                attached.iter().try_for_each(|a| self.say(&print::attached(a).replacen("attached", "attached:", 1)))
-            }
+            Item::User { attached, .. } => attached.iter().try_for_each(|a| self.say(&attachment(a))),
             Item::Rules(rules) => rules.iter().try_for_each(|r| self.say(&say::rule(&r.path, &r.reason))),
             Item::Thinking { .. } => Ok(()),
         }
@@ -240,6 +241,13 @@ impl Printer {
 /// Returns the hunks of all files, in the order of their numbers.
 fn hunks(proposal: &Proposal) -> impl Iterator<Item = (&FileChange, &Hunk)> {
     proposal.files.iter().flat_map(|file| file.hunks.iter().map(move |hunk| (file, hunk)))
+}
+
+/// `attached: src/cart.rs:1-9, 38 lines`.
+fn attachment(a: &Attached) -> String {
+    let range = a.range.map(|(from, to)| format!(":{from}-{to}")).unwrap_or_default();
+    let size = a.lines.map_or_else(|| count::size(a.bytes as u64), count::lines);
+    say::attached(&a.path, &range, &size)
 }
 
 /// `3 added, 1 removed`.
