@@ -110,8 +110,11 @@ impl Store {
             let graph = self.state.graph();
             self.placed.retain(|id, _| graph.has(*id));
         }
-        let behind = self.offset.saturating_sub(self.marked.unwrap_or(self.placed_from));
-        if behind > CHECKPOINT_AFTER_BYTES || self.placed.len() > CHECKPOINT_AFTER_OPS {
+        let from = self.marked.unwrap_or(self.placed_from);
+        // Each checkpoint writes most definitions of a large store anew, so those of a large store are further apart.
+        let (bytes, ops) = (from / 10, self.state.graph().len() / 10);
+        let behind = self.offset.saturating_sub(from);
+        if behind > bytes.max(CHECKPOINT_AFTER_BYTES) || self.placed.len() > ops.max(CHECKPOINT_AFTER_OPS) {
             self.checkpoint();
         }
         Ok(())

@@ -43,9 +43,9 @@ use archive::base::Base;
 use checkpoint::{Opened, Progress, Source};
 use position::{Chain, LogPosition, fold_chain};
 
-/// How many bytes of log the checkpoint may lag behind.
+/// How many bytes of log the checkpoint may lag behind; a tenth of the log, where that is more.
 const CHECKPOINT_AFTER_BYTES: u64 = 4 << 20;
-/// How many ops the checkpoint may lag behind.
+/// How many ops the checkpoint may lag behind; a tenth of all, where that is more.
 const CHECKPOINT_AFTER_OPS: usize = 10_000;
 
 /// An open store.
