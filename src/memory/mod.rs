@@ -17,6 +17,8 @@ mod changesets;
 mod error;
 mod handle;
 mod messages;
+mod notice;
+mod options;
 mod projects;
 pub mod rag;
 mod search;
@@ -28,7 +30,6 @@ mod usage;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ pub use changesets::{
 pub use error::{Error, Trouble};
 pub use handle::MemoryHandle;
 pub use messages::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
+pub use notice::{Listener, Notice};
+pub use options::Options;
 pub use projects::StoredArchiveSize;
 pub use search::Hit;
 pub use sessions::{NewSession, Session, SessionUse, Summary, Totals};
@@ -49,82 +52,8 @@ use store::Store;
 
 use crate::text::time::now as now_ms;
 
-/// Where memory is and how patient it is.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The database file; its folder is made (0700) if it is missing.
-    pub path: PathBuf,
-    /// The folder of the locks that live sessions hold.
-    pub locks: PathBuf,
-    /// How long a locked database is waited for before memory goes on in RAM.
-    pub wait: Duration,
-    /// How often, while memory lives in RAM for a cause that passes, the file is tried again.
-    pub retry: Duration,
-}
-
-impl Options {
-    /// Opens `memory.db` and `locks/` in nebula's own folder, with a timeout of five seconds.
-    pub fn in_folder(home: &Path) -> Self {
-        Options {
-            path: home.join("memory.db"),
-            locks: home.join("locks"),
-            wait: Duration::from_secs(5),
-            retry: Duration::from_secs(1),
-        }
-    }
-
-    /// Opens memory for a person without a home: nothing can be stored, and memory lives in RAM.
-    pub fn nowhere() -> Self {
-        let none = Path::new(store::NOWHERE);
-        Options { wait: Duration::ZERO, ..Options::in_folder(none) }
-    }
-}
-
-/// A notice about the database for the person.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
-    /// It was damaged: it was moved aside, and a new one begun.
-    MovedAside {
-        /// Its new name.
-        to: PathBuf,
-    },
-    /// It is locked; memory waits for it. Said once a wait, while it lasts.
-    Waiting,
-    /// It cannot be written; the session goes on in RAM until [`Memory::reconnect`] succeeds.
-    InMemoryOnly {
-        /// Why.
-        trouble: Trouble,
-    },
-    /// It is written again, and holds what was stored in RAM.
-    Back,
-    /// Posted work failed.
-    Failed {
-        /// The error, and how to resolve it.
-        error: String,
-    },
-}
-
-impl std::fmt::Display for Notice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Notice::MovedAside { to } => {
-                write!(f, "memory was damaged: it is kept as {}, and a new one was begun", to.display())
-            }
-            Notice::Waiting => write!(f, "memory is locked by another program; waiting for it"),
-            Notice::InMemoryOnly { trouble } => {
-                write!(f, "{}: this session is kept in RAM only", trouble.word())
-            }
-            Notice::Back => write!(f, "memory is written again; nothing was lost"),
-            Notice::Failed { error } => write!(f, "{error}"),
-        }
-    }
-}
-
 /// How long the end of the program waits for another writer.
 const LAST_WAIT: Duration = Duration::from_millis(500);
-
-/// Called with what happens during a call into memory. It must not call memory itself.
-pub type Listener = Box<dyn Fn(Notice) + Send + Sync>;
 
 /// The memory of all sessions.
 pub struct Memory {

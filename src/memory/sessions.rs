@@ -289,7 +289,7 @@ impl Memory {
         let now = now_ms();
         store.write(Safety::Full, Some(id), |tx| {
             tx.execute("UPDATE session_meta SET updated_ms = ?2 WHERE session_id = ?1", params![id, now])?;
-            super::search::index_pending(tx)
+            super::search::pending::index(tx)
         })
     }
 

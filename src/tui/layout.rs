@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::pane::PaneId;
+use super::pane::id::PaneId;
 
 /// Below this many columns or rows there is only a notice.
 pub const SMALLEST: (u16, u16) = (40, 10);

@@ -18,6 +18,8 @@ pub mod glyphs;
 pub mod input;
 pub mod keys;
 pub mod layout;
+pub mod look;
+pub mod msg;
 pub mod pane;
 pub mod popup;
 mod run;

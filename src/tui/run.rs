@@ -10,7 +10,8 @@ use crossterm::event::Event as Input;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-use super::app::{App, EditFor, Effect, Exit, Msg, Options};
+use super::app::{App, Options};
+use super::msg::{EditFor, Effect, Exit, Msg};
 use super::terminal::{Abilities, Late, Sorted, TerminalScreen, Typed, editor, restore_on_panic};
 use super::text::highlight::Highlighter;
 use crate::protocol::{Addressed, Command, Event, EventBody};

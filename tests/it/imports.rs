@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use crate::rules::without_tests;
+
 /// Circles that still stand: each lies wholly within one group of files or folders. One that is gone leaves this list.
 const STANDING: &[&[&str]] = &[];
 
@@ -82,7 +84,7 @@ fn read(root: &Path, dir: &Path, out: &mut BTreeMap<String, String>) {
         let tests = name.contains("tests/") || name.ends_with("tests.rs");
         if name.ends_with(".rs") && !starts && !tests {
             let text = fs::read_to_string(&path).expect("a readable source");
-            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            let text = without_tests(&text);
             let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
             out.insert(name, without_scopes(&code.collect::<Vec<_>>().join("\n")));
         }

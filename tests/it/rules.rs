@@ -120,12 +120,19 @@ fn sources() -> Vec<Source> {
         .filter(|p| !is_test(p))
         .map(|p| {
             let text = fs::read_to_string(&p).expect("a readable source");
-            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or("").to_string();
+            let text = without_tests(&text).to_string();
             let code = text.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
             let path = p.strip_prefix(&root).expect("below src").to_string_lossy().replace('\\', "/");
             Source { path, text, code }
         })
         .collect()
+}
+
+/// The text before its `mod tests { … }`. One that is a file of its own stands among the other `mod` lines, and the code
+/// comes after it.
+pub fn without_tests(text: &str) -> &str {
+    let code = text.split("\nmod tests {").next().unwrap_or(text);
+    code.rsplit_once('\n').filter(|(_, last)| last.starts_with("#[cfg(")).map_or(code, |(before, _)| before)
 }
 
 /// Whether a file is compiled for tests alone.

@@ -12,7 +12,8 @@ use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params, para
 
 use super::schema;
 use crate::memory::messages::{self, BESIDE};
-use crate::memory::{Error, Trouble, now_ms};
+use crate::memory::{Error, Trouble};
+use crate::text::time::now as now_ms;
 
 /// The first id of a message made in RAM, less one.
 const MESSAGES_FROM: i64 = 1 << 52;

@@ -16,7 +16,9 @@ use rustix::fs::StatVfsMountFlags;
 use fallback::InMemoryFallback;
 use locks::Hold;
 
-use super::{Error, Listener, Notice, Options, Trouble, now_ms};
+use super::options::NOWHERE;
+use super::{Error, Listener, Notice, Options, Trouble};
+use crate::text::time::now as now_ms;
 
 /// How safe a commit must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,9 +185,6 @@ impl Store {
         Ok(notices)
     }
 }
-
-/// The place of memory for a person without a home: nothing can be below it.
-pub(in crate::memory) const NOWHERE: &str = "/dev/null";
 
 /// Returns what an error says of the database as a whole. A full disk is known as one, whatever SQLite made of it: for
 /// its shared memory it tells only that reading or writing failed.

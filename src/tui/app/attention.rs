@@ -3,7 +3,7 @@
 
 use super::{App, At, Attention, Effect, LineFor, Screen};
 use crate::messages::app as say;
-use crate::tui::pane::PaneId;
+use crate::tui::pane::id::PaneId;
 
 /// Nothing takes the keys by itself within so many milliseconds of the last typed character.
 pub(super) const QUIET: i64 = 2000;

@@ -6,7 +6,7 @@ use crate::protocol::{
     Approval, Command, ExportFormat, Mode, Prompt, Query, RestoreRequest, SessionChoice, Setting, TurnEnd,
 };
 use crate::tui::action::Context;
-use crate::tui::pane::PaneId;
+use crate::tui::pane::id::PaneId;
 use crate::tui::popup::Popup;
 use crate::tui::popup::finder::Finder;
 use crate::tui::popup::help::help;

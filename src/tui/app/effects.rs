@@ -6,7 +6,7 @@ use crate::protocol::{Command, Query, QueryId};
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
-use crate::tui::pane::PaneId;
+use crate::tui::pane::id::PaneId;
 
 impl App {
     /// Asks the agent for a listing on behalf of `owner`.

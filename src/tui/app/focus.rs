@@ -4,7 +4,7 @@
 use super::{App, At, Focus, Screen};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::question::Asking;
-use crate::tui::pane::PaneId;
+use crate::tui::pane::id::PaneId;
 
 impl App {
     /// Who has the keys.

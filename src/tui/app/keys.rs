@@ -9,7 +9,7 @@ use crate::messages::app as say;
 use crate::protocol::{Command, Continuation, Prompt, TurnEnd};
 use crate::tui::action::{Action, Context};
 use crate::tui::keys::{Chord, KeyMatch};
-use crate::tui::pane::PaneId;
+use crate::tui::pane::id::PaneId;
 use crate::tui::popup::{Popup, list};
 
 impl App {

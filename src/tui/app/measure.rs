@@ -2,8 +2,9 @@
 
 use super::{App, Screen};
 use crate::tui::layout::{self, Wants};
+use crate::tui::look::Look;
 use crate::tui::popup::no_model::NoModel;
-use crate::tui::{pane, view};
+use crate::tui::view;
 
 impl App {
     /// Names the rectangles, and tells panes and popups their sizes. Ends every update.
@@ -40,7 +41,7 @@ impl App {
         };
         self.rects = layout::rects(self.size.0, self.size.1, &wants);
         let (now, zone) = (self.now, self.zone);
-        let look = pane::Look {
+        let look = Look {
             theme: &self.appearance.theme,
             glyphs: &self.appearance.glyphs,
             keys: &self.keyboard.keys,

@@ -11,7 +11,6 @@ mod load;
 mod measure;
 mod mentions;
 mod mouse;
-mod msg;
 mod overlays;
 mod state;
 
@@ -19,7 +18,6 @@ use std::path::PathBuf;
 
 use load::Loaded;
 pub use load::key_words;
-pub use msg::{EditFor, Effect, Exit, LineFor, LineInput, Msg, PaneEffect};
 pub use state::Focus;
 pub(in crate::tui) use state::{Appearance, Arrangement, At, Attention, Edge, Keyboard, Owner, Session};
 use state::{Guard, Queries, Turn};
@@ -29,7 +27,10 @@ use super::input::composer::Composer;
 use super::input::question::Asking;
 use super::input::{Editor, InputRows};
 use super::layout::{self, Rects};
-use super::pane::{Ctx, PaneId, Panes};
+use super::look::Ctx;
+pub use super::msg::{EditFor, Effect, Exit, LineFor, LineInput, Msg, PaneEffect};
+use super::pane::Panes;
+use super::pane::id::PaneId;
 use super::popup::Popup;
 use super::popup::no_model::NoModel;
 use super::popup::sessions::Sessions;

@@ -7,7 +7,7 @@ use ratatui::layout::Position;
 use super::{App, At, Edge, Effect, Focus, Owner, Screen};
 use crate::tui::action::Action;
 use crate::tui::layout::right_width;
-use crate::tui::pane::PaneId;
+use crate::tui::pane::id::PaneId;
 use crate::tui::popup::finder::{self, Clicked};
 use crate::tui::popup::sessions::SessionsOutcome;
 use crate::tui::popup::{Popup, page};

@@ -4,7 +4,7 @@ use super::{App, At, Effect, Exit, LineFor, LineInput, Owner, Screen};
 use crate::messages::app as say;
 use crate::tui::action::Action;
 use crate::tui::input::question::QuestionOutcome;
-use crate::tui::pane::PaneId;
+use crate::tui::pane::id::PaneId;
 use crate::tui::popup::connect::ConnectOutcome;
 use crate::tui::popup::no_model::NoModelOutcome;
 use crate::tui::popup::sessions::SessionsOutcome;

@@ -7,7 +7,7 @@ use crate::protocol::{Query, QueryId, QuestionId, Status, TurnEnd, Wait};
 use crate::tui::colour::Rgb;
 use crate::tui::glyphs::Glyphs;
 use crate::tui::keys::{Chord, Keys};
-use crate::tui::pane::PaneId;
+use crate::tui::pane::id::PaneId;
 use crate::tui::text::highlight::Highlighter;
 use crate::tui::theme::{Depth, Theme, Themes};
 

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::Ctx;
+use crate::tui::look::Ctx;
 use crate::tui::text::{cut, paint};
 use crate::tui::theme::Role;
 

@@ -23,8 +23,9 @@
 pub mod archive;
 pub mod chat;
 pub mod diff;
-mod id;
+pub mod id;
 pub mod line;
+pub mod mark;
 pub mod paint;
 #[cfg(test)]
 pub(super) mod testing;
@@ -34,16 +35,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-use super::action::{Action, Context};
-use super::app::{LineFor, LineInput, PaneEffect};
-use super::glyphs::Glyphs;
-use super::keys::Keys;
-use super::text::highlight::Highlighter;
-use super::theme::Theme;
+use id::PaneId;
+use mark::Mark;
+
+use super::action::Action;
+use super::look::{Ctx, Look};
+use super::msg::{LineFor, LineInput, PaneEffect};
 use crate::proposal::ProposalId;
 use crate::protocol::{EventBody, Listing, Query};
-use crate::text::time::Clock;
-pub use id::PaneId;
 
 /// The registry of panes: `Name field: Type`. The name is that of [`PaneId`]; one left out here does not compile.
 macro_rules! panes {
@@ -120,83 +119,6 @@ panes! {
     Diff diff: diff::Diff,
     /// The archive.
     Archive archive: archive::Archive,
-}
-
-/// What wrapping and styling depend on.
-#[derive(Debug, Clone, Copy)]
-pub struct Look<'a> {
-    /// Colours by role.
-    pub theme: &'a Theme,
-    /// Marks.
-    pub glyphs: &'a Glyphs,
-    /// Bindings, for the words that name a key.
-    pub keys: &'a Keys,
-    /// Unix milliseconds.
-    pub now: i64,
-    /// Seconds east of UTC, for days.
-    pub zone: i32,
-}
-
-/// What drawing may know beside the pane's own state.
-#[derive(Debug, Clone, Copy)]
-pub struct Ctx<'a> {
-    /// Colours by role.
-    pub theme: &'a Theme,
-    /// Marks.
-    pub glyphs: &'a Glyphs,
-    /// Bindings, for the words that name a key.
-    pub keys: &'a Keys,
-    /// Whether this pane has the focus.
-    pub focus: bool,
-    /// Whether the pane has the whole body: zoomed, or one pane with tabs.
-    pub zoomed: bool,
-    /// Unix milliseconds.
-    pub now: i64,
-    /// Seconds east of UTC, for times of day.
-    pub zone: i32,
-    /// Phase of all spinners.
-    pub tick: u64,
-    /// Colours of code; lines that are not ready yet are drawn plain, and a wake-up follows.
-    pub colours: &'a Highlighter,
-}
-
-impl<'a> Ctx<'a> {
-    /// How the key for `action` is written where the keys go to `context`; nothing: it has none.
-    pub fn key(&self, context: Context, action: Action) -> Option<String> {
-        self.keys.word(context, action)
-    }
-
-    /// The time in the person's zone.
-    pub fn clock(&self) -> Clock {
-        Clock { now: self.now, zone: self.zone }
-    }
-
-    /// The parts that measuring needs.
-    pub fn look(&self) -> Look<'a> {
-        Look { theme: self.theme, glyphs: self.glyphs, keys: self.keys, now: self.now, zone: self.zone }
-    }
-}
-
-/// What the tab of a hidden pane shows after its title.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
-    /// Something runs.
-    Running,
-    /// Something waits for the person.
-    Waiting,
-}
-
-/// What the pending proposal waits for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting {
-    /// Which proposal.
-    pub id: crate::proposal::ProposalId,
-    /// Undecided hunks.
-    pub undecided: usize,
-    /// Hunks in all.
-    pub hunks: usize,
-    /// Proposals that wait behind it.
-    pub behind: usize,
 }
 
 impl Panes {

@@ -5,10 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::{Ctx, Look};
 use crate::messages::verbs;
 use crate::proposal::{Counts, Rung};
 use crate::text::number::thousands;
+use crate::tui::look::{Ctx, Look};
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{self, cut};
 use crate::tui::theme::{Role, Theme};

@@ -9,9 +9,9 @@ use super::frame::{border, keys, modal, pair};
 use crate::messages::{Text, count, popups as say};
 use crate::protocol::{ApiKey, Command, ConnectForm};
 use crate::tui::action::{Action, Context};
-use crate::tui::app::Effect;
 use crate::tui::input::Editor;
-use crate::tui::pane::Ctx;
+use crate::tui::look::Ctx;
+use crate::tui::msg::Effect;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 

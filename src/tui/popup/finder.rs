@@ -12,7 +12,7 @@ use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::input::complete::{Completion, Preview};
 use crate::tui::layout::Rects;
-use crate::tui::pane::Ctx;
+use crate::tui::look::Ctx;
 use crate::tui::text::{cut, paint, show, wrap};
 use crate::tui::theme::Role;
 

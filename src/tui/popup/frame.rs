@@ -8,7 +8,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
 use crate::tui::action::{Action, Context};
-use crate::tui::pane::Ctx;
+use crate::tui::look::Ctx;
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, paint};
 use crate::tui::theme::Role;

@@ -8,7 +8,7 @@ use super::{border, fuzzy, matched, modal, pair, select, thumb};
 use crate::messages::popups as say;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
-use crate::tui::pane::Ctx;
+use crate::tui::look::Ctx;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 

@@ -15,7 +15,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::action::Context;
-use super::pane::Ctx;
+use super::look::Ctx;
 use frame::backdrop;
 pub use frame::{border, fuzzy, keys, matched, modal, pair, select, thumb};
 

@@ -9,7 +9,7 @@ use super::select;
 use crate::messages::{Text, popups as say};
 use crate::protocol::Status;
 use crate::tui::action::Action;
-use crate::tui::pane::Ctx;
+use crate::tui::look::Ctx;
 use crate::tui::pane::line::pane_line;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;

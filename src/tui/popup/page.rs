@@ -8,7 +8,7 @@ use super::{border, modal, pair, thumb};
 use crate::messages::pages as say;
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
-use crate::tui::pane::Ctx;
+use crate::tui::look::Ctx;
 use crate::tui::text::markdown::{Markdown, rows::Rows};
 use crate::tui::text::{cut, paint};
 use crate::tui::theme::Role;

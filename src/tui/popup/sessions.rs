@@ -14,10 +14,10 @@ use crate::protocol::{
 };
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
-use crate::tui::app::{Effect, LineFor, LineInput, PaneEffect};
+use crate::tui::look::{Ctx, Look};
+use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::chat::Chat;
 use crate::tui::pane::line::pane_line;
-use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 

@@ -11,7 +11,7 @@ use super::super::action::Action;
 use super::super::app::{App, Attention, Focus, Screen};
 use super::super::input::complete::Completion;
 use super::super::layout::{MEDIUM, NARROW};
-use super::super::pane::PaneId;
+use super::super::pane::id::PaneId;
 use super::super::pane::line::{line, note_room};
 use super::super::text::{cut, paint, wrap};
 use super::super::theme::Role;

@@ -7,7 +7,7 @@ use ratatui::text::Span;
 use crate::messages::{count, view as say};
 use crate::tui::action::{Action, Context};
 use crate::tui::app::App;
-use crate::tui::pane::Ctx;
+use crate::tui::look::Ctx;
 use crate::tui::pane::line::pane_line;
 use crate::tui::text::{cut, paint, show, wrap};
 use crate::tui::theme::Role;

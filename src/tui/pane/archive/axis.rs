@@ -7,17 +7,14 @@ use super::{Archive, FileInTime};
 use crate::messages::{archive as say, count, times};
 use crate::proposal::Counts;
 use crate::protocol::VersionRow;
+use crate::tui::look::{Ctx, Look};
 use crate::tui::pane::paint::{self, Pen, bold, span};
-use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
 
 /// Cells from one version to the next.
 const STEP: u16 = 15;
-
-/// Rows of the time axis: path, labels, rule, changes, an empty one.
-pub(super) const ROWS: u16 = 5;
 
 impl FileInTime {
     /// Versions and, last, now.

@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::list::Form;
-use super::{Archive, axis};
+use super::{AXIS_ROWS, Archive};
 use crate::messages::archive as say;
+use crate::tui::look::{Ctx, Look};
 use crate::tui::pane::diff::Layout;
 use crate::tui::pane::paint::{self, Pen};
-use crate::tui::pane::{Ctx, Look};
 use crate::tui::theme::Role;
 
 /// Side by side from this width on, when two states are compared.
@@ -80,7 +80,7 @@ impl Archive {
         let previews = self.restore.as_ref()?;
         let least = previews.height().min(RESTORE);
         Some(match self.parts().detail {
-            Some(detail) if detail.height > axis::ROWS + COMPARED + least => ListPlace::Below,
+            Some(detail) if detail.height > AXIS_ROWS + COMPARED + least => ListPlace::Below,
             Some(detail) if detail.height >= least => ListPlace::Beside,
             _ => ListPlace::Alone,
         })
@@ -89,7 +89,7 @@ impl Archive {
     /// Rows for the comparison: what axis, the line of its sides and the restore leave.
     fn comparison(&self, detail: Rect) -> u16 {
         let previews = self.restore.as_ref().map_or(0, |f| f.height().min(detail.height / 2) + 1);
-        detail.height.saturating_sub(axis::ROWS + 1 + previews)
+        detail.height.saturating_sub(AXIS_ROWS + 1 + previews)
     }
 
     pub(super) fn parts(&self) -> Parts {
@@ -143,8 +143,8 @@ impl Archive {
         // What asks comes before what explains.
         let below = self.list_place().is_none_or(|place| place == ListPlace::Below);
         if let Some(path) = self.path().filter(|_| below) {
-            self.draw_axis(&mut pen.part(0, 0, width, axis::ROWS), ctx, path);
-            y = axis::ROWS;
+            self.draw_axis(&mut pen.part(0, 0, width, AXIS_ROWS), ctx, path);
+            y = AXIS_ROWS;
             let room = self.comparison(Rect::new(0, 0, width, height));
             y += self.draw_comparison(&mut pen.part(0, y, width, room + 1), ctx, path);
         }
@@ -164,7 +164,7 @@ impl Archive {
             Some(0) => 2,
             Some(rows) => u16::try_from(rows).unwrap_or(u16::MAX).min(self.comparison(detail)) + 1,
         };
-        Some(axis::ROWS + used + 1)
+        Some(AXIS_ROWS + used + 1)
     }
 
     fn draw_full(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {

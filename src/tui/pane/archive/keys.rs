@@ -4,7 +4,7 @@ use super::Archive;
 use crate::messages::archive as say;
 use crate::protocol::{Command, RestoreRequest};
 use crate::tui::action::Action;
-use crate::tui::app::{LineFor, PaneEffect};
+use crate::tui::msg::{LineFor, PaneEffect};
 
 impl Archive {
     /// Whether `action` would do something now.

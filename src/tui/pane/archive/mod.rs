@@ -18,14 +18,15 @@ use ratatui::text::Line;
 
 use super::diff::{Heads, View};
 use super::paint::{self, span};
-use super::{Ctx, Look, Mark};
 use crate::messages::{archive as say, count};
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use crate::protocol::{Changeset, EventBody, Listing, Query, VersionRow};
 use crate::text::number::thousands;
 use crate::text::time::Clock;
 use crate::tui::action::{Action, Context};
-use crate::tui::app::{LineFor, LineInput, PaneEffect};
+use crate::tui::look::{Ctx, Look};
+use crate::tui::msg::{LineFor, LineInput, PaneEffect};
+use crate::tui::pane::mark::Mark;
 use crate::tui::theme::Role;
 use restore_list::RestoreList;
 
@@ -81,6 +82,9 @@ enum Requested {
     Versions(String),
     State(StateOf),
 }
+
+/// Rows of the time axis: path, labels, rule, changes, an empty one.
+const AXIS_ROWS: u16 = 5;
 
 /// The versions of a file, oldest first.
 #[derive(Debug, Clone)]
@@ -335,7 +339,7 @@ impl Archive {
                 row.checked_sub(top).and_then(|row| self.restore.as_ref()?.at_row(row, detail.height - top));
             return requested.map_or(Vec::new(), |action| self.act(action, 0));
         }
-        if row < axis::ROWS
+        if row < AXIS_ROWS
             && let Some(point) = self.point_at(detail.width, column)
         {
             self.point = point;

@@ -3,7 +3,7 @@ use crate::proposal::{Decision, ForeignChoice, RestorePreview, RestoreStatus};
 use crate::protocol::{ChangesetFile, Command, RestoreRequest};
 use crate::tui::action::Action;
 use crate::tui::glyphs::Glyphs;
-use crate::tui::pane::PaneId;
+use crate::tui::pane::id::PaneId;
 use crate::tui::pane::testing::{self, NOW, Screen, screen};
 use crate::tui::theme::Theme;
 

@@ -10,7 +10,7 @@ use crate::context::mention::{Target, mentions};
 use crate::messages::{chat as say, count, times, verbs};
 use crate::protocol::{Attached, CallState, ItemId, Level, Notice, RuleChip, Wait};
 use crate::tui::action::Context;
-use crate::tui::pane::Look;
+use crate::tui::look::Look;
 use crate::tui::text::wrap::{cells, wrap};
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;

@@ -3,6 +3,7 @@
 
 mod lines;
 mod notices;
+mod offer;
 mod transcript;
 mod unit;
 mod window;
@@ -18,16 +19,17 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::{Ctx, Look, Mark};
 use crate::messages::{chat as say, count, tools};
 use crate::protocol::{Command, EventBody, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
 use crate::text::number::thousands;
 use crate::tui::action::Action;
-use crate::tui::app::{Effect, LineFor, LineInput, PaneEffect};
+use crate::tui::look::{Ctx, Look};
+use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
+use crate::tui::pane::mark::Mark;
 use crate::tui::text::paint;
 use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
-use notices::{first_offer, take};
+use offer::{first_offer, take};
 use unit::{BlockContent, ChatBlock, ChatColumns};
 use window::{Find, Move, Window, position};
 

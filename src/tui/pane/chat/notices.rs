@@ -1,10 +1,10 @@
 //! The notices of the chat: those that stay until something is said, and what the last or the selected one offers.
 
 use super::Chat;
+use super::offer::{first_offer, take};
 use super::unit::BlockContent;
-use crate::protocol::{Command, Continuation, Item, ItemId, Notice, NoticeAction, Setting};
-use crate::tui::action::Action;
-use crate::tui::app::{Effect, PaneEffect};
+use crate::protocol::{Item, ItemId, Notice, NoticeAction};
+use crate::tui::msg::PaneEffect;
 
 impl Chat {
     /// Adds a notice that stays, in whichever session is opened.
@@ -71,24 +71,7 @@ impl Chat {
     }
 }
 
-/// The first thing a notice offers.
-pub(super) fn first_offer(notice: &Notice) -> Option<&NoticeAction> {
-    notice.actions.first()
-}
-
 /// Whether what a notice offers makes sense whatever came after it.
 fn lasts(action: &NoticeAction) -> bool {
     matches!(action, NoticeAction::ShowChange(_) | NoticeAction::RetryMemory)
-}
-
-/// Does what a notice offers.
-pub(super) fn take(action: &NoticeAction) -> Vec<PaneEffect> {
-    vec![match action {
-        NoticeAction::Continue => PaneEffect::send(Command::Continue(Continuation::Resume)),
-        NoticeAction::Retry => PaneEffect::send(Command::Continue(Continuation::Retry)),
-        NoticeAction::ChooseModel => PaneEffect::Do(Action::ChooseModel),
-        NoticeAction::ShowChange(path) => PaneEffect::ShowChange(path.clone()),
-        NoticeAction::OpenFile(path) => PaneEffect::Run(Effect::OpenFile(path.clone())),
-        NoticeAction::RetryMemory => PaneEffect::send(Command::Set(Setting::RetryMemory)),
-    }]
 }

@@ -13,7 +13,7 @@ use super::lines;
 use super::words::CallSummary;
 use crate::messages::chat as say;
 use crate::protocol::{Attached, ItemId, Notice, RuleChip, Wait};
-use crate::tui::pane::{Ctx, Look};
+use crate::tui::look::{Ctx, Look};
 use crate::tui::text::markdown::Markdown;
 use crate::tui::text::markdown::rows::Rows;
 use crate::tui::text::paint;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::unit::{ChatBlock, ChatColumns};
-use crate::tui::pane::Look;
+use crate::tui::look::Look;
 
 /// Laid-out blocks that are kept beside those in view.
 const KEPT: usize = 256;

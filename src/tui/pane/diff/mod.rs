@@ -35,15 +35,18 @@ pub use rows::{Heads, Layout};
 pub use view::View;
 
 use super::paint::{self, Pen, bold, span};
-use super::{Ctx, Look, Mark, PaneId, Waiting};
-use crate::messages::{count, diff as say};
+use crate::messages::diff as say;
 use crate::proposal::{Counts, FileChange, HunkCount, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
 use crate::protocol::{EventBody, Listing, Outcome, Query, UNDO};
 use crate::text::number::thousands;
-use crate::tui::action::{Action, Context};
-use crate::tui::app::{LineFor, LineInput, PaneEffect};
+use crate::tui::action::Action;
+use crate::tui::look::{Ctx, Look};
+use crate::tui::msg::{LineFor, LineInput, PaneEffect};
+use crate::tui::pane::id::PaneId;
+use crate::tui::pane::mark::{Mark, Waiting};
 use crate::tui::theme::Role;
 use page::{DiffPage, Settled, Stage, decide, look_around};
+use strip::{body, draw_why, why_rows};
 
 /// The proposal that waits, or the last one.
 #[derive(Debug, Default)]
@@ -472,38 +475,3 @@ impl Diff {
 const SHORT: u16 = 84;
 /// The same where nothing is undecided.
 const SHORTER: u16 = 50;
-
-/// Rows left for the diff in a body of `height` rows: the model's words, strip and rule above it.
-fn body(page: &DiffPage, width: u16, height: u16) -> u16 {
-    height.saturating_sub(why_rows(page, width, height) + strip::height(page.view.file_count(), height) + 1)
-}
-
-/// Rows of what the model said; in a low pane what changes comes first.
-fn why_rows(page: &DiffPage, width: u16, height: u16) -> u16 {
-    if height < 16 || page.stage != Stage::Open { 0 } else { page.why_lines(why_width(width)).0.len() as u16 }
-}
-
-/// Cells of a line of what the model said, beside its label.
-fn why_width(width: u16) -> usize {
-    usize::from(width.saturating_sub(WHY_AT + 1)).min(120)
-}
-
-/// The column in which what the model said begins.
-const WHY_AT: u16 = 9;
-
-fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
-    let look = paint::look(ctx);
-    let room = why_width(pen.width());
-    let (lines, left) = page.why_lines(room);
-    if pen.height() > 0 {
-        pen.put(1, 0, "nebula", usize::from(WHY_AT), bold(look.theme, Role::Accent));
-    }
-    for (y, line) in lines.iter().enumerate().take(usize::from(pen.height())) {
-        pen.put(WHY_AT, y as u16, line, room, look.theme.style(Role::Text));
-    }
-    if let (true, Some(y)) = (left > 0, pen.height().checked_sub(1)) {
-        let key = ctx.key(Context::Diff, Action::Fold).map(|key| format!("  {key}")).unwrap_or_default();
-        let words = format!("  {} {}{key}", look.glyphs.more, count::more_lines(left));
-        pen.right(pen.width().saturating_sub(1), y, &[span(words, look.theme.style(Role::Dim))]);
-    }
-}

@@ -9,7 +9,7 @@ use crate::messages::{count, diff as say};
 use crate::proposal::{Choice, FileChange, HunkCount, Proposal};
 use crate::protocol::{Command, Comment, RestoreRequest};
 use crate::tui::action::Action;
-use crate::tui::app::{EditFor, Effect, LineFor, PaneEffect};
+use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
 use crate::tui::text::wrap::breaks;
 
 /// Lines of what the model said above the diff.

@@ -1,15 +1,17 @@
-//! The strip on top of a proposal: a row a file, with a mark for each hunk.
+//! The top of a proposal: what the model said of it, and the strip, a row a file with a mark for each hunk.
 
 use ratatui::text::Span;
 
 use super::choices::{Choices, Standing};
 use super::draw::standing_mark;
+use super::page::{DiffPage, Stage};
 use super::rows::FileView;
 use super::view::View;
-use crate::messages::diff as say;
+use crate::messages::{count, diff as say};
 use crate::proposal::Rung;
+use crate::tui::action::{Action, Context};
+use crate::tui::look::{Ctx, Look};
 use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
-use crate::tui::pane::{Ctx, Look};
 use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
 
@@ -120,4 +122,40 @@ fn marks(f: usize, file: &FileView, choices: Option<&Choices>, look: Look<'_>) -
         }
     }
     out
+}
+
+/// Rows left for the diff in a body of `height` rows: the model's words, strip and rule above it.
+pub(super) fn body(page: &DiffPage, width: u16, height: u16) -> u16 {
+    height.saturating_sub(why_rows(page, width, height) + self::height(page.view.file_count(), height) + 1)
+}
+
+/// Rows of what the model said; in a low pane what changes comes first.
+pub(super) fn why_rows(page: &DiffPage, width: u16, height: u16) -> u16 {
+    if height < 16 || page.stage != Stage::Open { 0 } else { page.why_lines(why_width(width)).0.len() as u16 }
+}
+
+/// Cells of a line of what the model said, beside its label.
+fn why_width(width: u16) -> usize {
+    usize::from(width.saturating_sub(WHY_AT + 1)).min(120)
+}
+
+/// The column in which what the model said begins.
+const WHY_AT: u16 = 9;
+
+/// Draws what the model said of the proposal.
+pub(super) fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
+    let look = paint::look(ctx);
+    let room = why_width(pen.width());
+    let (lines, left) = page.why_lines(room);
+    if pen.height() > 0 {
+        pen.put(1, 0, "nebula", usize::from(WHY_AT), bold(look.theme, Role::Accent));
+    }
+    for (y, line) in lines.iter().enumerate().take(usize::from(pen.height())) {
+        pen.put(WHY_AT, y as u16, line, room, look.theme.style(Role::Text));
+    }
+    if let (true, Some(y)) = (left > 0, pen.height().checked_sub(1)) {
+        let key = ctx.key(Context::Diff, Action::Fold).map(|key| format!("  {key}")).unwrap_or_default();
+        let words = format!("  {} {}{key}", look.glyphs.more, count::more_lines(left));
+        pen.right(pen.width().saturating_sub(1), y, &[span(words, look.theme.style(Role::Dim))]);
+    }
 }

@@ -3,7 +3,7 @@
 use super::rows::{FileView, Talk};
 use super::view::View;
 use crate::messages::diff as say;
-use crate::tui::pane::Look;
+use crate::tui::look::Look;
 use crate::tui::pane::paint::{Pen, bold};
 use crate::tui::text::{show, wrap};
 use crate::tui::theme::Role;

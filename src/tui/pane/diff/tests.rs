@@ -8,7 +8,7 @@ use super::*;
 use crate::proposal::Choice;
 use crate::proposal::{Consent, Decision, Rung};
 use crate::protocol::{Command, RestoreRequest};
-use crate::tui::app::{EditFor, Effect};
+use crate::tui::msg::{EditFor, Effect};
 use crate::tui::pane::testing::{self, Screen, change, proposal, screen, shop};
 use crate::tui::theme::Theme;
 

@@ -4,7 +4,7 @@ use super::{Entry, Tools};
 use crate::messages::{tools as say, verbs};
 use crate::protocol::CallState;
 use crate::text::number::thousands;
-use crate::tui::app::{LineInput, PaneEffect};
+use crate::tui::msg::{LineInput, PaneEffect};
 use crate::tui::pane::diff::contains;
 
 impl Entry {

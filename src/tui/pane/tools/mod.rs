@@ -16,12 +16,13 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::paint::{self, Pen, span};
-use super::{Ctx, Look, Mark};
 use crate::messages::{count, tools as say};
 use crate::protocol::{Call, CallState, EventBody, Item, ItemId, Listing, Query};
 use crate::text::number::thousands;
 use crate::tui::action::Action;
-use crate::tui::app::{Effect, LineFor, LineInput, PaneEffect};
+use crate::tui::look::{Ctx, Look};
+use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
+use crate::tui::pane::mark::Mark;
 use crate::tui::text::wrap;
 use crate::tui::theme::Role;
 use fields::Field;

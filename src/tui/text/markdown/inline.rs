@@ -4,7 +4,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::{Face, Inline};
-use crate::tui::pane::Look;
+use crate::tui::look::Look;
 use crate::tui::text::wrap::wrap;
 use crate::tui::theme::{Role, Theme};
 

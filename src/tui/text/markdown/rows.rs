@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 
 use super::inline::lines;
 use super::{Block, BlockKind, CodeBlock, Inline, Markdown, Prefix, table};
-use crate::tui::pane::Look;
+use crate::tui::look::Look;
 use crate::tui::text::highlight::{Highlighter, Source, Token};
 use crate::tui::text::wrap::{breaks, cells};
 use crate::tui::text::{cut, paint};

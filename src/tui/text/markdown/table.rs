@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::inline::lines;
 use super::{Inline, TableRow};
-use crate::tui::pane::Look;
+use crate::tui::look::Look;
 use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
 

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::rows::Rows;
 use super::*;
 use crate::tui::glyphs::Glyphs;
-use crate::tui::pane::Look;
+use crate::tui::look::Look;
 use crate::tui::text::highlight::Highlighter;
 use crate::tui::theme::Theme;
 

@@ -3,9 +3,9 @@
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
-use super::super::action::Action;
-use super::super::colour::Rgb;
-use super::super::pane::PaneId;
+use super::action::Action;
+use super::colour::Rgb;
+use super::pane::id::PaneId;
 use crate::proposal::ProposalId;
 use crate::protocol::{Command, Event, Query};
 

@@ -1,0 +1,25 @@
+//! What a pane tells the frame: the mark of its tab, and what its proposal waits for.
+
+use crate::proposal::ProposalId;
+
+/// What the tab of a hidden pane shows after its title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// Something runs.
+    Running,
+    /// Something waits for the person.
+    Waiting,
+}
+
+/// What the pending proposal waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// Which proposal.
+    pub id: ProposalId,
+    /// Undecided hunks.
+    pub undecided: usize,
+    /// Hunks in all.
+    pub hunks: usize,
+    /// Proposals that wait behind it.
+    pub behind: usize,
+}
