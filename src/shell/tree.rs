@@ -118,9 +118,12 @@ fn has_variable(pid: i32, variable: &str) -> bool {
     variables.split(|b| *b == 0).any(|one| one == variable.as_bytes())
 }
 
-/// Returns the session of processes that a process is of.
+/// Returns the session of processes that a process is of. That of a kernel thread is 0, which the system call's wrapper
+/// takes for no number at all.
 fn session_of(pid: i32) -> Option<i32> {
-    rustix::process::getsid(Pid::from_raw(pid)).ok().map(|session| session.as_raw_nonzero().get())
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let after = stat.iter().rposition(|b| *b == b')')? + 2;
+    std::str::from_utf8(stat.get(after..)?).ok()?.split(' ').nth(3)?.parse().ok()
 }
 
 /// The files of which a process has memory that it shares with them and may write.
