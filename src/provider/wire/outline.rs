@@ -49,7 +49,7 @@ fn shape(field: &str, value: &Value) -> Value {
         Value::String(text) if WORDS.contains(&field) && text.len() <= 200 => value.clone(),
         Value::String(_) => size(value),
         Value::Array(list) if list.len() > FIRST + LAST + 1 => {
-            let entry = |value: &Value| shape(field, value);
+            let entry = |value: &Value| entry_of(field, value);
             let between = Value::from(format!("{} more", list.len() - FIRST - LAST));
             let (first, last) = (list.iter().take(FIRST), list.iter().skip(list.len() - LAST));
             first.map(entry).chain([between]).chain(last.map(entry)).collect()
