@@ -166,13 +166,8 @@ impl Commands {
             state.next += 1;
             (format!("c{}", state.next), state.left.clone())
         };
-        let temporary = self.temporary();
-        let bounds = match (self.shell.has_sandbox(), temporary) {
-            (false, _) => None,
-            (true, Some(temporary)) => Some(self.bounds(request.grant, temporary)),
-            (true, None) => return Err(StartError::NoSandbox("no folder for temporary files can be made".into())),
-        };
-        let given = self.shell.environment.of(&id, &left, request.grant, temporary);
+        let bounds = self.bounds(request.grant)?;
+        let given = self.shell.environment.of(&id, &left, request.grant, self.temporary());
         let (shell, arguments) =
             find_shell(&given, self.shell.settings.program.as_deref()).map_err(StartError::Refused)?;
         let info =
@@ -180,17 +175,7 @@ impl Commands {
         let (staging, scan) = self.keep(keeper, &info)?;
         let log = self.shell.logs().map(|logs| logs.join(&self.session).join(format!("{id}.log")));
         let grant = bounds.as_ref().map(|bounds| bounds.grant);
-        let record = CommandRecord {
-            session: self.session.clone(),
-            id: id.clone(),
-            project: self.shell.workspace.root().to_path_buf(),
-            command: request.text.clone(),
-            cwd: folder.clone(),
-            keeper: keeper.word().into(),
-            grant: grant.map(|grant| grant.word().into()),
-            started: now_ms(),
-            ..CommandRecord::default()
-        };
+        let record = Mutex::new(self.record(&id, &info, grant));
         let start = Start {
             shell,
             arguments,
@@ -203,33 +188,19 @@ impl Commands {
         };
         let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
         let launched = launch(Launch { program: self.shell.program.clone(), start, output, passes });
-        let running = match launched {
+        let running = match launched.map_err(StartError::Helper).and_then(begun) {
             Ok(running) => running,
             Err(error) => {
                 // Nothing ran, so the folder is empty.
                 let _ = staging.map(CommandStaging::remove);
-                return Err(StartError::Helper(error));
+                return Err(error);
             }
         };
-        if let Some(why) = not_begun(&running.progress()) {
-            // Nothing ran, so nothing is in it.
-            let _ = staging.map(CommandStaging::remove);
-            return Err(why);
-        }
         let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
         let staged =
             Mutex::new(StagedStates { staging, older: Vec::new(), scan, left_out, left_taken: false, reported: false });
-        let command = Arc::new(Command {
-            id,
-            text: request.text.clone(),
-            keeper,
-            grant,
-            record: Mutex::new(record),
-            running,
-            log,
-            given,
-            staged,
-        });
+        let text = request.text.clone();
+        let command = Arc::new(Command { id, text, keeper, grant, record, running, log, given, staged });
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
@@ -259,7 +230,29 @@ impl Commands {
         self.temporary.get_or_init(make).as_ref().map(tempfile::TempDir::path)
     }
 
-    fn bounds(&self, grant: Grant, temporary: &Path) -> Bounds {
+    /// Returns what is known of a command before it starts, for `nebula commands`.
+    fn record(&self, id: &str, info: &CommandInfo, grant: Option<Grant>) -> CommandRecord {
+        CommandRecord {
+            session: self.session.clone(),
+            id: id.into(),
+            project: self.shell.workspace.root().to_path_buf(),
+            command: info.command.clone(),
+            cwd: info.cwd.clone(),
+            keeper: info.keeper.clone(),
+            grant: grant.map(|grant| grant.word().into()),
+            started: now_ms(),
+            ..CommandRecord::default()
+        }
+    }
+
+    /// Returns the paths of a command's sandbox; none: commands run in none here.
+    fn bounds(&self, grant: Grant) -> Result<Option<Bounds>, StartError> {
+        if !self.shell.has_sandbox() {
+            return Ok(None);
+        }
+        let Some(temporary) = self.temporary() else {
+            return Err(StartError::NoSandbox("no folder for temporary files can be made".into()));
+        };
         let around = Surroundings {
             root: self.shell.workspace.root(),
             temporary,
@@ -267,7 +260,7 @@ impl Commands {
             own: self.shell.own.as_deref(),
             variables: self.shell.environment.all(),
         };
-        bounds(grant, &self.shell.settings.sandbox, &around)
+        Ok(Some(bounds(grant, &self.shell.settings.sandbox, &around)))
     }
 
     fn folder_of(&self, request: &CommandRequest) -> Result<PathBuf, StartError> {
@@ -455,8 +448,15 @@ impl Command {
     }
 }
 
-/// Returns why a command did not begin to run as it was to.
-fn not_begun(progress: &CommandProgress) -> Option<StartError> {
-    let guard = progress.no_guard.clone().map(StartError::NoGuard);
-    guard.or_else(|| progress.no_sandbox.clone().map(StartError::NoSandbox))
+/// Returns a command that began to run as it was to, or why it did not.
+fn begun(running: RunningCommand) -> Result<RunningCommand, StartError> {
+    let (no_guard, no_sandbox) = {
+        let progress = running.progress();
+        (progress.no_guard.clone(), progress.no_sandbox.clone())
+    };
+    match (no_guard, no_sandbox) {
+        (Some(why), _) => Err(StartError::NoGuard(why)),
+        (None, Some(why)) => Err(StartError::NoSandbox(why)),
+        (None, None) => Ok(running),
+    }
 }
