@@ -34,7 +34,7 @@ pub fn verdict(
     };
     let refused = |reason: &str, for_model: &str| Verdict {
         state: CallState::Refused,
-        summary: "refused".into(),
+        summary: String::new(),
         reason: Some(reason.to_string()),
         for_model: Some(for_model.to_string()),
     };

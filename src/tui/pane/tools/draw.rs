@@ -330,7 +330,7 @@ fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
             spans
         }
         (CallState::Running, _) => vec![span(say::running(), dim)],
-        (CallState::Refused, _) if !call.summary.is_empty() && call.summary != "refused" && call.counts.is_some() => {
+        (CallState::Refused, _) if !call.summary.is_empty() && call.counts.is_some() => {
             vec![span(call.summary.as_str(), removed)]
         }
         (CallState::Refused, _) => vec![span(say::rejected(), removed)],
