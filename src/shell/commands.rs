@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::SystemTime;
 
 use super::env::find_shell;
 use super::host::{Keeper, Shell};
@@ -14,6 +13,7 @@ use super::run::{CommandProgress, Launch, RunningCommand, launch};
 use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::{Scan, ScanError};
 use crate::archive::staging::{CommandInfo, CommandStaging};
+use crate::text::time;
 use crate::workspace::Access;
 
 /// The most commands that run in the background.
@@ -129,13 +129,13 @@ impl Commands {
     /// Creates the commands of a session that has run none yet. `session` names its folder of logs.
     pub fn new(shell: Arc<Shell>, session: &str) -> Self {
         let folder = shell.workspace.root().to_path_buf();
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let since = u64::try_from(time::now()).unwrap_or_default().saturating_mul(1_000_000);
         Commands {
             shell,
             session: session.into(),
             state: Mutex::new(State { folder, ..State::default() }),
             temporary: OnceLock::new(),
-            since: u64::try_from(since).unwrap_or(u64::MAX),
+            since,
         }
     }
 
@@ -240,7 +240,7 @@ impl Commands {
             cwd: info.cwd.clone(),
             keeper: info.keeper.clone(),
             grant: grant.map(|grant| grant.word().into()),
-            started: now_ms(),
+            started: time::now(),
             ..CommandRecord::default()
         }
     }
@@ -339,11 +339,6 @@ impl Commands {
         // Each change of it is whole by itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 impl Command {

@@ -26,7 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pane/chat/unit.rs", &["nebula"]),
     ("pane/chat/words.rs", &["doing", "done", "read"]),
     ("pane/diff/find.rs", &["--- a/{0}\\n+++ b/{0}\\n", "\\n\\\\ No newline at end of file\\n"]),
-    ("pane/diff/mod.rs", &["nebula"]),
+    ("pane/diff/strip.rs", &["nebula"]),
     ("pane/diff/rows.rs", &["blocks", "delete", "edit", "lines", "patch", "whole", "write"]),
     ("pane/diff/talk.rs", &["nebula"]),
     ("pane/tools/viewer.rs", &["read"]),

@@ -124,7 +124,7 @@ fn private_files_are_not_readable() {
         "cat way; cd; cat .ssh/* .aws/* .netrc .config/gh/* .config/other/x .gitconfig vault/* own/*; ln .netrc $TMPDIR/n && cat $TMPDIR/n",
     );
     assert!(!both(&ran).contains("PRIVATE"), "{}", both(&ran));
-    assert_eq!(text(&ran.stdout), "publicpublicpublic", "{}", both(&ran));
+    assert_eq!(text(&ran.stdout).matches("public").count(), 3, "{}", both(&ran));
     let online = run(&tree, &["--network"], "cat $HOME/.ssh/id_ed25519");
     assert!(!both(&online).contains("PRIVATE"), "{}", both(&online));
 }
