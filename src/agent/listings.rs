@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::agent::background::watch;
+use crate::agent::background::{model_list, watch};
 use crate::agent::changesets::{changeset, counts};
 use crate::agent::restore;
 use crate::agent::services::{Services, lock};
@@ -48,7 +48,7 @@ pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
     }
     tokio::spawn(async move {
         let listing = match query {
-            Query::Models => models(&context).await,
+            Query::Models => model_list::models(&context.services, context.model()).await,
             query => {
                 let context = Arc::clone(&context);
                 let made = tokio::task::spawn_blocking(move || listing(&context, query)).await;
@@ -57,24 +57,6 @@ pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
         };
         context.services.events.send(EventBody::Answer(id, listing)).await;
     });
-}
-
-async fn models(context: &SessionContext) -> Listing {
-    let provider = context.services.connection().provider;
-    let present = context.model();
-    let mut names = match provider {
-        // A server that does not say still serves the model in use.
-        Some(provider) => provider.models().await.unwrap_or_default().into_iter().map(|model| model.name).collect(),
-        None => Vec::<String>::new(),
-    };
-    // Configured ones and the present one are on offer too, whatever the server lists.
-    let configured: Vec<String> = lock(&context.services.config).models.keys().cloned().collect();
-    for name in configured.into_iter().chain([present]) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    Listing::Models(names)
 }
 
 fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {

@@ -47,6 +47,28 @@ pub fn connect(services: &Arc<Services>) {
     }
 }
 
+/// Connects another provider by its name, as the configuration describes it. It is kept for the next run, unless the person's
+/// own address or key stands beside the name of the present one: these belong to that provider alone.
+///
+/// # Errors
+/// When it cannot be connected; nothing was changed.
+pub fn switch(services: &Arc<Services>, name: &str) -> Result<(), provider::Error> {
+    let connection = services.connection();
+    if connection.provider.as_ref().is_some_and(|provider| provider.name() == name || provider.recorded()) {
+        return Ok(());
+    }
+    let (connection, persists) = {
+        let config = lock(&services.config);
+        (config.connection_of(name), config.provider_stands_alone())
+    };
+    plug(services, provider::connect(&connection)?);
+    match persists {
+        true => services.persist("provider", name),
+        false => services.say(Level::Info, say::connected_until_end(&name), ""),
+    }
+    Ok(())
+}
+
 /// Looks for a local server without holding anything up; the status line changes when one is found.
 fn look_for_local(services: &Arc<Services>) {
     services.looking.send_replace(true);

@@ -193,6 +193,56 @@ impl Config {
         }
     }
 
+    /// Returns what another provider needs, as this configuration describes it.
+    pub fn connection_of(&self, provider: &str) -> Connection {
+        Config { provider: provider.to_string(), ..self.clone() }.connection()
+    }
+
+    /// Returns the other providers that can be asked: named ones, and those whose key is there.
+    pub fn other_connections(&self, connected: &str) -> Vec<Connection> {
+        let own = ["openai", "anthropic", "gemini"].into_iter().map(String::from);
+        let mut names: Vec<String> = own.chain(self.providers.keys().cloned()).collect();
+        names.sort();
+        names.dedup();
+        let connections = names.into_iter().filter(|name| name != connected).map(|name| self.connection_of(&name));
+        connections.filter(|other| other.key.is_some() || self.is_local_by_name(other)).collect()
+    }
+
+    /// Returns whether a provider of the person's own needs no key: it is on this computer.
+    fn is_local_by_name(&self, other: &Connection) -> bool {
+        let on_this_computer = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
+        self.providers.contains_key(&other.provider)
+            && on_this_computer.iter().any(|url| other.base_url.starts_with(url))
+    }
+
+    /// Splits `PROVIDER:MODEL` where the first part names a provider; `PROVIDER:` alone stands for its usual model.
+    pub fn split_provider(&self, typed: &str) -> Option<(String, String)> {
+        let (provider, model) = typed.split_once(':')?;
+        let known =
+            super::PROVIDERS.contains(&provider) && provider != "replay" || self.providers.contains_key(provider);
+        let usual = || {
+            let named = self.providers.get(provider).and_then(|named| named.model.clone());
+            named.unwrap_or_else(|| own_model(provider).to_string())
+        };
+        known.then(|| (provider.to_string(), if model.is_empty() { usual() } else { model.to_string() }))
+    }
+
+    /// Returns whether the provider's name can be changed alone: no address, key or header stands beside it.
+    pub fn provider_stands_alone(&self) -> bool {
+        self.base_url.is_none()
+            && self.api_key_env.is_none()
+            && self.api_key_command.is_empty()
+            && self.headers.is_empty()
+    }
+
+    /// Returns the dotted key that a change of the model belongs in, where it is one of `provider` or of the one in force.
+    pub fn key_of_model(&self, provider: Option<&str>) -> String {
+        match provider {
+            Some(provider) => format!("providers.{provider}.model"),
+            None => self.model_key().to_string(),
+        }
+    }
+
     /// Returns the model to ask, and the key of the configuration that a change of it belongs in.
     pub(super) fn choose_model(&self) -> (Option<String>, String) {
         match self.providers.get(&self.provider).and_then(|named| named.model.clone()) {

@@ -133,6 +133,11 @@ impl Config {
         self.flags.effort.as_deref().or(own).or(self.effort.as_deref())
     }
 
+    /// Forgets the flag for the effort: the person chose another one since.
+    pub fn forget_effort_flag(&mut self) {
+        self.flags.effort = None;
+    }
+
     /// Returns the edit format for a model: a flag, else the model's own, else the general one.
     pub fn format_for(&self, model: &str) -> &str {
         let own = self.models.get(model).and_then(|model| model.edit_format.as_deref());

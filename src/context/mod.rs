@@ -10,6 +10,7 @@ pub mod environment;
 mod front_matter;
 pub mod mention;
 pub mod model_class;
+pub mod prefix;
 pub mod prompts;
 pub mod request;
 pub mod retrieval;

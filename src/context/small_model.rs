@@ -33,9 +33,13 @@ pub fn nudge(format: &str) -> String {
 
 /// Arranges the messages of a request. `arranged` caches those with attachments, so that the same message is sent the
 /// same every time.
-pub fn arrange(messages: &mut [Arc<Message>], format: Format, arranged: &mut Vec<(Arc<Message>, Arc<Message>)>) {
+pub fn arrange(
+    messages: &mut [Arc<Message>],
+    format: Format,
+    arranged: &mut Vec<(Arc<Message>, Format, Arc<Message>)>,
+) {
     for message in messages.iter_mut().filter(|m| m.role == Role::User) {
-        if let Some((_, made)) = arranged.iter().find(|(of, _)| Arc::ptr_eq(of, message)) {
+        if let Some((.., made)) = arranged.iter().find(|(of, by, _)| *by == format && Arc::ptr_eq(of, message)) {
             *message = Arc::clone(made);
             continue;
         }
@@ -44,20 +48,17 @@ pub fn arrange(messages: &mut [Arc<Message>], format: Format, arranged: &mut Vec
             Body::Text(text) => Some(text),
             _ => None,
         });
-        let mut changed = false;
         for text in texts {
             if let Some(first) = attachments_first(text) {
-                (*text, changed) = (first, true);
+                *text = first;
             }
         }
-        if changed {
-            let made = Arc::new(made);
-            arranged.push((Arc::clone(message), Arc::clone(&made)));
-            *message = made;
+        if let Some(reminder) = reminder(format) {
+            made = made.and_text(&format!("\n\n{reminder}"));
         }
-    }
-    if let (Some(last), Some(reminder)) = (messages.last_mut().filter(|m| m.role == Role::User), reminder(format)) {
-        *last = Arc::new(Message::clone(last).and_text(&format!("\n\n{reminder}")));
+        let made = Arc::new(made);
+        arranged.push((Arc::clone(message), format, Arc::clone(&made)));
+        *message = made;
     }
 }
 

@@ -88,6 +88,13 @@ messages! {
     compact_undo: "Memory keeps every message; /compact undo sends them again.", "すべてのメッセージはメモリーに残ります。/compact undoで再び送信します。";
     summary_counts: "the summary counts from the next message on", "要約は次のメッセージから使われます";
     send_summary: "Send this summary in place of the conversation so far?", "これまでの会話の代わりにこの要約を送信しますか？";
+    counts_in(seconds): "It counts by itself in {seconds} s.", "{seconds}秒後に自動で使われます。";
+    summary_dropped: "the summary was dropped, and the conversation does not fit the model's context window", "要約を破棄しました。会話はモデルのコンテキストウィンドウに収まりません";
+    effort_now(effort): "from now on the effort is {effort}", "これ以降の思考量: {effort}";
+    effort_not_kept(why): "effort was not kept: {why}", "思考量を保存できませんでした: {why}";
+    effort_by_model: "from now on models think as much as they do by themselves", "これ以降の思考量はモデルに任せます";
+    no_such_effort(word, words): "{word} is no effort; there are {words}", "{word}という思考量はありません。指定できるもの: {words}";
+    connected_until_end(name): "{name} is connected until nebula ends", "nebulaの終了まで{name}に接続します";
     drop_it: "drop it", "破棄する";
     nothing_changes: "nothing changes", "何も変わりません";
     use_it: "use it", "使う";

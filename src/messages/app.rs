@@ -1,6 +1,11 @@
 //! What the screen says in passing, and what was wrong with the files of keys and themes.
 
 messages! {
+    window_of(tokens): "{tokens} window", "ウィンドウ{tokens}";
+    price_of(input, output): "{input} in, {output} out", "入力{input}、出力{output}";
+    images: "images", "画像";
+    pdfs: "PDFs", "PDF";
+    retired_since(date): "retired {date}", "{date}に終了";
     proposal_waits: "a proposal waits for you", "提案が確認を待っています";
     nebula_asks: "nebula asks", "nebulaからの質問です";
     nebula_done: "nebula is done", "nebulaの作業が終わりました";

@@ -25,6 +25,16 @@ messages! {
     file_long: "The same finder as @, full size.", "@と同じ検索を全画面で行います。";
     format: "how the model writes its edits", "モデルが編集を書く形式";
     format_long: "tools, xml, whole, blocks, patch or lines; for this session.", "tools、xml、whole、blocks、patch、linesのいずれか。このセッションに適用します。";
+    effort: "how much the model thinks", "モデルの思考量";
+    effort_long: "The next lower one where a model lacks it. The choice is saved.", "モデルにない場合は一段低いものを使います。選択は保存されます。";
+    effort_argument: "[none|low|medium|high|xhigh|max|auto]", "[none|low|medium|high|xhigh|max|auto]";
+    effort_auto: "as much as the model does by itself", "モデルに任せる";
+    effort_none: "not at all", "思考しない";
+    effort_low: "a little", "少し";
+    effort_medium: "some", "中程度";
+    effort_high: "much", "多め";
+    effort_xhigh: "very much", "かなり多め";
+    effort_max: "as much as it can", "可能な限り";
     theme: "dark, light, contrast or plain; live", "dark、light、contrast、plain。すぐに反映";
     theme_long: "The choice is saved.", "選択は保存されます。";
     rules: "the effective prompt, part by part", "実際のプロンプトを部分ごとに表示";

@@ -231,8 +231,10 @@ pub enum ExportFormat {
 pub enum Setting {
     /// Plan or agent.
     Mode(Mode),
-    /// The model; persisted.
+    /// The model, or `PROVIDER:MODEL`; persisted.
     Model(String),
+    /// How much the model thinks, or `auto`; persisted.
+    Effort(String),
     /// The edit format by name; for this session.
     Format(String),
     /// The approval policy for this session.

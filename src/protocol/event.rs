@@ -67,8 +67,8 @@ pub enum EventBody {
     Retrying(Option<Wait>),
     /// A step of the running turn begins: which one, from 1.
     Step(u32),
-    /// Tokens of one step, in and out; the session's sum is in the status.
-    Usage(u64, u64),
+    /// Tokens and cost of one step; the session's sum is in the status.
+    Usage(StepUsage),
     /// What `/commit` proposes.
     CommitMessage(String),
     /// There is no commit message: a [`EventBody::Notice`] says why.
@@ -125,6 +125,26 @@ pub struct Status {
     pub tried: Vec<u16>,
     /// Commands that run on beside the conversation.
     pub jobs: usize,
+}
+
+/// The tokens of one step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StepUsage {
+    /// The whole prompt.
+    pub input: u64,
+    /// The answer.
+    pub output: u64,
+    /// Of the input: read from the provider's cache.
+    pub cache_read: u64,
+    /// Of the input: written to it.
+    pub cache_write: u64,
+    /// Of the output: thinking.
+    pub thinking: u64,
+    /// Dollars, for models with a price.
+    pub cost: Option<f64>,
+    /// Why the request did not begin as the one before: `mode`, `model`, `format`, `compact`, `left out`, `rewind` or
+    /// `tools`; `None`: it did.
+    pub prefix: Option<&'static str>,
 }
 
 /// How a turn ended.

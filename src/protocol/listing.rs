@@ -62,8 +62,8 @@ pub enum Listing {
     Inputs(Vec<String>),
     /// The person's prompts, by name.
     Prompts(Vec<PromptRow>),
-    /// Models by name.
-    Models(Vec<String>),
+    /// Models, those of the connected provider first.
+    Models(Vec<ModelRow>),
     /// The rules, and the effective system prompt.
     Rules(RulesView),
     /// A table to show as it is.
@@ -75,6 +75,25 @@ pub enum Listing {
     },
     /// It could not be listed.
     Failed(String),
+}
+
+/// A model to choose.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ModelRow {
+    /// The name it is chosen by: `NAME` at the connected provider, else `PROVIDER:NAME`.
+    pub name: String,
+    /// The provider that serves it.
+    pub provider: String,
+    /// Tokens that fit it, where that is known.
+    pub window: Option<u32>,
+    /// Dollars a million tokens, in and out, where they are known.
+    pub price: Option<(f64, f64)>,
+    /// Whether it reads images.
+    pub images: bool,
+    /// Whether it reads PDFs.
+    pub pdfs: bool,
+    /// Since when it is not served any more.
+    pub retired: Option<String>,
 }
 
 /// A prompt of the person's.

@@ -24,11 +24,13 @@ pub use command::{
     Addressed, ApiKey, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Mode, Prompt, Query,
     RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
 };
-pub use event::{Event, EventBody, Outcome, Question, SessionInfo, Status, TurnEnd, Wait};
+pub use event::{Event, EventBody, Outcome, Question, SessionInfo, Status, StepUsage, TurnEnd, Wait};
 pub use item::{
     Attached, Call, CallState, Changeset, ChangesetFile, Item, Level, Notice, NoticeAction, PreviewLine, RuleChip, Verb,
 };
-pub use listing::{Listing, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow};
+pub use listing::{
+    Listing, ModelRow, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow,
+};
 
 /// Names one session: its id in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

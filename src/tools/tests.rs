@@ -33,7 +33,7 @@ fn the_five_fixed_tools_have_exactly_their_parameters() {
 #[test]
 fn plan_mode_is_offered_no_tool_that_writes() {
     let names: Vec<_> = ToolSet::builtin().specs(false).into_iter().map(|s| s.name).collect();
-    assert_eq!(names, ["list", "readFile", "searchInDirectory", "commandOutput", "askUser"]);
+    assert_eq!(names, ["list", "readFile", "searchInDirectory", "askUser"]);
 }
 
 #[test]

@@ -65,6 +65,17 @@ async fn asked(live: &mut Live) -> Question {
     .await
 }
 
+/// The end of the turn; every summary that is made on the way counts.
+async fn end_with_summaries(live: &mut Live) -> TurnEnd {
+    loop {
+        match live.next().await {
+            EventBody::Asked(question) => live.send(Command::Reply(question.id, "use it".into())),
+            EventBody::TurnEnded(_, end) => return end,
+            _ => {}
+        }
+    }
+}
+
 async fn compacted(live: &mut Live, reply: &str) {
     live.send(Command::Compact);
     let question = asked(live).await;
@@ -164,6 +175,9 @@ async fn a_conversation_that_does_not_fit_is_summarised_by_itself_and_nothing_is
     configure(&world, &json!({"models": {"recording": {"contextWindow": 40_000}}}));
     let mut live = world.start();
     live.submit("read them all, `verbatim`");
+    let question = asked(&mut live).await;
+    assert!(question.text.ends_with("It counts by itself in 10 s."), "{}", question.text);
+    live.send(Command::Reply(question.id, "use it".into()));
     assert_eq!(live.end().await, TurnEnd::Done);
     let sent = texts(&live.requests().pop().expect("a request"));
     assert_eq!(sent.len(), 2, "{sent:?}");
@@ -192,7 +206,7 @@ async fn a_refusal_for_length_teaches_the_window_and_the_session_goes_on() {
     let mut live = world.start_with(parts, unasked);
     for i in 0..10 {
         live.submit(&format!("{i} {}", "word ".repeat(400)));
-        assert_eq!(live.end().await, TurnEnd::Done, "message {i}");
+        assert_eq!(end_with_summaries(&mut live).await, TurnEnd::Done, "message {i}");
     }
     live.close().await;
 }
@@ -213,5 +227,28 @@ async fn a_budget_stops_the_turn_before_the_next_request_and_going_on_grants_as_
     live.send(Command::Continue(nebula::protocol::Continuation::Resume));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(live.requests().len(), 4);
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_summary_that_is_dropped_ends_the_turn_with_a_question_and_no_interruption() {
+    let long = "a line of some length\n".repeat(1500);
+    let huge = call("readFile", json!({"path": "x".repeat(400_000)}));
+    let steps = (0..2).map(|i| call("readFile", json!({"path": format!("f{i}.txt")})));
+    let mut world = World::new().model(steps.chain([huge, say("In short."), say("Again."), say("Done.")]));
+    for i in 0..2 {
+        world = world.file(&format!("f{i}.txt"), &long);
+    }
+    configure(&world, &json!({"compact": "ask", "models": {"recording": {"contextWindow": 40_000}}}));
+    let mut live = world.start();
+    live.submit("read them all");
+    let question = asked(&mut live).await;
+    assert!(!question.text.contains("by itself"), "{}", question.text);
+    live.send(Command::Reply(question.id, "drop it".into()));
+    let end = live.end().await;
+    assert!(matches!(&end, TurnEnd::Asking(why) if why.starts_with("the summary was dropped")), "{end:?}");
+    // Going on asks once more, and one that counts lets the turn go on.
+    live.send(Command::Continue(nebula::protocol::Continuation::Resume));
+    assert_eq!(end_with_summaries(&mut live).await, TurnEnd::Done);
     live.close().await;
 }

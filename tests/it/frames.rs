@@ -291,7 +291,17 @@ fn lists_at_every_width() {
         stage.keys("<ctrl-o>");
         stage.answer(
             |q| *q == Query::Models,
-            Listing::Models(["gpt-4.1-mini", "gpt-4.1-nano", "qwen3-coder:30b"].map(String::from).into()),
+            Listing::Models(
+                [("gpt-4.1-mini", 0.4, 1.6), ("gpt-4.1-nano", 0.1, 0.4), ("ollama:qwen3-coder:30b", 0.0, 0.0)]
+                    .map(|(name, input, output)| ModelRow {
+                        name: name.into(),
+                        window: Some(if output > 0.0 { 1_047_576 } else { 32_768 }),
+                        price: (output > 0.0).then_some((input, output)),
+                        images: output > 0.0,
+                        ..ModelRow::default()
+                    })
+                    .into(),
+            ),
         );
         golden(&format!("models-{width}"), &stage);
     }

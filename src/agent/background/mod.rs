@@ -5,5 +5,6 @@ pub mod archive_size;
 pub mod last_request;
 pub mod maintenance;
 pub mod model_facts;
+pub mod model_list;
 pub mod reconcile;
 pub mod watch;

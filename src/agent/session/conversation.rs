@@ -8,7 +8,9 @@ use std::sync::Arc;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{ResultRecord, results_json, sha};
+use crate::context::prefix::RequestPrefix;
 use crate::context::request::Window;
+use crate::edit::Format;
 use crate::edit::stream::KnownFile;
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::provider::models::Effort;
@@ -48,7 +50,11 @@ pub struct Conversation {
     /// Messages with attachments that a model did not take, and what that one is sent in their place.
     pub plain: Vec<(Arc<Message>, Capabilities, Arc<Message>)>,
     /// Messages with attachments as a small model gets them.
-    pub arranged: Vec<(Arc<Message>, Arc<Message>)>,
+    pub arranged: Vec<(Arc<Message>, Format, Arc<Message>)>,
+    /// What the last request's beginning depended on.
+    pub prefix: Option<RequestPrefix>,
+    /// Why it differed from the beginning of the request before, if it did.
+    pub prefix_cause: Option<&'static str>,
     /// The effort that a model was asked for and does not have, as the person was told.
     pub told_effort: Option<(String, Effort)>,
     /// What its model may do.
@@ -80,6 +86,8 @@ impl Conversation {
             prompt: PromptState::default(),
             plain: Vec::new(),
             arranged: Vec::new(),
+            prefix: None,
+            prefix_cause: None,
             told_effort: None,
             specs: [tools.specs(false).into(), tools.specs(true).into()],
             tools,

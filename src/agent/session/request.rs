@@ -14,14 +14,17 @@ use crate::agent::session::settings;
 use crate::agent::session::system_prompt;
 use crate::context;
 use crate::context::attach::{Attachment, Composed, compose};
+use crate::context::prefix::RequestPrefix;
 use crate::context::prompts;
 use crate::context::request::Budget;
 use crate::context::small_model;
 use crate::edit::Format;
 use crate::memory::{self, MessageMeta, NewMessage};
-use crate::protocol::{Attached, Cause, EventBody, Item, Level, Mode, NoticeAction, Prompt, PromptRow, TurnEnd};
+use crate::protocol::{
+    Attached, Cause, EventBody, Item, Level, Mode, NoticeAction, Prompt, PromptRow, StepUsage, TurnEnd,
+};
 use crate::provider::models::{self, Effort};
-use crate::provider::{Blob, Body, Capabilities, Error, Message, Request, Role, Usage};
+use crate::provider::{Blob, Body, Capabilities, Error, Message, Request, Role, ToolSpec, Usage};
 use crate::text::{number, time};
 
 /// What a tool's schema costs beside its description, in bytes.
@@ -211,6 +214,29 @@ pub fn learn_window(context: &SessionContext, session: &Conversation, error: &Er
     true
 }
 
+/// Returns what the model may call in the present mode. A model that is asked for edits as text is not offered tools for them.
+pub fn offered(context: &SessionContext, session: &Conversation) -> Arc<[ToolSpec]> {
+    let settings = context.settings();
+    session.tool_specs(settings.mode == Mode::Agent && settings.format == Format::Tools)
+}
+
+/// Notes why the request that goes out now does not begin with the bytes of the last one, if it does not.
+fn note_prefix(context: &SessionContext, session: &mut Conversation, model: &str, tools: &Arc<[ToolSpec]>) {
+    let settings = context.settings();
+    let place = context.services.connection().provider.map(|provider| provider.origin(model).place).unwrap_or_default();
+    let prefix = RequestPrefix {
+        mode: settings.mode.word(),
+        model: (model.to_string(), place),
+        format: (settings.format.name(), settings.small_model),
+        summarised: session.summary.as_ref().map(|(_, covered)| *covered),
+        left_out: session.prompt.left_out,
+        tools: Arc::clone(tools),
+        messages: session.messages.clone(),
+    };
+    session.prefix_cause = session.prefix.as_ref().and_then(|before| prefix.cause(before));
+    session.prefix = Some(prefix);
+}
+
 /// Returns the next request: the whole conversation, as far as it fits, with the system prompt that holds now.
 pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) -> Result<Request, Unbuilt> {
     if let Some(end) = over_budget(context, session).await {
@@ -221,8 +247,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     let system = system_prompt::system(context, session).await;
     let (settings, model) = (context.settings(), context.keep_model());
     settings::tell_effort(context, session, &model).await;
-    // Who is asked for edits as text is not offered tools for them.
-    let tools = session.tool_specs(settings.mode == Mode::Agent && settings.format == Format::Tools);
+    let tools = offered(context, session);
     let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(u64::from(window(context))));
@@ -250,6 +275,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     if settings.small_model {
         small_model::arrange(&mut messages, settings.format, &mut session.arranged);
     }
+    note_prefix(context, session, &model, &tools);
     Ok(Request {
         model,
         system,
@@ -298,7 +324,7 @@ pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, m
     let estimate = session.window.tokens(system.len() + context::request::size(&messages));
     let (model, skip_backoff) = (context.keep_model(), context.skip_backoff.clone());
     // Some servers refuse calls in a conversation without tools.
-    let tools = session.tool_specs(context.settings().mode == Mode::Agent);
+    let tools = offered(context, session);
     Request { model, system, messages, tools, skip_backoff, ..base(context, session, estimate) }
 }
 
@@ -378,7 +404,10 @@ pub async fn add_usage(context: &Arc<SessionContext>, session: &mut Conversation
     let id = session.id.clone();
     context.services.memory.post(move |memory| memory.add_usage(&id, usage.input, usage.output, cost));
     context.show_totals(&session.totals);
-    context.events.send(EventBody::Usage(usage.input, usage.output)).await;
+    let Usage { input, output, cache_read, cache_write, thinking, .. } = usage;
+    let prefix = session.prefix_cause.take();
+    let usage = StepUsage { input, output, cache_read, cache_write, thinking, cost, prefix };
+    context.events.send(EventBody::Usage(usage)).await;
     context.tell_status().await;
 }
 

@@ -26,7 +26,8 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
                 services.memory.post(move |memory| memory.set_mode(&id, mode.word()));
             }
         }
-        Setting::Model(name) => choose_model(context, &name),
+        Setting::Model(name) => choose_model(context, &name).await,
+        Setting::Effort(word) => choose_effort(context, &word).await,
         Setting::Format(name) => choose_format(context, &name).await,
         Setting::Approval(approval) => {
             context.change_settings(|settings| settings.approve(approval, Consent::Policy("session")));
@@ -45,19 +46,54 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
     context.tell_status().await;
 }
 
-/// Takes another model in this session, and for sessions that have not asked one yet.
-fn choose_model(context: &SessionContext, name: &str) {
+/// Takes another model in this session, and for sessions that have not asked one yet. `PROVIDER:MODEL` connects another
+/// provider first; where that fails nothing is changed.
+async fn choose_model(context: &SessionContext, typed: &str) {
     let services = &context.services;
-    context.change_settings(|settings| settings.model = Some(name.to_string()));
-    services.change_connection(|connection| connection.model = name.to_string());
+    let (provider, name) = match lock(&services.config).split_provider(typed) {
+        Some((provider, name)) => (Some(provider), name),
+        None => (None, typed.to_string()),
+    };
+    if let Some(provider) = &provider
+        && let Err(e) = model::switch(services, provider)
+    {
+        return context.events.notice(Level::Error, e.message, e.hint).await;
+    }
+    context.change_settings(|settings| settings.model = Some(name.clone()));
+    services.change_connection(|connection| connection.model.clone_from(&name));
     if let Some(id) = context.id() {
-        let name = name.to_string();
+        let name = name.clone();
         services.memory.post(move |memory| memory.set_model(&id, &name));
     }
-    services.persist("model", name);
+    let key = lock(&services.config).key_of_model(provider.as_deref());
+    services.persist(&key, &name);
     if let Some(provider) = services.connection().provider {
-        model_facts::look_up(services, provider, name.to_string());
+        model_facts::look_up(services, provider, name);
     }
+}
+
+/// Takes how much models are to think, from the next request on.
+async fn choose_effort(context: &SessionContext, word: &str) {
+    let services = &context.services;
+    let title = match Effort::parse(word) {
+        Some(effort) => {
+            services.persist("effort", effort.word());
+            say::effort_now(&effort.word())
+        }
+        None if word == AUTO => {
+            if let Err(e) = lock(&services.config).unset("effort") {
+                services.say(Level::Warning, say::effort_not_kept(&e), "");
+            }
+            say::effort_by_model().to_string()
+        }
+        None => {
+            let words: Vec<_> = Effort::ALL.iter().map(|effort| effort.word()).chain([AUTO]).collect();
+            let title = say::no_such_effort(&word, &words.join(", "));
+            return context.events.notice(Level::Warning, title, "").await;
+        }
+    };
+    lock(&services.config).forget_effort_flag();
+    context.say(Level::Info, title, "").await;
 }
 
 async fn choose_format(context: &SessionContext, name: &str) {

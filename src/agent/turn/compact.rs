@@ -6,9 +6,12 @@
 //! over. What is summarised is what would be sent, so that it helps when the context window is full, and where that is
 //! still too much, the newest of it.
 
+use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
+use tokio::sync::oneshot::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::last_request;
@@ -22,11 +25,13 @@ use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
 use crate::messages::agent as say;
-use crate::protocol::{Cause, EventBody, Item, Level, Mode, Question, TurnEnd};
+use crate::protocol::{Cause, EventBody, Item, Level, NoticeAction, Question, TurnEnd};
 use crate::provider::{Answer, Delta, Error, Kind, Message, Request, Role};
 
 /// A server that refuses so little, in bytes, is not asked with less.
 const SMALLEST: usize = 4_000;
+/// How long a summary that was made by itself waits for the person.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// Asks the model for a summary and puts it to the person.
 pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
@@ -39,7 +44,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
     match summary {
         Ok((prose, left_out)) => {
             let text = with_facts(context, session, &prose).await;
-            offer(context, session, text, left_out, stop).await;
+            offer(context, session, text, left_out, None, stop).await;
             if stop.is_cancelled() { TurnEnd::Interrupted } else { TurnEnd::Done }
         }
         Err(error) => {
@@ -90,21 +95,30 @@ pub async fn by_itself(
         }
     };
     let text = with_facts(context, session, &prose).await;
-    if mode == "ask" {
-        offer(context, session, text, left_out, stop).await;
-    } else {
-        show(context, &text, left_out).await;
-        count(context, session, text);
-        let title = say::summary_stands();
-        context.events.notice(Level::Info, title, say::compact_undo()).await;
+    match mode.as_str() {
+        "ask" => offer(context, session, text, left_out, None, stop).await,
+        _ => offer(context, session, text, left_out, Some(GRACE), stop).await,
+    }
+    if stop.is_cancelled() {
+        context.events.notice(Level::Broken, "interrupted", say::nothing_changed()).await;
+        return Fitting::Not(TurnEnd::Interrupted);
     }
     match session.summary.as_ref().is_some_and(|(_, covered)| *covered == session.messages.len()) {
         true => {
             session.add_hidden(context, "Go on with the task from where the summary leaves it.");
             Fitting::Summarised
         }
-        false => Fitting::Not(TurnEnd::Interrupted),
+        false => Fitting::Not(dropped(context).await),
     }
+}
+
+/// Ends a turn whose conversation does not fit and whose summary the person dropped.
+async fn dropped(context: &SessionContext) -> TurnEnd {
+    let title = say::summary_dropped().to_string();
+    let detail = say::compact_or_new();
+    let actions = vec![NoticeAction::Continue, NoticeAction::ChooseModel];
+    context.events.failed(Level::Warning, (&title, detail), actions, Cause::of("context")).await;
+    TurnEnd::Asking(title)
 }
 
 async fn does_not_fit(context: &SessionContext, message: String, hint: &str) -> Fitting {
@@ -153,7 +167,7 @@ async fn summarise(
     // The same prompt and tools as in the steps before: what a provider has cached of them counts, rules are known, and
     // no server meets calls without their tools.
     let system = system_prompt::system(context, session).await;
-    let tools = session.tool_specs(context.settings().mode == Mode::Agent);
+    let tools = request::offered(context, session);
     let summaries = usize::from(session.summary.is_some());
     let (mut messages, room) = request::to_summarise(context, session, system.len());
     let now = format!("{instructions}\n\nSummarise this conversation now, as said above. Call no tools.");
@@ -219,6 +233,7 @@ async fn offer(
     session: &mut Conversation,
     text: String,
     left_out: usize,
+    grace: Option<Duration>,
     stop: &CancellationToken,
 ) {
     show(context, &text, left_out).await;
@@ -228,16 +243,41 @@ async fn offer(
         (say::use_it().to_string(), say::in_place().to_string()),
         (say::drop_it().to_string(), say::nothing_changes().to_string()),
     ];
-    let question = Question { id, text: say::send_summary().into(), choices, permission: false };
+    let asks = match grace {
+        Some(grace) => format!("{} {}", say::send_summary(), say::counts_in(&grace.as_secs())),
+        None => say::send_summary().to_string(),
+    };
+    let question = Question { id, text: asks, choices, permission: false };
     context.events.send(EventBody::Asked(question)).await;
-    let said = stop.run_until_cancelled(reply).await.and_then(Result::ok);
+    let said = stop.run_until_cancelled(said_within(reply, grace)).await.flatten();
     context.approvals.withdraw_question(id);
     context.events.send(EventBody::Answered(id)).await;
-    if said.as_deref() != Some(say::use_it()) {
+    // Where nobody can answer it counts by itself, unless the configuration wants it asked for.
+    let counts = match said.as_deref() {
+        Some(said) => said == say::use_it() || grace.is_some() && said != say::drop_it(),
+        None => grace.is_some(),
+    };
+    if stop.is_cancelled() || !counts {
         return;
     }
     count(context, session, text);
-    context.say(Level::Info, say::summary_counts(), "").await;
+    match grace {
+        Some(_) => {
+            context.events.notice(Level::Info, say::summary_stands(), say::compact_undo()).await;
+        }
+        None => context.say(Level::Info, say::summary_counts(), "").await,
+    }
+}
+
+/// Returns what was answered, or nothing once the time for it is over.
+async fn said_within(
+    reply: impl Future<Output = Result<String, RecvError>>,
+    grace: Option<Duration>,
+) -> Option<String> {
+    match grace {
+        Some(grace) => tokio::time::timeout(grace, reply).await.ok()?.ok(),
+        None => reply.await.ok(),
+    }
 }
 
 /// Shows a summary in the chat.

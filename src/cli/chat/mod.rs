@@ -197,6 +197,7 @@ impl Chat {
             "/agent" => Command::Set(Setting::Mode(Mode::Agent)),
             "/new" => Command::Open(SessionChoice::New),
             "/model" if !rest.is_empty() => Command::Set(Setting::Model(rest.trim().into())),
+            "/effort" if !rest.is_empty() => Command::Set(Setting::Effort(rest.trim().into())),
             _ => {
                 self.busy = true;
                 Command::Submit(Prompt { text: text.to_string() })

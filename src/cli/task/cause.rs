@@ -1,8 +1,8 @@
-//! What a failure was, in the lines for programs.
+//! What a failure was and what a step took, in the lines for programs.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::protocol::Cause;
+use crate::protocol::{Cause, StepUsage};
 
 /// Adds what a failure was by kind, with the status and the server's name for the request where there are any.
 pub fn add_cause(line: &mut Value, cause: &Cause) {
@@ -16,4 +16,12 @@ pub fn add_cause(line: &mut Value, cause: &Cause) {
     if let Some(id) = &cause.request_id {
         line["requestId"] = id.as_str().into();
     }
+}
+
+/// Returns the line of a step's tokens.
+pub fn usage_line(usage: &StepUsage) -> Value {
+    json!({
+        "type": "usage", "input": usage.input, "output": usage.output, "cacheRead": usage.cache_read,
+        "cacheWrite": usage.cache_write, "thinking": usage.thinking, "cost": usage.cost, "prefix": usage.prefix,
+    })
 }

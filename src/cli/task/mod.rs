@@ -15,7 +15,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use self::ask::ApprovalRequest;
-use self::cause::add_cause;
+use self::cause::{add_cause, usage_line};
 pub use self::exit::TaskExit;
 use super::out::{self, Out};
 use super::print;
@@ -194,9 +194,7 @@ impl Printer {
                 let paths: Vec<_> = changeset.files.iter().map(|f| f.path.as_str()).collect();
                 self.line(json!({"type": "changeset", "id": changeset.id, "paths": paths}))?;
             }
-            EventBody::Usage(input, output) => {
-                self.line(json!({"type": "usage", "input": input, "output": output}))?;
-            }
+            EventBody::Usage(usage) => self.line(usage_line(&usage))?,
             EventBody::Retrying(Some(wait)) => {
                 let text = format!("{}; attempt {} of {}", wait.why, wait.attempt, wait.of);
                 self.notice(&Notice { cause: wait.cause, ..Notice::new(Level::Warning, text, "") })?;

@@ -1,6 +1,7 @@
 //! What the commands of the palette do, and what becomes of a choice.
 
 use super::{AUTO, App, At, EditFor, Effect, Owner, Screen};
+use crate::config::EFFORTS;
 use crate::messages::{Text, app, commands as say, pages};
 use crate::protocol::{
     Approval, Command, ExportFormat, Mode, Prompt, Query, RestoreRequest, SessionChoice, Setting, TurnEnd,
@@ -15,6 +16,10 @@ use crate::tui::popup::page::{Content, Page};
 use crate::tui::popup::palette::{COMMANDS, palette};
 use crate::tui::popup::sessions::Sessions;
 use crate::tui::theme::Depth;
+
+/// What the efforts are for, in the order of [`EFFORTS`].
+const EFFORT_WORDS: [Text; 6] =
+    [say::effort_none, say::effort_low, say::effort_medium, say::effort_high, say::effort_xhigh, say::effort_max];
 
 /// The formats of edits with what they are for.
 const FORMATS: [(&str, Text); 7] = [
@@ -132,6 +137,8 @@ impl App {
         match name {
             "/model" if rest.is_empty() => self.open_models(),
             "/model" => set(Setting::Model(rest.into())),
+            "/effort" if !rest.is_empty() => set(Setting::Effort(rest.into())),
+            "/effort" => self.choose_effort(),
             "/plan" => set(Setting::Mode(Mode::Plan)),
             "/agent" => self.agent_mode(),
             "/new" => vec![Effect::Send(Command::Open(SessionChoice::New))],
@@ -192,6 +199,14 @@ impl App {
         let mut list = List::new(ListKind::Formats, say::format(), entries);
         list.select(&self.session.status.format);
         self.popups.push(Popup::List(list));
+        Vec::new()
+    }
+
+    fn choose_effort(&mut self) -> Vec<Effect> {
+        let auto = entry("auto", say::effort_auto());
+        let efforts = EFFORTS.iter().zip(EFFORT_WORDS).map(|(name, words)| entry(name, words()));
+        let entries = [auto].into_iter().chain(efforts).collect();
+        self.popups.push(Popup::List(List::new(ListKind::Efforts, say::effort(), entries)));
         Vec::new()
     }
 
@@ -346,6 +361,7 @@ impl App {
             ListKind::Models => vec![Effect::Send(Command::Set(Setting::Model(name.into())))],
             ListKind::Themes(_) => self.take_theme(name),
             ListKind::Formats => vec![Effect::Send(Command::Set(Setting::Format(name.into())))],
+            ListKind::Efforts => vec![Effect::Send(Command::Set(Setting::Effort(name.into())))],
             ListKind::Prompts => self.submit(format!("/prompt {name} {rest}").trim_end().to_string()),
             ListKind::History => {
                 self.composer.input.set(name);

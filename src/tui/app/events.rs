@@ -3,8 +3,10 @@
 use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
-    Command, Event, EventBody, Level, Listing, Notice, Outcome, Prompt, Query, QueryId, RulesView, Status, TurnEnd,
+    Command, Event, EventBody, Level, Listing, ModelRow, Notice, Outcome, Prompt, Query, QueryId, RulesView, Status,
+    TurnEnd,
 };
+use crate::text::number;
 use crate::tui::input::question::Asking;
 use crate::tui::popup::Popup;
 use crate::tui::popup::list::Entry;
@@ -279,14 +281,7 @@ impl App {
         let current = self.session.status.model.clone().unwrap_or_default();
         let Some(Popup::List(list)) = self.popups.last_mut() else { return };
         let entries: Vec<Entry> = match listing {
-            Listing::Models(names) => names
-                .iter()
-                .map(|n| Entry {
-                    name: n.clone(),
-                    note: if *n == current { say::current().into() } else { String::new() },
-                    ..Entry::default()
-                })
-                .collect(),
+            Listing::Models(models) => models.iter().map(|model| model_entry(model, &current)).collect(),
             Listing::Prompts(prompts) => prompts
                 .iter()
                 .map(|p| Entry {
@@ -371,4 +366,25 @@ fn rules_page(view: &RulesView) -> String {
 fn longest_fence(text: &str) -> usize {
     let runs = text.split(|c| c != '`').map(str::len);
     runs.max().unwrap_or(0).max(2)
+}
+
+/// Returns the row of a model: its window, its price, what it reads, and whether it is in use or retired.
+fn model_entry(model: &ModelRow, current: &str) -> Entry {
+    let window = model.window.map(|window| say::window_of(&number::tokens(window.into())));
+    let price = model.price.map(|(input, output)| say::price_of(&format!("${input:.2}"), &format!("${output:.2}")));
+    let reads = [(model.images, say::images()), (model.pdfs, say::pdfs())]
+        .into_iter()
+        .filter_map(|(reads, what)| reads.then_some(what));
+    let reads = Some(reads.collect::<Vec<_>>().join(", ")).filter(|reads| !reads.is_empty());
+    let note = match &model.retired {
+        _ if model.name == current => say::current().to_string(),
+        Some(date) => say::retired_since(date),
+        None => String::new(),
+    };
+    Entry {
+        name: model.name.clone(),
+        detail: [window, price, reads].into_iter().flatten().collect::<Vec<_>>().join(" · "),
+        note,
+        ..Entry::default()
+    }
 }

@@ -23,6 +23,8 @@ pub enum ListKind {
     Themes(String),
     /// How the model writes its edits.
     Formats,
+    /// How much the model thinks.
+    Efforts,
     /// A prompt of the person's.
     Prompts,
     /// Something typed before.

@@ -42,6 +42,7 @@ pub const COMMANDS: &[Info] = &[
     info("/history", none, say::history, say::history_long, Some(Action::FocusArchive)),
     info("/file", none, say::file, say::file_long, None),
     info("/format", say::name_argument, say::format, say::format_long, None),
+    info("/effort", say::effort_argument, say::effort, say::effort_long, None),
     info("/theme", say::name_argument, say::theme, say::theme_long, None),
     info("/rules", none, say::rules, say::rules_long, None),
     info("/rag", say::words_argument, say::rag, say::rag_long, None),

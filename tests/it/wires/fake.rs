@@ -24,6 +24,8 @@ pub struct Plan {
     pub breaks: bool,
     /// It refuses what it sealed.
     pub refuses_seals: bool,
+    /// It calls in its first answer alone.
+    pub calls_once: bool,
 }
 
 #[derive(Default)]
@@ -156,6 +158,9 @@ fn answer(state: &Mutex<State>, path: &str, body: &Value) -> (String, String, bo
     }
     state.number += 1;
     let (plan, number) = (state.plan.clone(), state.number);
+    if plan.calls_once {
+        state.plan.calls = 0;
+    }
     let events = match wire {
         "chat" => chat(&plan, number),
         "responses" => responses(&plan, number),

@@ -5,6 +5,7 @@ mod anthropic;
 mod asked_on;
 mod fake;
 mod rules;
+mod sessions;
 mod task;
 mod wander;
 

@@ -23,10 +23,10 @@ const MODELS: [(&str, &str); 8] = [
 ];
 
 /// A repeatable source of choices.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+    pub fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % sides
     }
@@ -82,6 +82,7 @@ async fn wander(seed: u64, steps: usize) {
             breaks: dice.roll(6) == 0,
             refuses_seals: dice.roll(8) == 0,
             text,
+            ..Plan::default()
         };
         server.plan(plan);
         let request = Request {
