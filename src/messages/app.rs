@@ -4,7 +4,7 @@ messages! {
     window_of(tokens): "{tokens} window", "ウィンドウ{tokens}";
     price_of(input, output): "{input} in, {output} out", "入力{input}、出力{output}";
     images: "images", "画像";
-    pdfs: "PDFs", "PDF";
+    pdfs: "PDFs", "PDFファイル";
     retired_since(date): "retired {date}", "{date}に終了";
     proposal_waits: "a proposal waits for you", "提案が確認を待っています";
     nebula_asks: "nebula asks", "nebulaからの質問です";

@@ -171,6 +171,7 @@ mod tests {
             "[undo]",
             "[md|json|html]",
             "[on|off]",
+            "[none|low|medium|high|xhigh|max|auto]",
             "OpenAI",
             "Anthropic",
             "Gemini",

@@ -1,7 +1,6 @@
 //! What the commands of the palette do, and what becomes of a choice.
 
 use super::{AUTO, App, At, EditFor, Effect, Owner, Screen};
-use crate::config::EFFORTS;
 use crate::messages::{Text, app, commands as say, pages};
 use crate::protocol::{
     Approval, Command, ExportFormat, Mode, Prompt, Query, RestoreRequest, SessionChoice, Setting, TurnEnd,
@@ -17,9 +16,16 @@ use crate::tui::popup::palette::{COMMANDS, palette};
 use crate::tui::popup::sessions::Sessions;
 use crate::tui::theme::Depth;
 
-/// What the efforts are for, in the order of [`EFFORTS`].
-const EFFORT_WORDS: [Text; 6] =
-    [say::effort_none, say::effort_low, say::effort_medium, say::effort_high, say::effort_xhigh, say::effort_max];
+/// The efforts with what they are for.
+const EFFORTS: [(&str, Text); 7] = [
+    ("auto", say::effort_auto),
+    ("none", say::effort_none),
+    ("low", say::effort_low),
+    ("medium", say::effort_medium),
+    ("high", say::effort_high),
+    ("xhigh", say::effort_xhigh),
+    ("max", say::effort_max),
+];
 
 /// The formats of edits with what they are for.
 const FORMATS: [(&str, Text); 7] = [
@@ -203,9 +209,7 @@ impl App {
     }
 
     fn choose_effort(&mut self) -> Vec<Effect> {
-        let auto = entry("auto", say::effort_auto());
-        let efforts = EFFORTS.iter().zip(EFFORT_WORDS).map(|(name, words)| entry(name, words()));
-        let entries = [auto].into_iter().chain(efforts).collect();
+        let entries = EFFORTS.iter().map(|(n, d)| entry(n, d())).collect();
         self.popups.push(Popup::List(List::new(ListKind::Efforts, say::effort(), entries)));
         Vec::new()
     }

@@ -14,8 +14,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "app/commands.rs",
         &[
-            "ansi", "auto", "blocks", "contrast", "dark", "html", "json", "light", "lines", "patch", "plain", "tools",
-            "turn", "undo", "whole",
+            "ansi", "auto", "blocks", "contrast", "dark", "high", "html", "json", "light", "lines", "medium", "none",
+            "patch", "plain", "tools", "turn", "undo", "whole", "xhigh",
         ],
     ),
     ("app/keys.rs", &["model"]),
