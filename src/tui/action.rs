@@ -1,4 +1,4 @@
-//! Everything a key or a command can mean, once: [`TABLE`] gives each [`Action`] its name in `keys.toml`, and
+//! Everything a key or a command can mean, once: `TABLE` gives each [`Action`] its name in `keys.toml`, and
 //! [`GROUPS`] says where it works and what the hints and the help call it. `?`, the hints, the palette, the
 //! README's table and the errors about `keys.toml` are all drawn from here; the words are [`crate::messages`].
 

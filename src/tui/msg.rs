@@ -37,7 +37,7 @@ pub enum Msg {
     Wide,
 }
 
-/// What leaves the program: [`super::App`] returns these, and `run` performs them.
+/// What leaves the program: [`super::app::App`] returns these, and `run` performs them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Tell the agent.
