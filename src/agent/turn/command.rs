@@ -197,7 +197,9 @@ async fn follow(
     command.running.on_change(move || tell.notify_one());
     let deadline = tokio::time::Instant::now() + limit;
     let text = item.call.preview.clone();
-    let (mut stopped, mut shown_at, mut due) = (None, Instant::now(), false);
+    // What was printed before the listener stood was told to nobody.
+    let due = !command.running.output().last(1).is_empty();
+    let (mut stopped, mut shown_at, mut due) = (None, Instant::now(), due);
     loop {
         if command.running.progress().is_answerable() {
             return stopped;
