@@ -71,7 +71,7 @@ class Program:
 def main():
     with tempfile.TemporaryDirectory(prefix="nebula-smoke-") as folder:
         program = Program(cwd=folder)
-        program.wait_for(b"take the tour")
+        program.wait_for(b"the model is a recording")
         code = program.leave()
         if code != 0:
             program.fail(f"exit code {code}")
