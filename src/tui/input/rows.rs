@@ -104,7 +104,9 @@ fn plain(e: &Editor, range: std::ops::Range<usize>, mention: bool, parts: &mut V
         let (shown, dim) = match e.fold(first) {
             Some(fold) => (fold.label.clone(), true),
             None if grapheme == "\t" => (" ".repeat(show::TAB), false),
-            None if show::is_marked(first) => (clean::mark(first), true),
+            // Letters that pass for Latin ones are marked in what others write, not in what the person types.
+            None if clean::is_hidden(first) => (clean::mark(first), true),
+            None if show::is_marked(first) && !first.is_alphabetic() => (clean::mark(first), true),
             None if cells(grapheme) == 0 => (clean::mark(first), true),
             None => (grapheme.to_string(), false),
         };
@@ -200,5 +202,6 @@ mod tests {
     #[test]
     fn signs_that_take_no_cell_show() {
         assert_eq!(texts(&Editor::with("a\tb\u{1b}\u{200b}"), 40), ["a    b^[⟨U+200B⟩"]);
+        assert_eq!(texts(&Editor::with("привет"), 40), ["привет"]);
     }
 }
