@@ -7,21 +7,21 @@
 //! | [`tui`] | the screen: panes, input, popups, keys, themes |
 //! | [`cli`] | the command line: `task`, `undo`, `history`, `patch`, `sessions`, settings, the tour |
 //! | `mcp` | what serves tools to other programs over the Model Context Protocol |
-//! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |
 //! | [`agent`] | the background task: session, turn, step, waiting for decisions |
+//! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |
 //! | [`tools`] | what a model may do; a tool answers or says what should change, and writes nothing |
-//! | [`provider`] | how nebula talks to a model; recordings |
 //! | [`context`] | what joins a prompt: mentions, rules, templates, retrieval |
+//! | [`provider`] | how nebula talks to a model; recordings |
 //! | [`restore_plan`] | what undo, redo and restore ask of the archive |
 //! | [`execute`] | the end of the road: intent → archive → disk → record; the only writer of workspace files |
 //! | [`shell`] | commands: their processes, output, environment, and what keeps the states before |
 //! | [`archive`] | every state that is about to be overwritten, as plain files; undo makes proposals |
 //! | [`workspace`] | root, confinement of paths, reading, finding, watching |
 //! | [`memory`] | SQLite: sessions, messages, causes of changesets, what nebula last wrote |
+//! | [`config`] | values read at start; the only reader of the environment |
 //! | [`edit`] | pure: a model's words → edits → file changes; the ladder that finds their place |
 //! | [`proposal`] | pure: file changes, hunks, decisions, previews of restores, merges |
 //! | [`strand`] | code as a content-addressed graph edited by ops; uses nothing else of the crate |
-//! | [`config`] | values read at start; the only reader of the environment |
 //! | [`messages`] | what a person reads on the screen, in English and Japanese |
 //! | [`text`] | the cleaner of what a terminal is given, widths, sizes, word distance, the clock; anyone may use it |
 //! | [`git`] | every call of git; a folder that is looked at runs nothing of its own |

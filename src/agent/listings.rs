@@ -3,20 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::agent::background::{model_list, watch};
+use crate::agent::background::{model_list, rag, watch};
 use crate::agent::changesets::{changeset, counts};
 use crate::agent::restore;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::{rag, request, system_prompt, transcript};
+use crate::agent::session::{system_prompt, transcript};
 use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Id};
 use crate::context::attach;
+use crate::context::prompts::UserPrompt;
 use crate::memory::{self, SessionUse, UsageBy, UsageRow, usage_table};
 use crate::messages::agent as say;
 use crate::proposal::{Counts, State};
 use crate::protocol::{
-    Changeset, EventBody, Listing, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
+    Changeset, EventBody, Listing, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
 };
 use crate::provider::models;
 use crate::workspace::ReadError;
@@ -93,7 +94,7 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
             Listing::Search(hits.into_iter().map(|h| (h.session, h.title, h.snippet)).collect())
         }
         Query::Inputs => Listing::Inputs(services.memory.sync().inputs(&project, INPUTS).map_err(say)?),
-        Query::Prompts => Listing::Prompts(request::prompts(services)),
+        Query::Prompts => Listing::Prompts(prompts(services)),
         Query::SessionDiff => Listing::SessionDiff(restore::session_diff(context)?.map(Arc::new)),
         Query::Rules => Listing::Rules(system_prompt::rules_now(context)),
         Query::Stats => {
@@ -260,6 +261,18 @@ fn text(services: &Services, path: String) -> Result<Listing, String> {
     let text = crate::proposal::display_text(start).map(std::borrow::Cow::into_owned);
     let lines = bytes.iter().filter(|b| **b == b'\n').count() + usize::from(bytes.last().is_some_and(|b| *b != b'\n'));
     Ok(Listing::Text { path, text, lines, bytes: bytes.len() as u64 })
+}
+
+/// Returns the person's prompts.
+fn prompts(services: &Services) -> Vec<PromptRow> {
+    let root = services.workspace.root();
+    let row = |p: UserPrompt| PromptRow {
+        usage: p.usage(),
+        path: p.path.strip_prefix(root).unwrap_or(&p.path).display().to_string(),
+        name: p.name,
+        description: p.description,
+    };
+    services.prompts().all.into_iter().map(row).collect()
 }
 
 fn stats(rows: &[memory::StatsRow]) -> String {

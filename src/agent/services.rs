@@ -15,6 +15,7 @@ use super::events::Events;
 use super::file_index::FileIndex;
 use crate::archive::{Archive, Id};
 use crate::config::{Config, folder};
+use crate::context::prompts::{self, Prompts};
 use crate::execute::Stores;
 use crate::memory::{self, Trouble};
 use crate::messages::agent as say;
@@ -221,6 +222,18 @@ impl Services {
     /// Records what is known of a file.
     pub fn knows(&self, path: &str, sha: Sha) {
         lock(&self.known).insert(path.to_string(), sha);
+    }
+
+    /// Waits for a server on this computer that is being looked for: the search takes two seconds at most.
+    pub async fn local_search(&self, stop: &CancellationToken) {
+        let mut looking = self.looking.subscribe();
+        let _ = stop.run_until_cancelled(looking.wait_for(|looking| !looking)).await;
+    }
+
+    /// Returns the person's prompts. For blocking code alone: it reads their files.
+    pub fn prompts(&self) -> Prompts {
+        let home = lock(&self.config).paths.folder().map(Path::to_path_buf);
+        prompts::list(&self.workspace, home.as_deref())
     }
 
     /// Hands a report to the supervisor, without waiting.

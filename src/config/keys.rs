@@ -2,11 +2,21 @@
 
 use serde_json::Value;
 
+use crate::edit::Format;
 use crate::text::distance::nearest;
 use crate::text::size;
 
-/// The edit formats by name.
-pub const FORMATS: &[&str] = &["auto", "tools", "xml", "whole", "blocks", "patch", "lines"];
+/// The edit formats by name, and `auto`.
+pub const FORMATS: &[&str] = &FORMAT_WORDS;
+const FORMAT_WORDS: [&str; Format::ALL.len() + 1] = {
+    let mut words = ["auto"; Format::ALL.len() + 1];
+    let mut at = 0;
+    while at < Format::ALL.len() {
+        words[at + 1] = Format::ALL[at].name();
+        at += 1;
+    }
+    words
+};
 /// The approval policies by name.
 pub const APPROVALS: &[&str] = &["ask", "edits", "all", "none"];
 /// The wire formats in which providers can be spoken to.

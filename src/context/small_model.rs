@@ -8,26 +8,10 @@ use crate::edit::Format;
 use crate::memory::NUDGE;
 use crate::provider::{Body, Message, Role};
 
-/// Returns the reminder that closes what is sent in this format; nothing for tools.
-pub fn reminder(format: Format) -> Option<&'static str> {
-    match format {
-        Format::Tools => None,
-        Format::Whole => Some(
-            "Reply with each changed file: its path alone on a line, then a fenced block with the file's complete new text.",
-        ),
-        Format::Blocks => {
-            Some("Reply with the path and a SEARCH/REPLACE block for each change; copy the SEARCH lines exactly.")
-        }
-        Format::Patch => Some("Reply with a unified diff in a ```diff block."),
-        Format::Xml => Some("Reply with a <replace_file> or <write_file> tag for each change."),
-        Format::Lines => Some("Reply with a <replace_lines> tag for each change; copy the <expect> lines exactly."),
-    }
-}
-
 /// Returns what a model is asked that changed no file, in the words for its edit format. It begins with [`NUDGE`], by
 /// which memory counts it.
 pub fn nudge(format: &str) -> String {
-    let how = Format::parse(format).and_then(reminder).unwrap_or("Call the tools that change files.");
+    let how = Format::parse(format).and_then(Format::reminder).unwrap_or("Call the tools that change files.");
     format!("{NUDGE} Make the change the task asks for. {how}")
 }
 
@@ -53,7 +37,7 @@ pub fn arrange(
                 *text = first;
             }
         }
-        if let Some(reminder) = reminder(format) {
+        if let Some(reminder) = format.reminder() {
             made = made.and_text(&format!("\n\n{reminder}"));
         }
         let made = Arc::new(made);

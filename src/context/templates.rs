@@ -12,25 +12,28 @@ use std::path::{Path, PathBuf};
 use super::environment::Environment;
 use super::rules::ActiveRule;
 use crate::disk::{self, Links};
+use crate::edit::Format;
 use crate::workspace::Workspace;
 
-/// The templates that come with nebula, by file name.
+/// The templates that come with nebula, by file name, beside the prompts of the edit formats.
 const SHIPPED: &[(&str, &str)] = &[
     ("agent.md", include_str!("../../assets/prompts/agent.md")),
     ("plan.md", include_str!("../../assets/prompts/plan.md")),
     ("agent-small.md", include_str!("../../assets/prompts/agent-small.md")),
     ("plan-small.md", include_str!("../../assets/prompts/plan-small.md")),
-    ("format-whole-small.md", include_str!("../../assets/prompts/format-whole-small.md")),
-    ("format-blocks-small.md", include_str!("../../assets/prompts/format-blocks-small.md")),
     ("summarise.md", include_str!("../../assets/prompts/summarise.md")),
     ("commit.md", include_str!("../../assets/prompts/commit.md")),
-    ("format-tools.md", include_str!("../../assets/prompts/format-tools.md")),
-    ("format-xml.md", include_str!("../../assets/prompts/format-xml.md")),
-    ("format-whole.md", include_str!("../../assets/prompts/format-whole.md")),
-    ("format-blocks.md", include_str!("../../assets/prompts/format-blocks.md")),
-    ("format-patch.md", include_str!("../../assets/prompts/format-patch.md")),
-    ("format-lines.md", include_str!("../../assets/prompts/format-lines.md")),
 ];
+
+/// Returns all templates that come with nebula: those above, and for each edit format `format-NAME.md` and perhaps
+/// `format-NAME-small.md`.
+fn shipped() -> impl Iterator<Item = (String, &'static str)> {
+    let formats = Format::ALL.into_iter().flat_map(|format| {
+        let small = format.small_prompt().map(|text| (format!("format-{}-small.md", format.name()), text));
+        [Some((format!("format-{}.md", format.name()), format.prompt())), small]
+    });
+    SHIPPED.iter().map(|(name, text)| (name.to_string(), *text)).chain(formats.flatten())
+}
 
 /// The suffix of a shipped template's name in its origin.
 const BUILT_IN: &str = " (built in)";
@@ -83,8 +86,8 @@ impl Templates {
     pub fn get(&self, name: &str) -> Option<Template> {
         let own = self.in_workspace(name).ok().flatten().or_else(|| self.in_home(name).ok().flatten());
         own.or_else(|| {
-            let (name, text) = SHIPPED.iter().find(|(n, _)| *n == name)?;
-            Some(Template { origin: format!("{name}{BUILT_IN}"), text: (*text).to_string() })
+            let (name, text) = shipped().find(|(n, _)| n == name)?;
+            Some(Template { origin: format!("{name}{BUILT_IN}"), text: text.to_string() })
         })
     }
 
@@ -100,8 +103,8 @@ impl Templates {
 
     /// Returns replacements that are not used, in one line each.
     pub fn complaints(&self) -> Vec<String> {
-        let names = SHIPPED.iter().map(|(name, _)| *name);
-        names.flat_map(|name| [self.in_workspace(name).err(), self.in_home(name).err()]).flatten().collect()
+        let names = shipped().map(|(name, _)| name);
+        names.flat_map(|name| [self.in_workspace(&name).err(), self.in_home(&name).err()]).flatten().collect()
     }
 
     fn in_workspace(&self, name: &str) -> Result<Option<Template>, String> {
@@ -362,7 +365,7 @@ mod tests {
 
     #[test]
     fn every_shipped_template_is_whole() {
-        for (name, text) in SHIPPED {
+        for (name, text) in shipped() {
             assert!(text.len() > 100, "{name}");
         }
     }

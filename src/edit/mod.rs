@@ -12,6 +12,7 @@
 pub mod bytes;
 pub mod calls;
 mod format;
+mod formats;
 mod group;
 pub mod json;
 mod lines;

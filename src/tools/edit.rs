@@ -23,7 +23,7 @@ fn parameters() -> Value {
 
 fn edits(args: &Args) -> Result<Vec<Edit>, String> {
     let (path, content) = (args.text("path")?, args.text("new_content")?.to_string());
-    Ok(vec![Edit::new(path, Op::Overwrite { content }, Format::Tools, "editFile")])
+    Ok(vec![Edit::new(path, Op::Overwrite { content }, Format::TOOLS, "editFile")])
 }
 
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {

@@ -32,7 +32,7 @@ fn run(args: &Args, _: &Run) -> Result<RunResult, String> {
 
 fn edits(args: &Args) -> Result<Vec<Edit>, String> {
     let patch = args.text("patch")?;
-    let mut parser = Parser::new(Some(Format::Patch), Vec::new(), Arc::default());
+    let mut parser = Parser::new(Some(Format::PATCH), Vec::new(), Arc::default());
     let mut pieces = parser.push(patch);
     if !patch.ends_with('\n') {
         pieces.extend(parser.push("\n"));

@@ -16,7 +16,7 @@ fn parameters() -> Value {
 }
 
 fn edits(args: &Args) -> Result<Vec<Edit>, String> {
-    Ok(vec![Edit::new(args.text("path")?, Op::Delete, Format::Tools, "deleteFile")])
+    Ok(vec![Edit::new(args.text("path")?, Op::Delete, Format::TOOLS, "deleteFile")])
 }
 
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {

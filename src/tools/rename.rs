@@ -19,11 +19,11 @@ fn parameters() -> Value {
 
 fn edits(args: &Args) -> Result<Vec<Edit>, String> {
     let to = args.text("to")?.to_string();
-    Ok(vec![Edit::new(args.text("path")?, Op::Move { to }, Format::Tools, "moveFile")])
+    Ok(vec![Edit::new(args.text("path")?, Op::Move { to }, Format::TOOLS, "moveFile")])
 }
 
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let path = run.context.entry(args.text("path")?)?;
     let to = run.context.inside(args.text("to")?)?;
-    Ok(RunResult::Edits(vec![Edit::new(path, Op::Move { to }, Format::Tools, "moveFile")]))
+    Ok(RunResult::Edits(vec![Edit::new(path, Op::Move { to }, Format::TOOLS, "moveFile")]))
 }

@@ -37,7 +37,7 @@ fn edits(args: &Args) -> Result<Vec<Edit>, String> {
     let (search, replace) = (args.text("search")?.to_string(), args.text("replace")?.to_string());
     let all = args.flag("replaceAll")?;
     let op = Op::Replace { search, replace, shape: Shape::Literal, all };
-    Ok(vec![Edit::new(path, op, Format::Tools, "replaceInFile")])
+    Ok(vec![Edit::new(path, op, Format::TOOLS, "replaceInFile")])
 }
 
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {

@@ -24,7 +24,7 @@ fn parameters() -> Value {
 
 fn edits(args: &Args) -> Result<Vec<Edit>, String> {
     let (path, content) = (args.text("path")?, args.text("content")?.to_string());
-    Ok(vec![Edit::new(path, Op::Write { content }, Format::Tools, "writeFile")])
+    Ok(vec![Edit::new(path, Op::Write { content }, Format::TOOLS, "writeFile")])
 }
 
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {

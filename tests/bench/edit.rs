@@ -100,7 +100,7 @@ fn streams(c: &mut Criterion) {
                 (0..text.len()).step_by(size).filter(|i| text.is_char_boundary(*i)).chain([text.len()]).collect();
             group.bench_function(format!("{name} in pieces of {size}"), |b| {
                 b.iter(|| {
-                    let mut parser = Parser::new(Some(Format::Xml), Vec::new(), Default::default());
+                    let mut parser = Parser::new(Some(Format::XML), Vec::new(), Default::default());
                     let mut pieces = 0;
                     for w in starts.windows(2) {
                         pieces += parser.push(black_box(&text[w[0]..w[1]])).len();

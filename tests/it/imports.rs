@@ -29,6 +29,11 @@ const LIVES: &[&[&str]] = &[
     &["mod.rs"],
 ];
 
+/// What a step sends and receives. A turn makes it, and so does the draft of a commit, which asks beside every turn: a
+/// file that lives longer would have to be gone back to for it.
+const OF_A_STEP: &[&str] = &["Request", "Delta", "Deltas", "Answer"];
+const STEPS: &[&str] = &["agent/turn", "agent/commit.rs"];
+
 type Names = Vec<String>;
 
 /// The sources below `src` as a graph: each file with the files it names.
@@ -247,6 +252,26 @@ fn the_agent_names_only_what_lives_as_long() {
         broken.extend(shorter.map(|name| format!("{file} names {name}")));
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn what_a_step_sends_is_made_in_a_turn() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut texts = BTreeMap::new();
+    read(&root, &root, &mut texts);
+    let (mut broken, mut made) = (Vec::new(), 0);
+    for (file, text) in texts.iter().filter(|(file, _)| file.starts_with("agent/")) {
+        let named: Vec<Names> = uses(text).iter().flat_map(|(_, tree)| leaves(tree)).collect();
+        let named = named.iter().filter(|path| path.starts_with(&["crate".into(), "provider".into()]));
+        let of_a_step: Vec<_> = named.filter_map(|p| p.last()).filter(|n| OF_A_STEP.contains(&n.as_str())).collect();
+        if STEPS.iter().any(|place| is_in(file, place)) {
+            made += of_a_step.len();
+        } else {
+            broken.extend(of_a_step.iter().map(|name| format!("{file} names provider::{name}")));
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(made > 0, "no turn names what it sends: the names in OF_A_STEP are out of date");
 }
 
 #[test]

@@ -23,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("git", &[]),
     ("proposal", &[]),
     ("edit", &["proposal"]),
-    ("config", &["disk"]),
+    ("config", &["disk", "edit"]),
     ("strand", &["disk", "git"]),
     ("mcp", &["strand"]),
     ("workspace", &["disk", "proposal"]),
@@ -219,6 +219,31 @@ fn parts_name_only_what_they_may() {
         broken.extend(idle.map(|a| format!("{own} no longer names {a}: take it off the table")));
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn the_map_lists_each_part_above_those_it_names() {
+    let map = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).expect("src/lib.rs");
+    let rows = map.lines().filter_map(|line| line.strip_prefix("//! | "));
+    let rows: Vec<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
+    let place = |part: &str| rows.iter().position(|row| *row == part);
+    assert_eq!(rows.len(), MAY_USE.len(), "the map and the table have the same parts");
+    for (own, allowed) in MAY_USE {
+        for part in allowed.iter().map(|a| a.split("::").next().unwrap_or(a)) {
+            assert!(place(own).is_some() && place(own) < place(part), "src/lib.rs lists {part} above {own}");
+        }
+    }
+}
+
+#[test]
+fn every_edit_format_has_its_words() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let chooser = fs::read_to_string(root.join("src/tui/app/commands.rs")).expect("the list of /format");
+    let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
+    for name in nebula::edit::Format::ALL.map(nebula::edit::Format::name) {
+        assert!(chooser.contains(&format!("(\"{name}\", say::format_{name})")), "/format does not list {name}");
+        assert!(readme.contains(&format!("`{name}`")), "README does not name the format {name}");
+    }
 }
 
 #[test]

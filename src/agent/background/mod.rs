@@ -6,5 +6,6 @@ pub mod last_request;
 pub mod maintenance;
 pub mod model_facts;
 pub mod model_list;
+pub mod rag;
 pub mod reconcile;
 pub mod watch;

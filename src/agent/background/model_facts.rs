@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::config::model_cache;
-use crate::provider::models::{Facts, Known, Model};
-use crate::provider::{Provider, Wire};
+use crate::provider::models::{self, Facts, Known, Model};
+use crate::provider::{Capabilities, Provider, Usage, Wire};
 use crate::text::time;
 
 /// The context window of a model of which nothing is known, in tokens.
@@ -42,6 +42,32 @@ pub fn facts(services: &Services, model: &str) -> Facts {
 /// Returns the context window of a model, in tokens.
 pub fn window(facts: &Facts) -> u32 {
     facts.window.unwrap_or(DEFAULT_WINDOW)
+}
+
+/// Returns what a model takes beside text: the configuration's word counts, then what its name tells.
+pub fn capabilities(services: &Services, model: &str) -> Capabilities {
+    let provider = services.connection().provider;
+    let known = provider.map_or_else(|| Capabilities::by_name(model), |p| p.capabilities(model));
+    let said = facts(services, model);
+    Capabilities { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
+}
+
+/// Returns what an answer cost, in dollars: by the configured price, else by the server's list or the table. A server on
+/// this computer costs nothing, and a model without a price nothing that is known.
+pub fn cost(services: &Services, model: &str, usage: &Usage) -> Option<f64> {
+    let known = known(services, model);
+    let price = if is_local(services) { known.configured.price } else { known.facts().price };
+    price.map(|price| models::cost(&price, usage))
+}
+
+/// Returns what memory keeps of it: billionths of a dollar, 0 for a server on this computer.
+pub fn cost_nanos(services: &Services, model: &str, usage: &Usage) -> Option<u64> {
+    let cost = cost(services, model, usage).or_else(|| is_local(services).then_some(0.0));
+    cost.map(|dollars| (dollars * 1e9).round() as u64)
+}
+
+fn is_local(services: &Services) -> bool {
+    services.connection().provider.is_some_and(|provider| provider.local())
 }
 
 /// Records the window that a server named when it refused a request for its length.

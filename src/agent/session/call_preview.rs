@@ -10,15 +10,6 @@ use crate::tools::{self, ToolSet};
 /// How many lines of the file before are looked through for one of the new ones.
 const AHEAD: usize = 400;
 
-/// Returns what an edit in text is called on the screen.
-pub fn tag(format: Format) -> &'static str {
-    match format {
-        Format::Tools => "edit",
-        Format::Xml => "replace_file",
-        other => other.name(),
-    }
-}
-
 /// Returns a call of a tool of which nothing is known but its name.
 pub fn of_tool(tools: &ToolSet, name: &str, state: CallState) -> Call {
     let verb = tools.verb(name).map(|v| display_verb(name, v));
@@ -30,7 +21,8 @@ pub fn of_tool(tools: &ToolSet, name: &str, state: CallState) -> Call {
 fn verb(name: &str) -> Verb {
     let (done, one) = match name {
         "write_file" => ("wrote", "file"),
-        "replace_file" | "replace_lines" | "xml" | "blocks" | "whole" | "patch" | "lines" => ("edited", "file"),
+        "replace_file" | "replace_lines" => ("edited", "file"),
+        format if Format::parse(format).is_some() => ("edited", "file"),
         other => (other, "time"),
     };
     display_verb(name, tools::Verb { done: done.to_string().into(), one: one.to_string().into() })
@@ -193,7 +185,7 @@ mod tests {
             shape: Shape::Lines,
         };
         let edit =
-            Edit { path: Some("a.rs".into()), op, format: Format::Tools, by: "replaceInFile".into(), whole: true };
+            Edit { path: Some("a.rs".into()), op, format: Format::TOOLS, by: "replaceInFile".into(), whole: true };
         let display_verb: String = preview(&edit).iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect();
         assert_eq!(display_verb, "+mod b;\n-use x;\n+use y;\n");
     }

@@ -68,7 +68,7 @@ impl Settings {
         let approval = Approval::parse(&config.approval).unwrap_or_default();
         Settings {
             mode,
-            format: Format::parse(config.format_for(&config.model)).unwrap_or(Format::Tools),
+            format: Format::parse(config.format_for(&config.model)).unwrap_or(Format::TOOLS),
             auto_format: config.format_for(&config.model) == AUTO,
             small_model: false,
             approval,

@@ -131,7 +131,7 @@ fn written(text: &str, m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
         // A block was recognised as a file by its likeness to what that file was then. Which one it was is found by
         // trying.
         let blocks = fenced(text);
-        let whole: Vec<&EditRecord> = edits().filter(|e| e.format == Format::Whole.name()).collect();
+        let whole: Vec<&EditRecord> = edits().filter(|e| e.format == Format::WHOLE.name()).collect();
         let mut runs = blocks.windows(whole.len().max(1)).take(BLOCKS);
         runs.find_map(|run| {
             let alike = |e: &EditRecord| whole.iter().position(|w| std::ptr::eq(*w, e)).and_then(|i| run.get(i));
@@ -197,14 +197,14 @@ fn read(
             }
             Piece::EditGrew { .. } | Piece::CallStarted { .. } | Piece::CallGrew { .. } => continue,
             Piece::EditDone { edit, .. } => {
-                let mut call = call_preview::blank(call_preview::tag(edit.format), CallState::Interrupted);
+                let mut call = call_preview::blank(edit.format.shown_as(), CallState::Interrupted);
                 call.preview = call_preview::preview(&edit);
                 call.counts = Some(call_preview::signs(&call.preview));
                 call.main = edit.path.unwrap_or_default();
                 call
             }
             Piece::EditDropped { id, .. } => {
-                call_preview::blank(formats.get(&id).map_or("edit", |f| call_preview::tag(*f)), CallState::Failed)
+                call_preview::blank(formats.get(&id).map_or("edit", |f| f.shown_as()), CallState::Failed)
             }
             Piece::BrokenCall { .. } => call_preview::blank("tool call", CallState::Failed),
             Piece::Call { name, arguments, .. } => {

@@ -9,8 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::request;
 use crate::agent::turn::compact::listen;
+use crate::agent::turn::request;
 use crate::proposal::{HunkKind, Proposal};
 use crate::protocol::{Comment, EventBody, Level};
 use crate::provider::{Message, Request};

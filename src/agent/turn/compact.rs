@@ -18,15 +18,15 @@ use crate::agent::background::last_request;
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::request;
-use crate::agent::session::{summary_facts, system_prompt};
-use crate::agent::turn::step;
+use crate::agent::session::{summary_facts, system_prompt, usage, window};
+use crate::agent::turn::{request, step};
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
 use crate::messages::agent as say;
 use crate::protocol::{Cause, EventBody, Item, Level, NoticeAction, Question, TurnEnd};
 use crate::provider::{Answer, Delta, Error, Kind, Message, Request, Role};
+use crate::text::number;
 
 /// A server that refuses so little, in bytes, is not asked with less.
 const SMALLEST: usize = 4_000;
@@ -74,8 +74,8 @@ pub async fn by_itself(
 ) -> Fitting {
     let mode = lock(&context.services.config).compact.clone();
     if again {
-        let message =
-            format!("this task does not fit {}'s window ({})", context.model(), request::window_words(context));
+        let window = number::thousands(window::tokens(context) as usize);
+        let message = format!("this task does not fit {}'s window ({window})", context.model());
         return does_not_fit(context, message, &largest(session)).await;
     }
     if mode == "off" {
@@ -148,7 +148,7 @@ fn largest(session: &Conversation) -> String {
 async fn with_facts(context: &Arc<SessionContext>, session: &Conversation, prose: &str) -> String {
     let id = session.id.clone();
     let rows = context.services.memory.ask(move |memory| memory.load(&id)).await.unwrap_or_default();
-    let room = request::facts_room(context, session);
+    let room = window::facts_room(context, session);
     format!("{}\n{prose}", summary_facts::facts(&rows, room))
 }
 
@@ -181,7 +181,7 @@ async fn summarise(
         let request = Request { model, system, tools, messages: newest, skip_backoff, ..base };
         match listen(context, request, stop).await {
             Ok(answer) => {
-                request::add_usage(context, session, answer.usage).await;
+                usage::add(context, session, answer.usage).await;
                 let nothing = || Error::new(Kind::BadAnswer, say::no_summary_given(), say::nothing_changed());
                 let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
                 return text.map(|text| (text, left_out)).ok_or_else(nothing);

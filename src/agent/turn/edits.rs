@@ -255,7 +255,7 @@ async fn place(
         let failed = |index| EditResult {
             index,
             path: String::new(),
-            format: edit::Format::Tools,
+            format: edit::Format::TOOLS,
             status: edit::EditStatus::Failed("placing the edit failed in nebula itself; try another way".into()),
         };
         (Vec::new(), (0..count).map(failed).collect())

@@ -7,8 +7,10 @@ mod comment;
 mod compact;
 mod edits;
 mod effect;
+mod message;
 mod repeated_output;
 mod repetition;
+mod request;
 mod results;
 mod running_call;
 mod step;
@@ -25,12 +27,12 @@ use crate::agent::background::last_request;
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
-use crate::agent::session::request::{self, Unbuilt};
-use crate::agent::session::settings;
+use crate::agent::session::{usage, window};
 use crate::agent::turn::asked_on::AskedOn;
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::Effect;
 use crate::agent::turn::repetition::Repeats;
+use crate::agent::turn::request::Unbuilt;
 use crate::agent::turn::step::{Act, Ended, Step};
 use crate::agent::turn::tool_run::ToolRun;
 use crate::messages::{agent as say, count};
@@ -67,12 +69,12 @@ pub async fn run(
     let compact = matches!(begin, Begin::Compact);
     match begin {
         Begin::Prompt(prompt) => {
-            if let Err(why) = request::say(&context, &mut session, &prompt, &stop).await {
+            if let Err(why) = message::say(&context, &mut session, &prompt, &stop).await {
                 return (session, Err((prompt, why)));
             }
         }
-        Begin::Continue(Continuation::Resume) => request::go_on(&context, &mut session).await,
-        Begin::Continue(Continuation::Retry) => request::ask_again(&context, &mut session).await,
+        Begin::Continue(Continuation::Resume) => message::go_on(&context, &mut session).await,
+        Begin::Continue(Continuation::Retry) => message::ask_again(&context, &mut session).await,
         Begin::Compact => {}
     }
     let turn = context.events.turn();
@@ -122,12 +124,12 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
         if let Some(usage) = step.usage {
             session.window.counted(usage.input);
         }
-        request::add_usage(context, session, step.usage).await;
+        usage::add(context, session, step.usage).await;
         if let Ended::Broken(error) = &step.ended
             && error.kind == ErrorKind::ContextTooLong
             && step.row.is_none()
             && !std::mem::replace(&mut shortened, true)
-            && request::learn_window(context, session, error)
+            && window::learn(context, session, error)
         {
             continue;
         }
@@ -185,7 +187,7 @@ async fn act(
     work.say_texts();
     let (go_on, notes) = (work.go_on, std::mem::take(&mut work.notes));
     if wrote_text || notes.native_edit_failed {
-        settings::learn_format(context, work.session).await;
+        request::learn_format(context, work.session).await;
     }
     effect.add(&notes);
     if notes.refusals.is_empty() {

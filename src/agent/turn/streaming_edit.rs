@@ -60,7 +60,7 @@ impl StreamingEdit {
         if part == EditPart::New && self.before.is_none() {
             // A whole text: nothing that is to go came before what is to come.
             let whole =
-                matches!(self.format, Format::Whole | Format::Xml) && self.counts.removed == 0 && self.open.is_none();
+                matches!(self.format, Format::WHOLE | Format::XML) && self.counts.removed == 0 && self.open.is_none();
             let read = async { if whole { present(context, self.path.trim()).await } else { None } };
             let text = stop.run_until_cancelled(read).await.flatten();
             self.before = Some(text.map(|t| ReplacedFile::new(t.lines().map(str::to_string).collect())));

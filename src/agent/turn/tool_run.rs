@@ -330,7 +330,7 @@ impl ToolRun<'_> {
         let mut record = ResultRecord::failed(&call.id, &call.name);
         let changes = self.session.tools.is(&call.name, ToolKind::Write);
         if changes && state == CallState::Failed {
-            record = record.and_edit(&item.call.main, Format::Tools);
+            record = record.and_edit(&item.call.main, Format::TOOLS);
         }
         record.display = Some(item.record());
         self.result(item.id, call, native, record, why);

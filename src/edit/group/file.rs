@@ -181,8 +181,8 @@ impl File {
     fn make(&mut self, content: &str, (index, edit): (usize, &Edit), rules: &GroupRules) -> Result<EditStatus, String> {
         if matches!(&self.now, FileState::Text { text, .. } if !text.is_empty()) {
             match edit.format {
-                Format::Blocks => return Err(NOT_NEW.to_string()),
-                Format::Tools => return Err(EXISTS.to_string()),
+                Format::BLOCKS => return Err(NOT_NEW.to_string()),
+                Format::TOOLS => return Err(EXISTS.to_string()),
                 _ if rules.all_or_nothing => return Err(EXISTS.to_string()),
                 _ => {}
             }
@@ -192,12 +192,12 @@ impl File {
 
     fn write(&mut self, content: &str, (index, edit): (usize, &Edit), expected: bool) -> Result<EditStatus, String> {
         let mut found = place::sure(edit.whole);
-        if edit.format == Format::Whole && !edit.whole {
+        if edit.format == Format::WHOLE && !edit.whole {
             found.detail = Some("it is not certain that this is the whole file".to_string());
         }
         let (encoding, text) = match &self.now {
             FileState::Other(_) => return Err(NO_TEXT.to_string()),
-            FileState::Gone if expected && edit.format == Format::Tools => return Err(self.absent()),
+            FileState::Gone if expected && edit.format == Format::TOOLS => return Err(self.absent()),
             FileState::Gone => (Encoding::Utf8 { bom: false }, place::made(content, edit, &self.path)),
             FileState::Text { .. } if !self.seen => return Err(unread(expected)),
             FileState::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),

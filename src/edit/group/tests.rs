@@ -5,7 +5,7 @@ use crate::proposal::HunkKind;
 
 fn replace(path: &str, search: &str, with: &str) -> Edit {
     let op = Op::Replace { search: search.into(), replace: with.into(), shape: Shape::Inline, all: false };
-    Edit::new(path, op, Format::Tools, "replaceInFile")
+    Edit::new(path, op, Format::TOOLS, "replaceInFile")
 }
 
 fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> EditOutcome {
@@ -86,7 +86,7 @@ fn permissions_change_by_a_hunk_of_their_own_and_stay_in_a_move() {
 #[test]
 fn a_moved_file_keeps_how_its_edits_were_found() {
     let alike = replace("a", "a line that is quite long, and anther", "short");
-    let to = Edit::new("a", Op::Move { to: "c".into() }, Format::Tools, "moveFile");
+    let to = Edit::new("a", Op::Move { to: "c".into() }, Format::TOOLS, "moveFile");
     let outcome = run(&[alike, to], &[("a", "a line that is quite long, and another\n")], false);
     assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact));
     assert!(outcome.changes.iter().flat_map(|c| &c.hunks).all(|h| h.found.as_ref().unwrap().rung == Rung::Inexact));
@@ -94,7 +94,7 @@ fn a_moved_file_keeps_how_its_edits_were_found() {
 
 #[test]
 fn a_move_carries_the_edited_text() {
-    let to = Edit::new("a", Op::Move { to: "c".into() }, Format::Tools, "moveFile");
+    let to = Edit::new("a", Op::Move { to: "c".into() }, Format::TOOLS, "moveFile");
     let outcome = run(&[replace("a", "one", "two"), to], &[("a", "one\n")], false);
     let after: Vec<_> = outcome.changes.iter().map(|c| (c.path.as_str(), c.after.text())).collect();
     assert_eq!(after, [("a", None), ("c", Some("two\n"))]);

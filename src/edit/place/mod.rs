@@ -23,7 +23,7 @@ use super::op::{Edit, Op, PatchHunk};
 /// Places an edit that changes a part of a text. The error is for the model.
 pub(super) fn edit(target: &TargetText, edit: &Edit) -> Result<Done, String> {
     match &edit.op {
-        Op::Replace { search, replace, .. } if edit.format == Format::Blocks => passage::block(target, search, replace),
+        Op::Replace { search, replace, .. } if edit.format == Format::BLOCKS => passage::block(target, search, replace),
         Op::Replace { search, replace, shape, all } => passage::place(target, search, replace, *shape, *all),
         Op::Hunks(hunks) => hunks::place(target, hunks),
         Op::Lines { start, end, expect, replace } => numbers::place(target, (*start, *end), expect, replace),

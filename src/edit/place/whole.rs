@@ -17,10 +17,10 @@ pub(in crate::edit) fn whole(old: &str, content: &str, edit: &Edit, path: &str) 
         ));
     }
     let content = match edit.format {
-        Format::Whole => without_heading(&content, Some(old), path),
+        Format::WHOLE => without_heading(&content, Some(old), path),
         _ => &content,
     };
-    if edit.format == Format::Whole && !old.trim().is_empty() && (content.trim().is_empty() || is_path(content, path)) {
+    if edit.format == Format::WHOLE && !old.trim().is_empty() && (content.trim().is_empty() || is_path(content, path)) {
         return Err(
             "the block holds no text for the file, so nothing of it was used. Write the file's whole text in it."
                 .into(),
@@ -41,7 +41,7 @@ fn is_path(content: &str, path: &str) -> bool {
 pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> String {
     let content = plain(content, edit, path);
     match edit.format {
-        Format::Whole => without_heading(&content, None, path).to_string(),
+        Format::WHOLE => without_heading(&content, None, path).to_string(),
         _ => content,
     }
 }
@@ -50,7 +50,7 @@ pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> String {
 fn plain(content: &str, edit: &Edit, path: &str) -> String {
     const MARKUP: [&str; 8] = ["html", "htm", "xml", "svg", "md", "vue", "xhtml", "svelte"];
     let markup = path.rsplit_once('.').is_some_and(|(_, ext)| MARKUP.contains(&ext.to_ascii_lowercase().as_str()));
-    if edit.format != Format::Xml || markup || content.contains(['<', '>']) {
+    if edit.format != Format::XML || markup || content.contains(['<', '>']) {
         return content.to_string();
     }
     match entities(content) {

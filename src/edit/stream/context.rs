@@ -5,18 +5,20 @@ use std::sync::{Arc, OnceLock};
 
 use super::paths::same_path;
 use super::pieces::{EditId, EditPart, KnownFile, Piece};
-use super::starts::Fence;
+use super::starts::{Fence, LineMark};
 use crate::edit::calls::CallTable;
-use crate::edit::{Edit, Format};
+use crate::edit::format::Format;
+use crate::edit::op::Edit;
 
 /// The message about an edit that the end of the answer cut.
-pub(super) const CUT: &str = "the answer was cut in the middle of this edit, so nothing of it was used. Send it again.";
+pub(in crate::edit) const CUT: &str =
+    "the answer was cut in the middle of this edit, so nothing of it was used. Send it again.";
 /// The message about an edit that the model did not finish.
-pub(super) const BROKE_OFF: &str =
+pub(in crate::edit) const BROKE_OFF: &str =
     "the edit breaks off before its replacement, so nothing of it was used. Send it again, whole.";
 
 /// The progress of a reader after it took what it could.
-pub(super) enum Progress {
+pub(in crate::edit) enum Progress {
     /// It needs more text.
     Wait,
     /// It goes on.
@@ -29,7 +31,7 @@ pub(super) enum Progress {
 
 /// The state that all readers share.
 #[derive(Debug)]
-pub(super) struct ReaderContext {
+pub(in crate::edit) struct ReaderContext {
     pub expected: Option<Format>,
     pub known: Vec<KnownFile>,
     /// The tools whose calls may stand in the text.
@@ -42,11 +44,13 @@ pub(super) struct ReaderContext {
     pub path: Option<String>,
     /// The text is a document, not an answer: a diff in it that breaks off is refused.
     pub document: bool,
+    /// The lines that begin an edit.
+    pub marks: Vec<LineMark>,
 }
 
 /// The lines of a known file, prepared so that similar text is recognised without reading the file again.
 #[derive(Debug)]
-pub(super) struct KnownLines {
+pub(in crate::edit) struct KnownLines {
     /// Its lines without surrounding space and without blank ones, with how often each occurs.
     pub counts: HashMap<String, usize>,
     /// How many that are in all.
@@ -83,7 +87,17 @@ impl ReaderContext {
     /// Creates the reader of one answer, or of a document (see [`super::Parser`]).
     pub fn new(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>, document: bool) -> Self {
         let lines = known.iter().map(|_| OnceLock::new()).collect();
-        ReaderContext { expected, known, calls, lines, out: Vec::new(), next: 0, path: None, document }
+        ReaderContext {
+            expected,
+            known,
+            calls,
+            lines,
+            out: Vec::new(),
+            next: 0,
+            path: None,
+            document,
+            marks: Vec::new(),
+        }
     }
 
     /// Returns the lines of the known file at this index.
@@ -95,6 +109,16 @@ impl ReaderContext {
     /// Returns the lines of a file, if it is in play.
     pub fn lines_of(&self, path: &str) -> Option<&KnownLines> {
         self.lines(self.known.iter().position(|k| same_path(path, &k.path))?)
+    }
+
+    /// Returns whether this line begins an edit.
+    pub fn begins_edit(&self, line: &str) -> bool {
+        self.marks.iter().any(|mark| (mark.is)(line))
+    }
+
+    /// Returns whether the beginning of a line may come to begin an edit.
+    pub fn may_begin_edit(&self, partial: &str) -> bool {
+        self.marks.iter().any(|mark| (mark.may_be)(partial))
     }
 
     pub fn prose(&mut self, text: &str) {

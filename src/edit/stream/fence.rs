@@ -5,7 +5,7 @@ use super::context::ReaderContext;
 use super::paths::{self, same_path};
 use super::starts::{self, Fence, HEAD, head};
 use super::tags::{Tag, tag};
-use crate::edit::Format;
+use crate::edit::format::Format;
 
 /// The contents of an opening fence.
 pub(super) enum Contents {
@@ -101,12 +101,12 @@ impl Opened<'_> {
 
     /// Returns whether a whole file in a fence counts as an edit.
     fn may_be_file(&self) -> bool {
-        matches!(self.ctx.expected, None | Some(Format::Whole))
+        matches!(self.ctx.expected, None | Some(Format::WHOLE))
     }
 
     /// Returns whether it is a diff without a header, where one is asked for.
     fn is_bare_diff(&self, first: &str) -> bool {
-        matches!(self.ctx.expected, None | Some(Format::Patch))
+        matches!(self.ctx.expected, None | Some(Format::PATCH))
             && matches!(self.fence.language().as_str(), "diff" | "patch")
             && starts::dedented(first, self.fence.indent).starts_with(['+', '-', ' '])
     }
@@ -145,8 +145,7 @@ impl Opened<'_> {
         let line = dedented(line);
         let trimmed = line.trim_start();
         let below = || rest.lines().nth(1).is_some_and(|l| dedented(l).starts_with("+++ "));
-        starts::search_mark(line).is_some()
-            || starts::is_patch(line)
+        self.ctx.begins_edit(line)
             || line.starts_with("@@")
             || (line.starts_with("--- ") && below())
             || (trimmed.starts_with('<')

@@ -4,7 +4,7 @@ use super::pieces::End;
 
 /// The text from the first byte that is not consumed.
 #[derive(Debug, Default)]
-pub(super) struct Input {
+pub(in crate::edit) struct Input {
     buffer: String,
     at: usize,
     /// How much was consumed so far, in bytes.
@@ -17,7 +17,7 @@ pub(super) struct Input {
 
 /// One line of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Line {
+pub(in crate::edit) struct Line {
     /// Bytes of its content, without the line end.
     pub content: usize,
     /// Bytes to skip to reach the next line.

@@ -1,19 +1,15 @@
 //! Reads a streamed answer: prose is passed on at once, edits and calls are recognised, whatever the chunking.
 
-mod blocks;
 mod call;
-mod context;
+pub(super) mod context;
 mod fence;
-mod input;
-mod patch;
-mod paths;
-mod pieces;
-mod starts;
-mod state;
-mod tags;
+pub(super) mod input;
+pub(super) mod paths;
+pub(super) mod pieces;
+pub(super) mod reader;
+pub(super) mod starts;
+pub(super) mod tags;
 mod text;
-mod whole;
-mod xml;
 
 use std::sync::Arc;
 
@@ -22,10 +18,11 @@ pub use pieces::{EditId, EditPart, End, KnownFile, Piece};
 
 use self::context::{Progress, ReaderContext};
 use self::input::Input;
-use self::state::{Next, State};
+use self::reader::{Next, State};
 use self::text::Text;
-use super::Format;
 use super::calls::CallTable;
+use super::format::Format;
+use super::formats;
 
 /// Recognises every format while the text streams.
 #[derive(Debug)]
@@ -55,7 +52,8 @@ impl Parser {
         Parser::of(ReaderContext::new(expected, known, calls, true))
     }
 
-    fn of(ctx: ReaderContext) -> Self {
+    fn of(mut ctx: ReaderContext) -> Self {
+        ctx.marks = formats::marks();
         Parser { input: Input::default(), state: State::Text, text: Text::default(), ctx, given_up: 0 }
     }
 
@@ -85,18 +83,8 @@ impl Parser {
 
     /// Ends the present state at the present position.
     fn end_state(&mut self, cut: bool) {
-        let ctx = &mut self.ctx;
-        match &mut self.state {
-            State::Text => {}
-            State::Xml(xml) => xml.end(ctx, cut),
-            State::Blocks(blocks) => blocks.end(ctx, cut),
-            State::Whole(whole) => whole.end(ctx, cut),
-            State::Patch(patch) => patch.end(ctx, cut),
-            State::Call(call) => call.end(ctx, cut),
-            State::Named(call) => call.end(ctx, cut),
-            State::Python(call) => call.end(ctx, cut),
-            #[cfg(test)]
-            State::Idle => {}
+        if let State::Reading(reader) = &mut self.state {
+            reader.end(&mut self.ctx, cut);
         }
     }
 
@@ -128,27 +116,18 @@ impl Parser {
             State::Text => match self.text.step(input, ctx) {
                 Next::Wait => return false,
                 Next::Again => return true,
-                Next::Enter(state) => {
-                    self.state = state;
+                Next::Enter(reader) => {
+                    self.state = State::Reading(reader);
                     return true;
                 }
             },
-            State::Xml(xml) => xml.step(input, ctx),
-            State::Blocks(blocks) => blocks.step(input, ctx),
-            State::Whole(whole) => whole.step(input, ctx),
-            State::Patch(patch) => patch.step(input, ctx),
-            State::Call(call) => call.step(input, ctx),
-            State::Named(call) => call.step(input, ctx),
-            State::Python(call) => call.step(input, ctx),
-            #[cfg(test)]
-            State::Idle => Progress::Again,
+            State::Reading(reader) => reader.step(input, ctx),
         };
         match progress {
             Progress::Wait => return false,
             Progress::Again => {}
             Progress::Done => {
-                let inside_line =
-                    matches!(&self.state, State::Xml(_) | State::Call(_) | State::Named(_) | State::Python(_));
+                let inside_line = matches!(&self.state, State::Reading(reader) if reader.ends_inside_line());
                 self.state = State::Text;
                 self.text.resume(inside_line);
             }

@@ -6,7 +6,7 @@ use super::pieces::KnownFile;
 
 /// A line that is nothing but a path, perhaps with a label or marks around it. A line whose beginning [`may_be_path`]
 /// let go is none, so that it is the same in whatever pieces it arrives.
-pub(super) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
+pub(in crate::edit) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
     let mut text = line.trim();
     if text.len() > LONGEST_LINE {
         return None;
@@ -77,7 +77,7 @@ fn may_end(rest: &str) -> bool {
 }
 
 /// Returns a path as it is written on Windows, with `/`.
-pub(super) fn slashed(word: &str) -> Cow<'_, str> {
+pub(in crate::edit) fn slashed(word: &str) -> Cow<'_, str> {
     let odd = |part: &str| part.is_empty() || part.contains(['/', ' ']);
     match word.contains('\\') && !word.split('\\').any(odd) {
         true => word.replace('\\', "/").into(),
@@ -148,7 +148,7 @@ fn foreign(text: &str) -> Option<&str> {
 }
 
 /// Returns whether the beginning of a line may become a path on a line of its own.
-pub(super) fn may_be_path(partial: &str, known: &[KnownFile]) -> bool {
+pub(in crate::edit) fn may_be_path(partial: &str, known: &[KnownFile]) -> bool {
     let mut text = partial.trim_start();
     if partial.len() > LONGEST_LINE {
         return false;
@@ -245,7 +245,7 @@ fn is_long(word: &str) -> bool {
 const LONGEST_NAME: usize = 30;
 
 /// Returns whether a word is a path: known, or with a folder or an extension.
-pub(super) fn is_path(word: &str, known: &[KnownFile]) -> bool {
+pub(in crate::edit) fn is_path(word: &str, known: &[KnownFile]) -> bool {
     if word.is_empty() || word.len() > 255 {
         return false;
     }
@@ -275,7 +275,7 @@ pub(super) fn is_path(word: &str, known: &[KnownFile]) -> bool {
 }
 
 /// Returns the one known path that a line of prose mentions.
-pub(super) fn mentioned<'k>(line: &str, known: &'k [KnownFile]) -> Option<&'k str> {
+pub(in crate::edit) fn mentioned<'k>(line: &str, known: &'k [KnownFile]) -> Option<&'k str> {
     let mut hits = known.iter().filter(|k| names(line, &k.path));
     let hit = hits.next()?;
     hits.next().is_none().then_some(hit.path.as_str())
@@ -297,7 +297,7 @@ fn names(line: &str, path: &str) -> bool {
 }
 
 /// Returns whether two paths are one but for `./`.
-pub(super) fn same_path(a: &str, b: &str) -> bool {
+pub(in crate::edit) fn same_path(a: &str, b: &str) -> bool {
     a.strip_prefix("./").unwrap_or(a) == b.strip_prefix("./").unwrap_or(b)
 }
 

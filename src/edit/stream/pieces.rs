@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::edit::{Edit, Format};
+use crate::edit::format::Format;
+use crate::edit::op::Edit;
 
 /// Names an edit or a call within one answer, from 0, in the order in which they begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

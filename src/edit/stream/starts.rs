@@ -6,11 +6,11 @@ use super::paths::{is_path, slashed};
 use super::pieces::KnownFile;
 
 /// The first bytes of a line say what it is.
-pub(super) const HEAD: usize = 400;
+pub(in crate::edit) const HEAD: usize = 400;
 
 /// A fence's opening line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fence {
+pub(in crate::edit) struct Fence {
     pub mark: char,
     pub length: usize,
     pub indent: usize,
@@ -77,13 +77,22 @@ impl Fence {
     }
 }
 
+/// A line that begins an edit by itself.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::edit) struct LineMark {
+    /// Returns whether a whole line is one.
+    pub is: fn(&str) -> bool,
+    /// Returns whether the beginning of a line may become one.
+    pub may_be: fn(&str) -> bool,
+}
+
 /// Returns a line inside a fence without the indentation the fence has.
-pub(super) fn dedented(line: &str, indent: usize) -> &str {
+pub(in crate::edit) fn dedented(line: &str, indent: usize) -> &str {
     &line[line.bytes().take(indent).take_while(|b| *b == b' ').count()..]
 }
 
 /// Parses `<<<<<<< SEARCH` or `------- SEARCH`, and a path behind it if there is one.
-pub(super) fn search_mark(line: &str) -> Option<&str> {
+pub(in crate::edit) fn search_mark(line: &str) -> Option<&str> {
     let text = line.trim();
     let marks = marks(text, [b'<', b'-']);
     let rest = text[marks..].trim_start();
@@ -93,13 +102,13 @@ pub(super) fn search_mark(line: &str) -> Option<&str> {
 }
 
 /// Returns how many of the same mark a text begins with.
-pub(super) fn marks(text: &str, of: [u8; 2]) -> usize {
+pub(in crate::edit) fn marks(text: &str, of: [u8; 2]) -> usize {
     let first = text.bytes().next().filter(|b| of.contains(b));
     first.map_or(0, |mark| text.bytes().take_while(|b| *b == mark).count())
 }
 
 /// Returns whether the beginning of a line may become `<<<<<<< SEARCH`.
-pub(super) fn may_be_search(partial: &str) -> bool {
+pub(in crate::edit) fn may_be_search(partial: &str) -> bool {
     let text = partial.trim_start();
     let marks = marks(text, [b'<', b'-']);
     if marks > 9 || (marks < 5 && marks < text.len()) {
@@ -113,13 +122,13 @@ pub(super) fn may_be_search(partial: &str) -> bool {
 }
 
 /// Returns whether a line is `=======`.
-pub(super) fn is_divider(line: &str) -> bool {
+pub(in crate::edit) fn is_divider(line: &str) -> bool {
     let text = line.trim_end();
     (5..=9).contains(&text.len()) && text.bytes().all(|b| b == b'=')
 }
 
 /// Returns whether a line is `>>>>>>> REPLACE` or `+++++++ REPLACE`.
-pub(super) fn is_replace_mark(line: &str) -> bool {
+pub(in crate::edit) fn is_replace_mark(line: &str) -> bool {
     let text = line.trim();
     let marks = marks(text, [b'>', b'+']);
     let rest = text[marks..].trim_start().to_ascii_uppercase();
@@ -132,7 +141,7 @@ const PATCH: [&str; 5] = ["*** Begin Patch", "*** Update File:", "*** Add File:"
 
 /// A line of the `*** Begin Patch` envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark<'t> {
+pub(in crate::edit) enum Mark<'t> {
     Begin,
     End,
     EndOfFile,
@@ -161,25 +170,25 @@ impl Mark<'_> {
 }
 
 /// Returns whether the line begins a patch.
-pub(super) fn is_patch(line: &str) -> bool {
+pub(in crate::edit) fn is_patch(line: &str) -> bool {
     line.starts_with("diff --git ")
         || matches!(Mark::of(line), Some(Mark::Begin | Mark::Update(_) | Mark::Add(_) | Mark::Delete(_)))
 }
 
 /// Returns whether the beginning of a line may come to begin a patch.
-pub(super) fn may_be_patch(partial: &str) -> bool {
+pub(in crate::edit) fn may_be_patch(partial: &str) -> bool {
     // The first byte decides for most lines.
     partial.as_bytes().first().is_none_or(|b| matches!(b, b'*' | b'd'))
         && PATCH.iter().any(|p| p.starts_with(partial) || partial.starts_with(p))
 }
 
 /// Returns the beginning of a text, by which it is known.
-pub(super) fn head(text: &str) -> &str {
+pub(in crate::edit) fn head(text: &str) -> &str {
     &text[..char_floor(text, HEAD)]
 }
 
 /// Returns the last place at or before `at` where a character begins.
-pub(super) fn char_floor(text: &str, at: usize) -> usize {
+pub(in crate::edit) fn char_floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0)
 }
 

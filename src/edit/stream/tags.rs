@@ -5,7 +5,7 @@ use crate::edit::calls::CallTable;
 
 /// An element that is an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Element {
+pub(in crate::edit) enum Element {
     Replace,
     Write,
     Lines,
@@ -14,7 +14,7 @@ pub(super) enum Element {
 }
 
 /// Names of elements and what they are.
-pub(super) const ELEMENTS: [(&str, Element); 14] = [
+pub(in crate::edit) const ELEMENTS: [(&str, Element); 14] = [
     ("replace_file", Element::Replace),
     ("replace_in_file", Element::Replace),
     ("replaceInFile", Element::Replace),
@@ -32,7 +32,7 @@ pub(super) const ELEMENTS: [(&str, Element); 14] = [
 ];
 
 /// Names of fields, with the ones we give them.
-pub(super) const FIELDS: [(&str, &str); 22] = [
+pub(in crate::edit) const FIELDS: [(&str, &str); 22] = [
     ("path", "path"),
     ("search", "search"),
     ("replace", "replace"),
@@ -59,7 +59,7 @@ pub(super) const FIELDS: [(&str, &str); 22] = [
 
 /// How a call is written that names its tool in a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(in crate::edit) enum Style {
     /// `<function=NAME>`, with `<parameter=KEY>` or a JSON object inside.
     Function,
     /// `<invoke name="NAME">`, with `<parameter name="KEY">` inside.
@@ -68,7 +68,7 @@ pub(super) enum Style {
 
 /// The meaning of a `<` in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Tag {
+pub(in crate::edit) enum Tag {
     /// Not the beginning of a tag we know.
     No,
     /// More text is needed to decide.
@@ -105,7 +105,7 @@ fn within(text: &str, bytes: usize) -> &[u8] {
 }
 
 /// Reads a tag at the beginning of a text.
-pub(super) fn tag(rest: &str, calls: &CallTable) -> Tag {
+pub(in crate::edit) fn tag(rest: &str, calls: &CallTable) -> Tag {
     if let Some(tag) = AROUND.iter().find(|t| rest.starts_with(**t)) {
         return Tag::Around(tag.len());
     }
@@ -144,7 +144,7 @@ pub(super) fn tag(rest: &str, calls: &CallTable) -> Tag {
 }
 
 /// Returns the value of an attribute in an opening tag.
-pub(super) fn attribute(attributes: &str, name: &str) -> Option<String> {
+pub(in crate::edit) fn attribute(attributes: &str, name: &str) -> Option<String> {
     let value = attributes.split_once(&format!(" {name}="))?.1;
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     value[1..].split(quote).next().map(str::to_string)
@@ -152,7 +152,7 @@ pub(super) fn attribute(attributes: &str, name: &str) -> Option<String> {
 
 /// A field of an element, while it is read.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(in crate::edit) struct Field {
     pub name: &'static str,
     /// The name it was written with.
     pub tag: &'static str,
@@ -171,7 +171,7 @@ pub(super) struct Field {
 }
 
 /// Returns whether a field is one line: it is not shown while it grows, and ends with its line.
-pub(super) fn is_short(name: &str) -> bool {
+pub(in crate::edit) fn is_short(name: &str) -> bool {
     matches!(name, "path" | "start" | "end" | "to")
 }
 
@@ -221,7 +221,7 @@ impl Field {
 }
 
 /// The meaning of a `<` inside a field.
-pub(super) enum Ending {
+pub(in crate::edit) enum Ending {
     No,
     Wait,
     At { skip: usize, whole: bool },
@@ -231,7 +231,7 @@ pub(super) enum Ending {
 type At<'a> = dyn FnMut([&str; 3], bool) -> Option<(usize, bool)> + 'a;
 
 /// Returns whether what begins with `<` ends the field: its own closing tag, or what can only come after it.
-pub(super) fn end_of(field: &Field, kind: Element, from: &str, ended: bool) -> Ending {
+pub(in crate::edit) fn end_of(field: &Field, kind: Element, from: &str, ended: bool) -> Ending {
     let mut wait = false;
     // A tag in three parts, so that nothing is put together for each `<` of a text.
     let mut at = |tag: [&str; 3], whole: bool| {

@@ -5,6 +5,7 @@ mod fuzz;
 use std::sync::OnceLock;
 use std::time::{Duration, UNIX_EPOCH};
 
+use super::reader::Reader;
 use super::*;
 use crate::edit::Edit;
 
@@ -39,13 +40,25 @@ fn prose(pieces: &[Piece]) -> String {
     pieces.iter().map(text).collect()
 }
 
+/// Never waits and never consumes: what the driver must be safe against.
+#[derive(Debug)]
+struct Idle;
+
+impl Reader for Idle {
+    fn step(&mut self, _: &mut Input, _: &mut ReaderContext) -> Progress {
+        Progress::Again
+    }
+
+    fn end(&mut self, _: &mut ReaderContext, _: bool) {}
+}
+
 #[test]
 fn a_state_that_consumes_nothing_yields_its_text_as_prose() {
     let mut parser = Parser::new(None, Vec::new(), calls());
-    parser.state = State::Idle;
+    parser.state = State::Reading(Box::new(Idle));
     let mut pieces = parser.push("one\ntwo");
     assert_eq!(parser.given_up, 1);
-    parser.state = State::Idle;
+    parser.state = State::Reading(Box::new(Idle));
     pieces.extend(parser.push("\n```\nthree"));
     pieces.extend(parser.finish(End::Ordinary));
     assert_eq!(prose(&pieces), "one\ntwo\n```\nthree");

@@ -1,20 +1,20 @@
 //! The text around edits: prose, passed on at once, and possible beginnings of edits, held back until decided.
 
-use super::blocks::Blocks;
 use super::call::starts::{self as calls, CALLS_MARK, Calls};
 use super::call::{Call, Named, Python};
 use super::context::ReaderContext;
 use super::fence::{Around, Contents};
 use super::input::{Input, Line};
-use super::patch::Patch;
 use super::paths::{self, same_path};
 use super::pieces::KnownFile;
+use super::reader::{Beginning, Next, ReadFrom};
 use super::starts::{self, Fence, HEAD, char_floor, head};
-use super::state::{Next, State};
 use super::tags::{Tag, tag};
-use super::whole::{self, Whole};
-use super::xml::Xml;
-use crate::edit::Format;
+use crate::edit::format::Format;
+use crate::edit::formats;
+use crate::edit::formats::patch::{self, Patch};
+use crate::edit::formats::whole::{self, Whole};
+use crate::edit::formats::xml::Xml;
 
 /// Code longer than this, in bytes, is not looked at as a whole file.
 const LONGEST: usize = 4 << 20;
@@ -150,12 +150,12 @@ impl Text {
                 let raw = rest[..length].to_string();
                 input.skip(length);
                 let path = path.or_else(|| self.take_path());
-                Next::Enter(State::Xml(Xml::new(kind, &raw, path)))
+                Next::Enter(Box::new(Xml::new(kind, &raw, path)))
             }
             Tag::Named(style, length, tool) => {
                 let raw = rest[..length].to_string();
                 input.skip(length);
-                Next::Enter(State::Named(Named::new(style, tool, raw, ctx)))
+                Next::Enter(Box::new(Named::new(style, tool, raw, ctx)))
             }
         }
     }
@@ -200,8 +200,7 @@ impl Text {
             let held = rest.len() < HEAD
                 && (head.trim().is_empty()
                     || Fence::may(head)
-                    || starts::may_be_search(head)
-                    || starts::may_be_patch(lead)
+                    || ctx.may_begin_edit(lead)
                     || "--- ".starts_with(lead)
                     || lead.starts_with("--- ")
                     || self.bare_hunk(lead, ctx)
@@ -227,20 +226,11 @@ impl Text {
             }
             return Next::Again;
         }
-        if let Some(path) = starts::search_mark(text) {
-            let marks = starts::marks(text.trim(), [b'<', b'-']);
-            let path = Some(path.to_string()).filter(|p| paths::is_path(p, &ctx.known));
-            input.skip(line.next);
-            let path = path.or_else(|| self.path_above(ctx));
-            let fence = self.fence.as_ref().map(|f| f.fence.indent);
-            return Next::Enter(State::Blocks(Blocks::new(path, marks, fence, ctx)));
+        if let Some(start) = formats::start_of(text) {
+            return self.enter(start.read, line, input, ctx);
         }
-        match self.is_patch(text, line, input, ctx) {
-            Some(true) => {
-                let fence = self.fence.as_ref().map(|open| open.fence.clone());
-                let outer = self.path_above(ctx);
-                return Next::Enter(State::Patch(Patch::new(fence, outer)));
-            }
+        match self.is_bare_patch(text, line, input, ctx) {
+            Some(true) => return self.enter(patch::read, line, input, ctx),
             None => return Next::Wait,
             Some(false) => {}
         }
@@ -261,9 +251,17 @@ impl Text {
         self.plain(ctx)
     }
 
-    /// Returns whether a patch begins with this line; `None` if the next line must be seen first.
-    fn is_patch(&self, text: &str, line: Line, input: &Input, ctx: &ReaderContext) -> Option<bool> {
-        if starts::is_patch(text) || self.bare_hunk(text, ctx) {
+    /// Begins to read the edit that begins with this line.
+    fn enter(&mut self, read: ReadFrom, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
+        let fence = self.fence.as_ref().map(|open| open.fence.clone());
+        let above = &mut |ctx: &ReaderContext| self.path_above(ctx);
+        Next::Enter(read(Beginning { input, line, fence: fence.as_ref(), above }, ctx))
+    }
+
+    /// Returns whether a patch without the line of `git` or of the envelope begins with this line; `None` if the next
+    /// line must be seen first.
+    fn is_bare_patch(&self, text: &str, line: Line, input: &Input, ctx: &ReaderContext) -> Option<bool> {
+        if self.bare_hunk(text, ctx) {
             return Some(true);
         }
         if !text.starts_with("--- ") {
@@ -288,7 +286,7 @@ impl Text {
 
     /// Returns whether a hunk without a header counts: where a patch was asked for, or in a fence of edits.
     fn bare_hunk(&self, text: &str, ctx: &ReaderContext) -> bool {
-        let asked = matches!(ctx.expected, None | Some(Format::Patch));
+        let asked = matches!(ctx.expected, None | Some(Format::PATCH));
         text.starts_with("@@ ") && (asked || self.fence.is_some())
     }
 
@@ -299,13 +297,13 @@ impl Text {
             Calls::Yes => {
                 self.flush(ctx);
                 if let Ok(begun) = calls::python(head(input.rest()), &ctx.calls) {
-                    return Next::Enter(State::Python(Python::new(begun, input, ctx)));
+                    return Next::Enter(Box::new(Python::new(begun, input, ctx)));
                 }
                 let lead = match &self.fence {
                     Some(OpenFence { line, holds: Holds::Edits(false), .. }) => line.clone(),
                     _ => String::new(),
                 };
-                Next::Enter(State::Call(Call::new(lead)))
+                Next::Enter(Box::new(Call::new(lead)))
             }
             _ => self.plain(ctx),
         }
@@ -347,7 +345,7 @@ impl Text {
                 let outer = self.take_path().or_else(|| fence.path(&ctx.known));
                 let outer = outer.or_else(|| paths::mentioned(&self.said, &ctx.known).map(str::to_string));
                 self.fence = Some(OpenFence { fence: fence.clone(), line: opening, holds: Holds::Edits(false) });
-                Next::Enter(State::Patch(Patch::new(Some(fence), outer)))
+                Next::Enter(Box::new(Patch::new(Some(fence), outer)))
             }
             Contents::Titled { path, skip } => {
                 input.skip(line.next + skip);
@@ -358,7 +356,7 @@ impl Text {
             Contents::Whole { path, skip } => {
                 input.skip(line.next + skip);
                 self.heading = None;
-                Next::Enter(State::Whole(Whole::new(path, fence, ctx)))
+                Next::Enter(Box::new(Whole::new(path, fence, ctx)))
             }
             Contents::Code(path) => {
                 let titled = self.heading.is_some() || fence.path(&ctx.known).is_some();
@@ -413,7 +411,7 @@ impl Text {
                     whole::emit(&path, inner, true, ctx);
                 } else if let Some((file, nearly_all)) = whole::resembled(&content, &fence, ctx, named) {
                     // A model that has tools for its changes may only quote the file, or a part of it.
-                    let asked = ctx.expected != Some(Format::Tools);
+                    let asked = ctx.expected != Some(Format::TOOLS);
                     let path = file.path.clone();
                     whole::emit(&path, &content, asked || (nearly_all && titled), ctx);
                 }

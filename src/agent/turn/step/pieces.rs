@@ -37,11 +37,9 @@ impl StepReader<'_> {
             Piece::Prose(text) => self.prose(text).await,
             Piece::EditStarted { id, format } => {
                 self.prose = None;
-                let item = CallItem::add(
-                    &self.context.events,
-                    call_preview::blank(call_preview::tag(format), CallState::Streaming),
-                )
-                .await;
+                let item =
+                    CallItem::add(&self.context.events, call_preview::blank(format.shown_as(), CallState::Streaming))
+                        .await;
                 self.edits.push((id, StreamingEdit::new(format, item)));
             }
             Piece::EditGrew { id, part, text } => {
@@ -92,7 +90,7 @@ impl StepReader<'_> {
         let mut item = self.begun(id, "tool call").await;
         let for_model = format!("the tool call could not be read: {why}\nIt was:\n{text}");
         item.end(&self.context.events, CallState::Failed, why, &for_model).await;
-        let record = ResultRecord::failed("", &item.call.name).and_edit("", Format::Tools);
+        let record = ResultRecord::failed("", &item.call.name).and_edit("", Format::TOOLS);
         self.push(Act::Dropped(item.id, Box::new(ResultRecord { for_model: Some(for_model), ..record })));
     }
 

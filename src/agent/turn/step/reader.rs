@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::act::{Act, Ended, Step};
+use crate::agent::background::model_facts;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{AnswerRecord, assistant_record};
-use crate::agent::session::request;
 use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::repeated_output::RepeatedOutput;
 use crate::agent::turn::streaming_edit::StreamingEdit;
@@ -177,7 +177,10 @@ impl<'a> StepReader<'a> {
                 context: self.context.shown_context(),
             }
             .write(),
-            cost_nanos: self.answer.usage.and_then(|u| request::cost_nanos(self.context, &self.model, &u)),
+            cost_nanos: self
+                .answer
+                .usage
+                .and_then(|u| model_facts::cost_nanos(&self.context.services, &self.model, &u)),
             ..MessageMeta::default()
         }
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::edit::stream::context::{CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::pieces::{EditId, Piece};
+use crate::edit::stream::reader::Reader;
 use crate::edit::{calls, json};
 
 /// A JSON value being read.
@@ -75,67 +76,6 @@ enum JsonState {
 impl Call {
     pub fn new(lead: String) -> Self {
         Call { lead, ..Call::default() }
-    }
-
-    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
-        let rest = input.rest();
-        let bytes = rest.as_bytes();
-        let (mut at, mut from) = (0, 0);
-        while at < bytes.len() {
-            let quotes = bytes[at..].iter().take(4).take_while(|b| **b == b'"').count();
-            let unsure = at + quotes == bytes.len() && quotes > 0 && quotes < 3 && !input.ended();
-            match (self.state, bytes[at]) {
-                (JsonState::Value, b'"') if unsure => break,
-                (JsonState::Value, b'"') if quotes >= 3 => {
-                    self.state = JsonState::Triple;
-                    at += 2;
-                }
-                // `""` is an empty string.
-                (JsonState::Value, b'"') if quotes == 2 => at += 1,
-                (JsonState::Value, b'"') => self.state = JsonState::String(b'"'),
-                (JsonState::Value, b'\'') if self.is_open(&rest[from..at]) => self.state = JsonState::String(b'\''),
-                (JsonState::Value, b'{' | b'[') => {
-                    self.depth += 1;
-                    if bytes[at] == b'{' && self.depth <= DEEPEST {
-                        self.text.push_str(&rest[from..at]);
-                        from = at;
-                        if self.is_item() {
-                            self.item = Some(Item { start: self.text.len(), begun: None, tried: false });
-                        }
-                    }
-                }
-                (JsonState::Value, b'}' | b']') => {
-                    if bytes[at] == b'}' && self.depth <= DEEPEST {
-                        self.text.push_str(&rest[from..=at]);
-                        from = at + 1;
-                        self.close_item(ctx);
-                    }
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 0 {
-                        self.text.push_str(&rest[from..=at]);
-                        input.skip(at + 1);
-                        return if self.finish(ctx) { Progress::Done } else { Progress::Back };
-                    }
-                }
-                (JsonState::String(quote), byte) if byte == quote => self.state = JsonState::Value,
-                (JsonState::String(quote), b'\\') => self.state = JsonState::Escape(quote),
-                (JsonState::Escape(quote), _) => self.state = JsonState::String(quote),
-                (JsonState::Triple, b'"') if quotes < 3 && unsure => break,
-                (JsonState::Triple, b'"') if quotes >= 3 => {
-                    let Some((length, closes)) = triple(&rest[at..], input.ended()) else { break };
-                    if closes {
-                        self.state = JsonState::Value;
-                    }
-                    at += length - 1;
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-        self.text.push_str(&rest[from..at]);
-        input.skip(at);
-        self.grow(ctx);
-        Progress::Wait
     }
 
     /// Returns whether a value or a name may begin after this: an apostrophe elsewhere is no quote.
@@ -263,13 +203,80 @@ impl Call {
             ctx.out.push(Piece::BrokenCall { id: Some(id), text, why: NOT_ALL.to_string() });
         }
     }
+}
 
-    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
+impl Reader for Call {
+    fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
+        let rest = input.rest();
+        let bytes = rest.as_bytes();
+        let (mut at, mut from) = (0, 0);
+        while at < bytes.len() {
+            let quotes = bytes[at..].iter().take(4).take_while(|b| **b == b'"').count();
+            let unsure = at + quotes == bytes.len() && quotes > 0 && quotes < 3 && !input.ended();
+            match (self.state, bytes[at]) {
+                (JsonState::Value, b'"') if unsure => break,
+                (JsonState::Value, b'"') if quotes >= 3 => {
+                    self.state = JsonState::Triple;
+                    at += 2;
+                }
+                // `""` is an empty string.
+                (JsonState::Value, b'"') if quotes == 2 => at += 1,
+                (JsonState::Value, b'"') => self.state = JsonState::String(b'"'),
+                (JsonState::Value, b'\'') if self.is_open(&rest[from..at]) => self.state = JsonState::String(b'\''),
+                (JsonState::Value, b'{' | b'[') => {
+                    self.depth += 1;
+                    if bytes[at] == b'{' && self.depth <= DEEPEST {
+                        self.text.push_str(&rest[from..at]);
+                        from = at;
+                        if self.is_item() {
+                            self.item = Some(Item { start: self.text.len(), begun: None, tried: false });
+                        }
+                    }
+                }
+                (JsonState::Value, b'}' | b']') => {
+                    if bytes[at] == b'}' && self.depth <= DEEPEST {
+                        self.text.push_str(&rest[from..=at]);
+                        from = at + 1;
+                        self.close_item(ctx);
+                    }
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        self.text.push_str(&rest[from..=at]);
+                        input.skip(at + 1);
+                        return if self.finish(ctx) { Progress::Done } else { Progress::Back };
+                    }
+                }
+                (JsonState::String(quote), byte) if byte == quote => self.state = JsonState::Value,
+                (JsonState::String(quote), b'\\') => self.state = JsonState::Escape(quote),
+                (JsonState::Escape(quote), _) => self.state = JsonState::String(quote),
+                (JsonState::Triple, b'"') if quotes < 3 && unsure => break,
+                (JsonState::Triple, b'"') if quotes >= 3 => {
+                    let Some((length, closes)) = triple(&rest[at..], input.ended()) else { break };
+                    if closes {
+                        self.state = JsonState::Value;
+                    }
+                    at += length - 1;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        self.text.push_str(&rest[from..at]);
+        input.skip(at);
+        self.grow(ctx);
+        Progress::Wait
+    }
+
+    fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         if cut && (self.has_begun() || ctx.calls.was_meant(&self.text)) {
             self.broken(CUT, ctx);
         } else {
             self.finish(ctx);
         }
+    }
+
+    fn ends_inside_line(&self) -> bool {
+        true
     }
 }
 

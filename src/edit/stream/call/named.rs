@@ -7,6 +7,7 @@ use crate::edit::json;
 use crate::edit::stream::context::{CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::pieces::{EditId, Piece};
+use crate::edit::stream::reader::Reader;
 use crate::edit::stream::tags::Style;
 
 /// A call being read, from after its opening tag.
@@ -50,13 +51,6 @@ impl Named {
         match self.style {
             Style::Function => "</function>",
             Style::Invoke => "</invoke>",
-        }
-    }
-
-    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
-        match &self.inside {
-            TagState::Between => self.between(input, ctx),
-            TagState::Value { .. } | TagState::Json(_) => self.within(input, ctx),
         }
     }
 
@@ -222,9 +216,17 @@ impl Named {
         let text = std::mem::take(&mut self.raw);
         ctx.out.push(Piece::BrokenCall { id: Some(self.id), text, why: why.to_string() });
     }
+}
 
-    /// Handles the end of the answer.
-    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
+impl Reader for Named {
+    fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
+        match &self.inside {
+            TagState::Between => self.between(input, ctx),
+            TagState::Value { .. } | TagState::Json(_) => self.within(input, ctx),
+        }
+    }
+
+    fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         let complete = matches!(self.inside, TagState::Between) && !self.arguments.is_empty();
         match (complete, cut) {
             (true, false) => self.finish(ctx),
@@ -238,6 +240,10 @@ impl Named {
                 _ => self.broken(BROKE_OFF, ctx),
             },
         }
+    }
+
+    fn ends_inside_line(&self) -> bool {
+        true
     }
 }
 

@@ -8,6 +8,7 @@ use crate::edit::json;
 use crate::edit::stream::context::{CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::pieces::{EditId, Piece};
+use crate::edit::stream::reader::Reader;
 
 /// Longer runs of quotes do not close a string with their last ones.
 const RUN: usize = 64;
@@ -39,15 +40,6 @@ impl Python {
         self.call = Some(OpenCall::new(begun.tool, ctx));
     }
 
-    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
-        let Some(call) = &mut self.call else { return self.between(input, ctx) };
-        if !call.read(input, ctx) {
-            return Progress::Wait;
-        }
-        self.call = None;
-        Progress::Again
-    }
-
     /// Reads after a call: what closes the brackets around it, or the next of a list.
     fn between(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         let rest = input.rest();
@@ -70,9 +62,19 @@ impl Python {
             _ => Progress::Done,
         }
     }
+}
 
-    /// Handles the end of the answer.
-    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
+impl Reader for Python {
+    fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
+        let Some(call) = &mut self.call else { return self.between(input, ctx) };
+        if !call.read(input, ctx) {
+            return Progress::Wait;
+        }
+        self.call = None;
+        Progress::Again
+    }
+
+    fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         let Some(mut call) = self.call.take() else { return };
         // Only the last bracket may be missing.
         let complete = call.string.is_none() && call.depth == 0 && !call.argument.trim().is_empty();
@@ -84,6 +86,10 @@ impl Python {
             }
             (false, false) => call.broken(BROKE_OFF, ctx),
         }
+    }
+
+    fn ends_inside_line(&self) -> bool {
+        true
     }
 }
 

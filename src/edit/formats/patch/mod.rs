@@ -3,15 +3,37 @@
 mod names;
 
 use self::names::{bare, file_name, git_names, names_a_file};
-use super::context::{CUT, Progress, ReaderContext};
-use super::input::Input;
-use super::pieces::{EditId, EditPart};
-use super::starts::{Fence, HEAD, Mark, dedented, head};
-use crate::edit::{Edit, Format, Op, PatchHunk};
+use crate::edit::format::Format;
+use crate::edit::formats::spec::FormatSpec;
+use crate::edit::op::{Edit, Op, PatchHunk};
+use crate::edit::stream::context::{CUT, Progress, ReaderContext};
+use crate::edit::stream::input::Input;
+use crate::edit::stream::pieces::{EditId, EditPart};
+use crate::edit::stream::reader::{Beginning, LineStart, Reader};
+use crate::edit::stream::starts::{Fence, HEAD, LineMark, Mark, dedented, head, is_patch, may_be_patch};
+
+impl Format {
+    /// Unified diff or the `*** Begin Patch` envelope.
+    pub const PATCH: Format = Format::named("patch");
+}
+
+pub(super) const SPEC: FormatSpec = FormatSpec {
+    format: Format::PATCH,
+    prompt: include_str!("../../../../assets/prompts/format-patch.md"),
+    small_prompt: None,
+    reminder: Some("Reply with a unified diff in a ```diff block."),
+    shown_as: "patch",
+    start: Some(LineStart { mark: LineMark { is: is_patch, may_be: may_be_patch }, read }),
+};
+
+/// Begins a patch; its first line is a part of it.
+pub(in crate::edit) fn read(at: Beginning<'_>, ctx: &mut ReaderContext) -> Box<dyn Reader> {
+    Box::new(Patch::new(at.fence.cloned(), (at.above)(ctx)))
+}
 
 /// A patch being read, from its first line.
 #[derive(Debug, Default)]
-pub(super) struct Patch {
+pub(in crate::edit) struct Patch {
     fence: Option<Fence>,
     envelope: bool,
     section: Option<Section>,
@@ -50,46 +72,6 @@ impl Patch {
     /// Creates a patch inside a fence, or bare; `outer` is the path that stands above it.
     pub fn new(fence: Option<Fence>, outer: Option<String>) -> Self {
         Patch { fence, outer, ..Patch::default() }
-    }
-
-    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
-        let indent = self.fence.as_ref().map_or(0, |f| f.indent);
-        while let Some(line) = input.line() {
-            let text = dedented(&input.rest()[..line.content], indent).to_string();
-            // `--- a` is a header only with `+++ b` under it; that line must have arrived.
-            let after = &input.rest()[line.next..];
-            let spaces = after.len() - dedented(after, indent).len();
-            if text.starts_with("--- ") && spaces == after.len() && spaces < indent && !input.ended() {
-                return Progress::Wait;
-            }
-            let after: String = after[spaces..].chars().take(4).collect();
-            if text.starts_with("--- ") && after != "+++ " && "+++ ".starts_with(&after) && !input.ended() {
-                return Progress::Wait;
-            }
-            let is_header = text.starts_with("--- ") && after == "+++ ";
-            // Where the counts say that more is to come, `--- a` and `+++ a` may be a header all the same.
-            let next = &input.rest()[line.next..];
-            let below = head(next);
-            if is_header && self.is_due() && !input.ended() && next.len() < HEAD && !below.contains('\n') {
-                return Progress::Wait;
-            }
-            let below = below.lines().next().unwrap_or_default();
-            let named = text.starts_with("diff --git ") || (is_header && names_a_file(&text, dedented(below, indent)));
-            let breaks_off = !input.rest()[..line.next].ends_with('\n') && !text.starts_with('\\');
-            let taken = self.line(&text, is_header, named, ctx);
-            if breaks_off && self.is_document(ctx) {
-                self.breaks_off(MID_LINE);
-            }
-            match taken {
-                Taken::Yes => input.skip(line.next),
-                Taken::Last => {
-                    input.skip(line.next);
-                    return Progress::Done;
-                }
-                Taken::No => return Progress::Done,
-            }
-        }
-        Progress::Wait
     }
 
     /// Returns whether the header of the present hunk promises more lines.
@@ -279,7 +261,7 @@ impl Patch {
 
     fn open(&mut self, kind: SectionKind, path: Option<String>, ctx: &mut ReaderContext) {
         self.close(ctx);
-        let id = ctx.start(Format::Patch);
+        let id = ctx.start(Format::PATCH);
         if let Some(path) = &path {
             ctx.grew(id, EditPart::Path, path);
         }
@@ -305,8 +287,50 @@ impl Patch {
         let Some(section) = self.section.take() else { return };
         section.finish(self.envelope, ctx);
     }
+}
 
-    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
+impl Reader for Patch {
+    fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
+        let indent = self.fence.as_ref().map_or(0, |f| f.indent);
+        while let Some(line) = input.line() {
+            let text = dedented(&input.rest()[..line.content], indent).to_string();
+            // `--- a` is a header only with `+++ b` under it; that line must have arrived.
+            let after = &input.rest()[line.next..];
+            let spaces = after.len() - dedented(after, indent).len();
+            if text.starts_with("--- ") && spaces == after.len() && spaces < indent && !input.ended() {
+                return Progress::Wait;
+            }
+            let after: String = after[spaces..].chars().take(4).collect();
+            if text.starts_with("--- ") && after != "+++ " && "+++ ".starts_with(&after) && !input.ended() {
+                return Progress::Wait;
+            }
+            let is_header = text.starts_with("--- ") && after == "+++ ";
+            // Where the counts say that more is to come, `--- a` and `+++ a` may be a header all the same.
+            let next = &input.rest()[line.next..];
+            let below = head(next);
+            if is_header && self.is_due() && !input.ended() && next.len() < HEAD && !below.contains('\n') {
+                return Progress::Wait;
+            }
+            let below = below.lines().next().unwrap_or_default();
+            let named = text.starts_with("diff --git ") || (is_header && names_a_file(&text, dedented(below, indent)));
+            let breaks_off = !input.rest()[..line.next].ends_with('\n') && !text.starts_with('\\');
+            let taken = self.line(&text, is_header, named, ctx);
+            if breaks_off && self.is_document(ctx) {
+                self.breaks_off(MID_LINE);
+            }
+            match taken {
+                Taken::Yes => input.skip(line.next),
+                Taken::Last => {
+                    input.skip(line.next);
+                    return Progress::Done;
+                }
+                Taken::No => return Progress::Done,
+            }
+        }
+        Progress::Wait
+    }
+
+    fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         match self.section.take() {
             Some(section) if cut => ctx.dropped(section.id, CUT.to_string()),
             section => {
@@ -402,8 +426,8 @@ impl Section {
         let edit = |path: &Option<String>, op| Edit {
             path: path.clone(),
             op,
-            format: Format::Patch,
-            by: Format::Patch.name().to_string(),
+            format: Format::PATCH,
+            by: Format::PATCH.name().to_string(),
             whole: true,
         };
         let mut edits = Vec::new();
@@ -431,7 +455,7 @@ impl Section {
         }
         let mut id = Some(self.id);
         for edit in edits {
-            let id = id.take().unwrap_or_else(|| ctx.start(Format::Patch));
+            let id = id.take().unwrap_or_else(|| ctx.start(Format::PATCH));
             ctx.done(id, edit);
         }
     }

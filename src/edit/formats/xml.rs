@@ -1,15 +1,34 @@
 //! `<replace_file>` and similar elements in the middle of a text, edits by line number among them.
 
-use super::context::{BROKE_OFF, CUT, Progress, ReaderContext};
-use super::input::Input;
-use super::pieces::{EditId, EditPart};
-use super::tags::{ELEMENTS, Element, Ending, FIELDS, Field, attribute, end_of, is_short};
+use super::blocks;
+use super::spec::FormatSpec;
+use crate::edit::format::Format;
+use crate::edit::locate::Shape;
+use crate::edit::op::{Edit, Op};
 use crate::edit::place::unfenced;
-use crate::edit::{Edit, Format, Op, Shape};
+use crate::edit::stream::context::{BROKE_OFF, CUT, Progress, ReaderContext};
+use crate::edit::stream::input::Input;
+use crate::edit::stream::pieces::{EditId, EditPart};
+use crate::edit::stream::reader::Reader;
+use crate::edit::stream::tags::{ELEMENTS, Element, Ending, FIELDS, Field, attribute, end_of, is_short};
+
+impl Format {
+    /// `<replace_file>` and `<write_file>` in ordinary text.
+    pub const XML: Format = Format::named("xml");
+}
+
+pub(super) const SPEC: FormatSpec = FormatSpec {
+    format: Format::XML,
+    prompt: include_str!("../../../assets/prompts/format-xml.md"),
+    small_prompt: None,
+    reminder: Some("Reply with a <replace_file> or <write_file> tag for each change."),
+    shown_as: "replace_file",
+    start: None,
+};
 
 /// An element being read.
 #[derive(Debug)]
-pub(super) struct Xml {
+pub(in crate::edit) struct Xml {
     kind: Element,
     /// Nothing is shown of the element before its first field: until then it may be prose about tags.
     id: Option<EditId>,
@@ -39,18 +58,6 @@ impl Xml {
             Element::Delete => self.text("path").is_some(),
             Element::Move => self.text("path").is_some() && self.text("to").is_some(),
             _ => false,
-        }
-    }
-
-    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
-        if self.raw.ends_with("/>") && self.is_said() {
-            self.begin(ctx);
-            self.finish(ctx);
-            return Progress::Done;
-        }
-        match self.fields.last().is_some_and(|f| f.open) {
-            true => self.inside(input, ctx),
-            false => self.between(input, ctx),
         }
     }
 
@@ -141,7 +148,7 @@ impl Xml {
         if self.id.is_some() {
             return;
         }
-        let format = if self.kind == Element::Lines { Format::Lines } else { Format::Xml };
+        let format = if self.kind == Element::Lines { Format::LINES } else { Format::XML };
         let id = ctx.start(format);
         self.id = Some(id);
         if let Some(path) = self.text("path") {
@@ -306,7 +313,7 @@ impl Xml {
         let edit = |op, format: Format| Edit { path: path.clone(), op, format, by: format.name().to_string(), whole };
         let op = match self.kind {
             Element::Replace if let Some(diff) = field("diff") => {
-                return super::blocks::inside(&diff.text, path.as_deref(), whole);
+                return blocks::inside(&diff.text, path.as_deref(), whole);
             }
             Element::Replace if field("search").is_none() && field("content").is_some() => {
                 Op::Overwrite { content: text("content")? }
@@ -340,15 +347,28 @@ impl Xml {
             Element::Delete => Op::Delete,
             Element::Move => Op::Move { to: text("to")? },
         };
-        let format = if self.kind == Element::Lines { Format::Lines } else { Format::Xml };
+        let format = if self.kind == Element::Lines { Format::LINES } else { Format::XML };
         if path.is_none() && matches!(self.kind, Element::Delete | Element::Move | Element::Write) {
             return Err("the edit has no <path>. Send it again with it.".to_string());
         }
         Ok(vec![edit(op, format)])
     }
+}
 
-    /// Handles the end of the answer. A forgotten end is forgiven where nothing but the end can be missing.
-    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
+impl Reader for Xml {
+    fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
+        if self.raw.ends_with("/>") && self.is_said() {
+            self.begin(ctx);
+            self.finish(ctx);
+            return Progress::Done;
+        }
+        match self.fields.last().is_some_and(|f| f.open) {
+            true => self.inside(input, ctx),
+            false => self.between(input, ctx),
+        }
+    }
+
+    fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         if self.id.is_none() && self.done == 0 {
             return ctx.prose(&std::mem::take(&mut self.raw));
         }
@@ -371,6 +391,10 @@ impl Xml {
             self.close(ctx);
         }
         self.finish(ctx);
+    }
+
+    fn ends_inside_line(&self) -> bool {
+        true
     }
 }
 

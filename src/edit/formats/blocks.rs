@@ -2,15 +2,47 @@
 
 use std::sync::Arc;
 
-use super::context::{BROKE_OFF, CUT, Progress, ReaderContext};
-use super::input::Input;
-use super::pieces::{EditId, EditPart, End, Piece};
-use super::starts::{Fence, dedented, is_divider, is_replace_mark, marks, search_mark};
-use crate::edit::{Edit, Format, Op, Shape};
+use super::spec::FormatSpec;
+use crate::edit::format::Format;
+use crate::edit::locate::Shape;
+use crate::edit::op::{Edit, Op};
+use crate::edit::stream::context::{BROKE_OFF, CUT, Progress, ReaderContext};
+use crate::edit::stream::input::Input;
+use crate::edit::stream::paths;
+use crate::edit::stream::pieces::{EditId, EditPart, End, Piece};
+use crate::edit::stream::reader::{Beginning, LineStart, Reader};
+use crate::edit::stream::starts::{
+    Fence, LineMark, dedented, is_divider, is_replace_mark, marks, may_be_search, search_mark,
+};
+
+impl Format {
+    /// `<<<<<<< SEARCH` blocks under a path line.
+    pub const BLOCKS: Format = Format::named("blocks");
+}
+
+pub(super) const SPEC: FormatSpec = FormatSpec {
+    format: Format::BLOCKS,
+    prompt: include_str!("../../../assets/prompts/format-blocks.md"),
+    small_prompt: Some(include_str!("../../../assets/prompts/format-blocks-small.md")),
+    reminder: Some("Reply with the path and a SEARCH/REPLACE block for each change; copy the SEARCH lines exactly."),
+    shown_as: "blocks",
+    start: Some(LineStart { mark: LineMark { is: |line| search_mark(line).is_some(), may_be: may_be_search }, read }),
+};
+
+/// Begins a block, whose path stands behind its mark or above it.
+fn read(at: Beginning<'_>, ctx: &mut ReaderContext) -> Box<dyn Reader> {
+    let indent = at.fence.map(|fence| fence.indent);
+    let text = dedented(&at.input.rest()[..at.line.content], indent.unwrap_or(0));
+    let length = marks(text.trim(), [b'<', b'-']);
+    let named = search_mark(text).filter(|path| paths::is_path(path, &ctx.known)).map(str::to_string);
+    at.input.skip(at.line.next);
+    let path = named.or_else(|| (at.above)(ctx));
+    Box::new(Blocks::new(path, length, indent, ctx))
+}
 
 /// A block being read, from after its first line.
 #[derive(Debug)]
-pub(super) struct Blocks {
+struct Blocks {
     id: EditId,
     path: Option<String>,
     search: Vec<String>,
@@ -26,8 +58,8 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    pub fn new(path: Option<String>, marks: usize, fence: Option<usize>, ctx: &mut ReaderContext) -> Self {
-        let id = ctx.start(Format::Blocks);
+    fn new(path: Option<String>, marks: usize, fence: Option<usize>, ctx: &mut ReaderContext) -> Self {
+        let id = ctx.start(Format::BLOCKS);
         if let Some(path) = &path {
             ctx.grew(id, EditPart::Path, path);
         }
@@ -35,7 +67,26 @@ impl Blocks {
         Blocks { id, path, search: Vec::new(), marks, divider, noted: false, replace: None, fence }
     }
 
-    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
+    fn finish(&mut self, whole: bool, ctx: &mut ReaderContext) {
+        let edit = self.edit(whole);
+        ctx.done(self.id, edit);
+    }
+
+    fn edit(&mut self, whole: bool) -> Edit {
+        let replace = self.replace.take().unwrap_or_default();
+        let op = if self.search.iter().all(|l| l.trim().is_empty()) {
+            let content = replace.iter().flat_map(|l| [l.as_str(), "\n"]).collect();
+            Op::Write { content }
+        } else {
+            let (search, replace) = (self.search.join("\n"), replace.join("\n"));
+            Op::Replace { search, replace, shape: Shape::Lines, all: false }
+        };
+        Edit { path: self.path.clone(), op, format: Format::BLOCKS, by: Format::BLOCKS.name().to_string(), whole }
+    }
+}
+
+impl Reader for Blocks {
+    fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
         while let Some(line) = input.line() {
             let text = dedented(&input.rest()[..line.content], self.fence.unwrap_or(0));
             match &mut self.replace {
@@ -82,24 +133,7 @@ impl Blocks {
         Progress::Wait
     }
 
-    fn finish(&mut self, whole: bool, ctx: &mut ReaderContext) {
-        let edit = self.edit(whole);
-        ctx.done(self.id, edit);
-    }
-
-    fn edit(&mut self, whole: bool) -> Edit {
-        let replace = self.replace.take().unwrap_or_default();
-        let op = if self.search.iter().all(|l| l.trim().is_empty()) {
-            let content = replace.iter().flat_map(|l| [l.as_str(), "\n"]).collect();
-            Op::Write { content }
-        } else {
-            let (search, replace) = (self.search.join("\n"), replace.join("\n"));
-            Op::Replace { search, replace, shape: Shape::Lines, all: false }
-        };
-        Edit { path: self.path.clone(), op, format: Format::Blocks, by: Format::Blocks.name().to_string(), whole }
-    }
-
-    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
+    fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         if cut {
             return ctx.dropped(self.id, CUT.to_string());
         }
@@ -125,7 +159,7 @@ fn is_note(line: &str, noted: bool) -> bool {
 }
 
 /// Shows one more line of a part; the line break belongs to the line after it.
-pub(super) fn grow(ctx: &mut ReaderContext, id: EditId, part: EditPart, before: &[String], line: &str) {
+fn grow(ctx: &mut ReaderContext, id: EditId, part: EditPart, before: &[String], line: &str) {
     match before.is_empty() {
         true => ctx.grew(id, part, line),
         false => ctx.grew(id, part, &format!("\n{line}")),
@@ -134,7 +168,7 @@ pub(super) fn grow(ctx: &mut ReaderContext, id: EditId, part: EditPart, before: 
 
 /// Returns the blocks inside an element that holds them under `<diff>`.
 pub(super) fn inside(text: &str, path: Option<&str>, whole: bool) -> Result<Vec<Edit>, String> {
-    let mut ctx = ReaderContext::new(Some(Format::Blocks), Vec::new(), Arc::default(), false);
+    let mut ctx = ReaderContext::new(Some(Format::BLOCKS), Vec::new(), Arc::default(), false);
     let mut input = Input::default();
     input.push(text);
     input.end = Some(if whole { End::Ordinary } else { End::Cut });

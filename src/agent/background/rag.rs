@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::events::Events;
 use crate::agent::services::{Services, lock};
-use crate::agent::session::context::SessionContext;
 use crate::context::retrieval::{self, Passage, Progress, RetrievalResult};
 use crate::memory::rag::Rag;
 use crate::messages::agent as say;
@@ -22,12 +22,18 @@ const MANY: usize = 500;
 /// How often progress is reported.
 const OFTEN: Duration = Duration::from_millis(250);
 
-/// Returns the passages that fit the words. `stop` ends an update of the index that takes too long.
+/// Returns the passages that fit the words. `stop` ends an update of the index that takes too long; `events` is told how
+/// far one is.
 ///
 /// # Errors
 /// When nothing fits, the index cannot be used, or it was stopped: the message is not sent.
-pub fn retrieve(context: &Arc<SessionContext>, words: &str, stop: &CancellationToken) -> Result<Vec<Passage>, String> {
-    let path = path(&context.services).ok_or(say::rag_needs_home())?;
+pub fn retrieve(
+    services: &Arc<Services>,
+    events: &Events,
+    words: &str,
+    stop: &CancellationToken,
+) -> Result<Vec<Passage>, String> {
+    let path = path(services).ok_or(say::rag_needs_home())?;
     let failed = |e: crate::memory::Error| say::rag_unusable(&e);
     let rag = Rag::open(&path).map_err(failed)?;
     let last_report = Cell::new(Instant::now());
@@ -35,14 +41,14 @@ pub fn retrieve(context: &Arc<SessionContext>, words: &str, stop: &CancellationT
         if progress.changed >= MANY && last_report.get().elapsed() >= OFTEN {
             last_report.set(Instant::now());
             let title = format!("indexing for @rag: {} of {} files; Esc stops", progress.done, progress.changed);
-            tokio::runtime::Handle::current().block_on(context.say(Level::Info, title, ""));
+            tokio::runtime::Handle::current().block_on(events.say(Level::Info, title, ""));
         }
         !stop.is_cancelled()
     };
-    let found = match retrieval::ask(&rag, &context.services.workspace, words, &watch).map_err(failed)? {
+    let found = match retrieval::ask(&rag, &services.workspace, words, &watch).map_err(failed)? {
         RetrievalResult::Fresh(found) => found,
         RetrievalResult::AtOnce(found) => {
-            refresh(&context.services);
+            refresh(services);
             found
         }
         RetrievalResult::Stopped(progress) => {

@@ -3,18 +3,36 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::context::{CUT, Progress, ReaderContext};
-use super::input::Input;
-use super::paths;
-use super::pieces::{EditId, EditPart, End, KnownFile};
-use super::starts::{self, Fence};
-use super::tags::{Tag, tag};
+use super::spec::FormatSpec;
+use crate::edit::format::Format;
+use crate::edit::op::{Edit, Op};
+use crate::edit::stream::context::{CUT, Progress, ReaderContext};
+use crate::edit::stream::input::Input;
+use crate::edit::stream::paths;
+use crate::edit::stream::pieces::{EditId, EditPart, End, KnownFile};
+use crate::edit::stream::reader::Reader;
+use crate::edit::stream::starts::{self, Fence};
+use crate::edit::stream::tags::{Tag, tag};
 
-use crate::edit::{Edit, Format, Op};
+impl Format {
+    /// A path line and a fenced block with the whole file.
+    pub const WHOLE: Format = Format::named("whole");
+}
+
+pub(super) const SPEC: FormatSpec = FormatSpec {
+    format: Format::WHOLE,
+    prompt: include_str!("../../../assets/prompts/format-whole.md"),
+    small_prompt: Some(include_str!("../../../assets/prompts/format-whole-small.md")),
+    reminder: Some(
+        "Reply with each changed file: its path alone on a line, then a fenced block with the file's complete new text.",
+    ),
+    shown_as: "whole",
+    start: None,
+};
 
 /// A fenced file being read, from after its opening line.
 #[derive(Debug)]
-pub(super) struct Whole {
+pub(in crate::edit) struct Whole {
     id: EditId,
     path: String,
     fence: Fence,
@@ -62,48 +80,11 @@ enum Bare {
 
 impl Whole {
     pub fn new(path: String, fence: Fence, ctx: &mut ReaderContext) -> Self {
-        let id = ctx.start(Format::Whole);
+        let id = ctx.start(Format::WHOLE);
         ctx.grew(id, EditPart::Path, &path);
         let known = ctx.lines_of(&path).is_some_and(|lines| lines.holds(&fence));
         let holds_fences = known || is_prose(&path);
         Whole { id, path, fence, content: String::new(), depth: 0, holds_fences, ahead: Ahead::default() }
-    }
-
-    pub fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
-        while let Some(line) = input.line() {
-            let content = &input.rest()[..line.content];
-            let mut taken = line.next;
-            if self.fence.opened_by(content) {
-                self.depth += 1;
-            } else if self.fence.closed_by(content) {
-                if self.depth == 0 {
-                    match self.bare(&input.rest()[line.next..], input.end, ctx) {
-                        Bare::Wait => return Progress::Wait,
-                        Bare::Closes => {
-                            input.skip(line.next);
-                            let (id, edit) = (self.id, whole(&self.path, &self.content, true));
-                            ctx.done(id, edit);
-                            return Progress::Done;
-                        }
-                        Bare::Opens(block) => taken += block,
-                        Bare::Unclear => {
-                            let why = if input.end == Some(End::Cut) { CUT } else { UNCLEAR };
-                            input.skip(line.next);
-                            ctx.dropped(self.id, why.to_string());
-                            return Progress::Done;
-                        }
-                    }
-                } else {
-                    self.depth -= 1;
-                }
-            }
-            let text = self.without_indent(&input.rest()[..taken]);
-            self.content.push_str(&text);
-            ctx.grew(self.id, EditPart::New, &text);
-            input.skip(taken);
-            self.ahead = Ahead::default();
-        }
-        Progress::Wait
     }
 
     /// Returns what a bare fence line is that stands outside of every block of the file, seen from what follows it. To
@@ -116,7 +97,7 @@ impl Whole {
         while let Some(length) = self.ahead.line(after, end.is_some()) {
             let at = self.ahead.looked;
             let bare = after[at..at + length].trim_end();
-            let begins_edit = starts::search_mark(bare).is_some() || starts::is_patch(bare) || begins_tag(bare, ctx);
+            let begins_edit = ctx.begins_edit(bare) || begins_tag(bare, ctx);
             if begins_edit || self.fence.opened_by(bare) {
                 return Bare::Closes;
             }
@@ -193,8 +174,47 @@ impl Whole {
         }
         Cow::Owned(text.split_inclusive('\n').map(|line| starts::dedented(line, self.fence.indent)).collect())
     }
+}
 
-    pub fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
+impl Reader for Whole {
+    fn step(&mut self, input: &mut Input, ctx: &mut ReaderContext) -> Progress {
+        while let Some(line) = input.line() {
+            let content = &input.rest()[..line.content];
+            let mut taken = line.next;
+            if self.fence.opened_by(content) {
+                self.depth += 1;
+            } else if self.fence.closed_by(content) {
+                if self.depth == 0 {
+                    match self.bare(&input.rest()[line.next..], input.end, ctx) {
+                        Bare::Wait => return Progress::Wait,
+                        Bare::Closes => {
+                            input.skip(line.next);
+                            let (id, edit) = (self.id, whole(&self.path, &self.content, true));
+                            ctx.done(id, edit);
+                            return Progress::Done;
+                        }
+                        Bare::Opens(block) => taken += block,
+                        Bare::Unclear => {
+                            let why = if input.end == Some(End::Cut) { CUT } else { UNCLEAR };
+                            input.skip(line.next);
+                            ctx.dropped(self.id, why.to_string());
+                            return Progress::Done;
+                        }
+                    }
+                } else {
+                    self.depth -= 1;
+                }
+            }
+            let text = self.without_indent(&input.rest()[..taken]);
+            self.content.push_str(&text);
+            ctx.grew(self.id, EditPart::New, &text);
+            input.skip(taken);
+            self.ahead = Ahead::default();
+        }
+        Progress::Wait
+    }
+
+    fn end(&mut self, ctx: &mut ReaderContext, cut: bool) {
         match cut {
             true => ctx.dropped(self.id, CUT.to_string()),
             false => ctx.done(self.id, whole(&self.path, &self.content, false)),
@@ -217,19 +237,19 @@ fn begins_tag(line: &str, ctx: &ReaderContext) -> bool {
 }
 
 /// Returns the edit that gives a file this text.
-pub(super) fn whole(path: &str, content: &str, complete: bool) -> Edit {
+fn whole(path: &str, content: &str, complete: bool) -> Edit {
     let path = path.strip_prefix("./").unwrap_or(path);
     let mut content = content.to_string();
     if !complete && !content.ends_with('\n') {
         content.push('\n');
     }
-    let edit = Edit::new(path, Op::Overwrite { content }, Format::Whole, Format::Whole.name());
+    let edit = Edit::new(path, Op::Overwrite { content }, Format::WHOLE, Format::WHOLE.name());
     Edit { whole: complete, ..edit }
 }
 
 /// Adds the edit that gives a file this text, at once.
-pub(super) fn emit(path: &str, content: &str, complete: bool, ctx: &mut ReaderContext) {
-    let id = ctx.start(Format::Whole);
+pub(in crate::edit) fn emit(path: &str, content: &str, complete: bool, ctx: &mut ReaderContext) {
+    let id = ctx.start(Format::WHOLE);
     ctx.grew(id, EditPart::Path, path);
     ctx.grew(id, EditPart::New, content);
     ctx.done(id, whole(path, content, complete));
@@ -237,7 +257,7 @@ pub(super) fn emit(path: &str, content: &str, complete: bool, ctx: &mut ReaderCo
 
 /// Returns the file in play and its text in a block that repeats the instructions first: under the file's path a fence
 /// of its own opens.
-pub(super) fn inner_file<'t>(content: &'t str, known: &[KnownFile]) -> Option<(String, &'t str)> {
+pub(in crate::edit) fn inner_file<'t>(content: &'t str, known: &[KnownFile]) -> Option<(String, &'t str)> {
     let mut above: Option<String> = None;
     let mut at = 0;
     for line in content.split_inclusive('\n') {
@@ -254,7 +274,7 @@ pub(super) fn inner_file<'t>(content: &'t str, known: &[KnownFile]) -> Option<(S
 /// Returns the one file in play whose new text a fenced block is, although nothing says so. And whether it is hardly a
 /// part of it that is quoted: it holds nearly all lines. A file that holds such fences itself is none: it is not
 /// certain that the block holds all of it.
-pub(super) fn resembled<'c>(
+pub(in crate::edit) fn resembled<'c>(
     content: &str,
     fence: &Fence,
     ctx: &'c ReaderContext,

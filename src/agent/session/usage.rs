@@ -1,0 +1,54 @@
+//! The tokens and dollars of a session, and what the person grants it.
+
+use std::sync::Arc;
+
+use crate::agent::background::model_facts;
+use crate::agent::services::lock;
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Conversation;
+use crate::protocol::{Cause, EventBody, Level, NoticeAction, StepUsage, TurnEnd};
+use crate::provider::Usage;
+use crate::text::number;
+
+/// Adds the tokens of a step to the session's.
+pub async fn add(context: &Arc<SessionContext>, session: &mut Conversation, usage: Option<Usage>) {
+    let Some(usage) = usage else { return };
+    let model = context.model();
+    let cost = model_facts::cost(&context.services, &model, &usage);
+    session.totals.input += usage.input;
+    session.totals.output += usage.output;
+    if let Some(cost) = cost {
+        *session.totals.cost.get_or_insert(0.0) += cost;
+    }
+    let id = session.id.clone();
+    context.services.memory.post(move |memory| memory.add_usage(&id, usage.input, usage.output, cost));
+    context.show_totals(&session.totals);
+    let Usage { input, output, cache_read, cache_write, thinking, .. } = usage;
+    let prefix = session.prefix_cause.take();
+    let usage = StepUsage { input, output, cache_read, cache_write, thinking, cost, prefix };
+    context.events.send(EventBody::Usage(usage)).await;
+    context.tell_status().await;
+}
+
+/// Returns the end of a turn whose session has used up its budget; going on after it grants as much again.
+pub async fn over_budget(context: &SessionContext, session: &mut Conversation) -> Option<TurnEnd> {
+    let (dollars, tokens) = {
+        let config = lock(&context.services.config);
+        (config.budget, config.budget_tokens)
+    };
+    let (granted, spent) = (session.granted, session.totals);
+    let cost = spent.cost.unwrap_or(0.0);
+    let title = match (dollars, tokens) {
+        (Some(budget), _) if cost - granted.cost.unwrap_or(0.0) >= budget => {
+            format!("the budget of ${budget:.2} is used up (${cost:.2})")
+        }
+        (None, Some(budget)) if spent.input + spent.output - granted.input - granted.output >= budget => {
+            let used = number::thousands((spent.input + spent.output) as usize);
+            format!("the budget of {} tokens is used up ({used})", number::thousands(budget as usize))
+        }
+        _ => return None,
+    };
+    let detail = "Going on grants as much again.";
+    context.events.failed(Level::Warning, (&title, detail), vec![NoticeAction::Continue], Cause::of("budget")).await;
+    Some(TurnEnd::Asking(title))
+}

@@ -1,0 +1,129 @@
+//! What a turn begins with: a message of the person with what it mentions, or a word to go on.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::background::{model_facts, rag};
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::{Conversation, first_words};
+use crate::agent::session::records::{AttachedRecord, blob_record, write_attached};
+use crate::agent::session::window;
+use crate::context::attach::{Attachment, Composed, compose};
+use crate::memory::{self, MessageMeta, NewMessage};
+use crate::protocol::{Attached, Item, Prompt};
+use crate::provider::{Message, Role};
+use crate::text::time;
+
+/// Stores and shows a message of the person, with what it mentions attached. Files are read here, so that what is sent
+/// is what was there when Enter was pressed.
+///
+/// # Errors
+/// When something mentioned is missing or may not be read: nothing is sent.
+pub async fn say(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+    prompt: &Prompt,
+    stop: &CancellationToken,
+) -> Result<(), String> {
+    // The room for attachments is known once a server on this computer has reported its window.
+    context.services.local_search(stop).await;
+    let mut composed = composed(context, prompt, stop).await?;
+    let room = window::budget(context).room();
+    let size = session.window.tokens(composed.text.len());
+    if size > room {
+        return Err(format!(
+            "the message alone is larger than the model's context window (about {size} of {room} tokens): \
+             mention parts of files (@path:1-200), or choose another model with Ctrl-O"
+        ));
+    }
+    for note in context.take_notes() {
+        composed.text.push_str(&format!("\n\n---\n{note}"));
+    }
+    let records = attached(context, session, &composed);
+    let files: Vec<Attached> = records.iter().map(AttachedRecord::to_attached).collect();
+    let row = context.services.memory.append(&session.id, record(&composed, &records));
+    session.turn = Some(row);
+    let typed = composed.text[..composed.typed].to_string();
+    session.push(Message::user(composed.text).with_blobs(composed.blobs), row);
+    if session.title.is_none() {
+        session.title = Some(first_words(&typed, 60));
+    }
+    session.prompt.look_again();
+    // What was typed is stored before anything of it is sent.
+    stop.run_until_cancelled(context.services.flushed()).await;
+    context.events.add(Item::User { text: typed, at: time::now(), attached: files }).await;
+    Ok(())
+}
+
+/// Returns a message with what it mentions, read on a thread that may block.
+async fn composed(
+    context: &Arc<SessionContext>,
+    prompt: &Prompt,
+    stop: &CancellationToken,
+) -> Result<Composed, String> {
+    let (typed, context2, stop2) = (prompt.text.clone(), Arc::clone(context), stop.clone());
+    let capabilities = model_facts::capabilities(&context.services, &context.model());
+    let composed = tokio::task::spawn_blocking(move || {
+        let retrieve = |words: &str| rag::retrieve(&context2.services, &context2.events, words, &stop2);
+        let text = expanded(&context2, &typed)?;
+        let workspace = context2.services.workspace.stopped_by(&stop2);
+        compose(&workspace, &text, capabilities, &retrieve).map_err(|refused| refused.problems.join("\n"))
+    });
+    let composed = stop.run_until_cancelled(composed).await.filter(|_| !stop.is_cancelled());
+    let composed = composed.ok_or("interrupted before anything was sent")?;
+    composed.map_err(|_| "reading the mentioned files failed in nebula itself".to_string())?
+}
+
+/// Records that the session knows what is attached; the records of it.
+fn attached(context: &SessionContext, session: &mut Conversation, composed: &Composed) -> Vec<AttachedRecord> {
+    let record = |attachment: &Attachment| {
+        let sha = attachment.whole.as_ref().map(|bytes| session.know(&attachment.path, bytes));
+        match sha {
+            Some(sha) => context.services.knows(&attachment.path, sha),
+            None => session.touch(&attachment.path),
+        }
+        AttachedRecord::new(attachment, sha)
+    };
+    composed.attached.iter().map(record).collect()
+}
+
+/// Returns what is kept of a message.
+fn record(composed: &Composed, attached: &[AttachedRecord]) -> NewMessage {
+    let mut record = NewMessage::text(memory::Role::User, composed.text.clone());
+    record.meta = MessageMeta {
+        typed: Some(composed.typed),
+        attached: (!attached.is_empty()).then(|| write_attached(attached)),
+        ..MessageMeta::default()
+    };
+    record.blobs = composed.blobs.iter().map(blob_record).collect();
+    record
+}
+
+/// Returns what was typed, or, for `/prompt NAME arguments`, what that stands for.
+fn expanded(context: &SessionContext, typed: &str) -> Result<String, String> {
+    let Some(rest) = typed.strip_prefix("/prompt ") else { return Ok(typed.to_string()) };
+    let rest = rest.trim_start();
+    let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    context.services.prompts().expand(name, arguments).map_err(|e| e.to_string())
+}
+
+/// Continues where the last turn stopped: where that was in the middle of an answer, the model is told so.
+pub async fn go_on(context: &Arc<SessionContext>, session: &mut Conversation) {
+    session.granted = session.totals;
+    if session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.is_blank()) {
+        let text = "Go on exactly from where your last answer stopped. Do not repeat what is there already.";
+        session.add_hidden(context, text);
+    }
+}
+
+/// Sends the last request again; the result is taken back out of the conversation.
+pub async fn ask_again(context: &Arc<SessionContext>, session: &mut Conversation) {
+    while session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.has_calls()) {
+        session.messages.pop();
+        if let Some(row) = session.rows.pop() {
+            let id = session.id.clone();
+            context.services.memory.post(move |memory| memory.remove_from(&id, row));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Requests to the model: the next one of a turn, and those beside the conversation.
+
+mod model_fit;
+mod next;
+mod takeable;
+
+use std::sync::Arc;
+
+pub use self::model_fit::learn_format;
+pub use self::next::{Unbuilt, build};
+use self::takeable::takeable;
+use crate::agent::background::model_facts;
+use crate::agent::services::lock;
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Conversation;
+use crate::agent::session::{system_prompt, window};
+use crate::context::request::{Budget, size};
+use crate::edit::Format;
+use crate::protocol::Mode;
+use crate::provider::models::Effort;
+use crate::provider::{Message, Request, ToolSpec};
+
+/// Returns what the model may call in the present mode. A model that is asked for edits as text is not offered tools for them.
+pub fn offered(context: &SessionContext, session: &Conversation) -> Arc<[ToolSpec]> {
+    let settings = context.settings();
+    session.tool_specs(settings.mode == Mode::Agent && settings.format == Format::TOOLS)
+}
+
+/// Returns a request with what holds for every one of the session's: what is known of the model, how much it is to
+/// think, and how long its answer may be where its window is known. `estimate` is the size of the request in tokens.
+pub fn base(context: &SessionContext, session: &Conversation, estimate: u64) -> Request {
+    let model = context.model();
+    let facts = model_facts::facts(&context.services, &model);
+    let effort = lock(&context.services.config).effort_for(&model).and_then(Effort::parse);
+    let answer = |window: u32| Budget::of_window(u64::from(window)).answer;
+    // Where the window is nearly full the answer may be as long as what is left, less what the estimate may be off.
+    let room = facts.window.map(|window| (u64::from(window).saturating_sub(estimate) / 10 * 9).max(answer(window)));
+    let most = facts.max_output.map(u64::from).or_else(|| facts.window.map(answer));
+    let max_output = most.map(|most| u32::try_from(most.min(room.unwrap_or(most))).unwrap_or(u32::MAX));
+    Request { model, effort, facts, max_output, conversation: session.id.as_str().into(), ..Request::default() }
+}
+
+/// Returns the conversation with `more` behind it, for a question beside it: nothing of it is kept.
+pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, more: Vec<Message>) -> Request {
+    let system = system_prompt::system(context, session).await;
+    let (mut messages, _) = to_summarise(context, session, system.len());
+    messages.extend(more.into_iter().map(Arc::new));
+    let estimate = session.window.tokens(system.len() + size(&messages));
+    let (model, skip_backoff) = (context.keep_model(), context.skip_backoff.clone());
+    // Some servers refuse calls in a conversation without tools.
+    let tools = offered(context, session);
+    Request { model, system, messages, tools, skip_backoff, ..base(context, session, estimate) }
+}
+
+/// Returns the conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt
+/// of so many.
+pub fn to_summarise(context: &SessionContext, session: &mut Conversation, system: usize) -> (Vec<Arc<Message>>, usize) {
+    let budget = window::budget(context);
+    let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
+    // Of the session's own window nothing is left out: the person may drop the summary.
+    let fitted = session.window.clone().fit(&session.messages, summary, system, budget);
+    let room = session.window.bytes(budget.room()).saturating_sub(system);
+    (takeable(context, session, fitted.messages), room)
+}

@@ -1,0 +1,88 @@
+//! What a request takes from the model it is for: the edit format where the person chose none, by the model's name and by
+//! what it was seen to do; the size of the prompts; the effort.
+
+use crate::agent::background::model_facts;
+use crate::agent::services::lock;
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Conversation;
+use crate::context::model_class::{is_small, is_small_window, is_unknown};
+use crate::edit::Format;
+use crate::messages::agent as say;
+use crate::protocol::Level;
+use crate::provider;
+use crate::provider::models::{Effort, Thinking};
+
+/// Says, once for each model, that it does not think as much as the configuration asks for.
+pub(super) async fn tell_effort(context: &SessionContext, session: &mut Conversation, model: &str) {
+    let Some(effort) = lock(&context.services.config).effort_for(model).and_then(Effort::parse) else { return };
+    let facts = model_facts::facts(&context.services, model);
+    let sent = effort.within(facts.efforts.as_deref().unwrap_or(&[]));
+    let title = match facts.thinking {
+        Some(Thinking::None) if effort != Effort::None => say::does_not_think(&model, &effort.word()),
+        _ if sent != effort => say::no_effort(&model, &effort.word(), &sent.word()),
+        _ => return,
+    };
+    let asked = (model.to_string(), effort);
+    if session.told_effort.as_ref() != Some(&asked) {
+        session.told_effort = Some(asked);
+        context.events.notice(Level::Info, title, "").await;
+    }
+}
+
+/// Files of this many lines and more are changed by blocks.
+const LONG: usize = 300;
+
+/// Chooses, for the next request, the format, unless the person or the configuration did, and the size of the prompts.
+/// `window` is the model's context window in tokens.
+pub(super) async fn choose_format(context: &SessionContext, session: &Conversation, window: u64) {
+    let (settings, text) = (context.settings(), writes_text(context));
+    let format = match (settings.auto_format, text) {
+        (false, _) => settings.format,
+        (true, true) => text_format(session),
+        (true, false) => Format::TOOLS,
+    };
+    let small_model = is_small_window(window) || text;
+    context.change_settings(|settings| (settings.format, settings.small_model) = (format, small_model));
+    if format != settings.format {
+        context.tell_status().await;
+    }
+}
+
+/// Returns whether the model in force is asked for edits as text.
+fn writes_text(context: &SessionContext) -> bool {
+    let model = context.model();
+    is_small(&model) || lock(&context.services.config).writes_edits_as_text(&model)
+}
+
+/// Returns whole files, or blocks where a file whose text the model knows is long.
+fn text_format(session: &Conversation) -> Format {
+    let long = |text: &str| text.lines().nth(LONG - 1).is_some();
+    match session.seen.values().filter_map(|file| file.text.as_deref()).any(long) {
+        true => Format::BLOCKS,
+        false => Format::WHOLE,
+    }
+}
+
+/// Records that a model wrote a call or an edit as text, or a native edit that could not be read, where that shows how
+/// it is best asked: the format was not chosen, and nothing is known of the model or it runs on this computer. Reports
+/// it once.
+pub async fn learn_format(context: &SessionContext, session: &Conversation) {
+    let settings = context.settings();
+    if !settings.auto_format || settings.format != Format::TOOLS || writes_text(context) {
+        return;
+    }
+    let model = context.model();
+    let learnt = {
+        let mut config = lock(&context.services.config);
+        if !is_unknown(&model) && !provider::is_local(&config.connection()) {
+            return;
+        }
+        config.learn_text_edits(&model)
+    };
+    let detail = match learnt {
+        Ok(()) => say::remembered().into(),
+        Err(e) => say::this_run_only(&e),
+    };
+    let title = say::writes_as_text(&text_format(session).name());
+    context.events.notice(Level::Info, title, detail).await;
+}

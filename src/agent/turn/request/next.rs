@@ -1,0 +1,112 @@
+//! The next request of a turn: the conversation as far as it fits the model's window.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::takeable::takeable;
+use super::{base, model_fit, offered};
+use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::Conversation;
+use crate::agent::session::{system_prompt, usage, window};
+use crate::context::prefix::RequestPrefix;
+use crate::context::request::{Budget, LeftOut, size};
+use crate::context::small_model;
+use crate::protocol::{Level, TurnEnd};
+use crate::provider::{Message, Request, Role, ToolSpec};
+
+/// What a tool's schema costs beside its description, in bytes.
+const SCHEMA: usize = 300;
+
+/// Why there is no next request.
+pub enum Unbuilt {
+    /// The conversation does not fit, also without old results.
+    TooLong,
+    /// The turn ends.
+    Stopped(TurnEnd),
+}
+
+/// Notes why the request that goes out now does not begin with the bytes of the last one, if it does not.
+fn note_prefix(context: &SessionContext, session: &mut Conversation, model: &str, tools: &Arc<[ToolSpec]>) {
+    let settings = context.settings();
+    let place = context.services.connection().provider.map(|provider| provider.origin(model).place).unwrap_or_default();
+    let prefix = RequestPrefix {
+        mode: settings.mode.word(),
+        model: (model.to_string(), place),
+        format: (settings.format.name(), settings.small_model),
+        summarised: session.summary.as_ref().map(|(_, covered)| *covered),
+        left_out: session.prompt.left_out,
+        tools: Arc::clone(tools),
+        messages: session.messages.clone(),
+    };
+    session.prefix_cause = session.prefix.as_ref().and_then(|before| prefix.cause(before));
+    session.prefix = Some(prefix);
+}
+
+/// Returns the next request: the whole conversation, as far as it fits, with the system prompt that holds now.
+pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) -> Result<Request, Unbuilt> {
+    if let Some(end) = usage::over_budget(context, session).await {
+        return Err(Unbuilt::Stopped(end));
+    }
+    context.services.local_search(&CancellationToken::new()).await;
+    let window = u64::from(window::tokens(context));
+    model_fit::choose_format(context, session, window).await;
+    let system = system_prompt::system(context, session).await;
+    let (settings, model) = (context.settings(), context.keep_model());
+    model_fit::tell_effort(context, session, &model).await;
+    let tools = offered(context, session);
+    let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
+    let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
+    let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(window));
+    let parts = parts(session, system.len(), beside - system.len(), &fitted.messages);
+    context.show_context(parts, window);
+    if !fitted.newly_left_out.is_empty() {
+        keep_left_out(context, session, &fitted.newly_left_out).await;
+    }
+    if fitted.too_long {
+        return Err(Unbuilt::TooLong);
+    }
+    let mut messages = takeable(context, session, fitted.messages);
+    if settings.small_model {
+        small_model::arrange(&mut messages, settings.format, &mut session.arranged);
+    }
+    note_prefix(context, session, &model, &tools);
+    Ok(Request {
+        model,
+        system,
+        messages,
+        tools,
+        skip_backoff: context.skip_backoff.clone(),
+        ..base(context, session, fitted.estimate)
+    })
+}
+
+/// Records which results are left out of what is sent, so that a resumed session leaves out the same ones, and says so.
+async fn keep_left_out(context: &SessionContext, session: &mut Conversation, left_out: &[LeftOut]) {
+    for path in left_out.iter().filter_map(|left_out| left_out.path.as_ref()) {
+        session.seen.remove(path);
+    }
+    session.prompt.left_out = session.window.gone_through();
+    if let Some(stored) = session.prompt.to_record() {
+        let id = session.id.clone();
+        context.services.memory.post(move |memory| memory.set_extra(&id, &stored));
+    }
+    let title = format!("the context window is full: {} old results are left out", left_out.len());
+    context.events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
+}
+
+/// Returns what a request holds, in tokens, by part.
+fn parts(session: &Conversation, system: usize, tools: usize, messages: &[Arc<Message>]) -> Vec<(&'static str, u64)> {
+    let of = |role: Role| -> usize {
+        let own: Vec<Arc<Message>> = messages.iter().filter(|m| m.role == role).cloned().collect();
+        size(&own)
+    };
+    let tokens = |bytes: usize| session.window.tokens(bytes);
+    vec![
+        ("system prompt and rules", tokens(system)),
+        ("tools", tokens(tools)),
+        ("your messages and attached files", tokens(of(Role::User))),
+        ("the model's answers", tokens(of(Role::Assistant))),
+        ("results of tools", tokens(of(Role::Tool))),
+    ]
+}

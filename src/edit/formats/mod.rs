@@ -1,0 +1,69 @@
+//! The formats that a model may write its changes in, a file each: its name, its prompt, how it is read.
+
+pub(super) mod blocks;
+mod lines;
+pub(super) mod patch;
+pub(super) mod spec;
+mod tools;
+pub(super) mod whole;
+pub(super) mod xml;
+
+use self::spec::FormatSpec;
+use super::format::Format;
+use super::stream::reader::LineStart;
+use super::stream::starts::LineMark;
+
+/// The registry of formats, in the order in which they are listed.
+const FORMATS: [FormatSpec; 6] = [tools::SPEC, xml::SPEC, whole::SPEC, blocks::SPEC, patch::SPEC, lines::SPEC];
+
+impl Format {
+    /// All formats, in the order in which they are listed.
+    pub const ALL: [Format; FORMATS.len()] = {
+        let mut all = [FORMATS[0].format; FORMATS.len()];
+        let mut at = 1;
+        while at < FORMATS.len() {
+            all[at] = FORMATS[at].format;
+            at += 1;
+        }
+        all
+    };
+
+    /// Returns the format of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Format::ALL.iter().find(|f| f.name() == name).copied()
+    }
+
+    /// Returns what a model that shall write this format is told about it (Markdown).
+    pub fn prompt(self) -> &'static str {
+        self.spec().map_or("", |spec| spec.prompt)
+    }
+
+    /// Returns what a small model is told, where that differs.
+    pub fn small_prompt(self) -> Option<&'static str> {
+        self.spec()?.small_prompt
+    }
+
+    /// Returns the reminder that closes what a small model is sent; nothing for tools.
+    pub fn reminder(self) -> Option<&'static str> {
+        self.spec()?.reminder
+    }
+
+    /// Returns what an edit in this format is called on the screen.
+    pub fn shown_as(self) -> &'static str {
+        self.spec().map_or(self.name(), |spec| spec.shown_as)
+    }
+
+    fn spec(self) -> Option<&'static FormatSpec> {
+        FORMATS.iter().find(|spec| spec.format == self)
+    }
+}
+
+/// Returns the lines that begin an edit in one of them.
+pub(super) fn marks() -> Vec<LineMark> {
+    FORMATS.iter().filter_map(|spec| Some(spec.start?.mark)).collect()
+}
+
+/// Returns how the edit is read that this line begins.
+pub(super) fn start_of(line: &str) -> Option<LineStart> {
+    FORMATS.iter().filter_map(|spec| spec.start).find(|start| (start.mark.is)(line))
+}

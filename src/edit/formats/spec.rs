@@ -1,0 +1,22 @@
+//! What each format tells of itself.
+
+use crate::edit::format::Format;
+use crate::edit::stream::reader::LineStart;
+
+/// A format: how a model is asked for it, and how it is read.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::edit) struct FormatSpec {
+    /// Its name.
+    pub format: Format,
+    /// What a model that shall write it is told (Markdown).
+    pub prompt: &'static str,
+    /// The same for a small model, where that differs.
+    pub small_prompt: Option<&'static str>,
+    /// The reminder at the end of what a small model is sent.
+    pub reminder: Option<&'static str>,
+    /// What an edit in it is called on the screen.
+    pub shown_as: &'static str,
+    /// How it is recognised, where it begins with a line of its own. Tags and fences are recognised by the text around
+    /// them, and calls by the names of tools.
+    pub start: Option<LineStart>,
+}
