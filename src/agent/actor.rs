@@ -205,6 +205,10 @@ impl Actor {
                 let context = Arc::clone(context);
                 tokio::spawn(async move {
                     let done = model::connect_with(&context.services, &form).await;
+                    if let (Ok(None), Some(model)) = (&done, &form.model) {
+                        settings::take_model(&context, model);
+                        context.tell_status().await;
+                    }
                     if let Some(event) = done.unwrap_or_else(|why| Some(EventBody::NotConnected(why))) {
                         context.events.send(event).await;
                     }

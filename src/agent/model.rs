@@ -11,16 +11,30 @@ use crate::provider::{self, Provider, Recorder};
 
 /// Makes this provider the one that answers. The first one is recorded, where that was asked for.
 pub fn plug(services: &Services, provider: Arc<dyn Provider>) {
+    let provider = recorded(services, provider);
+    services.change_connection(|connection| (connection.provider, connection.why_not) = (Some(provider), None));
+}
+
+/// Makes this provider and this model the ones that answer, at once.
+fn plug_with_model(services: &Services, provider: Arc<dyn Provider>, model: &str) {
+    let provider = recorded(services, provider);
+    services.change_connection(|connection| {
+        (connection.provider, connection.why_not) = (Some(provider), None);
+        (connection.tried, connection.model) = (Vec::new(), model.to_string());
+    });
+}
+
+/// Returns the provider, recorded where that was asked for.
+fn recorded(services: &Services, provider: Arc<dyn Provider>) -> Arc<dyn Provider> {
     let record = lock(&services.record).take();
-    let provider = match record.map(|path| Recorder::create(Arc::clone(&provider), &path)) {
+    match record.map(|path| Recorder::create(Arc::clone(&provider), &path)) {
         None => provider,
         Some(Ok(recorder)) => Arc::new(recorder),
         Some(Err(e)) => {
             services.say(Level::Error, e.message, e.hint);
             provider
         }
-    };
-    services.change_connection(|connection| (connection.provider, connection.why_not) = (Some(provider), None));
+    }
 }
 
 /// Connects the configured model; without a key for the provider's own address, a local server that answers.
@@ -134,26 +148,37 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
         return Ok(Some(EventBody::Connectable(offered, model)));
     };
     if form.keep {
-        keep(services, form, &connection, key)?;
-        if model != usual {
-            services.persist("model", &model);
-        }
+        let (services, connection, model) = (Arc::clone(services), connection, model.clone());
+        let kept = tokio::task::spawn_blocking(move || keep(&services, &connection, key.as_ref(), &model));
+        kept.await.map_err(|e| e.to_string())??;
     }
-    plug(services, Arc::clone(&provider));
     model_facts::describe(services, &*provider, &model).await;
-    services.change_connection(|connection| (connection.tried, connection.model) = (Vec::new(), model));
+    plug_with_model(services, provider, &model);
     services.report(ServiceReport::Status);
     Ok(None)
 }
 
-/// Stores the key, and which provider it is for.
-fn keep(services: &Services, form: &ConnectForm, connection: &Connection, key: Option<Secret>) -> Result<(), String> {
-    if let Some(key) = key {
-        lock(&services.config).keep_key(connection, &key).map_err(|e| format!("{}. {}", e.message, e.hint))?;
+/// Stores the key, and under the provider's own name its address and model. The next run begins with it, unless an address, a
+/// key or headers stand beside the name of the present provider: these belong to that one alone.
+fn keep(services: &Services, connection: &Connection, key: Option<&Secret>, model: &str) -> Result<(), String> {
+    let name = &connection.provider;
+    if key.is_some() || connection.custom_url {
+        lock(&services.config).keep_key(connection, key).map_err(|e| format!("{}. {}", e.message, e.hint))?;
     }
-    services.persist("provider", &form.provider);
-    if let Some(url) = &form.base_url {
-        services.persist("baseUrl", url);
+    if connection.custom_url {
+        services.persist(&format!("providers.{name}.baseUrl"), &connection.base_url);
+    }
+    let (leads_there, persists) = {
+        let config = lock(&services.config);
+        let leads_there = config.connection_of(name).base_url == connection.base_url;
+        (leads_there, config.provider == *name || config.provider_stands_alone())
+    };
+    if leads_there {
+        services.persist(&lock(&services.config).key_of_model(Some(name)), model);
+    }
+    match leads_there && persists {
+        true => services.persist("provider", name),
+        false => services.say(Level::Info, say::connected_until_end(name), ""),
     }
     Ok(())
 }
@@ -187,12 +212,15 @@ const TO_LIST: std::time::Duration = std::time::Duration::from_secs(2);
 async fn take_local(services: &Services, server: provider::LocalServer, model: String) {
     match provider::connect(&server.connection()) {
         Ok(provider) => {
-            plug(services, Arc::clone(&provider));
             model_facts::describe(services, &*provider, &model).await;
+            // The person may have connected another one meanwhile.
+            if services.connection().provider.is_some() {
+                return;
+            }
             let usual = services.connection().model;
             let lacks = lock(&services.config).model_is_chosen() && !model.starts_with(&usual);
             let detail = if lacks { say::has_no(&usual, &model) } else { String::new() };
-            services.change_connection(|connection| (connection.tried, connection.model) = (Vec::new(), model));
+            plug_with_model(services, provider, &model);
             // Before it is said: `task --json` begins with who answers.
             services.report(ServiceReport::Status);
             services.say(Level::Info, say::connected_here(&server.name), detail);

@@ -1,6 +1,6 @@
 //! From the configuration to what a provider needs: URL, key, headers.
 
-use super::key_use::KeyUse;
+use super::key_use::{KeyUse, is_loopback};
 use super::paths::Env;
 use super::proxy;
 use super::values::Config;
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Connection {
 pub const DEFAULT_MODEL: &str = "gpt-4.1-nano";
 
 /// Returns a provider's own URL, and the variable its key is in.
-fn built_in(provider: &str) -> (Option<&'static str>, Option<&'static str>) {
+pub(super) fn built_in(provider: &str) -> (Option<&'static str>, Option<&'static str>) {
     match provider {
         "openai" | "responses" => (Some("https://api.openai.com/v1"), Some("OPENAI_API_KEY")),
         "anthropic" => (Some("https://api.anthropic.com"), Some("ANTHROPIC_API_KEY")),
@@ -128,7 +128,7 @@ fn own_variable_set(provider: &str, usual: Option<&str>, env: &Env) -> Option<St
 }
 
 /// Returns the wire format a provider speaks by itself.
-fn own_wire(provider: &str) -> &'static str {
+pub(super) fn own_wire(provider: &str) -> &'static str {
     super::WIRES.iter().find(|wire| **wire == provider).copied().unwrap_or("chat")
 }
 
@@ -151,18 +151,22 @@ fn ollama_url(host: &str) -> Option<String> {
 }
 
 impl Config {
-    /// Returns what the provider in force needs. Keys are read here, from the environment that was handed to
-    /// [`Config::load`], and nowhere else.
+    /// Returns what the provider in force needs. The keys are those of the environment that was handed to
+    /// [`Config::load`], and the stored ones, which were read there.
     pub fn connection(&self) -> Connection {
         let named = self.providers.get(&self.provider).cloned().unwrap_or_default();
         let (own_url, own_variable) = built_in(&self.provider);
         let general = self.general();
         let url = named.base_url.or_else(|| general.and(self.base_url.clone()));
         let url = from_env(&self.provider, &self.env).or(url);
-        let chosen = named.api_key_env.or_else(|| general.and(self.api_key_env.clone()));
-        let key_variable = chosen.or_else(|| own_variable_set(&self.provider, own_variable, &self.env));
-        let key = key_variable.as_deref().and_then(|name| self.env.get(name)).map(Secret::new);
         let base_url = url.as_deref().or(own_url).unwrap_or_default().trim_end_matches('/').to_string();
+        let stored = self.stored_key(&base_url);
+        let chosen = named.api_key_env.or_else(|| general.and(self.api_key_env.clone()));
+        // A server of the person's own has the key that was typed for it, not the one of another provider.
+        let has_own_key = own_url.is_none() && stored.is_some();
+        let usual = || own_variable_set(&self.provider, own_variable, &self.env).filter(|_| !has_own_key);
+        let key_variable = chosen.or_else(usual);
+        let key = key_variable.as_deref().and_then(|name| self.env.get(name)).map(Secret::new);
         let key_use = key_variable.as_deref().filter(|_| key.is_some()).map(|name| KeyUse::new(name, &base_url));
         let withheld =
             key_use.filter(|key_use| self.key_uses.as_ref().is_some_and(|allowed| !allowed.contains(key_use)));
@@ -176,8 +180,8 @@ impl Config {
             own if !own.is_empty() => own,
             _ => general.map(|()| self.api_key_command.clone()).unwrap_or_default(),
         };
-        let stored = || self.stored_key(&base_url).filter(|_| key_command.is_empty());
-        let key = key.filter(|_| withheld.is_none()).or_else(stored);
+        let stored = stored.filter(|key| key_command.is_empty() && !key.reveal().is_empty());
+        let key = key.filter(|_| withheld.is_none()).or(stored);
         Connection {
             proxy: proxy::of(&self.env, &base_url),
             custom_url: url.is_some(),
@@ -210,21 +214,18 @@ impl Config {
 
     /// Returns whether a provider of the person's own needs no key: it is on this computer.
     fn is_local_by_name(&self, other: &Connection) -> bool {
-        let on_this_computer = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
-        self.providers.contains_key(&other.provider)
-            && on_this_computer.iter().any(|url| other.base_url.starts_with(url))
+        self.providers.contains_key(&other.provider) && is_loopback(&other.base_url)
     }
 
     /// Splits `PROVIDER:MODEL` where the first part names a provider; `PROVIDER:` alone stands for its usual model.
     pub fn split_provider(&self, typed: &str) -> Option<(String, String)> {
         let (provider, model) = typed.split_once(':')?;
-        let known =
-            super::PROVIDERS.contains(&provider) && provider != "replay" || self.providers.contains_key(provider);
         let usual = || {
             let named = self.providers.get(provider).and_then(|named| named.model.clone());
             named.unwrap_or_else(|| own_model(provider).to_string())
         };
-        known.then(|| (provider.to_string(), if model.is_empty() { usual() } else { model.to_string() }))
+        self.is_provider(provider)
+            .then(|| (provider.to_string(), if model.is_empty() { usual() } else { model.to_string() }))
     }
 
     /// Returns whether the provider's name can be changed alone: no address, key or header stands beside it.
@@ -233,6 +234,11 @@ impl Config {
             && self.api_key_env.is_none()
             && self.api_key_command.is_empty()
             && self.headers.is_empty()
+    }
+
+    /// Returns whether settings of this provider can be kept: it is a built-in or a named one.
+    pub fn is_provider(&self, name: &str) -> bool {
+        super::PROVIDERS.contains(&name) && name != "replay" || self.providers.contains_key(name)
     }
 
     /// Returns the dotted key that a change of the model belongs in, where it is one of `provider` or of the one in force.

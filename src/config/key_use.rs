@@ -1,5 +1,7 @@
 //! A use of a key: its variable and the server it goes to; and which variables a workspace may name.
 
+use std::net::IpAddr;
+
 use serde_json::{Map, Value};
 
 /// A key, by its variable, and the server it is for.
@@ -18,11 +20,35 @@ impl KeyUse {
 }
 
 /// Returns what a URL begins with, up to its path. Two that are equal lead to one server.
-fn server(url: &str) -> String {
+pub(super) fn server(url: &str) -> String {
+    let (scheme, host) = scheme_and_host(url);
+    format!("{scheme}://{host}").to_ascii_lowercase()
+}
+
+/// Returns the scheme of a URL, and its host with the port.
+fn scheme_and_host(url: &str) -> (&str, &str) {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or(rest);
-    let host = authority.rsplit('@').next().unwrap_or(authority);
-    format!("{scheme}://{host}").to_ascii_lowercase()
+    (scheme, authority.rsplit('@').next().unwrap_or(authority))
+}
+
+/// Returns the host of a URL without its port; the address of an IPv6 host without brackets.
+pub(super) fn host(url: &str) -> &str {
+    let (_, host) = scheme_and_host(url);
+    let host = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    host.trim_start_matches('[').trim_end_matches(']')
+}
+
+/// Returns whether a URL leads to this computer.
+pub fn is_loopback(url: &str) -> bool {
+    let host = host(url).to_ascii_lowercase();
+    match host.parse::<IpAddr>() {
+        Ok(ip) => ip.is_loopback() || ip.is_unspecified(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
 }
 
 /// Returns whether a workspace may name this variable: one that holds a key by its name, and not `HOME` or a password.
@@ -61,6 +87,18 @@ mod tests {
             ("https://evil.example\\@api.example.com/v1", "https://evil.example"),
         ] {
             assert_eq!(server(url), is);
+        }
+    }
+
+    #[test]
+    fn this_computer_is_known_by_its_host_alone() {
+        for url in ["http://localhost:8080", "http://127.0.0.1/v1", "http://[::1]:11434", "https://a.localhost"] {
+            assert!(is_loopback(url), "{url}");
+        }
+        for url in
+            ["http://localhost.evil.example/v1", "http://127.0.0.1.evil.example", "http://localhost@evil.example"]
+        {
+            assert!(!is_loopback(url), "{url}");
         }
     }
 

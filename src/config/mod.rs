@@ -3,7 +3,7 @@
 //!
 //! Trouble in a file is data: the value is left out and a line of [`Config::warnings`] says where and why. The
 //! workspace's file may set only harmless keys until its folder is in the person's `trusted` list. Keys to
-//! models are read from the environment alone and are in no file and no `Debug` output.
+//! models are read from the environment and from the file of stored keys, and are in no `Debug` output.
 //!
 //! Themes and key bindings have files of their own, which are read here and understood by the screen.
 
@@ -26,7 +26,7 @@ mod values;
 pub use connection::{Connection, DEFAULT_MODEL, Secret};
 pub use file::Error;
 pub use kept_files::{last_request, model_cache};
-pub use key_use::KeyUse;
+pub use key_use::{KeyUse, is_loopback};
 pub use keys::{EFFORTS, FORMATS, PROVIDERS, WIRES};
 pub use layers::ValueSource;
 pub use paths::{Env, Paths, workspace_config};
@@ -93,6 +93,7 @@ impl Config {
         (config.warnings, config.untrusted, config.origins) = (warnings, untrusted, origins);
         config.no_color = env.get("NO_COLOR").is_some();
         config.text_models = text_models::read(&paths);
+        config.stored_keys = stored_keys::credentials::read(&paths);
         (config.paths, config.env, config.workspace) = (paths, env, workspace.map(Into::into));
         config.resolve_model(&flags);
         config.flags = flags;

@@ -1,18 +1,18 @@
 //! Which proxy requests to an address go through, for words: the HTTP client reads the same variables.
 
+use super::key_use;
 use super::paths::Env;
 
-/// The proxy of an address as host and port; `None`: it is reached directly.
+/// Returns the proxy of an address as host and port; `None`: it is reached directly.
 pub(super) fn of(env: &Env, url: &str) -> Option<String> {
-    let (scheme, rest) = url.split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let host = host_of(authority.rsplit_once('@').map_or(authority, |(_, host)| host));
+    let (scheme, _) = url.split_once("://")?;
+    let host = key_use::host(url);
     let own: &[&str] = match scheme {
         "https" => &["HTTPS_PROXY", "https_proxy"],
         _ => &["HTTP_PROXY", "http_proxy"],
     };
     let proxy = own.iter().chain(&["ALL_PROXY", "all_proxy"]).find_map(|name| env.get(name))?;
-    if is_local(host)
+    if key_use::is_loopback(url)
         || ["NO_PROXY", "no_proxy"].iter().find_map(|name| env.get(name)).is_some_and(|not| spares(not, host))
     {
         return None;
@@ -23,18 +23,7 @@ pub(super) fn of(env: &Env, url: &str) -> Option<String> {
     Some(proxy.rsplit_once('@').map_or(proxy, |(_, host)| host).to_string())
 }
 
-fn host_of(authority: &str) -> &str {
-    match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-        _ => authority,
-    }
-}
-
-fn is_local(host: &str) -> bool {
-    host == "localhost" || host == "[::1]" || host.starts_with("127.")
-}
-
-/// Whether a list of hosts and domains that are reached directly names this one.
+/// Returns whether a list of hosts and domains that are reached directly names this one.
 fn spares(list: &str, host: &str) -> bool {
     list.split(',').map(str::trim).filter(|entry| !entry.is_empty()).any(|entry| {
         let domain = entry.trim_start_matches('.');

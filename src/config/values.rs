@@ -10,6 +10,7 @@ use super::layers::{ValueSource, bytes, count, text, text_by_name, texts};
 use super::paths::{Env, Paths};
 use super::price::Price;
 use super::shell::ShellConfig;
+use super::stored_keys::credentials::StoredKey;
 
 /// The values in force.
 #[derive(Clone, PartialEq)]
@@ -77,6 +78,8 @@ pub struct Config {
     pub program: PathBuf,
     /// Models that were seen to write their edits as text.
     pub(super) text_models: BTreeSet<String>,
+    /// The keys the person asked to keep, read once.
+    pub(super) stored_keys: Vec<StoredKey>,
     /// The uses of keys that need no question; `None`: the workspace's file has no say in where keys go.
     pub(super) key_uses: Option<BTreeSet<KeyUse>>,
     pub(super) merged: Map<String, Value>,
@@ -184,6 +187,7 @@ impl Config {
             program: super::paths::program(),
             own_provider: text(&merged, "provider").unwrap_or_default(),
             text_models: BTreeSet::new(),
+            stored_keys: Vec::new(),
             key_uses: None,
             merged,
             origins: BTreeMap::new(),

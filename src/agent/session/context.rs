@@ -52,6 +52,8 @@ pub struct Settings {
     pub format: Format,
     /// Nobody chose the format: it is chosen anew for each request.
     pub auto_format: bool,
+    /// The person chose the format in this session: it stays when the model changes.
+    pub format_chosen: bool,
     /// The model, or its context window, is small: it gets the short prompts.
     pub small_model: bool,
     /// Who decides.
@@ -70,6 +72,7 @@ impl Settings {
             mode,
             format: Format::parse(config.format_for(&config.model)).unwrap_or(Format::TOOLS),
             auto_format: config.format_for(&config.model) == AUTO,
+            format_chosen: false,
             small_model: false,
             approval,
             consent: consent(config, approval),

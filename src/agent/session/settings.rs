@@ -55,16 +55,35 @@ async fn choose_model(context: &SessionContext, typed: &str) {
     {
         return context.events.notice(Level::Error, e.message, e.hint).await;
     }
-    context.change_settings(|settings| settings.model = Some(name.clone()));
+    take_model(context, &name);
     services.change_connection(|connection| connection.model.clone_from(&name));
-    if let Some(id) = context.id() {
-        let name = name.clone();
-        services.memory.post(move |memory| memory.set_model(&id, &name));
-    }
-    let key = lock(&services.config).key_of_model(provider.as_deref());
+    let key = {
+        let config = lock(&services.config);
+        // The provider that answers may be another than the configured one, until nebula ends.
+        let connected = services.connection().provider.map(|provider| provider.name().to_string());
+        let other = connected.filter(|name| *name != config.provider && config.is_provider(name));
+        config.key_of_model(provider.or(other).as_deref())
+    };
     services.persist(&key, &name);
     if let Some(provider) = services.connection().provider {
         model_facts::look_up(services, provider, name);
+    }
+}
+
+/// Takes a model in this session from now on, with the edit format that the configuration names for it, unless the person
+/// chose the format.
+pub fn take_model(context: &SessionContext, name: &str) {
+    let services = &context.services;
+    let format = lock(&services.config).format_for(name).to_string();
+    context.change_settings(|settings| {
+        settings.model = Some(name.to_string());
+        if !settings.format_chosen {
+            settings.choose_format(&format);
+        }
+    });
+    if let Some(id) = context.id() {
+        let name = name.to_string();
+        services.memory.post(move |memory| memory.set_model(&id, &name));
     }
 }
 
@@ -94,7 +113,10 @@ async fn choose_effort(context: &SessionContext, word: &str) {
 
 async fn choose_format(context: &SessionContext, name: &str) {
     let mut known = false;
-    context.change_settings(|settings| known = settings.choose_format(name));
+    context.change_settings(|settings| {
+        known = settings.choose_format(name);
+        settings.format_chosen |= known;
+    });
     if !known {
         let names: Vec<_> = Format::ALL.iter().map(|f| f.name()).chain([AUTO]).collect();
         let title = say::no_format(&name, &names.join(", "));

@@ -1,4 +1,4 @@
 //! The files about keys in nebula's own folder: the agreed uses, and the stored keys.
 
 pub(super) mod agreed;
-mod credentials;
+pub(super) mod credentials;

@@ -388,12 +388,7 @@ fn is_nearby(url: &Url) -> bool {
 }
 
 pub(in crate::provider) fn is_loopback(url: &Url) -> bool {
-    let Some(host) = url.host_str() else { return false };
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    match bare.parse::<IpAddr>() {
-        Ok(ip) => ip.is_loopback() || ip.is_unspecified(),
-        Err(_) => bare == "localhost" || bare.ends_with(".localhost"),
-    }
+    crate::config::is_loopback(url.as_str())
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use crate::context::model_class::{is_small, is_small_window, is_unknown};
 use crate::edit::Format;
 use crate::messages::agent as say;
 use crate::protocol::Level;
-use crate::provider;
 use crate::provider::models::{Effort, Thinking};
 
 /// Says, once for each model, that it does not think as much as the configuration asks for.
@@ -74,7 +73,8 @@ pub async fn learn_format(context: &SessionContext, session: &Conversation) {
     let model = context.model();
     let learnt = {
         let mut config = lock(&context.services.config);
-        if !is_unknown(&model) && !provider::is_local(&config.connection()) {
+        let local = context.services.connection().provider.is_some_and(|provider| provider.local());
+        if !is_unknown(&model) && !local {
             return;
         }
         config.learn_text_edits(&model)
