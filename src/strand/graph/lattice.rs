@@ -119,23 +119,21 @@ impl Graph {
             epoch: epoch.op.id,
             edits: edits.iter().map(|node| node.op.id).collect(),
             inactive: other_edits.into_iter().chain(other_bodies.copied()).map(|node| node.op.id).collect(),
-            links: self.live_links(lattice),
+            links: self.live_links(&nodes),
             settled: settling.and_then(|node| node.op.to_def()),
         })
     }
 
-    /// Returns the live links: a link lives unless an unlink of the same target saw it.
-    fn live_links(&self, lattice: &Lattice) -> Vec<DefId> {
-        let ops = |kind: Kind| {
-            lattice.ops.iter().filter_map(|id| self.light(*id)).filter(move |n| n.void.is_none() && n.op.kind == kind)
-        };
+    /// Returns the live links of these ops: a link lives unless an unlink of the same target saw it.
+    fn live_links(&self, nodes: &[&Node]) -> Vec<DefId> {
+        let ops = |kind: Kind| nodes.iter().map(|node| &node.op).filter(move |op| op.kind == kind);
         let mut cut: HashSet<(OpId, DefId)> = HashSet::new();
         for unlink in ops(Kind::Unlink) {
-            if let Some(to) = unlink.op.to_def() {
-                cut.extend(self.past_on(unlink.op.id).into_iter().map(|seen| (seen, to)));
+            if let Some(to) = unlink.to_def() {
+                cut.extend(self.past_on(unlink.id).into_iter().map(|seen| (seen, to)));
             }
         }
-        let live = ops(Kind::Link).filter_map(|link| link.op.to_def().map(|to| (link.op.id, to)));
+        let live = ops(Kind::Link).filter_map(|link| link.to_def().map(|to| (link.id, to)));
         live.filter(|pair| !cut.contains(pair)).map(|(_, to)| to).collect::<BTreeSet<_>>().into_iter().collect()
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{Conflict, Error, Policy, Store, atomic_write, files};
 use crate::strand::id::{DefId, OpId, new_id, now_ms};
 use crate::strand::integrity::{Dangling, heal, is_heal, new_danglings};
+use crate::strand::lazy::IdMap;
 use crate::strand::op::{Kind, Op};
 use crate::strand::state::{State, Visibility};
 
@@ -228,7 +229,7 @@ impl AcceptanceRules<'_> {
             }
             bundles[index].push(op);
         }
-        let brought: HashMap<OpId, (Kind, DefId)> =
+        let brought: IdMap<(Kind, DefId)> =
             bundles.iter().flatten().map(|op| (op.id, (op.kind, op.target()))).collect();
         let find = |id: OpId| {
             let known = state.graph().light(id).map(|node| (node.op.kind, node.op.target()));
@@ -239,15 +240,19 @@ impl AcceptanceRules<'_> {
         for ops in bundles {
             let graph = state.graph();
             let differs = |known: &Op, op: &Op| known != op && known.to_json() != op.to_json();
-            let collides = ops.iter().any(|op| graph.node(op.id).is_some_and(|node| differs(&node.op, op)));
-            let new = |op: &&Op| graph.node(op.id).is_none();
-            let ahead = ops.iter().filter(new).find(|op| self.latest.is_some_and(|latest| op.ts > latest));
+            let (mut collides, mut new) = (false, Vec::with_capacity(ops.len()));
+            for op in &ops {
+                match graph.node(op.id) {
+                    Some(node) => collides |= differs(&node.op, op),
+                    None => new.push(op),
+                }
+            }
+            let ahead = new.iter().copied().find(|op| self.latest.is_some_and(|latest| op.ts > latest));
             if let (false, Some(op)) = (collides, ahead) {
                 judged.result.rejected.push(from_the_future(op, &ops));
                 continue;
             }
-            let candidates = ops.iter().filter(new).filter(|op| !is_heal(op, find));
-            let locked = candidates.into_iter().find_map(|op| (self.forbidden)(state, op));
+            let locked = new.iter().filter(|op| !is_heal(op, find)).find_map(|op| (self.forbidden)(state, op));
             let (reason, message) = match (collides, locked) {
                 (true, _) => ("op-id-collision", "an op-id of this bundle is known with other content".to_owned()),
                 (_, Some(message)) => ("locked", message),
@@ -448,7 +453,10 @@ fn guilty_ops(state: &State, group: &[&Dangling], fresh: &BTreeSet<OpId>) -> BTr
 /// Returns name, winner and loser of every absorption that these ops brought about.
 fn absorbed(state: &State, fresh: &BTreeSet<OpId>) -> Vec<(String, OpId, OpId)> {
     let mut out: BTreeSet<(String, OpId, OpId)> = BTreeSet::new();
-    for view in fresh.iter().filter_map(|id| state.graph().node(*id)).filter_map(|node| state.view(node.op.target())) {
+    // No other kind of op makes a claim.
+    let claims = fresh.iter().filter_map(|id| state.graph().node(*id));
+    let claims = claims.filter(|node| matches!(node.op.kind, Kind::Add | Kind::Rename));
+    for view in claims.filter_map(|node| state.view(node.op.target())) {
         if !fresh.contains(&view.claim) {
             continue;
         }
