@@ -209,7 +209,7 @@ impl Actor {
                         settings::take_model(&context, model);
                         context.tell_status().await;
                     }
-                    if let Some(event) = done.unwrap_or_else(|why| Some(EventBody::NotConnected(why))) {
+                    if let Some(event) = done.unwrap_or_else(|why| Some(EventBody::NotConnected(form.id, why))) {
                         context.events.send(event).await;
                     }
                 });

@@ -145,7 +145,7 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
             true => usual,
             false => provider::begin_with(&offered, &usual).cloned().unwrap_or(usual),
         };
-        return Ok(Some(EventBody::Connectable(offered, model)));
+        return Ok(Some(EventBody::Connectable(form.id, offered, model)));
     };
     if form.keep {
         let (services, connection, model) = (Arc::clone(services), connection, model.clone());

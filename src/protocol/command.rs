@@ -73,6 +73,8 @@ pub enum Command {
 /// Where a model is, and the key that opens it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectForm {
+    /// The number that the answer names: what was sent before with other fields counts no more.
+    pub id: QueryId,
     /// The provider by name.
     pub provider: String,
     /// The server's address, where it is not the provider's own.

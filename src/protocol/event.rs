@@ -28,10 +28,10 @@ pub enum EventBody {
     Recalled(Vec<(ItemId, Item)>),
     /// The status line changed.
     Status(Status),
-    /// The model could not be connected, and why.
-    NotConnected(String),
-    /// The key was accepted: the models there are, and the one that would be used.
-    Connectable(Vec<String>, String),
+    /// What the form with this number asked for could not be connected, and why.
+    NotConnected(QueryId, String),
+    /// The key in the form with this number was accepted: the models there are, and the one that would be used.
+    Connectable(QueryId, Vec<String>, String),
     /// Not sent, and why: the text goes back into the input.
     Returned(Prompt, String),
     /// A new entry at the end of the conversation.

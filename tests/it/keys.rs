@@ -47,10 +47,8 @@ fn said(stage: &mut Stage) {
 
 fn changed(stage: &mut Stage) {
     said(stage);
-    stage.tell(EventBody::Settled(
-        nebula::proposal::ProposalId(0),
-        Outcome::Applied { hunks: nebula::proposal::HunkCount { accepted: 1, rejected: 0 }, changeset: None },
-    ));
+    let (id, cause, by) = ("0199".into(), String::new(), String::new());
+    stage.tell(EventBody::Archived(Changeset { id, at: 0, cause, by, files: Vec::new() }));
     stage.answer(|q| *q == Query::SessionDiff, Listing::SessionDiff(Some(std::sync::Arc::new(proposal()))));
 }
 

@@ -16,6 +16,7 @@ mod japanese;
 mod keys;
 mod kills;
 mod large;
+mod ledger;
 mod live;
 mod memory;
 mod mentions;

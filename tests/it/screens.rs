@@ -511,7 +511,9 @@ fn without_a_model_only_arrows_and_enter_choose() {
     stage.keys("<enter>");
     stage.say(Msg::Paste("sk-secret".into()));
     stage.keys("<enter><enter>");
-    stage.tell(EventBody::Connectable(vec!["gpt-4.1".into(), "gpt-4.1-mini".into()], "gpt-4.1-mini".into()));
+    let Some(Command::Connect(ConnectForm { id, .. })) = stage.sent().pop() else { panic!("the key is checked") };
+    let id = *id;
+    stage.tell(EventBody::Connectable(id, vec!["gpt-4.1".into(), "gpt-4.1-mini".into()], "gpt-4.1-mini".into()));
     golden("connect-model", &stage);
     stage.keys("<up><enter>");
     let sent = stage.sent();

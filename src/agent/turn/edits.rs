@@ -205,10 +205,12 @@ pub async fn undo(
 fn undo_summary(outcome_of_proposal: &ProposalResult) -> (CallState, String) {
     let paths: Vec<&str> = outcome_of_proposal.written.iter().map(|(p, _)| p.as_str()).collect();
     let reason = outcome_of_proposal.decision.as_ref().and_then(|d| d.reason.as_deref()).map(str::trim).unwrap_or("");
-    let reason = if reason.is_empty() { String::new() } else { format!("\nThe person's reason: {reason}") };
+    let told = |what: &str| if reason.is_empty() { String::new() } else { format!("\nThe person{what}: {reason}") };
+    let says = told(" says");
+    let reason = told("'s reason");
     match &outcome_of_proposal.outcome {
         Outcome::Applied { hunks, .. } if hunks.rejected == 0 => {
-            (CallState::Done, format!("Restored: {}", paths.join(", ")))
+            (CallState::Done, format!("Restored: {}{says}", paths.join(", ")))
         }
         Outcome::Applied { .. } => (CallState::Refused, format!("Restored in part: {}{reason}", paths.join(", "))),
         Outcome::Refused => (CallState::Refused, format!("The person rejected it; nothing was restored.{reason}")),

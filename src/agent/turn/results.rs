@@ -85,22 +85,22 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
             lines.push(file_told(file, choices, &own));
         }
     }
-    if rejected > 0 {
-        match &decision.reason {
-            Some(reason) if !reason.trim().is_empty() => lines.push(format!("The person's reason: {}", reason.trim())),
-            _ => lines
-                .push("The person gave no reason. Do not send the same change again; ask, or go on without it.".into()),
+    let words = decision.reason.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    match words {
+        Some(words) if rejected > 0 => lines.push(format!("The person's reason: {words}")),
+        // What was written while deciding is told also where everything was accepted.
+        Some(words) => lines.push(format!("The person says: {words}")),
+        None if rejected > 0 => {
+            lines.push("The person gave no reason. Do not send the same change again; ask, or go on without it.".into())
         }
+        None => {}
     }
     let (state, summary) = match (accepted, rejected) {
         (_, 0) => (CallState::Done, String::new()),
         (0, r) => (CallState::Refused, written(0, r)),
         (a, r) => (CallState::Done, written(a, a + r)),
     };
-    let reason = (rejected > 0).then(|| match &decision.reason {
-        Some(reason) if !reason.trim().is_empty() => reason.trim().to_string(),
-        _ => "you rejected this".to_string(),
-    });
+    let reason = (rejected > 0).then(|| words.unwrap_or("you rejected this").to_string());
     Verdict { state, summary, reason, for_model: Some(lines.join("\n")) }
 }
 
@@ -155,4 +155,29 @@ fn file_told(file: &FileChange, said: &FileDecision, own: &[usize]) -> String {
 fn uniform(mut choices: impl Iterator<Item = Choice>) -> Option<Choice> {
     let first = choices.next()?;
     choices.all(|c| c == first).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proposal::{Consent, PlaceMatch, Placed, ProposalId, Rung, State};
+
+    #[test]
+    fn what_the_person_wrote_is_told_also_where_all_is_accepted() {
+        let found = PlaceMatch { rung: Rung::Exact, detail: None };
+        let placed = [Placed { after: 0..4, found: found.clone(), edit: Some(0) }];
+        let file = FileChange::new("a.rs", State::file(*b"one\n"), State::file(*b"two\n"), "edit", &placed);
+        let status = edit::EditStatus::Landed(found);
+        let results = [EditResult { index: 0, path: "a.rs".into(), format: edit::Format::TOOLS, status }];
+        let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![file] };
+        let told = |choice: Choice, reason: Option<&str>| {
+            let said = FileDecision { hunks: vec![choice], edited: None };
+            let mut decision = Decision::new(vec![said], Consent::Person);
+            decision.reason = reason.map(String::from);
+            decided(&results, &proposal, &decision, &mut HashSet::new()).for_model.unwrap_or_default()
+        };
+        assert!(told(Choice::Accept, Some(" name it total ")).ends_with("The person says: name it total"));
+        assert!(told(Choice::Reject, Some("too long")).ends_with("The person's reason: too long"));
+        assert!(!told(Choice::Accept, None).contains("The person"));
+    }
 }

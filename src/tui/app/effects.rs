@@ -78,6 +78,7 @@ impl App {
             self.leave_start();
             self.session.starting = true;
             self.session.ended = None;
+            self.keyboard.quit_asked = 0;
             self.panes.chat.release_kept();
         }
         vec![Effect::Send(command)]
@@ -111,7 +112,7 @@ impl App {
     /// Leaves for good, the first time only where no command runs on.
     pub(super) fn quit_or_ask(&mut self) -> Vec<Effect> {
         let jobs = self.session.status.jobs;
-        if jobs == 0 || std::mem::replace(&mut self.keyboard.quit_asked, true) {
+        if jobs <= std::mem::replace(&mut self.keyboard.quit_asked, jobs) {
             return self.quit(Exit::Done);
         }
         self.say = Some(say::jobs_end(jobs));

@@ -3,12 +3,12 @@
 use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
-    Command, Event, EventBody, Level, Listing, ModelRow, Notice, Outcome, Prompt, Query, QueryId, RulesView, Status,
-    TurnEnd,
+    Command, Event, EventBody, Level, Listing, ModelRow, Notice, Prompt, Query, QueryId, RulesView, Status, TurnEnd,
 };
 use crate::text::number;
 use crate::tui::input::question::Asking;
 use crate::tui::popup::Popup;
+use crate::tui::popup::connect::Connect;
 use crate::tui::popup::list::Entry;
 use crate::tui::popup::page::Page;
 use crate::tui::popup::sessions::Sessions;
@@ -44,14 +44,14 @@ impl App {
         match event {
             EventBody::Opened(info) => return self.opened(info),
             EventBody::Status(status) => self.status(status),
-            EventBody::NotConnected(why) => {
-                if let Some(Popup::Connect(form)) = self.popups.last_mut() {
-                    form.failed(&why);
+            EventBody::NotConnected(id, why) => {
+                if let Some(form) = self.connect_form() {
+                    form.failed(id, &why);
                 }
             }
-            EventBody::Connectable(models, usual) => {
-                if let Some(Popup::Connect(form)) = self.popups.last_mut() {
-                    form.accepted(models, &usual);
+            EventBody::Connectable(id, models, usual) => {
+                if let Some(form) = self.connect_form() {
+                    form.accepted(id, models, &usual);
                 }
             }
             EventBody::Returned(prompt, why) => self.returned(prompt, why),
@@ -65,7 +65,7 @@ impl App {
                     turn.step = (number, self.now);
                 }
             }
-            EventBody::Settled(_, Outcome::Applied { .. }) => return self.ask_changed(),
+            EventBody::Archived(_) => return self.ask_changed(),
             EventBody::TurnEnded(_, end) => return self.turn_ended(end),
             EventBody::Asked(question) => {
                 let writing = !self.composer.input.is_empty();
@@ -99,9 +99,18 @@ impl App {
         Vec::new()
     }
 
+    /// The form that connects a model; another popup may lie over it.
+    fn connect_form(&mut self) -> Option<&mut Connect> {
+        self.popups.iter_mut().rev().find_map(|popup| match popup {
+            Popup::Connect(form) => Some(&mut **form),
+            _ => None,
+        })
+    }
+
     fn status(&mut self, status: Status) {
         let lacked = self.lacks_model();
         self.session.status = status;
+        self.keyboard.quit_asked = self.keyboard.quit_asked.min(self.session.status.jobs);
         if self.session.status.model.is_some() {
             self.popups.retain(|popup| !matches!(popup, Popup::Connect(_)));
             if lacked {
@@ -129,6 +138,9 @@ impl App {
         (self.session.turn, self.session.starting, self.session.retry, self.session.ended) = (None, false, None, None);
         self.questions.clear();
         self.layout.at = At::Input;
+        // What the session before has changed is not for this one.
+        self.queries.asked.retain(|_, (owner, _)| *owner != Owner::Changed);
+        self.session.changed_again = false;
         let without = self.session.status.model.is_none();
         let mut effects = vec![self.ask(Owner::History, Query::Inputs)];
         match &self.screen {
@@ -262,8 +274,13 @@ impl App {
     }
 
     fn changed(&mut self, listing: &Listing) -> Vec<Effect> {
-        if let Listing::SessionDiff(changed) = listing {
-            self.panes.diff.take_session(changed.clone());
+        match listing {
+            Listing::SessionDiff(changed) => self.panes.diff.take_session(Some(changed.clone())),
+            Listing::Failed(why) => {
+                self.panes.diff.take_session(None);
+                self.say = Some(why.clone());
+            }
+            _ => {}
         }
         match std::mem::take(&mut self.session.changed_again) {
             true => self.ask_changed(),

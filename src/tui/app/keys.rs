@@ -359,9 +359,12 @@ impl App {
         self.keyboard.quit_armed = true;
         let key = self.keyboard.keys.shown(Context::Global, Action::Cancel);
         let running = self.is_busy() || self.session.retry.is_some() || self.session.drafting;
-        self.say = key.map(|key| match running {
-            true => say::turn_running(&key),
-            false => say::again_quits(&key),
+        let jobs = self.session.status.jobs;
+        self.say = key.map(|key| match (running, jobs) {
+            (true, 0) => say::turn_running(&key),
+            (false, 0) => say::again_quits(&key),
+            (true, _) => format!("{} {} {}", say::turn_running(&key), self.appearance.glyphs.dot, say::jobs_end(jobs)),
+            (false, _) => say::jobs_end(jobs),
         });
         if !self.popups.is_empty() {
             return self.list_said(list::ListOutcome::Close);

@@ -2,6 +2,7 @@
 
 use super::{App, At, Effect, Exit, LineFor, LineInput, Owner, Screen};
 use crate::messages::app as say;
+use crate::protocol::{Command, QueryId};
 use crate::tui::action::Action;
 use crate::tui::input::question::QuestionOutcome;
 use crate::tui::pane::id::PaneId;
@@ -159,13 +160,16 @@ impl App {
                 let said = finder.act(action);
                 self.finder_said(said)
             }
-            Some(Popup::Connect(form)) => match form.act(action) {
+            Some(Popup::Connect(form)) => match form.act(action, QueryId(self.queries.next)) {
                 ConnectOutcome::Stay => Vec::new(),
                 ConnectOutcome::Close => {
                     self.popups.pop();
                     Vec::new()
                 }
-                ConnectOutcome::Send(effect) => vec![effect],
+                ConnectOutcome::Send(form) => {
+                    self.queries.next += 1;
+                    vec![Effect::Send(Command::Connect(form))]
+                }
             },
             None => Vec::new(),
         }

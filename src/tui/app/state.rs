@@ -161,8 +161,8 @@ pub(in crate::tui) struct Keyboard {
     pub chords: Vec<Chord>,
     /// The next Ctrl-C quits.
     pub quit_armed: bool,
-    /// It was said that jobs end with nebula.
-    pub quit_asked: bool,
+    /// Of so many jobs it was said that they end with nebula.
+    pub quit_asked: usize,
 }
 
 /// How everything looks.

@@ -7,11 +7,10 @@ use ratatui::style::Modifier;
 
 use super::frame::{border, keys, modal, pair};
 use crate::messages::{Text, count, popups as say};
-use crate::protocol::{ApiKey, Command, ConnectForm};
+use crate::protocol::{ApiKey, ConnectForm, QueryId};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
-use crate::tui::msg::Effect;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
@@ -63,6 +62,8 @@ pub struct Connect {
     /// Which of the models that match.
     chosen: usize,
     stage: Stage,
+    /// The number under which the form was sent last.
+    sent: Option<QueryId>,
     area: Rect,
 }
 
@@ -74,7 +75,7 @@ pub enum ConnectOutcome {
     /// Leave.
     Close,
     /// Check the key, or connect.
-    Send(Effect),
+    Send(ConnectForm),
 }
 
 /// A row of the form.
@@ -96,6 +97,7 @@ impl Default for Connect {
             model: Editor::default(),
             chosen: 0,
             stage: Stage::Filling,
+            sent: None,
             area: Rect::default(),
         }
     }
@@ -177,17 +179,17 @@ impl Connect {
         selected.or(Some(typed).filter(|typed| !typed.is_empty()))
     }
 
-    /// Does an action.
-    pub fn act(&mut self, action: Action) -> ConnectOutcome {
+    /// Does an action; what it sends is answered under `id`.
+    pub fn act(&mut self, action: Action, id: QueryId) -> ConnectOutcome {
         match action {
             Action::Close | Action::Escape => return ConnectOutcome::Close,
             Action::Complete => self.go(1),
             Action::ToggleMode => self.go(-1),
             Action::Up | Action::Down => self.move_in_field(action == Action::Down),
-            Action::Choose if self.field == Field::Model => return self.connect(),
+            Action::Choose if self.field == Field::Model => return self.connect(id),
             Action::Choose if self.field != Field::Keep => self.go(1),
             Action::Choose if matches!(self.stage, Stage::Accepted(_)) => self.go(1),
-            Action::Choose if !matches!(self.stage, Stage::Checking | Stage::Connecting(_)) => return self.check(),
+            Action::Choose if !matches!(self.stage, Stage::Checking | Stage::Connecting(_)) => return self.check(id),
             action => {
                 if let Some(editor) = self.editor()
                     && editor.act(action)
@@ -215,18 +217,20 @@ impl Connect {
     }
 
     /// What is sent, to check the key or with a model to connect.
-    fn form(&self, model: Option<String>) -> ConnectOutcome {
+    fn form(&mut self, model: Option<String>, id: QueryId) -> ConnectOutcome {
+        self.sent = Some(id);
         let address = self.address.expanded().trim().to_string();
-        ConnectOutcome::Send(Effect::Send(Command::Connect(ConnectForm {
+        ConnectOutcome::Send(ConnectForm {
+            id,
             provider: PROVIDERS[self.provider].0.into(),
             base_url: (self.provider == ANY).then_some(address),
             key: ApiKey::new(self.key.expanded().trim()),
             keep: self.keep,
             model,
-        })))
+        })
     }
 
-    fn check(&mut self) -> ConnectOutcome {
+    fn check(&mut self, id: QueryId) -> ConnectOutcome {
         let address = self.address.expanded().trim().to_string();
         if self.provider == ANY && !address.starts_with("http://") && !address.starts_with("https://") {
             self.fail(say::address_begins(), Field::Address);
@@ -237,16 +241,15 @@ impl Connect {
             return ConnectOutcome::Stay;
         }
         self.stage = Stage::Checking;
-        self.form(None)
+        self.form(None, id)
     }
 
-    fn connect(&mut self) -> ConnectOutcome {
+    fn connect(&mut self, id: QueryId) -> ConnectOutcome {
         let Some(model) = self.taken() else { return ConnectOutcome::Stay };
-        let Stage::Accepted(models) = std::mem::replace(&mut self.stage, Stage::Filling) else {
-            return ConnectOutcome::Stay;
-        };
-        self.stage = Stage::Connecting(models);
-        self.form(Some(model))
+        // One at a time: the answer to what was sent is still to come.
+        let Stage::Accepted(models) = &self.stage else { return ConnectOutcome::Stay };
+        self.stage = Stage::Connecting(models.clone());
+        self.form(Some(model), id)
     }
 
     fn fail(&mut self, why: &str, field: Field) {
@@ -254,16 +257,16 @@ impl Connect {
         self.field = field;
     }
 
-    /// It could not be connected.
-    pub fn failed(&mut self, why: &str) {
-        if matches!(self.stage, Stage::Checking | Stage::Connecting(_)) {
+    /// What was sent under `id` could not be connected.
+    pub fn failed(&mut self, id: QueryId, why: &str) {
+        if self.sent == Some(id) && matches!(self.stage, Stage::Checking | Stage::Connecting(_)) {
             self.fail(why, Field::Key);
         }
     }
 
-    /// The key was accepted: these models there are, and `usual` is the one to begin with.
-    pub fn accepted(&mut self, models: Vec<String>, usual: &str) {
-        if self.stage != Stage::Checking {
+    /// The key that was sent under `id` was accepted: these models there are, and `usual` is the one to begin with.
+    pub fn accepted(&mut self, id: QueryId, models: Vec<String>, usual: &str) {
+        if self.sent != Some(id) || self.stage != Stage::Checking {
             return;
         }
         self.model = Editor::default();
@@ -300,11 +303,11 @@ impl Connect {
 
     /// Draws the rows that have room: those of the field in focus always do.
     fn draw_rows(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
-        let rows = self.rows(ctx);
+        let room = usize::from(area.width.saturating_sub(VALUE));
+        let rows = self.rows(room, ctx);
         let height = usize::from(area.height);
         let here = rows.iter().position(|row| row.field == Some(self.field)).unwrap_or(0);
         let top = (here + 4).saturating_sub(height).min(rows.len().saturating_sub(height)).min(here);
-        let room = usize::from(area.width.saturating_sub(VALUE));
         for (row, y) in rows.iter().skip(top).zip(area.y..area.bottom()) {
             let focus = row.field == Some(self.field);
             let focused = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD);
@@ -313,21 +316,25 @@ impl Connect {
             let style = if focus && row.role == Role::Text { focused } else { ctx.theme.style(row.role) };
             paint::text(buf, area.x + VALUE, y, room, &cut::end(&row.words, room, ctx.glyphs.cut), style);
         }
-        let typed = match self.field {
-            Field::Address => wrap::cells(&self.address.expanded()),
-            Field::Key => self.masked(ctx).chars().count(),
-            Field::Model => wrap::cells(&self.model.expanded()),
-            Field::Provider | Field::Keep => return None,
-        };
-        let x = (area.x + VALUE + typed as u16).min(area.right());
+        let x = (area.x + VALUE + self.caret(room, ctx)? as u16).min(area.right());
         Some(Position::new(x, (area.y + (here - top) as u16).min(area.bottom().saturating_sub(1))))
     }
 
-    fn masked(&self, ctx: &Ctx<'_>) -> String {
-        ctx.glyphs.bullet.repeat(self.key.expanded().chars().count().min(28))
+    /// The column of the caret in the field in focus, where that takes text.
+    fn caret(&self, room: usize, ctx: &Ctx<'_>) -> Option<usize> {
+        Some(match self.field {
+            Field::Address => seen(&self.address, room).1,
+            Field::Key => self.masked(&self.key.text()[..self.key.caret()], ctx).chars().count(),
+            Field::Model => seen(&self.model, room).1,
+            Field::Provider | Field::Keep => return None,
+        })
     }
 
-    fn rows(&self, ctx: &Ctx<'_>) -> Vec<FormRow> {
+    fn masked(&self, key: &str, ctx: &Ctx<'_>) -> String {
+        ctx.glyphs.bullet.repeat(key.chars().count().min(28))
+    }
+
+    fn rows(&self, room: usize, ctx: &Ctx<'_>) -> Vec<FormRow> {
         let row = |label, field, words: String, role| FormRow { label, field, words, role };
         let note = |words: String| row("", None, words, Role::Dim);
         let gap = || row("", None, String::new(), Role::Dim);
@@ -342,17 +349,20 @@ impl Connect {
         if self.provider == ANY {
             let (words, role) = match self.address.is_empty() {
                 true => ("http://127.0.0.1:8080/v1".to_string(), Role::Dim),
+                false if self.field == Field::Address => (seen(&self.address, room).0, Role::Text),
                 false => (self.address.expanded(), Role::Text),
             };
             rows.extend([row(say::address(), Some(Field::Address), words, role), gap()]);
         }
         let (key, role) = match self.key.expanded().chars().count() {
             0 => (say::paste_it().to_string(), Role::Dim),
-            n => (format!("{}   {}", self.masked(ctx), count::characters(n)), Role::Text),
+            n => (format!("{}   {}", self.masked(self.key.text(), ctx), count::characters(n)), Role::Text),
         };
         rows.push(row(say::key(), Some(Field::Key), key, role));
         let (words, role) = self.said(variable, ctx);
-        rows.extend([row("", None, words, role), gap()]);
+        // Why a key failed may take more than a row.
+        rows.extend(wrap::breaks(&words, room.max(8)).into_iter().map(|at| row("", None, words[at].into(), role)));
+        rows.push(gap());
         let keeps = [(false, say::for_this_run()), (true, say::in_a_file())];
         for (label, (keeps, words)) in [say::keep_it(), ""].into_iter().zip(keeps) {
             let chosen = self.keep == keeps;
@@ -362,14 +372,14 @@ impl Connect {
             rows.push(row(label, field, format!("{mark} {words}"), role));
         }
         rows.extend([note(say::goes_alone().into()), gap()]);
-        let (words, below) = self.model_words(ctx);
+        let (words, below) = self.model_words(room, ctx);
         let role = if matches!(self.stage, Stage::Accepted(_)) { Role::Text } else { Role::Dim };
         rows.extend([row(say::model(), Some(Field::Model), words, role), note(below)]);
         rows
     }
 
     /// What stands in the field of the model, and below it.
-    fn model_words(&self, ctx: &Ctx<'_>) -> (String, String) {
+    fn model_words(&self, room: usize, ctx: &Ctx<'_>) -> (String, String) {
         let (Stage::Accepted(models) | Stage::Connecting(models)) = &self.stage else {
             return (say::chosen_later().into(), String::new());
         };
@@ -383,7 +393,7 @@ impl Connect {
         };
         let words = match typed.trim().is_empty() {
             true => format!("{taken}   {count}"),
-            false => format!("{typed}   {taken}{dot}{count}"),
+            false => format!("{}   {taken}{dot}{count}", seen(&self.model, room).0),
         };
         let next: Vec<&str> = matching.iter().skip(self.chosen + 1).take(4).copied().collect();
         let below = match next.is_empty() {
@@ -415,6 +425,12 @@ impl Connect {
     }
 }
 
+/// The part of a typed line that holds the caret, in at most `room` cells with the caret, and the caret's column.
+fn seen(editor: &Editor, room: usize) -> (String, usize) {
+    let typed = editor.rows(room.saturating_sub(1).max(2));
+    (typed.rows[typed.caret.0].text(), typed.caret.1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -429,8 +445,17 @@ mod tests {
         .text()
     }
 
+    fn act(form: &mut Connect, action: Action) -> ConnectOutcome {
+        let next = form.sent.map_or(1, |id| id.0 + 1);
+        form.act(action, QueryId(next))
+    }
+
+    fn last(form: &Connect) -> QueryId {
+        form.sent.expect("something was sent")
+    }
+
     fn sent(outcome: ConnectOutcome) -> ConnectForm {
-        let ConnectOutcome::Send(Effect::Send(Command::Connect(sent))) = outcome else { panic!("{outcome:?}") };
+        let ConnectOutcome::Send(sent) = outcome else { panic!("{outcome:?}") };
         sent
     }
 
@@ -440,18 +465,18 @@ mod tests {
         // No letter does anything where a choice is made.
         "sk-1".chars().for_each(|c| form.type_char(c));
         assert!(form.key.is_empty());
-        form.act(Action::Choose);
+        act(&mut form, Action::Choose);
         form.paste("sk-secret\n");
         let shown = text(&mut form, (100, 30));
         assert!(shown.contains("9 characters") && !shown.contains("secret"), "{shown}");
-        assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
-        let checked = sent(form.act(Action::Choose));
+        assert_eq!(act(&mut form, Action::Choose), ConnectOutcome::Stay);
+        let checked = sent(act(&mut form, Action::Choose));
         assert_eq!((checked.provider.as_str(), checked.key.reveal(), checked.keep), ("openai", "sk-secret", false));
         assert_eq!(checked.model, None);
         assert!(!format!("{checked:?}").contains("secret"));
         // One check at a time.
-        assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
-        form.failed("api.openai.com rejected the key (401)");
+        assert_eq!(act(&mut form, Action::Choose), ConnectOutcome::Stay);
+        form.failed(last(&form), "api.openai.com rejected the key (401)");
         let shown = text(&mut form, (100, 30));
         assert!(shown.contains("rejected the key (401)"), "{shown}");
     }
@@ -460,41 +485,93 @@ mod tests {
     fn the_model_is_chosen_from_those_there_are() {
         let mut form = Connect::default();
         form.paste("sk-secret");
-        form.act(Action::Choose);
-        sent(form.act(Action::Choose));
+        act(&mut form, Action::Choose);
+        sent(act(&mut form, Action::Choose));
         let models = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "o3"].map(String::from).to_vec();
-        form.accepted(models.clone(), "gpt-4.1-mini");
+        form.accepted(last(&form), models.clone(), "gpt-4.1-mini");
         let shown = text(&mut form, (100, 30));
         assert!(shown.contains("gpt-4.1-mini   2 of 4") && shown.contains("accepted · 4 models"), "{shown}");
         // The field in focus is in sight on the smallest screen too.
         assert!(text(&mut form, (40, 10)).contains("gpt-4.1-mini"));
         "NANO".chars().for_each(|c| form.type_char(c));
-        assert_eq!(sent(form.act(Action::Choose)).model.as_deref(), Some("gpt-4.1-nano"));
-        assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay, "one at a time");
+        assert_eq!(sent(act(&mut form, Action::Choose)).model.as_deref(), Some("gpt-4.1-nano"));
+        assert_eq!(act(&mut form, Action::Choose), ConnectOutcome::Stay, "one at a time");
+        assert_eq!(form.stage, Stage::Connecting(models.clone()));
+        form.failed(last(&form), "the server went away");
+        assert!(text(&mut form, (100, 30)).contains("the server went away"));
         // Another key is another check: its late answer counts for nothing.
         form.field = Field::Key;
         form.type_char('x');
-        form.accepted(models, "o3");
+        form.accepted(last(&form), models, "o3");
         assert_eq!(form.stage, Stage::Filling);
     }
 
     #[test]
     fn an_address_is_asked_for_where_no_provider_is_named() {
         let mut form = Connect::default();
-        form.act(Action::Up);
+        act(&mut form, Action::Up);
         for _ in 0..3 {
-            form.act(Action::Choose);
+            act(&mut form, Action::Choose);
         }
-        assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
+        assert_eq!(act(&mut form, Action::Choose), ConnectOutcome::Stay);
         form.paste("http://127.0.0.1:9/v1");
         for _ in 0..2 {
-            form.act(Action::Choose);
+            act(&mut form, Action::Choose);
         }
-        assert_eq!(sent(form.act(Action::Choose)).base_url.as_deref(), Some("http://127.0.0.1:9/v1"));
+        assert_eq!(sent(act(&mut form, Action::Choose)).base_url.as_deref(), Some("http://127.0.0.1:9/v1"));
         // A server that lists nothing takes a name as it is typed.
-        form.accepted(Vec::new(), "gpt-4.1-mini");
-        form.act(Action::DeleteToStart);
+        form.accepted(last(&form), Vec::new(), "gpt-4.1-mini");
+        act(&mut form, Action::DeleteToStart);
         form.paste("local-7b");
-        assert_eq!(sent(form.act(Action::Choose)).model.as_deref(), Some("local-7b"));
+        assert_eq!(sent(act(&mut form, Action::Choose)).model.as_deref(), Some("local-7b"));
+    }
+
+    #[test]
+    fn only_the_last_check_is_answered() {
+        let mut form = Connect::default();
+        form.paste("sk-good");
+        act(&mut form, Action::Choose);
+        let first = sent(act(&mut form, Action::Choose)).id;
+        act(&mut form, Action::ToggleMode);
+        form.type_char('x');
+        act(&mut form, Action::Choose);
+        let second = sent(act(&mut form, Action::Choose)).id;
+        form.accepted(first, vec!["o3".into()], "o3");
+        assert_eq!(form.stage, Stage::Checking, "the other key was accepted, not this one");
+        form.failed(first, "timed out");
+        assert_eq!(form.stage, Stage::Checking);
+        form.accepted(second, vec!["o3".into()], "o3");
+        assert_eq!(form.stage, Stage::Accepted(vec!["o3".into()]));
+    }
+
+    #[test]
+    fn a_long_reason_is_read_to_its_end() {
+        let mut form = Connect::default();
+        form.paste("sk-secret");
+        act(&mut form, Action::Choose);
+        sent(act(&mut form, Action::Choose));
+        form.failed(last(&form), &"the server is not there ".repeat(4));
+        let shown = text(&mut form, (80, 24));
+        assert_eq!(shown.matches("there").count(), 4, "{shown}");
+    }
+
+    #[test]
+    fn what_is_typed_is_seen_where_the_caret_is() {
+        let mut form = Connect { provider: ANY, field: Field::Address, ..Connect::default() };
+        let address = format!("http://{}:8080/v1", "long.".repeat(14));
+        address.chars().for_each(|c| form.type_char(c));
+        let drawn = |form: &mut Connect| {
+            let area = Rect::new(0, 0, 80, 24);
+            form.measure(area, area);
+            let mut at = None;
+            let shown = screen(80, 24, "dark", true, |_, buf, ctx| at = form.draw(buf, ctx)).text();
+            (shown, at.expect("a caret"))
+        };
+        let (shown, end) = drawn(&mut form);
+        assert!(shown.contains(":8080/v1"), "{shown}");
+        act(&mut form, Action::TextStart);
+        let (shown, start) = drawn(&mut form);
+        assert!(shown.contains("http://long."), "{shown}");
+        assert!(start.x < end.x && start.y == end.y, "{start:?} {end:?}");
     }
 }

@@ -222,10 +222,12 @@ fn ledger(app: &App, buf: &mut Buffer) {
     let ctx = app.ctx(false);
     let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
     let dot = Span::styled(format!(" {} ", ctx.glyphs.dot), dim);
-    let mut spans = vec![Span::styled(say::changed(), dim)];
+    let mut spans = Vec::new();
     match app.panes.diff.session_size() {
-        None => spans.push(Span::styled(say::nothing(), dim)),
+        None => {}
+        Some((0, _)) => spans.extend([say::changed(), say::nothing()].map(|words| Span::styled(words, dim))),
         Some((files, counts)) => {
+            spans.push(Span::styled(say::changed(), dim));
             spans.push(Span::styled(count::files(files), text));
             let signed =
                 [(ctx.glyphs.added, counts.added, Role::Added), (ctx.glyphs.removed, counts.removed, Role::Removed)];
@@ -240,7 +242,8 @@ fn ledger(app: &App, buf: &mut Buffer) {
     let counted = |word: &str, n: usize, role: Role| {
         Span::styled(format!("{word} {}", thousands(n)), ctx.theme.style(if n > 0 { role } else { Role::Dim }))
     };
-    spans.extend([dot.clone(), counted(say::waiting(), waiting, Role::Text)]);
+    spans.extend(Some(dot.clone()).filter(|_| !spans.is_empty()));
+    spans.push(counted(say::waiting(), waiting, Role::Text));
     spans.extend([dot.clone(), counted(say::failed(), failed, Role::Removed)]);
     if let Some(key) = app.keyboard.keys.word(app.context_below(), Action::FocusDiff) {
         let does = if app.panes.diff.waiting().is_some() { say::does_review() } else { say::does_diff() };

@@ -190,7 +190,7 @@ impl FileChoices {
 }
 
 /// Whether two hunks of two changes of one file are the same: the same lines before become the same lines.
-fn is_same(a: &FileChange, x: &Hunk, b: &FileChange, y: &Hunk) -> bool {
+pub fn is_same(a: &FileChange, x: &Hunk, b: &FileChange, y: &Hunk) -> bool {
     let becomes = |change: &FileChange, hunk: &Hunk| -> Vec<u8> {
         let bytes = change.after.bytes().cloned().unwrap_or_default();
         bytes
@@ -206,14 +206,19 @@ fn is_same(a: &FileChange, x: &Hunk, b: &FileChange, y: &Hunk) -> bool {
 
 /// The text of a file when these hunks of it are chosen.
 fn text_with(change: &FileChange, hunks: &[Choice]) -> Option<Arc<[u8]>> {
+    decided_with(change, hunks)?.bytes().cloned()
+}
+
+/// The state of a file when these hunks of it are chosen: its text and its permissions.
+fn decided_with(change: &FileChange, hunks: &[Choice]) -> Option<State> {
     if hunks.iter().all(|choice| *choice == Choice::Accept) {
-        return change.after.bytes().cloned();
+        return Some(change.after.clone());
     }
     let file = FileChange { moved: None, ..change.clone() };
     let proposal = Proposal { id: ProposalId(0), title: String::new(), files: vec![file] };
     let said = vec![FileDecision { hunks: hunks.to_vec(), edited: None }];
     let decided = proposal.decide(&Decision::new(said, Consent::Person)).ok().flatten()?;
-    decided.files().first()?.after().bytes().cloned()
+    Some(decided.files().first()?.after().clone())
 }
 
 /// A file without one hunk of a change: as if that alone had been rejected.
@@ -223,6 +228,5 @@ pub fn without(change: &FileChange, hunk: usize) -> State {
     }
     let choices: Vec<Choice> =
         (0..change.hunks.len()).map(|i| if i == hunk { Choice::Reject } else { Choice::Accept }).collect();
-    let mode = change.after.mode();
-    text_with(change, &choices).map_or_else(|| change.before.clone(), |bytes| State::File { bytes, mode })
+    decided_with(change, &choices).unwrap_or_else(|| change.before.clone())
 }

@@ -54,8 +54,8 @@ pub struct Diff {
     page: Option<DiffPage>,
     /// What was shown before a restore whose files come first.
     before: Option<DiffPage>,
-    /// All that the session changed.
-    session: Option<Arc<Proposal>>,
+    /// All that the session changed, if anything; `None`: it is not known.
+    session: Option<Option<Arc<Proposal>>>,
     /// Proposals that came while another was waiting.
     later: VecDeque<DiffPage>,
     /// Shows the files of this restore first: see [`Diff::release`].
@@ -78,10 +78,14 @@ impl Diff {
             EventBody::CommentAnswer(id, comment, text) => {
                 let words = if text.is_empty() { say::no_answer() } else { text };
                 if let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == *id) {
-                    page.view.answer_talk((comment.file, comment.hunk), words);
+                    page.answered(comment, words);
                 }
             }
-            EventBody::Opened(_) => *self = Diff { size: self.size, ..Diff::default() },
+            EventBody::Opened(info) => {
+                // A new session has changed nothing; of another it is asked.
+                let session = (info.resumed == 0).then_some(None);
+                *self = Diff { size: self.size, session, ..Diff::default() };
+            }
             _ => {}
         }
         Vec::new()
@@ -145,8 +149,9 @@ impl Diff {
         true
     }
 
-    /// Takes all that the session changed. It is shown where it is shown already, and where it is asked for.
-    pub fn take_session(&mut self, changed: Option<Arc<Proposal>>) {
+    /// Takes all that the session changed; `None`: it could not be told. It is shown where it is shown already, and
+    /// where it is asked for.
+    pub fn take_session(&mut self, changed: Option<Option<Arc<Proposal>>>) {
         self.session = changed;
         if self.page.as_ref().is_some_and(|p| p.stage == Stage::Session) {
             let focus = self.page.as_ref().and_then(|p| p.view.focus());
@@ -165,16 +170,19 @@ impl Diff {
         if self.page.as_ref().is_some_and(|p| matches!(p.stage, Stage::Open | Stage::Sent)) {
             return false;
         }
-        match self.session.clone() {
+        let changed = self.session.clone().flatten();
+        let any = changed.is_some();
+        match changed {
             Some(changed) => self.show(DiffPage::new(changed, Stage::Session)),
             None => self.page = self.page.take().filter(|p| p.stage != Stage::Session),
         }
-        self.session.is_some()
+        any
     }
 
-    /// Files and lines that the session changed.
+    /// Files and lines that the session changed; none: nothing. `None`: it is not known.
     pub fn session_size(&self) -> Option<(usize, Counts)> {
-        self.session.as_ref().map(|changed| (changed.files.len(), changed.counts()))
+        let changed = self.session.as_ref()?.as_ref();
+        Some(changed.map_or_else(Default::default, |changed| (changed.files.len(), changed.counts())))
     }
 
     /// Shows two states of a file beside each other.
@@ -289,7 +297,7 @@ impl Diff {
             Action::Accept | Action::Reject | Action::Toggle => open && page.view.focus().is_some(),
             Action::AcceptAll | Action::RejectAll | Action::AcceptSession | Action::Write | Action::Later => open,
             Action::EditResult => open && page.result().is_some(),
-            Action::Comment => open && page.asks && page.view.focus().is_some(),
+            Action::Comment => open && page.asks && page.proposed().is_some(),
             Action::UndoDecision if page.stage == Stage::Session => page.view.focus().is_some(),
             Action::UndoCall | Action::UndoTurn => page.stage == Stage::Session && page.view.focus().is_some(),
             Action::UndoDecision => open && page.can_undo(),
@@ -335,7 +343,7 @@ impl Diff {
             }
             (LineFor::Comment, LineInput::Taken(text)) if page.is_open() => page.ask(text.trim()),
             (LineFor::Comment, LineInput::Kept(text)) if page.is_open() => {
-                page.reason = text.trim().to_string();
+                page.keep(text.trim());
                 vec![PaneEffect::Say(say::kept_as_reason().into())]
             }
             (LineFor::Reason, LineInput::Left) => {

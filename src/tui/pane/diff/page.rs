@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::choices::{Choices, Standing};
+use super::choices::{Choices, Standing, is_same};
 use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say};
@@ -223,16 +223,47 @@ impl DiffPage {
     fn finish(&mut self) -> Vec<PaneEffect> {
         let (count, _) = self.choices.count();
         if count.rejected == 0 {
-            return self.send(None);
+            let kept = Some(self.reason.clone()).filter(|kept| !kept.is_empty());
+            return self.send(kept);
         }
         let prompt = if count.rejected == 1 { say::why_one() } else { say::why_many() };
         vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: self.reason.clone() }]
     }
 
+    /// Keeps a comment, to be sent with the decision.
+    pub fn keep(&mut self, text: &str) {
+        if !self.reason.is_empty() && !text.is_empty() {
+            self.reason.push('\n');
+        }
+        self.reason.push_str(text);
+    }
+
+    /// Which hunk of the proposal, as the model knows it, the one in focus is; `None`: the person wrote it.
+    pub fn proposed(&self) -> Option<(usize, usize)> {
+        let (f, h) = self.view.focus()?;
+        let (shown, proposal) = (self.edited.files.get(f)?, self.proposal.files.get(f)?);
+        let hunk = shown.hunks.get(h)?;
+        let at = proposal.hunks.iter().position(|of_model| is_same(proposal, of_model, shown, hunk))?;
+        Some((f, at))
+    }
+
+    /// Shows what the model answered about a hunk of the proposal, at that hunk as it is shown now.
+    pub fn answered(&mut self, comment: &Comment, words: &str) {
+        let (f, h) = (comment.file, comment.hunk);
+        let (Some(shown), Some(proposal)) = (self.edited.files.get(f), self.proposal.files.get(f)) else { return };
+        let Some(asked) = proposal.hunks.get(h) else { return };
+        let now = shown.hunks.iter().position(|hunk| is_same(proposal, asked, shown, hunk));
+        // The person edited it meanwhile: what is nearest shows the answer.
+        let at = now.unwrap_or(h.min(shown.hunks.len().saturating_sub(1)));
+        self.view.answer_talk((f, at), words);
+    }
+
     /// Asks the model about the hunk in focus.
     pub fn ask(&mut self, text: &str) -> Vec<PaneEffect> {
-        let (Some((file, hunk)), false) = (self.view.focus(), text.is_empty()) else { return Vec::new() };
-        self.view.add_talk((file, hunk), text);
+        let (Some((file, hunk)), false) = (self.proposed(), text.is_empty()) else { return Vec::new() };
+        if let Some(shown) = self.view.focus() {
+            self.view.add_talk(shown, text);
+        }
         let comment = Comment { file, hunk, text: text.to_string() };
         vec![PaneEffect::send(Command::Comment(self.proposal.id, comment))]
     }

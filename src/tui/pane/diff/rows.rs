@@ -238,6 +238,26 @@ impl FileView {
         hunk.parts = align::parts(&self.before, hunk.before.clone(), &self.after, hunk.after.clone(), budget);
     }
 
+    /// Takes over what was said about the hunks of `old`, an earlier view of the file: each to the same hunk, what was
+    /// said about one that is gone to the hunk before it.
+    pub fn take_talk(&mut self, old: &mut FileView) {
+        for i in 0..old.hunks.len() {
+            let talk = std::mem::take(&mut old.hunks[i].talk);
+            let was = &old.hunks[i];
+            let text = |file: &FileView, hunk: &HunkView| -> Vec<Vec<u8>> {
+                hunk.after.clone().map(|line| file.after.whole(line).to_vec()).collect()
+            };
+            let same = |hunk: &HunkView| {
+                (hunk.kind, &hunk.before) == (was.kind, &was.before) && text(self, hunk) == text(old, was)
+            };
+            let near = || self.hunks.iter().rposition(|hunk| hunk.before.start <= was.before.start);
+            let here = self.hunks.iter().position(same).or_else(near).unwrap_or(0);
+            if let Some(hunk) = self.hunks.get_mut(here) {
+                hunk.talk.extend(talk);
+            }
+        }
+    }
+
     /// What the note of a hunk says.
     pub fn note(&self, hunk: usize) -> Option<&str> {
         self.hunks.get(hunk)?.note.as_deref()

@@ -498,7 +498,7 @@ fn restored(diff: &mut Diff, actions: &[Action]) -> RestoreRequest {
 fn a_part_of_what_the_session_changed_is_undone() {
     let mut diff = Diff::default();
     measure(&mut diff, 140, 35);
-    diff.take_session(Some(Arc::new(shop())));
+    diff.take_session(Some(Some(Arc::new(shop()))));
     assert!(diff.show_session());
     let files = shop().files;
     let state = |request| match request {
@@ -526,4 +526,54 @@ fn a_part_of_what_the_session_changed_is_undone() {
     let file = FileChange::new("a.rs", State::file(*b"two\n"), State::file(*b"one\n"), UNDO, &[]);
     diff.apply(&EventBody::Proposed(Arc::new(proposal(vec![file])), Vec::new()), 0);
     assert_eq!(diff.undecided(), Some((0, 1)));
+}
+
+#[test]
+fn kept_comments_are_sent_with_the_decision() {
+    let mut diff = pane(140, 35, shop());
+    for text in ["name it prices_of", " and say why "] {
+        diff.line(LineFor::Comment, LineInput::Kept(text), 0);
+    }
+    let effects = act(&mut diff, &[Action::AcceptAll]);
+    assert_eq!(decision(&effects).reason.as_deref(), Some("name it prices_of\nand say why"));
+}
+
+#[test]
+fn a_question_is_about_a_hunk_of_the_model() {
+    let mut diff = pane(140, 35, shop());
+    diff.explain("One query in place of many.");
+    let asked = |effects: Vec<PaneEffect>| match &effects[..] {
+        [PaneEffect::Run(Effect::Send(Command::Comment(_, comment)))] => Some((comment.file, comment.hunk)),
+        _ => None,
+    };
+    assert!(diff.offers(Action::Comment));
+    let about = asked(diff.line(LineFor::Comment, LineInput::Taken("why a map?"), 0));
+    assert_eq!(about, Some((0, 0)));
+    // The person adds a hunk above: the others are still what the model proposed.
+    let mine = format!("// mine\n{}", testing::CATALOG.1);
+    diff.edited(ProposalId(7), 0, Ok(mine.into_bytes()));
+    let page = diff.page.as_mut().expect("a page");
+    page.view.set_focus((0, 0));
+    assert!(!diff.offers(Action::Comment), "the model knows nothing of this hunk");
+    act(&mut diff, &[Action::NextHunk, Action::NextHunk]);
+    let about = asked(diff.line(LineFor::Comment, LineInput::Taken("why twenty?"), 0));
+    assert_eq!(about, Some((0, 1)));
+    let comment = crate::protocol::Comment { file: 0, hunk: 0, text: "why a map?".into() };
+    diff.apply(&EventBody::CommentAnswer(ProposalId(7), comment, "it is looked up by id".into()), 0);
+    let talk = |h: usize| -> Vec<String> {
+        let hunk = &diff.page.as_ref().expect("a page").view.files[0].hunks[h];
+        hunk.talk.iter().map(|talk| talk.text.clone()).collect()
+    };
+    assert_eq!(talk(1), ["why a map?", "it is looked up by id"]);
+    assert_eq!(talk(2), ["why twenty?"]);
+}
+
+#[test]
+fn permissions_are_undone_without_the_lines() {
+    let state = |text: &str, mode| State::File { bytes: Arc::from(text.as_bytes()), mode: Some(mode) };
+    let change = FileChange::new("run.sh", state("one\n", 0o644), state("two\n", 0o755), "write", &[]);
+    let mode = change.hunks.iter().position(|h| h.kind == crate::proposal::HunkKind::Mode).expect("a hunk of the mode");
+    let lines = 1 - mode;
+    assert_eq!(choices::without(&change, mode), state("two\n", 0o644));
+    assert_eq!(choices::without(&change, lines), state("one\n", 0o755));
 }

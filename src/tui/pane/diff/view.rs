@@ -110,8 +110,9 @@ impl View {
     pub fn replace(&mut self, file: usize, proposal: &Proposal) {
         let mut budget = align::BUDGET;
         if let (Some(old), Some(new)) = (self.files.get_mut(file), proposal.files.get(file)) {
-            let stale = old.stale;
-            *old = FileView { stale, ..FileView::new(new, proposal, &mut budget) };
+            let mut file = FileView { stale: old.stale, ..FileView::new(new, proposal, &mut budget) };
+            file.take_talk(old);
+            *old = file;
         }
         self.open.retain(|(f, _)| *f != file);
         if self.focus.is_some_and(|(f, h)| self.files.get(f).is_none_or(|v| h >= v.hunks.len())) {

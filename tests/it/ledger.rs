@@ -1,0 +1,78 @@
+//! What the screen knows of the session's changes and of its jobs.
+
+use std::sync::Arc;
+
+use nebula::protocol::*;
+use nebula::tui::app::Effect;
+
+use crate::scenes::*;
+
+fn archived() -> EventBody {
+    let changeset =
+        Changeset { id: "0199".into(), at: 0, cause: "cargo fmt".into(), by: "nebula".into(), files: Vec::new() };
+    EventBody::Archived(changeset)
+}
+
+/// A session in which something was said: before that there is no ledger.
+fn open(stage: &mut Stage) {
+    stage.tell(opened(status()));
+    stage.item(Item::User { text: "Format it.".into(), at: 0, attached: Vec::new() });
+}
+
+fn asked(stage: &Stage) -> usize {
+    let asks = |e: &&Effect| matches!(e, Effect::Send(Command::Ask(_, Query::SessionDiff)));
+    stage.effects.iter().filter(asks).count()
+}
+
+#[test]
+fn what_a_command_changed_is_counted() {
+    let mut stage = Stage::new(140, 50, "dark");
+    open(&mut stage);
+    assert!(stage.text().contains("changed nothing"), "{}", stage.text());
+    stage.tell(archived());
+    assert_eq!(asked(&stage), 1);
+    let files = proposal().files.len();
+    stage.answer(|q| *q == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
+    assert!(stage.text().contains(&format!("changed {files} files")), "{}", stage.text());
+    // What cannot be told is not told as nothing.
+    stage.tell(archived());
+    stage.answer(|q| *q == Query::SessionDiff, Listing::Failed("the archive cannot be read".into()));
+    let shown = stage.text();
+    assert!(!shown.contains(" changed ") && shown.contains("the archive cannot be read"), "{shown}");
+}
+
+#[test]
+fn a_new_session_shows_nothing_of_the_one_before() {
+    let mut stage = Stage::new(140, 50, "dark");
+    open(&mut stage);
+    stage.tell(archived());
+    stage.tell(archived());
+    open(&mut stage);
+    stage.answer(|q| *q == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
+    assert!(stage.text().contains("changed nothing"), "{}", stage.text());
+    assert_eq!(asked(&stage), 1, "nothing is asked on behalf of the old session");
+}
+
+#[test]
+fn leaving_names_the_jobs_that_end_with_it() {
+    let jobs = |jobs| EventBody::Status(Status { jobs, ..status() });
+    let mut stage = Stage::new(140, 50, "dark");
+    stage.tell(opened(status()));
+    stage.tell(jobs(2));
+    stage.keys("<ctrl-c>");
+    assert!(stage.text().contains("2 jobs end with nebula"), "{}", stage.text());
+    let quits = |stage: &Stage| stage.effects.iter().any(|e| matches!(e, Effect::Quit(_)));
+    let quit = |stage: &mut Stage| stage.keys("/quit<enter>");
+    quit(&mut stage);
+    assert!(!quits(&stage) && stage.text().contains("2 jobs end with nebula"), "{}", stage.text());
+    // Another job is another question, and so is the same number of new ones.
+    stage.tell(jobs(3));
+    quit(&mut stage);
+    assert!(!quits(&stage) && stage.text().contains("3 jobs end with nebula"), "{}", stage.text());
+    stage.tell(jobs(0));
+    stage.tell(jobs(3));
+    quit(&mut stage);
+    assert!(!quits(&stage), "{}", stage.text());
+    quit(&mut stage);
+    assert!(quits(&stage));
+}
