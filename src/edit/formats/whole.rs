@@ -247,8 +247,31 @@ fn whole(path: &str, content: &str, complete: bool) -> Edit {
     Edit { whole: complete, ..edit }
 }
 
+/// Adds the edit that a closed block of code is, if it is the text of a file in play. `path` is the one that stands near
+/// it, `titled`: right above it or in its opening line.
+pub(in crate::edit) fn from_code(
+    content: &str,
+    fence: &Fence,
+    path: Option<&str>,
+    titled: bool,
+    ctx: &mut ReaderContext,
+) {
+    let may_quote = !matches!(ctx.expected, None | Some(Format::WHOLE));
+    let inner = inner_file(content, &ctx.known).filter(|_| !may_quote);
+    // Where the file has such fences itself, it is not certain that the block holds all of it.
+    let named = |k: &KnownFile| path.is_none_or(|p| paths::same_path(p, &k.path));
+    if let Some((path, inner)) = inner {
+        emit(&path, inner, true, ctx);
+    } else if let Some((file, nearly_all)) = resembled(content, fence, ctx, named) {
+        // A model that has tools for its changes may only quote the file, or a part of it.
+        let asked = ctx.expected != Some(Format::TOOLS);
+        let path = file.path.clone();
+        emit(&path, content, asked || (nearly_all && titled), ctx);
+    }
+}
+
 /// Adds the edit that gives a file this text, at once.
-pub(in crate::edit) fn emit(path: &str, content: &str, complete: bool, ctx: &mut ReaderContext) {
+fn emit(path: &str, content: &str, complete: bool, ctx: &mut ReaderContext) {
     let id = ctx.start(Format::WHOLE);
     ctx.grew(id, EditPart::Path, path);
     ctx.grew(id, EditPart::New, content);
@@ -256,25 +279,42 @@ pub(in crate::edit) fn emit(path: &str, content: &str, complete: bool, ctx: &mut
 }
 
 /// Returns the file in play and its text in a block that repeats the instructions first: under the file's path a fence
-/// of its own opens.
-pub(in crate::edit) fn inner_file<'t>(content: &'t str, known: &[KnownFile]) -> Option<(String, &'t str)> {
+/// of its own opens, and nothing follows its end. A diff is no text of a file.
+fn inner_file<'t>(content: &'t str, known: &[KnownFile]) -> Option<(String, &'t str)> {
     let mut above: Option<String> = None;
     let mut at = 0;
     for line in content.split_inclusive('\n') {
         at += line.len();
-        let opens = Fence::open(line.trim_end()).is_some_and(|f| !f.info.is_empty());
-        match above.take() {
-            Some(path) if opens && !content[at..].trim().is_empty() => return Some((path, &content[at..])),
+        let fence = Fence::open(line.trim_end()).filter(|f| !f.info.is_empty());
+        match (above.take(), fence) {
+            (Some(path), Some(fence)) if !content[at..].trim().is_empty() => {
+                return inner_text(&content[at..], &fence).map(|text| (path, text));
+            }
             _ => above = paths::path_line(line, known).filter(|p| known.iter().any(|k| paths::same_path(p, &k.path))),
         }
     }
     None
 }
 
+/// Returns the text inside a fence, where nothing follows it.
+fn inner_text<'t>(text: &'t str, fence: &Fence) -> Option<&'t str> {
+    if matches!(fence.language().as_str(), "diff" | "patch") {
+        return None;
+    }
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if fence.closed_by(line.trim_end()) {
+            return text[at + line.len()..].trim().is_empty().then_some(&text[..at]);
+        }
+        at += line.len();
+    }
+    Some(text)
+}
+
 /// Returns the one file in play whose new text a fenced block is, although nothing says so. And whether it is hardly a
 /// part of it that is quoted: it holds nearly all lines. A file that holds such fences itself is none: it is not
 /// certain that the block holds all of it.
-pub(in crate::edit) fn resembled<'c>(
+fn resembled<'c>(
     content: &str,
     fence: &Fence,
     ctx: &'c ReaderContext,

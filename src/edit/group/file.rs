@@ -206,8 +206,11 @@ impl File {
                 if new == *text {
                     return Ok(EditStatus::Same);
                 }
-                if let Some(part) = part_of(text, &mut new) {
+                if let Some(part) = part_of(text, &mut new, edit.format) {
                     found = PlaceMatch { rung: Rung::Inexact, detail: Some(part) };
+                }
+                if new == *text {
+                    return Ok(EditStatus::Same);
                 }
                 (*encoding, new)
             }
@@ -302,13 +305,16 @@ impl File {
     }
 }
 
-/// Returns what makes it doubtful that `new` is all of the file: it leaves out most definitions. Where it is one
-/// definition of the file, it takes the place of that one.
-fn part_of(old: &str, new: &mut String) -> Option<String> {
+/// Returns what makes it doubtful that `new` is all of the file: it leaves out most definitions. Where a file written as
+/// text is one definition of the file, it takes the place of that one; a call that overwrites a file says what it means.
+fn part_of(old: &str, new: &mut String, format: Format) -> Option<String> {
     let (lost, of) = place::lost_definitions(old, new)?;
-    if let Some((range, name)) = place::same_definition(old, new) {
+    if format == Format::WHOLE
+        && let Some((range, name)) = place::same_definition(old, new)
+    {
         let what = format!("taken as the new text of {name} alone");
-        let replaced = place::spliced(old, &[place::Splice { range, new: new.trim_matches('\n').to_string() }]);
+        let part = new.trim_matches(['\r', '\n']).to_string();
+        let replaced = place::spliced(old, &[place::Splice { range, new: part }]);
         *new = replaced;
         return Some(what);
     }

@@ -1,6 +1,7 @@
 //! Guards around a whole new text for a file that exists: small models hand over a part of a file as if it were all of
 //! it.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::edit::lines::Lines;
@@ -16,7 +17,8 @@ struct Definition<'t> {
 /// Returns whether a new text loses at least half of the definitions of the old one: how many, of how many.
 pub(in crate::edit) fn lost_definitions(old: &str, new: &str) -> Option<(usize, usize)> {
     let (before, after) = (definitions(&Lines::new(old)), definitions(&Lines::new(new)));
-    let kept = before.iter().filter(|b| after.iter().any(|a| a.name == b.name)).count();
+    let names: HashSet<&str> = after.iter().map(|a| a.name).collect();
+    let kept = before.iter().filter(|b| names.contains(b.name)).count();
     let most = |n: usize| n * 2 <= before.len();
     (before.len() >= 2 && most(kept) && most(after.len())).then_some((before.len() - kept, before.len()))
 }
@@ -36,6 +38,9 @@ pub(in crate::edit) fn same_definition<'n>(file: &str, new: &'n str) -> Option<(
         return None;
     }
     let mut lines = extent(&hay, there);
+    if !ends_there(&hay, &lines, there) {
+        return None;
+    }
     // Lines directly above it in both belong to it.
     let above = (0..first.line).filter(|i| !part.content(*i).trim().is_empty()).count();
     let decorated = |n: usize| there.line >= n && (there.line - n..there.line).all(|i| is_decoration(hay.content(i)));
@@ -61,6 +66,22 @@ fn extent(lines: &Lines, definition: &Definition) -> Range<usize> {
         }
     }
     definition.line..end
+}
+
+/// Returns whether a definition is over after these lines. It goes on where a line that is indented no further belongs to
+/// it: `where`, the text of a string over several lines.
+fn ends_there(lines: &Lines, extent: &Range<usize>, definition: &Definition) -> bool {
+    let text: Vec<&str> = extent.clone().map(|at| lines.content(at)).collect();
+    let is_open = |mark: &str| text.iter().map(|line| line.matches(mark).count()).sum::<usize>() % 2 == 1;
+    if ["\"\"\"", "'''", "`"].into_iter().any(is_open) {
+        return false;
+    }
+    if extent.end >= lines.len() {
+        return true;
+    }
+    let line = lines.content(extent.end);
+    let closes_around = indent(line).len() < definition.indent && line.trim_start().starts_with(['}', ')', ']']);
+    is_decoration(line) || closes_around || defined(line).is_some()
 }
 
 fn last_line(lines: &Lines) -> usize {
@@ -156,5 +177,16 @@ mod tests {
         let rust = "fn a() {\n    1\n}\n\npub fn b(\n    x: u8,\n) {\n    2\n}\n";
         let (range, _) = same_definition(rust, "pub fn b(x: u8) {\n    3\n}\n").unwrap();
         assert_eq!(&rust[range], "pub fn b(\n    x: u8,\n) {\n    2\n}");
+    }
+
+    #[test]
+    fn a_definition_that_goes_on_at_its_own_indentation_is_not_cut() {
+        let rust = "fn a() {\n    1\n}\n\nfn b<T>(x: T) -> u8\nwhere\n    T: Copy,\n{\n    2\n}\n";
+        assert!(same_definition(rust, "fn b(x: u8) -> u8 {\n    3\n}\n").is_none());
+        let python = "def a():\n    return 1\n\ndef b():\n    \"\"\"Says\n\nmore\n    \"\"\"\n    return 2\n";
+        assert!(same_definition(python, "def b():\n    return 3\n").is_none());
+        let inner = "mod m {\n    fn a() {\n        1\n    }\n    fn b() {\n        2\n    }\n}\n";
+        let (range, _) = same_definition(inner, "    fn b() {\n        3\n    }\n").unwrap();
+        assert_eq!(&inner[range], "    fn b() {\n        2\n    }");
     }
 }

@@ -5,8 +5,7 @@ use super::call::{Call, Named, Python};
 use super::context::ReaderContext;
 use super::fence::{Around, Contents};
 use super::input::{Input, Line};
-use super::paths::{self, same_path};
-use super::pieces::KnownFile;
+use super::paths;
 use super::reader::{Beginning, Next, ReadFrom};
 use super::starts::{self, Fence, HEAD, char_floor, head};
 use super::tags::{Tag, tag};
@@ -32,6 +31,8 @@ pub(super) struct Text {
     said: String,
     saying: String,
     fence: Option<OpenFence>,
+    /// A fence around a path and the file's own fence, until its closing line.
+    ignored: Option<Fence>,
 }
 
 #[derive(Debug)]
@@ -234,6 +235,10 @@ impl Text {
             None => return Next::Wait,
             Some(false) => {}
         }
+        if self.heading.is_none() && self.ignored.take_if(|outer| outer.closed_by(text)).is_some() {
+            input.skip(line.next);
+            return Next::Again;
+        }
         if let Some(fence) = Fence::open(text) {
             return self.fence(fence, line, input, ctx);
         }
@@ -324,7 +329,9 @@ impl Text {
     fn fence(&mut self, fence: Fence, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         // A fence around a path and the file's own fence is nothing but that, and its indentation is the inner one's.
         let outer = self.fence.take_if(|_| self.heading.is_some() && !fence.info.is_empty());
-        let fence = outer.and_then(|_| Fence::open(&input.rest()[..line.content])).unwrap_or(fence);
+        let inner = outer.as_ref().and_then(|_| Fence::open(&input.rest()[..line.content]));
+        self.ignored = outer.map(|outer| outer.fence).or(self.ignored.take());
+        let fence = inner.unwrap_or(fence);
         if self.fence.is_some() {
             // A model that opens its fence twice closes it once.
             input.skip(line.next);
@@ -405,16 +412,7 @@ impl Text {
                     let lines = content.split_inclusive('\n');
                     content = lines.map(|line| starts::dedented(line, fence.indent)).collect();
                 }
-                // Where the file has such fences itself, it is not certain that the block holds all of it.
-                let named = |k: &KnownFile| path.as_deref().is_none_or(|p| same_path(p, &k.path));
-                if let Some((path, inner)) = whole::inner_file(&content, &ctx.known) {
-                    whole::emit(&path, inner, true, ctx);
-                } else if let Some((file, nearly_all)) = whole::resembled(&content, &fence, ctx, named) {
-                    // A model that has tools for its changes may only quote the file, or a part of it.
-                    let asked = ctx.expected != Some(Format::TOOLS);
-                    let path = file.path.clone();
-                    whole::emit(&path, &content, asked || (nearly_all && titled), ctx);
-                }
+                whole::from_code(&content, &fence, path.as_deref(), titled, ctx);
             }
             Holds::Edits(true) => {
                 self.flush(ctx);
