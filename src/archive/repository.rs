@@ -1,6 +1,6 @@
 //! The repository is one unit: a restore brings back all of its files or none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use crate::git;
@@ -13,36 +13,49 @@ fn is_in(path: &str) -> bool {
 
 /// Leaves the repository as it is where not all of its files can come back: half of it would be none.
 pub(super) fn all_or_none(workspace: &Workspace, previews: &mut [RestorePreview], files: &mut Vec<FileChange>) {
-    let stays = |preview: &&RestorePreview| match preview.status {
-        RestoreStatus::Restore(_) | RestoreStatus::Equal => false,
-        RestoreStatus::Foreign { choice, .. } => choice != Some(ForeignChoice::TakeOld),
-        RestoreStatus::NotArchived(_) => true,
-    };
-    let changed = previews.iter().filter(|preview| is_in(&preview.path)).find(stays);
-    let why = match changed {
-        Some(preview) => Some(format!("{} was changed by someone else", preview.path)),
-        None if workspace.root().join(".git/index.lock").exists() => Some("git is at work in it".to_string()),
-        None => missing_object(workspace, files),
-    };
-    let Some(why) = why.filter(|_| files.iter().any(|file| is_in(&file.path))) else { return };
-    files.retain(|file| !is_in(&file.path));
-    for preview in previews.iter_mut().filter(|preview| is_in(&preview.path)) {
-        if let RestoreStatus::Restore(_) = preview.status {
-            preview.status = RestoreStatus::NotArchived(format!("the repository stays: {why}"));
-        }
+    if !files.iter().any(|file| is_in(&file.path)) {
+        return;
+    }
+    let reason = previews.iter().filter(|preview| is_in(&preview.path)).find_map(stays);
+    let reason = reason.or_else(|| is_locked(workspace, files)).or_else(|| missing_object(workspace, files));
+    let Some(why) = reason else { return };
+    let dropped: HashSet<String> = files.extract_if(.., |file| is_in(&file.path)).map(|file| file.path).collect();
+    for preview in previews.iter_mut().filter(|preview| dropped.contains(&preview.path)) {
+        preview.status = RestoreStatus::Refused(format!("the repository stays: {why}"));
     }
 }
 
-/// Returns why refs that come back would lead nowhere; none: what they name is there, or comes back with them.
+/// Returns why a file does not come back as it was; `None` if it does.
+fn stays(preview: &RestorePreview) -> Option<String> {
+    let path = &preview.path;
+    match &preview.status {
+        RestoreStatus::Restore(_) | RestoreStatus::Equal => None,
+        RestoreStatus::Foreign { choice: Some(ForeignChoice::TakeOld), .. } => None,
+        RestoreStatus::Foreign { choice: Some(ForeignChoice::Merge), .. } => {
+            Some(format!("{path} can only be kept or taken as a whole"))
+        }
+        RestoreStatus::Foreign { .. } => Some(format!("{path} was changed by someone else")),
+        RestoreStatus::NotArchived(why) | RestoreStatus::Refused(why) => Some(format!("{path}: {why}")),
+    }
+}
+
+/// Returns why git may be at work in the repository. A lock that the restore itself removes is one that a command left.
+fn is_locked(workspace: &Workspace, files: &[FileChange]) -> Option<String> {
+    const LOCK: &str = ".git/index.lock";
+    let goes = files.iter().any(|file| file.path == LOCK && file.after.is_absent());
+    (!goes && workspace.root().join(LOCK).exists())
+        .then(|| format!("{LOCK} exists: wait for git to end, or delete it if none is running"))
+}
+
+/// Returns why restored refs would name missing objects; `None` if none does.
 fn missing_object(workspace: &Workspace, files: &[FileChange]) -> Option<String> {
-    let comes_back = |object: &String| {
-        let path = format!(".git/objects/{}/{}", &object[..2], &object[2..]);
-        files.iter().any(|file| file.path == path)
-    };
+    let restored: HashSet<&str> =
+        files.iter().filter(|file| !file.after.is_absent()).map(|file| file.path.as_str()).collect();
+    let comes_back =
+        |object: &String| restored.contains(format!(".git/objects/{}/{}", &object[..2], &object[2..]).as_str());
     let refs = files.iter().filter(|file| is_ref(&file.path)).filter_map(|file| file.after.text());
     let named: BTreeSet<String> = refs.flat_map(objects_in).filter(|object| !comes_back(object)).collect();
-    let packs = files.iter().any(|file| file.path.starts_with(".git/objects/pack/"));
-    if named.is_empty() || packs {
+    if named.is_empty() || restored.iter().any(|path| path.starts_with(".git/objects/pack/")) {
         return None;
     }
     let named: Vec<String> = named.into_iter().collect();
@@ -55,7 +68,7 @@ fn missing_object(workspace: &Workspace, files: &[FileChange]) -> Option<String>
 /// How long git may take to look for objects.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Whether a file of the repository says where a branch stands.
+/// Returns whether a file of the repository says where a branch stands.
 fn is_ref(path: &str) -> bool {
     path == ".git/HEAD" || path == ".git/packed-refs" || path.starts_with(".git/refs/")
 }
@@ -69,6 +82,68 @@ fn objects_in(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use crate::proposal::{Counts, State};
+
+    /// Returns a change of a file of the repository; `None`: it is removed.
+    fn change(path: &str, after: Option<&str>) -> FileChange {
+        let after = after.map_or(State::Absent, |text| State::File { bytes: text.as_bytes().into(), mode: None });
+        FileChange::new(path, State::File { bytes: (*b"now").into(), mode: None }, after, "undo", &[])
+    }
+
+    /// Returns the words for each preview after all or none of the repository was chosen.
+    fn words(root: &std::path::Path, statuses: &[(&str, RestoreStatus)], files: &[FileChange]) -> (Vec<String>, usize) {
+        let workspace = Workspace::open(root).expect("open");
+        let preview =
+            |(path, status): &(&str, RestoreStatus)| RestorePreview { path: path.to_string(), status: status.clone() };
+        let (mut previews, mut files) = (statuses.iter().map(preview).collect::<Vec<_>>(), files.to_vec());
+        all_or_none(&workspace, &mut previews, &mut files);
+        let word = |preview: RestorePreview| match preview.status {
+            RestoreStatus::Refused(why) => why,
+            RestoreStatus::Restore(_) => "restore".into(),
+            other => format!("{other:?}"),
+        };
+        (previews.into_iter().map(word).collect(), files.len())
+    }
+
+    #[test]
+    fn the_repository_comes_back_as_a_whole_or_says_why_not() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(dir.path().join(".git")).expect("made");
+        let restore = || RestoreStatus::Restore(Counts::default());
+        let take = RestoreStatus::Foreign {
+            at: None,
+            counts: Counts::default(),
+            choice: Some(ForeignChoice::TakeOld),
+            conflicts: None,
+        };
+        let config = change(".git/config", Some("then"));
+        let lost = RestoreStatus::NotArchived("its version is gone".into());
+        let why = "the repository stays: .git/HEAD: its version is gone";
+        let all = [("a.txt", restore()), (".git/config", take), (".git/HEAD", lost)];
+        let (told, left) = words(dir.path(), &all, &[change("a.txt", Some("1")), config.clone()]);
+        assert_eq!((told[0].as_str(), told[1].as_str(), left), ("restore", why, 1));
+
+        // A lock that the command itself left is removed with what it did; any other one may be in use.
+        std::fs::write(dir.path().join(".git/index.lock"), "").expect("written");
+        let both = [(".git/config", restore()), (".git/index.lock", restore())];
+        let (told, left) = words(dir.path(), &both, &[config.clone(), change(".git/index.lock", None)]);
+        assert_eq!((told, left), (vec!["restore".to_string(); 2], 2));
+        let (told, left) = words(dir.path(), &both[..1], &[config]);
+        assert!(told[0].contains("delete it if none is running") && left == 0, "{told:?}");
+    }
+
+    #[test]
+    fn an_object_that_the_restore_removes_does_not_come_back() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(dir.path().join(".git")).expect("made");
+        let object = "ab".repeat(20);
+        let file = format!(".git/objects/ab/{}", "ab".repeat(19));
+        let refers = change(".git/refs/heads/main", Some(&format!("{object}\n")));
+        let workspace = Workspace::open(dir.path()).expect("open");
+        assert_eq!(missing_object(&workspace, &[refers.clone(), change(&file, Some("x"))]), None);
+        assert!(missing_object(&workspace, &[refers, change(&file, None)]).is_some());
+    }
 
     #[test]
     fn objects_are_read_out_of_refs() {

@@ -42,4 +42,6 @@ pub enum RestoreStatus {
     },
     /// Has no archived state, and why.
     NotArchived(String),
+    /// Stays as it is although it has an archived state, and why.
+    Refused(String),
 }

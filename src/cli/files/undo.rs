@@ -172,7 +172,8 @@ impl ArchiveCommands<'_> {
     fn nothing_to_do(&mut self, restoration: &Restoration, ask: &AskArgs) -> Result<u8> {
         self.report(None, &restoration.previews, &BTreeSet::new(), ask.json)?;
         let is_left = |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. });
-        let is_missing = |f: &RestorePreview| matches!(f.status, RestoreStatus::NotArchived(_));
+        let is_missing =
+            |f: &RestorePreview| matches!(f.status, RestoreStatus::NotArchived(_) | RestoreStatus::Refused(_));
         if restoration.previews.iter().any(|f| is_left(&f)) {
             return self.left(&restoration.previews, &BTreeSet::new(), true);
         }
@@ -251,6 +252,7 @@ fn word(status: &RestoreStatus) -> &'static str {
         RestoreStatus::Equal => "equal",
         RestoreStatus::Foreign { .. } => "foreign",
         RestoreStatus::NotArchived(_) => "missing",
+        RestoreStatus::Refused(_) => "refused",
     }
 }
 
@@ -265,6 +267,7 @@ fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
             ('!', "changed outside nebula", detail.join("  "))
         }
         RestoreStatus::NotArchived(why) => ('⊘', "not archived", why.clone()),
+        RestoreStatus::Refused(why) => ('⊘', "not restored", why.clone()),
     }
 }
 

@@ -32,6 +32,7 @@ messages! {
     nothing_restored: "nothing was restored", "何も復元しませんでした";
     not_written_yet(files): "{files}, nothing is written yet", "{files}、まだ何も書き込んでいません";
     will_restore: "will restore", "復元します";
+    not_restored: "not restored", "復元しません";
     already_equal: "already equal", "すでに同じです";
     not_archived: "not archived", "アーカイブなし";
     kept: "kept as it is", "現在のまま残します";

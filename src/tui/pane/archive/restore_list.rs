@@ -208,6 +208,9 @@ impl RestoreList {
             RestoreStatus::NotArchived(why) => {
                 (look.glyphs.refused, Role::Dim, say::not_archived().into(), Role::Dim, None, why.clone())
             }
+            RestoreStatus::Refused(why) => {
+                (look.glyphs.refused, Role::Attention, say::not_restored().into(), Role::Text, None, why.clone())
+            }
             RestoreStatus::Foreign { at, counts, choice, .. } => {
                 let words = match choice {
                     None => say::foreign(),
