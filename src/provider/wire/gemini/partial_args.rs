@@ -12,12 +12,18 @@ pub(super) struct GrowingCall {
     /// The signature of the part, as it came.
     signature: Option<String>,
     args: Value,
+    /// How many places were made in them.
+    made: usize,
+    /// More were asked for than are made: the call has no arguments.
+    too_large: bool,
 }
 
 /// Arguments nested deeper are nobody's.
 const DEEPEST: usize = 32;
 /// A list of arguments is at most so long.
 const LONGEST: usize = 4_096;
+/// All arguments of a call have at most so many places.
+const MOST: usize = 16_384;
 
 impl GrowingCall {
     /// Takes in what a chunk says of the call.
@@ -38,7 +44,7 @@ impl GrowingCall {
 
     /// The part as it would have come at once.
     pub fn json(&self) -> String {
-        let args = if self.args.is_object() { self.args.clone() } else { json!({}) };
+        let args = if self.args.is_object() && !self.too_large { self.args.clone() } else { json!({}) };
         let mut call = json!({"name": self.name, "args": args});
         if let Some(id) = &self.id {
             call["id"] = id.as_str().into();
@@ -51,7 +57,10 @@ impl GrowingCall {
 
     fn piece(&mut self, piece: &Value) {
         let Some(path) = piece["jsonPath"].as_str().and_then(steps) else { return };
-        let Some(place) = place(&mut self.args, &path) else { return };
+        let Some(place) = place(&mut self.args, &path, &mut self.made) else {
+            self.too_large |= self.made > MOST;
+            return;
+        };
         let new = ["stringValue", "numberValue", "boolValue", "nullValue"].iter().find_map(|name| {
             let value = piece.get(*name)?;
             Some(if *name == "nullValue" { Value::Null } else { value.clone() })
@@ -103,28 +112,37 @@ fn steps(path: &str) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// The value at a place, made where it is not there yet.
-fn place<'a>(value: &'a mut Value, path: &[Step]) -> Option<&'a mut Value> {
+/// Returns the value at a place, made where it is not there yet. `made` counts what was made; none beyond [`MOST`].
+fn place<'a>(value: &'a mut Value, path: &[Step], made: &mut usize) -> Option<&'a mut Value> {
     let Some((step, rest)) = path.split_first() else { return Some(value) };
     let inner = match step {
         Step::Field(name) => {
             if !value.is_object() {
                 *value = Map::new().into();
             }
-            value.as_object_mut()?.entry(name.as_str()).or_insert(Value::Null)
+            let object = value.as_object_mut()?;
+            *made += usize::from(!object.contains_key(name));
+            if *made > MOST {
+                return None;
+            }
+            object.entry(name.as_str()).or_insert(Value::Null)
         }
         Step::Index(at) => {
             if !value.is_array() {
                 *value = Vec::<Value>::new().into();
             }
             let list = value.as_array_mut()?;
+            *made += (at + 1).saturating_sub(list.len());
+            if *made > MOST {
+                return None;
+            }
             if list.len() <= *at {
                 list.resize(at + 1, Value::Null);
             }
             &mut list[*at]
         }
     };
-    place(inner, rest)
+    place(inner, rest, made)
 }
 
 #[cfg(test)]
@@ -154,6 +172,17 @@ mod tests {
         ]);
         let args = json!({"path": "src/a.rs", "edits": [null, {"a b": {"n": 2}}], "all": true, "none": null});
         assert_eq!(got, json!({"functionCall": {"name": "edit", "id": "7", "args": args}, "thoughtSignature": "s=="}));
+    }
+
+    #[test]
+    fn no_more_places_are_made_than_a_call_can_need() {
+        let deep = format!("$.a{}", "[4095]".repeat(31));
+        let many: Vec<Value> =
+            (0..4).map(|at| json!({"jsonPath": format!("$.a[{at}][4095]"), "stringValue": "x"})).collect();
+        for pieces in [vec![json!({"jsonPath": deep, "stringValue": "x"})], many] {
+            let got = grown(&[json!({"functionCall": {"name": "f", "partialArgs": pieces}})]);
+            assert_eq!(got["functionCall"]["args"], json!({}));
+        }
     }
 
     #[test]

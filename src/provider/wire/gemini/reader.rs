@@ -90,7 +90,11 @@ impl Reader for GeminiReader {
     }
 
     fn finish(&mut self, out: &mut Vec<Delta>) {
-        self.close_call(out);
+        match self.end {
+            Some(EndReason::Stop | EndReason::Other) => self.close_call(out),
+            // A call that broke off is not made with the arguments that arrived.
+            _ => self.growing = None,
+        }
         let end = self.end.unwrap_or(EndReason::Other);
         if let Some(why) = self.why.take() {
             out.push(Delta::Notice(why));
@@ -234,4 +238,38 @@ fn usage(told: &Value) -> Option<Usage> {
         ..Usage::default()
     };
     Some(usage.consistent())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns how an answer ends in the middle of a call, and whether the call is made.
+    fn ended(reason: &str) -> (bool, Option<EndReason>) {
+        let mut reader = GeminiReader::new(1);
+        let mut out = Vec::new();
+        for data in [
+            r#"{"candidates": [{"content": {"parts": [{"functionCall": {"name": "writeFile", "willContinue": true,
+                "partialArgs": [{"jsonPath": "$.content", "stringValue": "half of"}]}}]}}]}"#
+                .to_string(),
+            format!(r#"{{"candidates": [{{"finishReason": "{reason}"}}]}}"#),
+        ] {
+            reader.take(&Event { data: data.into(), ..Event::default() }, &mut out).expect("a chunk");
+        }
+        reader.finish(&mut out);
+        let end = out.iter().find_map(|delta| if let Delta::End(end) = delta { Some(*end) } else { None });
+        (out.iter().any(|delta| matches!(delta, Delta::Call { .. })), end)
+    }
+
+    #[test]
+    fn a_call_that_breaks_off_is_not_made() {
+        assert_eq!(ended("STOP"), (true, Some(EndReason::Calls)));
+        for (reason, end) in [
+            ("MAX_TOKENS", EndReason::Length),
+            ("SAFETY", EndReason::Filter),
+            ("MALFORMED_FUNCTION_CALL", EndReason::Malformed),
+        ] {
+            assert_eq!(ended(reason), (false, Some(end)), "{reason}");
+        }
+    }
 }
