@@ -1,31 +1,9 @@
 //! From the configuration to what a provider needs: URL, key, headers.
 
-use super::key_use::{KeyUse, is_loopback};
+use super::key_use::{KeyUse, Secret, is_loopback};
 use super::paths::Env;
 use super::proxy;
 use super::values::Config;
-
-/// A key. It is in no `Debug` output; only [`Secret::reveal`] shows it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Hides `text`.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// Returns the key itself, for the one header it belongs in.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("…")
-    }
-}
 
 /// Where a model is and how to be let in.
 #[derive(Clone, PartialEq, Eq, Default)]

@@ -1,4 +1,4 @@
-//! A use of a key: its variable and the server it goes to; and which variables a workspace may name.
+//! Keys: one, where it may go, and which variables a workspace may name.
 
 use std::net::IpAddr;
 
@@ -17,6 +17,39 @@ impl KeyUse {
     pub(super) fn new(variable: &str, url: &str) -> Self {
         KeyUse { variable: variable.into(), server: server(url) }
     }
+}
+
+/// A key. It is in no `Debug` output; only [`Secret::reveal`] shows it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Hides `text`.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Returns the key itself, for the one header it belongs in.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("…")
+    }
+}
+
+/// A key that is kept.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoredKey {
+    /// The provider by name.
+    pub provider: String,
+    /// The server, as in [`KeyUse`].
+    pub server: String,
+    /// Empty: the person connected this server without a key.
+    pub key: Secret,
 }
 
 /// Returns what a URL begins with, up to its path. Two that are equal lead to one server.

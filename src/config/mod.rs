@@ -23,10 +23,10 @@ pub mod size;
 mod stored_keys;
 mod values;
 
-pub use connection::{Connection, DEFAULT_MODEL, Secret};
+pub use connection::{Connection, DEFAULT_MODEL};
 pub use file::Error;
 pub use kept_files::{last_request, model_cache};
-pub use key_use::{KeyUse, is_loopback};
+pub use key_use::{KeyUse, Secret, is_loopback};
 pub use keys::{EFFORTS, FORMATS, PROVIDERS, WIRES};
 pub use layers::ValueSource;
 pub use paths::{Env, Paths, workspace_config};

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::key_use::KeyUse;
+use super::key_use::{KeyUse, StoredKey};
 use super::layers::{ValueSource, bytes, count, text, text_by_name, texts};
 use super::paths::{Env, Paths};
 use super::price::Price;
 use super::shell::ShellConfig;
-use super::stored_keys::credentials::StoredKey;
 
 /// The values in force.
 #[derive(Clone, PartialEq)]

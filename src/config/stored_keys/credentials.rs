@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::config::connection::{Connection, Secret, built_in, own_wire};
+use crate::config::connection::{Connection, built_in, own_wire};
 use crate::config::file::{self, Error};
-use crate::config::key_use::server;
+use crate::config::key_use::{Secret, StoredKey, server};
 use crate::config::keys::PROVIDERS;
 use crate::config::paths::Paths;
 use crate::config::proxy;
@@ -16,15 +16,6 @@ use crate::config::values::Config;
 /// Returns where the keys are kept.
 fn path(paths: &Paths) -> Option<PathBuf> {
     paths.own("credentials.json")
-}
-
-/// A key that is kept.
-#[derive(Clone, PartialEq, Eq)]
-pub struct StoredKey {
-    provider: String,
-    server: String,
-    /// Empty: the person connected this server without a key.
-    key: Secret,
 }
 
 /// Returns the keys that are kept: none where others can read the file, or it is not what was written.
