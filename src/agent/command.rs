@@ -22,6 +22,8 @@ pub struct Finished {
     pub output: String,
     /// Whether it ended well.
     pub ok: bool,
+    /// The changeset of what it changed.
+    pub changeset: Option<String>,
 }
 
 /// Starts a command.
@@ -80,15 +82,16 @@ pub async fn finish(
     report.notes.extend(note);
     let output = command.running.output().for_model(&command.id);
     let changeset = result.changeset.map(|id| id.to_string());
+    let stored = changeset.clone();
     let ended = Arc::clone(&command);
     // What fails in it fails the listing of this command alone.
-    let _ = tokio::task::spawn_blocking(move || ended.keep_record(changeset)).await;
+    let _ = tokio::task::spawn_blocking(move || ended.keep_record(stored)).await;
     if command.running.progress().is_over() {
         command.set_told();
     }
     context.tell_status().await;
     let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
-    Finished { report, output, ok }
+    Finished { report, output, ok, changeset }
 }
 
 /// Seals every job's changes so far, so that changesets stand in the order in which things happened.

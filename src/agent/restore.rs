@@ -12,11 +12,12 @@ use crate::agent::execute_proposal::{Approver, ProposalResult, execute_proposal}
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
+use crate::agent::session::records::sha;
 use crate::agent::session::transcript;
 use crate::archive::{Choices, Restoration};
-use crate::memory::{Cause, ChangesetRecord};
+use crate::memory::{Cause, ChangesetRecord, Written};
 use crate::messages::agent as say;
-use crate::proposal::{FileChange, ForeignChoice, Proposal, RestoreStatus, State, merge};
+use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, State, merge};
 use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 
@@ -201,7 +202,8 @@ fn without(context: &SessionContext, scope: &RestoreScope) -> Result<Option<Prop
     Ok((!files.is_empty()).then(|| Proposal { id: context.events.proposal(), title, files }))
 }
 
-/// Returns a file as it is, and as it would be without what made these versions of it old.
+/// Returns a file as it is, and as it would be without what made these versions of it old. What the person changed since
+/// stays; `None` where that cannot be told apart: other versions lie between them, or nebula did not keep what it wrote.
 fn file_without(context: &SessionContext, path: &str, ids: &[&str]) -> Result<Option<(State, State)>, String> {
     let (archive, workspace) = (&context.services.archive, &context.services.workspace);
     let versions = archive.versions(path).map_err(|e| e.to_string())?;
@@ -209,10 +211,23 @@ fn file_without(context: &SessionContext, path: &str, ids: &[&str]) -> Result<Op
     let (Some(first), Some(last)) = (versions.iter().position(mine), versions.iter().rposition(mine)) else {
         return Ok(None);
     };
+    if !versions[first..=last].iter().all(mine) {
+        return Ok(None);
+    }
     let now = workspace.read_whole(path).map_err(|e| e.to_string())?.state;
     let show = |at: usize| archive.show(&versions[at]).map_err(|e| e.to_string());
     let before = show(first)?;
-    let wrote = if last + 1 < versions.len() { show(last + 1)? } else { now.clone() };
+    let wrote = match versions.get(last + 1) {
+        Some(_) => show(last + 1)?,
+        None => {
+            let written = context.services.memory.sync().written(&context.services.project(), path);
+            match written.map_err(|e| e.to_string())? {
+                Some(written) if written.is(now.bytes().map(|bytes| sha(bytes))) => now.clone(),
+                Some(Written { bytes: Some(bytes), .. }) => State::File { bytes: bytes.into(), mode: None },
+                _ => return Ok(None),
+            }
+        }
+    };
     if wrote == now {
         return Ok(Some((now, before)));
     }
@@ -341,8 +356,17 @@ pub async fn run(
         }
         let open = restoration.previews.iter().any(|f| matches!(f.status, RestoreStatus::Foreign { .. }));
         if restoration.proposal.files.is_empty() && !open {
-            let title = say::at_version(&plan.title);
-            context.say(Level::Info, title, say::nothing_changed()).await;
+            let reason = |preview: &RestorePreview| match &preview.status {
+                RestoreStatus::NotArchived(why) | RestoreStatus::Refused(why) => {
+                    Some(format!("{}: {why}", preview.path))
+                }
+                _ => None,
+            };
+            let reasons: Vec<String> = restoration.previews.iter().filter_map(reason).collect();
+            match reasons.is_empty() {
+                true => context.say(Level::Info, say::at_version(&plan.title), say::nothing_changed()).await,
+                false => context.say(Level::Warning, say::nothing_restored(&plan.title), reasons.join("\n")).await,
+            }
             return None;
         }
         let cause =

@@ -102,7 +102,8 @@ messages! {
     no_summary_given: "the model gave no summary", "モデルは要約を返しませんでした";
     doctor_says: "nebula doctor says more.", "詳しくはnebula doctorで確認できます。";
     done_kept: "What was done so far is kept.", "ここまでの作業は残っています。";
-    same_thrice(what): "the same {what} three times in a row; nebula stopped to ask", "同じ{what}が3回続いたため、確認のため停止しました";
+    same_call(name): "the same call of {name} three times in a row; nebula stopped to ask", "{name}の同じ呼び出しが3回続いたため、確認のため停止しました";
+    same_edit(format): "the same edit ({format}) three times in a row; nebula stopped to ask", "同じ編集（{format}）が3回続いたため、確認のため停止しました";
     nothing_lost: "Nothing is lost.", "失われたものはありません。";
     refused_twice(what): "the same was refused twice: {what}", "同じものが2回却下されました: {what}";
     say_exactly: "Say more exactly what to change, mention the file with @, or choose another model or /format.", "変更内容をより具体的に書くか、@でファイルをメンションするか、別のモデルや/formatを選んでください。";
@@ -150,6 +151,7 @@ messages! {
     offers_no(server, usual, model): "{server} offers no {usual}: {model} answers", "{server}に{usual}はありません。{model}が回答します";
     has_no(usual, model): "It has no {usual}: {model} answers", "{usual}はありません。{model}が回答します";
     connected_here(provider): "connected to {provider} on this computer", "このコンピューターの{provider}に接続しました";
+    nothing_restored(title): "{title}: nothing was restored", "{title}: 何も復元していません";
     at_version(title): "{title}: already at that version", "{title}: すでにそのバージョンです";
     changed_meanwhile(path): "{path} changed on disk meanwhile", "その間に{path}がディスク上で変更されました";
     not_in_session(path): "nothing in this session changed {path}", "このセッションは{path}を変更していません";

@@ -136,7 +136,10 @@ pub enum Continuation {
     Retry,
 }
 
-/// What made the files of a proposal that takes back a part of what the session changed.
+/// The reply to a question where no person can answer.
+pub const NOBODY: &str = "nobody is there to answer: decide by yourself, or say what you would need to know";
+
+/// The word in [`Proposal::files`](crate::proposal::Proposal) for what takes back a part of what the session changed.
 pub const UNDO: &str = "undo";
 
 /// The target of a restore.

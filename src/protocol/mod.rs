@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 pub use cause::Cause;
 pub use command::{
-    Addressed, ApiKey, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Mode, Prompt, Query,
-    RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
+    Addressed, ApiKey, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Mode, NOBODY, Prompt,
+    Query, RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
 };
 pub use event::{Event, EventBody, Outcome, Question, SessionInfo, Status, StepUsage, TurnEnd, Wait};
 pub use item::{

@@ -67,7 +67,7 @@ fn run_parameters() -> Value {
         "type": "object",
         "properties": {
             "command": {"type": "string", "description": "What the shell runs: one line or a short script."},
-            "timeoutSeconds": {"type": "integer", "description": "After so many seconds it is stopped. Defaults to 120; at most 3600."},
+            "timeoutSeconds": {"type": "integer", "description": "After so many seconds it is stopped; give it where the command takes minutes."},
             "cwd": {"type": "string", "description": "The folder to run in. Defaults to where the last command left off."},
             "background": {"type": "boolean", "description": "Answer at once and let it run on, as a server needs."},
             "needs": {"type": "array", "items": {"type": "string", "enum": [NETWORK]}, "description": "`network`: it reaches beyond this machine."},
@@ -99,7 +99,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let text = args.text("command")?;
     shell::check_text(text)?;
     let settings = &run.context.commands.shell().settings;
-    let seconds = args.number("timeoutSeconds")?.map_or(settings.timeout, |seconds| seconds as u64);
+    let seconds = args.number("timeoutSeconds")?.map_or(settings.timeout.min(settings.max_timeout), |s| s as u64);
     if seconds > settings.max_timeout {
         return Err(format!("`timeoutSeconds` must be at most {}, but is {seconds}", settings.max_timeout));
     }
@@ -113,7 +113,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     }))
 }
 
-/// Whether a call asks for the network; some models write the word alone.
+/// Returns whether a call asks for the network; some models write the word alone.
 fn needs_network(args: &Args) -> Result<bool, String> {
     let words: Vec<&str> = match args.value("needs") {
         None | Some(Value::Null) => return Ok(false),

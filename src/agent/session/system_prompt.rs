@@ -28,6 +28,11 @@ pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -
         update(context, session, anew, fresh).await;
         session.prompt.covered = covered;
     }
+    present(context, session).await
+}
+
+/// Returns the system prompt as it is: nothing joins the conversation, which may have calls that wait for results.
+pub async fn present(context: &Arc<SessionContext>, session: &mut Conversation) -> Arc<str> {
     let now = context.settings();
     let setting = (now.mode, now.format, now.small_model, lock(&context.services.config).language.clone());
     if let Some((_, text)) = session.prompt.made.iter().find(|(made, _)| *made == setting) {

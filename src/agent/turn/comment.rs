@@ -9,11 +9,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
+use crate::agent::session::usage;
 use crate::agent::turn::compact::listen;
 use crate::agent::turn::request;
 use crate::proposal::{HunkKind, Proposal};
 use crate::protocol::{Comment, EventBody, Level};
-use crate::provider::{Message, Request};
+use crate::provider::{Message, Request, Usage};
 
 /// Waits for `deciding`, and meanwhile answers questions about the proposal's hunks, one after the other. Returns the
 /// questions and answers too.
@@ -27,14 +28,15 @@ pub async fn beside<T>(
 ) -> (T, Vec<(String, String)>) {
     tokio::pin!(deciding);
     let mut exchanges = Vec::new();
-    let mut answering: Option<BoxFuture<'static, Option<(String, String)>>> = None;
+    let mut answering: Option<BoxFuture<'static, Answered>> = None;
     loop {
         tokio::select! {
             biased;
             decided = &mut deciding => return (decided, exchanges),
-            exchange = async { answering.as_mut()?.await }, if answering.is_some() => {
-                exchanges.extend(exchange);
+            Some(answered) = async { Some(answering.as_mut()?.await) }, if answering.is_some() => {
                 answering = None;
+                exchanges.extend(answered.exchange);
+                usage::add(context, session, answered.usage).await;
             }
             Some(comment) = comments.recv(), if answering.is_none() => {
                 let question_text = question(proposal, &comment);
@@ -74,22 +76,30 @@ async fn ask(context: &Arc<SessionContext>, session: &mut Conversation, question
     request::beside(context, session, more).await
 }
 
-/// Sends it and shows what comes back. None: there was no answer in words.
+/// The end of a question.
+struct Answered {
+    /// What was asked and answered; `None`: there was no answer in words.
+    exchange: Option<(String, String)>,
+    /// The tokens it took.
+    usage: Option<Usage>,
+}
+
+/// Sends it and shows what comes back.
 async fn answer(
     context: Arc<SessionContext>,
     request: Request,
     proposal: crate::proposal::ProposalId,
     comment: Comment,
     stop: CancellationToken,
-) -> Option<(String, String)> {
-    let text = match listen(&context, request, &stop).await {
-        Ok(answer) => answer.text.trim().to_string(),
+) -> Answered {
+    let (text, usage) = match listen(&context, request, &stop).await {
+        Ok(answer) => (answer.text.trim().to_string(), answer.usage),
         Err(error) => {
             context.say(Level::Error, error.message, error.hint).await;
-            String::new()
+            (String::new(), None)
         }
     };
     let question_text = comment.text.trim().to_string();
     context.events.send(EventBody::CommentAnswer(proposal, comment, text.clone())).await;
-    (!text.is_empty()).then_some((question_text, text))
+    Answered { exchange: (!text.is_empty()).then_some((question_text, text)), usage }
 }

@@ -24,7 +24,7 @@ use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
 use crate::messages::agent as say;
-use crate::protocol::{Cause, EventBody, Item, Level, NoticeAction, Question, TurnEnd};
+use crate::protocol::{Cause, EventBody, Item, Level, NOBODY, NoticeAction, Question, TurnEnd};
 use crate::provider::{Answer, Delta, Error, Kind, Message, Request, Role};
 use crate::text::number;
 
@@ -254,7 +254,7 @@ async fn offer(
     context.events.send(EventBody::Answered(id)).await;
     // Where nobody can answer it counts by itself, unless the configuration wants it asked for.
     let counts = match said.as_deref() {
-        Some(said) => said == say::use_it() || grace.is_some() && said != say::drop_it(),
+        Some(said) => said == say::use_it() || grace.is_some() && said == NOBODY,
         None => grace.is_some(),
     };
     if stop.is_cancelled() || !counts {

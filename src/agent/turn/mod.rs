@@ -166,15 +166,20 @@ async fn act(
     let (mut asked_again, mut written) = (None, Vec::new());
     for act in step.acts {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);
-        if let Some((key, path)) = repetition::key(&act).filter(|_| !halted) {
+        if let Some((key, path)) = repetition::key(&act, &work.session.tools).filter(|_| !halted) {
             if repeats.thrice(&key) {
-                asked_again = Some(format!("call of {}", key.0));
+                asked_again = Some(match act {
+                    Act::Edit(..) => say::same_edit(&key.0),
+                    _ => say::same_call(&key.0),
+                });
             }
-            if repeats.is_done(&key, work.session) {
-                work.already_done(act).await;
-                continue;
+            if let Some(path) = path {
+                if repeats.is_done(&key, work.session) {
+                    work.already_done(act).await;
+                    continue;
+                }
+                written.push((key, path));
             }
-            written.push((key, path));
         }
         work.act(act, halted).await;
     }
@@ -202,15 +207,14 @@ async fn act(
         (None, Some(refusal)) => return Next::End(refused_again(context, &refusal).await),
         (None, None) => {}
     }
-    if let Some(what) = asked_again.filter(|_| go_on) {
-        let title = say::same_thrice(&what);
+    if let Some(title) = asked_again.filter(|_| go_on) {
         context.events.notice_with(Level::Warning, &title, say::nothing_lost(), vec![NoticeAction::Continue]).await;
         return Next::End(TurnEnd::Asking(title));
     }
     if go_on { Next::Step } else { Next::End(TurnEnd::Done) }
 }
 
-/// The end of a turn whose answer broke off. Where a pause or a call that cannot be read came with other calls, these
+/// Returns the end of a turn whose answer broke off. Where a pause or a call that cannot be read came with other calls, these
 /// are answered and the turn goes on.
 async fn cut_off(context: &SessionContext, step: &Step) -> Option<TurnEnd> {
     match &step.ended {

@@ -59,6 +59,7 @@ pub struct StepNotes {
 impl StepNotes {
     fn add(&mut self, what: &str, record: &ResultRecord, for_model: &str) {
         self.changes_requested |= !record.edits.is_empty();
+        self.changed |= record.changeset.is_some();
         self.changed |= record.edits.iter().any(|e| e.rung.is_some() && e.ok == Some(true));
         if !record.ok {
             self.refusals.push(format!("{what}\n{for_model}"));
@@ -94,7 +95,8 @@ impl ToolRun<'_> {
         item.end(&self.context.events, CallState::Refused, "plan mode", why).await;
         let path = edit.path.as_deref().unwrap_or_default();
         let record = ResultRecord::failed("", &item.call.name).and_edit(path, edit.format);
-        self.tell(item.id, ResultRecord { for_model: Some(format!("{path}: {why}")), ..record });
+        let (for_model, display) = (Some(format!("{path}: {why}")), Some(item.record()));
+        self.tell(item.id, ResultRecord { for_model, display, ..record });
     }
 
     /// Tells the person and the model that the answer was not read on.
@@ -131,7 +133,8 @@ impl ToolRun<'_> {
         item.call.result = Some(text.into());
         item.set(&self.context.events, CallState::Done).await;
         let id = call.as_ref().map_or("", |call| call.id.as_str());
-        let record = ResultRecord { ok: true, ..ResultRecord::failed(id, &item.call.name) };
+        let display = Some(item.record());
+        let record = ResultRecord { ok: true, display, ..ResultRecord::failed(id, &item.call.name) };
         match call {
             Some(call) => {
                 self.go_on = true;
@@ -282,7 +285,12 @@ impl ToolRun<'_> {
         item.call.result = Some(text.clone());
         item.set(&self.context.events, CallState::Done).await;
         // A result that says how it went is no failed call, whatever the command's code.
-        let record = ResultRecord { ok: true, ..ResultRecord::failed(&call.id, &call.name) };
+        let record = ResultRecord {
+            ok: true,
+            changeset: finished.changeset.clone(),
+            display: Some(item.record()),
+            ..ResultRecord::failed(&call.id, &call.name)
+        };
         self.result(item.id, &call, native, record, &text);
     }
 

@@ -15,8 +15,8 @@ use crate::agent::AgentHandle;
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Decision, Proposal};
 use crate::protocol::{
-    Command, EventBody, Item, Listing, Mode, Outcome, Prompt, Query, QueryId, Question, RestoreRequest, SessionChoice,
-    Setting, TurnEnd,
+    Command, EventBody, Item, Listing, Mode, NOBODY, Outcome, Prompt, Query, QueryId, Question, RestoreRequest,
+    SessionChoice, Setting, TurnEnd,
 };
 use print::Printer;
 use words::{ProposalReply, Review};
@@ -163,9 +163,7 @@ impl Chat {
                     self.send(Command::Decide(pending.proposal.id, refused));
                 }
                 OpenQuestion::Question(question) if question.permission => self.answer(question, "n")?,
-                OpenQuestion::Question(question) => {
-                    self.send(Command::Reply(question.id, "nobody is there to answer".into()))
-                }
+                OpenQuestion::Question(question) => self.send(Command::Reply(question.id, NOBODY.into())),
             }
         }
         Ok(())

@@ -23,8 +23,8 @@ use crate::agent::{self, AgentHandle};
 use crate::context::small_model;
 use crate::proposal::{Choice, Decision, Proposal, ProposalId};
 use crate::protocol::{
-    CallState, Cause, Command, EventBody, Item, ItemId, Level, Mode, Notice, Outcome, Prompt, Question, SessionChoice,
-    SessionInfo, TurnEnd,
+    CallState, Cause, Command, EventBody, Item, ItemId, Level, Mode, NOBODY, Notice, Outcome, Prompt, Question,
+    SessionChoice, SessionInfo, TurnEnd,
 };
 
 /// The arguments of a task.
@@ -390,8 +390,7 @@ impl Printer {
             self.fresh_line()?;
             return Ok(StepDone { question: Some(ApprovalRequest::Question(question)), ..StepDone::default() });
         }
-        let reply = "nobody is there to answer: decide by yourself, or say what you would need to know".into();
-        Ok(StepDone { command: Some(Command::Reply(question.id, reply)), ..StepDone::default() })
+        Ok(StepDone { command: Some(Command::Reply(question.id, NOBODY.into())), ..StepDone::default() })
     }
 
     fn notice(&mut self, Notice { level, title, detail, cause, .. }: &Notice) -> io::Result<()> {

@@ -42,7 +42,7 @@ pub fn base(context: &SessionContext, session: &Conversation, estimate: u64) -> 
 
 /// Returns the conversation with `more` behind it, for a question beside it: nothing of it is kept.
 pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, more: Vec<Message>) -> Request {
-    let system = system_prompt::system(context, session).await;
+    let system = system_prompt::present(context, session).await;
     let (mut messages, _) = to_summarise(context, session, system.len());
     messages.extend(more.into_iter().map(Arc::new));
     let estimate = session.window.tokens(system.len() + size(&messages));

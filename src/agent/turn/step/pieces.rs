@@ -82,7 +82,8 @@ impl StepReader<'_> {
         item.end(&self.context.events, CallState::Failed, why, why).await;
         let record = ResultRecord::failed("", &item.call.name).and_edit(&item.call.main, format);
         let for_model = Some(format!("an edit was left out: {why}"));
-        self.push(Act::Dropped(item.id, Box::new(ResultRecord { for_model, ..record })));
+        let display = Some(item.record());
+        self.push(Act::Dropped(item.id, Box::new(ResultRecord { for_model, display, ..record })));
     }
 
     /// Records a call in the text that cannot be read.
@@ -91,7 +92,8 @@ impl StepReader<'_> {
         let for_model = format!("the tool call could not be read: {why}\nIt was:\n{text}");
         item.end(&self.context.events, CallState::Failed, why, &for_model).await;
         let record = ResultRecord::failed("", &item.call.name).and_edit("", Format::TOOLS);
-        self.push(Act::Dropped(item.id, Box::new(ResultRecord { for_model: Some(for_model), ..record })));
+        let (for_model, display) = (Some(for_model), Some(item.record()));
+        self.push(Act::Dropped(item.id, Box::new(ResultRecord { for_model, display, ..record })));
     }
 
     /// Records a whole call in the text.
