@@ -174,7 +174,8 @@ fn keep(services: &Services, connection: &Connection, key: Option<&Secret>, mode
         (leads_there, config.provider == *name || config.provider_stands_alone())
     };
     if leads_there {
-        services.persist(&lock(&services.config).key_of_model(Some(name)), model);
+        let key = lock(&services.config).key_of_model(Some(name));
+        services.persist(&key, model);
     }
     match leads_there && persists {
         true => services.persist("provider", name),

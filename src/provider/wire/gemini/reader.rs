@@ -254,7 +254,7 @@ mod tests {
                 .to_string(),
             format!(r#"{{"candidates": [{{"finishReason": "{reason}"}}]}}"#),
         ] {
-            reader.take(&Event { data: data.into(), ..Event::default() }, &mut out).expect("a chunk");
+            reader.take(&Event { data, ..Event::default() }, &mut out).expect("a chunk");
         }
         reader.finish(&mut out);
         let end = out.iter().find_map(|delta| if let Delta::End(end) = delta { Some(*end) } else { None });
