@@ -192,9 +192,8 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
     services.looking.send_replace(true);
     let (services, usual) = (Arc::clone(services), services.connection().model);
     tokio::spawn(async move {
-        let offered = tokio::time::timeout(TO_LIST, provider.models()).await;
-        let offered: Vec<String> =
-            offered.ok().and_then(Result::ok).unwrap_or_default().into_iter().map(|model| model.name).collect();
+        let offered = model_facts::list_within(&*provider, model_facts::TO_DESCRIBE).await.unwrap_or_default();
+        let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
         let meant = services.connection().model == usual;
         if let Some(model) = provider::begin_with(&offered, &usual).filter(|model| meant && **model != usual) {
             services.change_connection(|connection| connection.model.clone_from(model));
@@ -206,9 +205,6 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
         services.report(ServiceReport::Looked);
     });
 }
-
-/// A server that is there lists its models from memory.
-const TO_LIST: std::time::Duration = std::time::Duration::from_secs(2);
 
 async fn take_local(services: &Services, server: provider::LocalServer, model: String) {
     match provider::connect(&server.connection()) {

@@ -84,13 +84,15 @@ impl Restores {
         let context = Arc::clone(context);
         self.begin(move |stop, chosen| async move {
             if let RestoreRequest::Origin { lines: Some(_), .. } = &request {
-                match part_of(&context, request.clone()).await {
-                    Ok(Some(proposal)) => return put(&context, proposal, UNDO, &stop).await,
-                    Ok(None) => {}
-                    Err(why) => return context.say(Level::Warning, why, "").await,
+                match stop.run_until_cancelled(part_of(&context, request.clone(), &stop)).await {
+                    None => return,
+                    Some(Ok(Some(proposal))) => return put(&context, proposal, UNDO, &stop).await,
+                    Some(Ok(None)) => {}
+                    Some(Err(why)) => return context.say(Level::Warning, why, "").await,
                 }
             }
-            match plan(&context, request, turn).await {
+            let Some(planned) = stop.run_until_cancelled(plan(&context, request, turn)).await else { return };
+            match planned {
                 Ok(plan) => {
                     if let Some(result) = run(&context, &plan, chosen, &stop).await {
                         tell(&context, &result, "restored").await;
@@ -142,9 +144,13 @@ async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, stop
 }
 
 /// Plans to take out what made some lines, on a thread that may block.
-async fn part_of(context: &Arc<SessionContext>, request: RestoreRequest) -> Result<Option<Proposal>, String> {
-    let context = Arc::clone(context);
-    let planned = tokio::task::spawn_blocking(move || without(&context, &wanted(&context, request, None)?));
+async fn part_of(
+    context: &Arc<SessionContext>,
+    request: RestoreRequest,
+    stop: &CancellationToken,
+) -> Result<Option<Proposal>, String> {
+    let (context, stop) = (Arc::clone(context), stop.clone());
+    let planned = tokio::task::spawn_blocking(move || without(&context, &wanted(&context, request, None)?, &stop));
     planned.await.unwrap_or_else(|_| Err(say::planning_failed().into()))
 }
 
@@ -170,7 +176,11 @@ fn origin(
 
 /// Takes a changeset, or a turn's, out of the files as they are, and leaves what came after it. None: what came after it
 /// changed the same lines, or it is no text; whole versions are restored then.
-fn without(context: &SessionContext, scope: &RestoreScope) -> Result<Option<Proposal>, String> {
+fn without(
+    context: &SessionContext,
+    scope: &RestoreScope,
+    stop: &CancellationToken,
+) -> Result<Option<Proposal>, String> {
     let memory = context.services.memory.sync();
     let session = context.id().unwrap_or_default();
     let records = match scope {
@@ -188,7 +198,7 @@ fn without(context: &SessionContext, scope: &RestoreScope) -> Result<Option<Prop
     }
     let mut files = Vec::new();
     for (path, ids) in made {
-        match file_without(context, path, &ids)? {
+        match file_without(context, path, &ids, stop)? {
             Some((now, then)) if now != then => files.push(FileChange::new(path, now, then, UNDO, &[])),
             Some(_) => {}
             None => return Ok(None),
@@ -204,8 +214,14 @@ fn without(context: &SessionContext, scope: &RestoreScope) -> Result<Option<Prop
 
 /// Returns a file as it is, and as it would be without what made these versions of it old. What the person changed since
 /// stays; `None` where that cannot be told apart: other versions lie between them, or nebula did not keep what it wrote.
-fn file_without(context: &SessionContext, path: &str, ids: &[&str]) -> Result<Option<(State, State)>, String> {
-    let (archive, workspace) = (&context.services.archive, &context.services.workspace);
+fn file_without(
+    context: &SessionContext,
+    path: &str,
+    ids: &[&str],
+    stop: &CancellationToken,
+) -> Result<Option<(State, State)>, String> {
+    let services = &context.services;
+    let (archive, workspace) = (services.archive.stopped_by(stop), services.workspace.stopped_by(stop));
     let versions = archive.versions(path).map_err(|e| e.to_string())?;
     let mine = |version: &crate::archive::Version| ids.contains(&version.id.to_string().as_str());
     let (Some(first), Some(last)) = (versions.iter().position(mine), versions.iter().rposition(mine)) else {

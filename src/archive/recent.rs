@@ -40,7 +40,7 @@ impl Recent {
         self.as_of = None;
     }
 
-    /// Confirms that everything is archived, and `newest` is the newest id now.
+    /// Records the newest id once everything is archived.
     pub fn done(&mut self, newest: Id) {
         self.as_of = Some(newest);
     }

@@ -251,7 +251,7 @@ fn archive(context: &Context, memory: &Memory) -> Check {
 /// Checks what writing can rely on here.
 fn file_system(context: &Context) -> Check {
     let (ok, says) = match can_exchange(&context.workspace) {
-        Ok(true) => (true, "files are replaced by exchange: a save by another program is never lost".into()),
+        Ok(true) => (true, "files in the workspace's root are replaced by exchange".into()),
         Ok(false) => (true, UNGUARDED.into()),
         Err(error) => (false, format!("{} cannot be written: {error}", context.workspace.root().display())),
     };

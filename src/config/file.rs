@@ -27,7 +27,7 @@ impl Error {
         Self { message: message.into(), hint: hint.into() }
     }
 
-    /// Creates the configuration of a person without a folder to `keep` something in.
+    /// Creates the error for a person without a folder to `keep` something in.
     pub(super) fn no_home(keep: &str) -> Self {
         let message = format!("there is no home folder to {keep} in");
         Self::new(message, "Set HOME, or NEBULA_HOME to a folder of your choice.")

@@ -134,9 +134,10 @@ impl Config {
         self.flags.effort.as_deref().or(own).or(self.effort.as_deref())
     }
 
-    /// Forgets the flag for the effort: the person chose another one since.
-    pub fn forget_effort_flag(&mut self) {
-        self.flags.effort = None;
+    /// Takes an effort for this run, as the flag would, or takes the flag back: the person chose another one since.
+    pub fn hold_effort(&mut self, effort: Option<&str>) {
+        self.flags.effort = effort.map(Into::into);
+        *self = self.reload();
     }
 
     /// Returns the edit format for a model: a flag, else the model's own, else the general one.
@@ -320,7 +321,7 @@ fn defaults() -> Map<String, Value> {
     defaults.as_object().cloned().unwrap_or_default()
 }
 
-/// Returns, where nothing is configured, the first provider whose key the environment holds, with its model.
+/// Takes, where nothing is configured, the first provider whose key the environment holds, with its model.
 fn take_found(merged: &mut Map<String, Value>, origins: &mut BTreeMap<String, ValueSource>, env: &Env) {
     if CONNECTS.iter().any(|key| origins.contains_key(*key)) {
         return;

@@ -5,18 +5,24 @@ use std::sync::Arc;
 
 use super::attach::HEAD;
 use crate::edit::Format;
-use crate::memory::NUDGE;
 use crate::provider::{Body, Message, Role};
 
-/// Returns what a model is asked that changed no file, in the words for its edit format. It begins with [`NUDGE`], by
-/// which memory counts it.
+/// Returns whether a message is the one of [`nudge`] in some format, word for word.
+pub fn is_nudge(text: &str) -> bool {
+    text.starts_with(NUDGE) && Format::ALL.iter().any(|format| nudge(format.name()) == text)
+}
+
+/// The beginning of a message that asks a model once more which changed no file.
+const NUDGE: &str = "No file was changed.";
+
+/// Returns what a model is asked that changed no file, in the words for its edit format.
 pub fn nudge(format: &str) -> String {
     let how = Format::parse(format).and_then(Format::reminder).unwrap_or("Call the tools that change files.");
     format!("{NUDGE} Make the change the task asks for. {how}")
 }
 
-/// Arranges the messages of a request. `arranged` caches those with attachments, so that the same message is sent the
-/// same every time.
+/// Arranges the messages of a request. `arranged` holds each message of the user as it was sent, so that it is sent the
+/// same every time; it is emptied when a summary takes their place.
 pub fn arrange(
     messages: &mut [Arc<Message>],
     format: Format,

@@ -314,7 +314,7 @@ pub fn is_linked_folder(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<LinkedFolder>())
 }
 
-/// Returns whether a `stat` tells of this kind: what kind of thing a `stat` tells of.
+/// Returns whether a `stat` is of this kind.
 pub fn is(stat: &Stat, kind: FileType) -> bool {
     FileType::from_raw_mode(stat.st_mode) == kind
 }

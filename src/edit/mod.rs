@@ -19,6 +19,7 @@ mod lines;
 pub mod locate;
 mod op;
 mod outcome;
+mod path;
 mod place;
 pub mod stream;
 

@@ -40,7 +40,7 @@ pub struct Applied {
 }
 
 /// The notice for files replaced on a file system that cannot exchange two of them.
-pub const UNGUARDED: &str = "this file system cannot exchange two files in one step: what another program saves in the very moment in which nebula writes the same file is lost";
+pub const UNGUARDED: &str = "this file system cannot exchange two files: if another program saves a file while nebula writes it, that save is lost";
 
 /// Why writing failed. Nothing was changed, unless the message says so.
 #[derive(Debug, thiserror::Error)]
@@ -309,7 +309,7 @@ enum Failure<'a> {
 }
 
 impl Failure<'_> {
-    /// Returns the record, with files that were removed before and are not put back.
+    /// Returns the failure, with files that were removed before and are not put back.
     fn and_gone(self, gone: &[(&DecidedFile, &Read)]) -> Self {
         if gone.is_empty() {
             return self;

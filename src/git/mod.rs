@@ -30,6 +30,8 @@ pub use remote::Remote;
 
 /// Bytes of git's output that are read at all.
 const MAX_OUTPUT: u64 = 1 << 20;
+/// Objects that are asked for at once.
+const OBJECTS_AT_ONCE: usize = 10_000;
 /// The most bytes of git's error output that are read.
 const MAX_COMPLAINT: u64 = 64 << 10;
 /// The pause between checks whether a git that has closed its output has ended.
@@ -160,6 +162,16 @@ impl Repository {
     /// # Errors
     /// When git fails or takes longer.
     pub fn missing(&self, objects: &[String], limit: Duration) -> Result<Vec<String>, Error> {
+        let end = Instant::now() + limit;
+        let mut missing = Vec::new();
+        // Git answers with a line for each object, and no more than `MAX_OUTPUT` of it is read.
+        for some in objects.chunks(OBJECTS_AT_ONCE) {
+            missing.extend(self.missing_of(some, end.saturating_duration_since(Instant::now()))?);
+        }
+        Ok(missing)
+    }
+
+    fn missing_of(&self, objects: &[String], limit: Duration) -> Result<Vec<String>, Error> {
         let mut command = self.guarded(limit)?;
         let mut child = command.args(["cat-file", "--batch-check"]).stdin(Stdio::piped()).spawn().map_err(not_run)?;
         if let Some(mut stdin) = child.stdin.take() {
@@ -173,7 +185,11 @@ impl Repository {
                 let said = String::from_utf8_lossy(&output.stdout).into_owned();
                 Ok(said.lines().filter_map(|line| line.strip_suffix(" missing")).map(str::to_string).collect())
             }
-            false => Err(Error::Failed(String::from_utf8_lossy(&output.stderr).trim().to_string())),
+            false => {
+                let error = String::from_utf8_lossy(&output.stderr).trim().to_string();
+                let first = error.lines().next().unwrap_or("it failed without a message");
+                Err(Error::Failed(first.to_string()))
+            }
         }
     }
 

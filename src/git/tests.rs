@@ -70,6 +70,7 @@ impl Hostile {
         let _ = repository.staged_diff(LIMIT);
         let _ = repository.staged_counts(200, LIMIT);
         let _ = repository.recent_subjects(8, LIMIT);
+        let _ = repository.missing(&["0".repeat(40)], LIMIT);
     }
 
     fn hook(&self, name: &str) {
@@ -99,6 +100,15 @@ fn looking_runs_no_monitor_and_no_hook() {
     it.hook("post-index-change");
     fs::File::open(it.top().join("a.txt")).and_then(|f| f.set_modified(std::time::UNIX_EPOCH)).expect("touched");
     never_runs(&it, &["update-index", "--force-write-index", "--refresh"]);
+}
+
+#[test]
+fn however_many_objects_are_looked_for_git_answers_for_all() {
+    let it = Hostile::new();
+    let blob = it.git(&["rev-parse", "HEAD:a.txt"]);
+    let none = "0".repeat(40);
+    let objects: Vec<String> = std::iter::repeat_n(blob, 25_000).chain([none.clone()]).collect();
+    assert_eq!(it.repository().missing(&objects, LIMIT), Ok(vec![none]));
 }
 
 #[test]
@@ -152,6 +162,8 @@ fn looking_fetches_nothing_and_checks_no_signature() {
     let bytes = fs::read(&object).expect("an object");
     fs::remove_file(&object).expect("removed");
     never_runs(&it, &["diff", "--cached"]);
+    assert_eq!(it.repository().missing(&[blob.clone()], LIMIT), Ok(vec![blob.clone()]));
+    assert!(!it.ran(), "a missing object was fetched");
     fs::write(&object, bytes).expect("written");
 
     let commit = it.git(&["cat-file", "commit", "HEAD"]);

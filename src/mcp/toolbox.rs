@@ -47,7 +47,7 @@ pub trait Toolbox {
     fn instructions(&self) -> &'static str;
     /// Returns the tools.
     fn tools(&self) -> Vec<ToolSpec>;
-    /// Returns calls a tool for a client of a name. None: there is no such tool.
+    /// Calls a tool for a client of a name. Returns `None` where there is no such tool.
     fn call(&mut self, name: &str, arguments: Map<String, Value>, client: &str) -> Option<Answer>;
     /// Returns how the addresses of the resources are made: template, name.
     fn templates(&self) -> Vec<(&'static str, &'static str)>;

@@ -33,7 +33,7 @@ pub enum Error {
     Unusable {
         /// Why.
         trouble: Trouble,
-        /// The database.
+        /// The database, or what lies in its way.
         path: PathBuf,
     },
     /// A lock file or its folder could not be used.
@@ -120,17 +120,27 @@ impl Trouble {
     }
 }
 
-/// Returns the path a trouble is about, in brackets: of what is in the way, that which is of the wrong kind.
+/// Returns the path a trouble is about, in brackets.
 fn place(trouble: Trouble, path: &Path) -> String {
-    let wrong = |at: &&Path| at.symlink_metadata().is_ok() && !(if *at == path { at.is_file() } else { at.is_dir() });
     match trouble {
         Trouble::NoHome => String::new(),
-        Trouble::InTheWay => format!(" ({})", path.ancestors().find(wrong).unwrap_or(path).display()),
         _ => format!(" ({})", path.display()),
     }
 }
 
 impl Error {
+    /// Creates the error of a database that cannot be used, with the path it is about: of what is in the way, that which
+    /// is of the wrong kind.
+    pub(in crate::memory) fn unusable(trouble: Trouble, path: &Path) -> Error {
+        let wrong =
+            |at: &&Path| at.symlink_metadata().is_ok() && !(if *at == path { at.is_file() } else { at.is_dir() });
+        let about = match trouble {
+            Trouble::InTheWay => path.ancestors().find(wrong).unwrap_or(path),
+            _ => path,
+        };
+        Error::Unusable { trouble, path: about.into() }
+    }
+
     /// Returns what it says about the database as a whole; `None`: the request itself was wrong.
     pub fn trouble(&self) -> Option<Trouble> {
         let Error::Sql(e) = self else {

@@ -39,13 +39,15 @@ pub use changesets::{
 };
 pub use error::{Error, Trouble};
 pub use handle::MemoryHandle;
-pub use messages::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
+pub use messages::{
+    Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NUDGE_MARK, NewMessage, Role,
+};
 pub use notice::{Listener, Notice};
 pub use options::Options;
 pub use projects::StoredArchiveSize;
 pub use search::Hit;
 pub use sessions::{NewSession, Session, SessionUse, Summary, Totals};
-pub use stats::{NUDGE, StatsRow};
+pub use stats::StatsRow;
 pub use usage::{UsageBy, UsageRow, usage_table};
 
 use store::Store;

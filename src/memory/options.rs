@@ -20,7 +20,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Opens `memory.db` and `locks/` in nebula's own folder, with a timeout of five seconds.
+    /// Returns the options for `memory.db` and `locks/` in nebula's own folder, with a timeout of five seconds.
     pub fn in_folder(home: &Path) -> Self {
         Options {
             path: home.join("memory.db"),
@@ -30,7 +30,7 @@ impl Options {
         }
     }
 
-    /// Opens memory for a person without a home: nothing can be stored, and memory lives in RAM.
+    /// Returns the options for a person without a home: nothing can be stored, and memory lives in RAM.
     pub fn nowhere() -> Self {
         let none = Path::new(NOWHERE);
         Options { wait: Duration::ZERO, ..Options::in_folder(none) }

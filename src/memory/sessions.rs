@@ -422,7 +422,7 @@ impl Store {
     }
 }
 
-/// Runs an update that must have met its row.
+/// Fails if an update met no row.
 fn one(changed: usize, id: &str) -> Result<(), Error> {
     if changed == 0 { Err(Error::NoSession(id.to_string())) } else { Ok(()) }
 }

@@ -29,20 +29,17 @@ pub struct StatsRow {
     pub retried: u64,
 }
 
-/// The beginning of a message that asks a model once more which changed no file.
-pub const NUDGE: &str = "No file was changed.";
-
 /// One stored result.
 #[derive(Deserialize)]
 struct StoredResult {
     #[serde(default)]
     ok: bool,
     #[serde(default)]
-    edits: Vec<KeptEdit>,
+    edits: Vec<StoredEdit>,
 }
 
 #[derive(Deserialize)]
-struct KeptEdit {
+struct StoredEdit {
     #[serde(default)]
     path: String,
     #[serde(default)]
@@ -62,7 +59,7 @@ impl Memory {
         let mut statement = store.conn.prepare(
             "SELECT m.session_id, coalesce(x.model, s.model_used), m.tool_results
              FROM messages m JOIN sessions s ON s.id = m.session_id LEFT JOIN message_meta x ON x.message_id = m.id
-             WHERE m.tool_results IS NOT NULL AND (?1 IS NULL OR s.project_path = ?1) ORDER BY m.session_id, m.id",
+             WHERE m.tool_results IS NOT NULL AND coalesce(x.copied, 0) = 0 AND (?1 IS NULL OR s.project_path = ?1) ORDER BY m.session_id, m.id",
         )?;
         let mut rows = statement.query([project])?;
         let (mut tally, mut unreadable) = (Tally::default(), 0);
@@ -80,13 +77,13 @@ impl Memory {
         drop(rows);
         drop(statement);
         let sql = "SELECT coalesce(x.model, s.model_used), coalesce(x.format, ''), count(*)
-             FROM messages m JOIN sessions s ON s.id = m.session_id
+             FROM messages m JOIN sessions s ON s.id = m.session_id JOIN message_meta own ON own.message_id = m.id
              LEFT JOIN message_meta x ON x.message_id = (SELECT max(b.id) FROM messages b
                WHERE b.session_id = m.session_id AND b.id < m.id AND b.role = 'assistant')
-             WHERE m.role = 'user' AND substr(m.content, 1, length(?2)) = ?2 AND (?1 IS NULL OR s.project_path = ?1)
+             WHERE CASE WHEN json_valid(own.extra) THEN json_extract(own.extra, '$.nudge') END = 1 AND own.copied = 0 AND (?1 IS NULL OR s.project_path = ?1)
              GROUP BY 1, 2";
         let mut statement = store.conn.prepare(sql)?;
-        let mut rows = statement.query((project, NUDGE))?;
+        let mut rows = statement.query([project])?;
         while let Some(row) = rows.next()? {
             let (row_of, n) = ((row.get(0)?, row.get(1)?), row.get::<_, i64>(2)?);
             tally.rows.entry(row_of).or_default().0.nudged = n.unsigned_abs();
@@ -103,7 +100,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, session: &str, model: &str, edit: &KeptEdit, ok: bool) {
+    fn add(&mut self, session: &str, model: &str, edit: &StoredEdit, ok: bool) {
         let (row, rungs) = self.rows.entry((model.to_string(), edit.format.clone())).or_default();
         row.asked += 1;
         let place = (session.to_string(), edit.path.clone());

@@ -382,6 +382,29 @@ fn edits_are_counted_by_model_and_format() {
 }
 
 #[test]
+fn what_a_fork_copied_and_what_a_person_wrote_are_not_counted() {
+    let w = World::new();
+    let memory = w.open();
+    let s = session(&memory, "/p");
+    memory.append(&s, &user("change it")).unwrap();
+    let mut answer = NewMessage::text(Role::Assistant, "It is done.");
+    (answer.meta.model, answer.meta.format) = (Some("m2".into()), Some("xml".into()));
+    answer.tool_results =
+        Some(r#"[{"id":"","name":"xml","ok":true,"edits":[{"path":"c","format":"xml","rung":"exact"}]}]"#.into());
+    memory.append(&s, &answer).unwrap();
+    let mut nudge = user("Reworded since: nothing was changed.");
+    nudge.meta.extra = Some(super::NUDGE_MARK.into());
+    let id = memory.append(&s, &nudge).unwrap();
+    // What is kept beside it later leaves the mark.
+    memory.keep_extra(&s, id, r#"{"rules":[]}"#).unwrap();
+    memory.append(&s, &user("No file was changed. Why?")).unwrap();
+    memory.fork(&s, None).unwrap();
+    let (rows, unreadable) = memory.stats(Some("/p")).unwrap();
+    let counts: Vec<_> = rows.iter().map(|row| (row.asked, row.nudged)).collect();
+    assert_eq!((counts, unreadable), (vec![(1, 1)], 0));
+}
+
+#[test]
 fn damage_found_on_the_way_is_moved_aside_by_the_next_start() {
     let w = World::new();
     let m = w.open();

@@ -92,6 +92,7 @@ messages! {
     summary_dropped: "the summary was dropped, and the conversation does not fit the model's context window", "要約を破棄しました。会話はモデルのコンテキストウィンドウに収まりません";
     effort_now(effort): "from now on the effort is {effort}", "これ以降の思考量: {effort}";
     effort_not_kept(why): "effort was not kept: {why}", "思考量を保存できませんでした: {why}";
+    effort_of_model(model, word): "{model} keeps the effort {word}: models.{model}.effort says so", "{model}の推論量は{word}のままです（models.{model}.effort の設定）";
     effort_by_model: "from now on models think as much as they do by themselves", "これ以降の思考量はモデルに任せます";
     no_such_effort(word, words): "{word} is no effort; there are {words}", "{word}という思考量はありません。指定できるもの: {words}";
     connected_until_end(name): "{name} is connected until nebula ends", "nebulaの終了まで{name}に接続します";

@@ -62,7 +62,7 @@ pub fn exact(clock: &Clock, at: i64) -> String {
     }
 }
 
-/// A duration as short as it can be said: `2 ms`, `0.4 s`, `14 s`, `3 min`.
+/// Formats a duration as short as it can be said: `2 ms`, `0.4 s`, `14 s`, `3 min`.
 pub fn duration(took: std::time::Duration) -> String {
     match took.as_millis() {
         ms @ 0..100 => milliseconds(&ms),
@@ -108,9 +108,18 @@ mod tests {
             assert_eq!(duration(Duration::from_millis(400)), "0.4秒");
         });
         assert_eq!(point(&clock, clock.now - 480 * hour), clock.point(clock.now - 480 * hour));
-        for ms in [0, 99, 100, 9_999, 10_000, 119_999, 120_000, 7_199_999, 7_200_000] {
-            let took = Duration::from_millis(ms);
-            assert_eq!(duration(took), crate::text::time::duration(took));
+        for (ms, words) in [
+            (0, "0 ms"),
+            (99, "99 ms"),
+            (100, "0.1 s"),
+            (9_999, "9.9 s"),
+            (10_000, "10 s"),
+            (119_999, "119 s"),
+            (120_000, "2 min"),
+            (7_199_999, "119 min"),
+            (7_200_000, "2 h"),
+        ] {
+            assert_eq!(duration(Duration::from_millis(ms)), words);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The choice for each hunk of a proposal and who made it, and the change that follows from it.
 
-use crate::text::number::plural;
 use std::sync::Arc;
 
 use super::hunks::lines;
@@ -43,17 +42,6 @@ pub struct HunkCount {
     pub accepted: usize,
     /// Refused.
     pub rejected: usize,
-}
-
-impl HunkCount {
-    /// `1 of 2 hunks written`: the same words in the proposal, in the tools pane, in the chat and for the model.
-    pub fn words(self) -> String {
-        match (self.accepted, self.accepted + self.rejected) {
-            (0, 1) => "not written".into(),
-            (1, 1) => "written".into(),
-            (accepted, all) => format!("{accepted} of {} written", plural(all, "hunk")),
-        }
-    }
 }
 
 impl Decision {

@@ -22,7 +22,7 @@ pub fn hidden(text: &str) -> Vec<(usize, char)> {
     found
 }
 
-/// Returns whether a hidden character is harmless because it parts no word.
+/// Returns whether a character belongs to a word; a hidden one does.
 fn in_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || is_hidden(c)
 }

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cause {
     /// `key`, `permission`, `model`, `quota`, `rate`, `overloaded`, `context`, `request`, `refused`, `network`,
-    /// `answer`, `broken` or `settings`; empty where it was none of a provider's.
+    /// `answer`, `broken`, `budget` or `settings`; empty where it was none of a provider's.
     pub kind: &'static str,
     /// The status of the server's answer, where there was one.
     pub status: Option<u16>,

@@ -114,11 +114,15 @@ impl<T: Ord> OneOrMany<T> {
 impl<T: Ord> FromIterator<T> for OneOrMany<T> {
     /// Creates a sorted list, each item once.
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> OneOrMany<T> {
-        let mut few = OneOrMany::None;
-        items.into_iter().for_each(|item| {
-            few.add(item);
-        });
-        few
+        let mut all: Vec<T> = items.into_iter().collect();
+        all.sort_unstable();
+        all.dedup();
+        all.shrink_to_fit();
+        match all.len() {
+            0 => OneOrMany::None,
+            1 => all.pop().map_or(OneOrMany::None, OneOrMany::One),
+            _ => OneOrMany::Many(all),
+        }
     }
 }
 

@@ -11,13 +11,12 @@ pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns the words nearest to `word`, nearest first, at most so many. A word that holds it, or that it holds, is
-/// near.
+/// Returns the words nearest to `word`, nearest first, at most so many. A word that holds it is nearer than all others.
 pub fn nearest_few<'a>(word: &str, words: impl Iterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let meant = word.to_lowercase();
     let far = |candidate: &str| {
         let candidate = candidate.to_lowercase();
-        let holds = candidate.contains(&meant) || meant.contains(&candidate);
+        let holds = candidate.contains(&meant);
         (!holds, distance(&meant, &candidate))
     };
     let mut found: Vec<_> = words.map(|candidate| (far(candidate), candidate)).collect();
@@ -52,7 +51,7 @@ mod tests {
     #[test]
     fn the_nearest_few_begin_with_those_that_hold_the_word() {
         let words = ["gpt-4.1-mini", "o3", "gpt-4o", "gpt-4.1", "claude-haiku-4-5"];
-        assert_eq!(nearest_few("gpt-4.1-mni", words.into_iter(), 2), ["gpt-4.1", "gpt-4.1-mini"]);
+        assert_eq!(nearest_few("gpt-4.1-mni", words.into_iter(), 2), ["gpt-4.1-mini", "gpt-4.1"]);
         assert_eq!(nearest_few("haiku", words.into_iter(), 1), ["claude-haiku-4-5"]);
         assert!(nearest_few("x", std::iter::empty(), 3).is_empty());
     }

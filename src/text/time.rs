@@ -1,7 +1,7 @@
 //! The present moment, and times in words: exact ones for records and listings, and short ones for the screen
 //! (`12:04:31` today, `Mon 18:20` this week, `3 Nov 18:20` before).
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Datelike, Local, NaiveDate, NaiveDateTime, Offset, SecondsFormat, TimeZone, Timelike};
 
@@ -32,17 +32,6 @@ pub fn local(ms: i64) -> String {
     // By hand: chrono's patterns take longer than all else in a long listing.
     let (hour, minute, second) = (t.hour(), t.minute(), t.second());
     format!("{:04}-{:02}-{:02} {hour:02}:{minute:02}:{second:02}", t.year(), t.month(), t.day())
-}
-
-/// Formats a duration as short as it can be said: `2 ms`, `0.4 s`, `14 s`, `3 min`.
-pub fn duration(took: Duration) -> String {
-    match took.as_millis() {
-        ms @ 0..100 => format!("{ms} ms"),
-        ms @ 100..10_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
-        ms @ 10_000..120_000 => format!("{} s", ms / 1000),
-        ms @ 120_000..7_200_000 => format!("{} min", ms / 60_000),
-        ms => format!("{} h", ms / 3_600_000),
-    }
 }
 
 /// A clock: now, and how far the person's zone is from UTC.

@@ -188,7 +188,7 @@ impl Workspace {
     /// protected where the workspace is the home folder, and nebula's to read all the same.
     fn is_own(&self, path: &str) -> bool {
         let full = self.full(path);
-        // A file that does not exist yet takes the place of the nearest folder that does.
+        // A path that does not exist is judged by the nearest folder that does.
         let there = full.ancestors().find(|a| a.symlink_metadata().is_ok());
         path.starts_with(".nebula/") && there.is_some_and(|a| a.canonicalize().is_ok_and(|real| real == *a))
     }

@@ -18,7 +18,7 @@ const OLLAMA_WINDOW: u32 = 32_768;
 /// How long what a server said is not asked again.
 const FRESH: i64 = 60 * 60 * 1_000;
 /// How long to wait for a server on this computer, which answers from memory.
-const TO_DESCRIBE: Duration = Duration::from_secs(2);
+pub const TO_DESCRIBE: Duration = Duration::from_secs(2);
 
 /// Returns all that is known of a model at the connected provider.
 pub fn known(services: &Services, model: &str) -> Known {
@@ -93,6 +93,11 @@ pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: Str
     } else {
         tokio::spawn(async move { refresh(&services, &*provider).await });
     }
+}
+
+/// Returns the models of a provider; `None` where it fails or takes longer.
+pub async fn list_within(provider: &dyn Provider, limit: Duration) -> Option<Vec<Model>> {
+    tokio::time::timeout(limit, provider.models()).await.ok()?.ok()
 }
 
 /// Takes down what a server on this computer says of one model.

@@ -11,7 +11,8 @@ use crate::protocol::{Listing, ModelRow};
 use crate::provider::models::{Facts, Known, Model};
 use crate::provider::{self, Capabilities};
 
-/// How long a provider that is not connected may take to list its models.
+/// How long the connected provider may take to list its models, and one that is not connected.
+const TO_LIST_OWN: Duration = Duration::from_secs(10);
 const TO_LIST: Duration = Duration::from_secs(3);
 
 /// Returns the models to choose from: those of the connected provider first. `present` is the one in use.
@@ -22,7 +23,7 @@ pub async fn models(services: &Services, present: String) -> Listing {
     let others = lock(&services.config).other_connections(&name);
     let own = async {
         match &connected {
-            Some(provider) => provider.models().await.unwrap_or_default(),
+            Some(provider) => model_facts::list_within(&**provider, TO_LIST_OWN).await.unwrap_or_default(),
             None => Vec::new(),
         }
     };
@@ -47,7 +48,7 @@ pub async fn models(services: &Services, present: String) -> Listing {
 async fn offered(connection: Connection) -> (String, Vec<Model>) {
     let name = connection.provider.clone();
     let models = match provider::connect(&connection) {
-        Ok(provider) => tokio::time::timeout(TO_LIST, provider.models()).await.ok().and_then(Result::ok),
+        Ok(provider) => model_facts::list_within(&*provider, TO_LIST).await,
         Err(_) => None,
     };
     (name, models.unwrap_or_default())

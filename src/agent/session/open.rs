@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::agent::background::model_facts;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
@@ -97,17 +98,13 @@ pub fn tell_if_missing(context: &Arc<SessionContext>) {
     }
     let context = Arc::clone(context);
     tokio::spawn(async move {
-        let offered = tokio::time::timeout(TO_LIST_MODELS, provider.models()).await;
-        let offered = offered.ok().and_then(Result::ok).unwrap_or_default();
+        let offered = model_facts::list_within(&*provider, model_facts::TO_DESCRIBE).await.unwrap_or_default();
         if !offered.is_empty() && offered.iter().all(|offered| offered.name != model) {
             let title = say::model_not_offered(&provider.place(), &model);
             context.events.notice(Level::Warning, title, say::not_replaced()).await;
         }
     });
 }
-
-/// A server that is there lists its models from memory.
-const TO_LIST_MODELS: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// Returns whether another process has it open.
 fn is_elsewhere(session: &memory::Session) -> bool {

@@ -92,11 +92,32 @@ async fn choose_effort(context: &SessionContext, word: &str) {
     let services = &context.services;
     let title = match Effort::parse(word) {
         Some(effort) => {
-            services.persist("effort", effort.word());
-            say::effort_now(&effort.word())
+            let kept = {
+                let mut config = lock(&services.config);
+                config.hold_effort(None);
+                let kept = config.set("effort", effort.word());
+                if kept.is_err() {
+                    config.hold_effort(Some(effort.word()));
+                }
+                kept
+            };
+            if let Err(e) = kept {
+                services.say(Level::Warning, say::setting_not_kept(&"effort", &e), say::until_end());
+            }
+            let model = context.model();
+            let own = lock(&services.config).effort_for(&model).map(str::to_string);
+            match own.filter(|own| own != effort.word()) {
+                Some(own) => say::effort_of_model(&model, &own),
+                None => say::effort_now(&effort.word()),
+            }
         }
         None if word == AUTO => {
-            if let Err(e) = lock(&services.config).unset("effort") {
+            let unset = {
+                let mut config = lock(&services.config);
+                config.hold_effort(None);
+                config.unset("effort")
+            };
+            if let Err(e) = unset {
                 services.say(Level::Warning, say::effort_not_kept(&e), "");
             }
             say::effort_by_model().to_string()
@@ -107,7 +128,6 @@ async fn choose_effort(context: &SessionContext, word: &str) {
             return context.events.notice(Level::Warning, title, "").await;
         }
     };
-    lock(&services.config).forget_effort_flag();
     context.say(Level::Info, title, "").await;
 }
 

@@ -14,7 +14,7 @@ pub struct AskedOn {
 }
 
 impl AskedOn {
-    /// Whether the model is asked once more because of how this answer ended; it is told why.
+    /// Returns whether the model is asked once more because of how this answer ended; it is told why.
     pub fn again(&mut self, context: &SessionContext, session: &mut Conversation, step: &Step) -> bool {
         if !step.acts.is_empty() {
             return false;

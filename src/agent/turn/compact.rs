@@ -297,6 +297,7 @@ fn count(context: &SessionContext, session: &mut Conversation, text: String) {
     context.services.memory.post(move |memory| memory.set_summary(&id, Some(&summary)));
     session.summary = Some((text, session.messages.len()));
     session.window.reset();
+    session.arranged.clear();
     // Files that were read are unknown again: their texts are not in what is sent.
     session.seen.clear();
 }

@@ -266,14 +266,14 @@ async fn place(
 
 /// Adds to the result of an edit without a place what others changed in its file since it was read, once a file.
 fn tell_drift(context: &SessionContext, seen: &HashMap<String, FileVersion>, results: &mut [EditResult]) {
-    let mut results_of_calls = HashSet::new();
+    let mut told_paths = HashSet::new();
     for result in results {
         let (edit::EditStatus::Failed(why), Some(seen)) = (&mut result.status, seen.get(&result.path)) else {
             continue;
         };
         let now = context.services.workspace.read(&result.path).ok();
         if let Some(drift) =
-            now.and_then(|now| seen.drift(&now.state)).filter(|_| results_of_calls.insert(result.path.clone()))
+            now.and_then(|now| seen.drift(&now.state)).filter(|_| told_paths.insert(result.path.clone()))
         {
             why.push_str(&format!("\nThe file changed on disk after you read it. {drift}"));
         }

@@ -10,7 +10,8 @@ use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::{AttachedRecord, blob_record, write_attached};
 use crate::agent::session::window;
 use crate::context::attach::{Attachment, Composed, compose};
-use crate::memory::{self, MessageMeta, NewMessage};
+use crate::context::small_model::is_nudge;
+use crate::memory::{self, MessageMeta, NUDGE_MARK, NewMessage};
 use crate::protocol::{Attached, Item, Prompt};
 use crate::provider::{Message, Role};
 use crate::text::time;
@@ -94,6 +95,7 @@ fn record(composed: &Composed, attached: &[AttachedRecord]) -> NewMessage {
     record.meta = MessageMeta {
         typed: Some(composed.typed),
         attached: (!attached.is_empty()).then(|| write_attached(attached)),
+        extra: is_nudge(&composed.text[..composed.typed]).then(|| NUDGE_MARK.into()),
         ..MessageMeta::default()
     };
     record.blobs = composed.blobs.iter().map(blob_record).collect();

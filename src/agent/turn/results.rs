@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use crate::agent::execute_proposal::ProposalResult;
 use crate::edit::{self, EditResult};
-use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkCount, HunkKind, Proposal};
+use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal};
 use crate::protocol::{CallState, Outcome};
+use crate::text::number::plural;
 use crate::tools::drift;
 
 /// How one call ended.
@@ -106,7 +107,11 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
 
 /// Returns how much of a call was written, in words.
 fn written(accepted: usize, all: usize) -> String {
-    HunkCount { accepted, rejected: all - accepted }.words()
+    match (accepted, all) {
+        (0, 1) => "not written".into(),
+        (1, 1) => "written".into(),
+        (accepted, all) => format!("{accepted} of {} written", plural(all, "hunk")),
+    }
 }
 
 /// Returns the hunks of a file in which the edits of one call had a part, by index. Where none is left that names them

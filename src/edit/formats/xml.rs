@@ -5,6 +5,7 @@ use super::spec::FormatSpec;
 use crate::edit::format::Format;
 use crate::edit::locate::Shape;
 use crate::edit::op::{Edit, Op};
+use crate::edit::path::bare;
 use crate::edit::place::unfenced;
 use crate::edit::stream::context::{BROKE_OFF, CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
@@ -232,7 +233,7 @@ impl Xml {
     fn close(&mut self, ctx: &mut ReaderContext) {
         let Some(field) = self.fields.last_mut() else { return };
         if is_short(field.name) {
-            field.text = unlabelled(field.text.trim().trim_matches('`')).to_string();
+            field.text = bare(&field.text).to_string();
             if let (Some(id), "path") = (self.id, field.name) {
                 let path = field.text.clone();
                 ctx.grew(id, EditPart::Path, &path);
@@ -400,13 +401,6 @@ impl Reader for Xml {
 
 const NO_REPLACE: &str = "the edit has a <search> and no <replace>, so it is not known what comes in its place. Write \
                           the lines as they are in the file now in <search>, and the new ones in <replace>.";
-
-/// Returns a path without the word `path:` that some models repeat inside the tag.
-fn unlabelled(text: &str) -> &str {
-    let label =
-        ["path:", "file:", "filename:"].iter().find(|l| text.get(..l.len()).is_some_and(|t| t.eq_ignore_ascii_case(l)));
-    label.map_or(text, |label| text[label.len()..].trim_start())
-}
 
 /// White space after an opening tag that may still lead to its first field, in bytes.
 const MAX_SPACE: usize = 4 << 10;

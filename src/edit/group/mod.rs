@@ -8,9 +8,8 @@ pub use file::{Current, GroupRules};
 
 use self::file::{File, FileState, MoveEnd};
 use super::op::{Edit, Op};
-
 use super::outcome::{EditOutcome, EditResult, EditStatus};
-use super::stream::without_line;
+use super::path::bare;
 use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State};
 
 #[cfg(test)]
@@ -62,23 +61,6 @@ fn is_example(path: &str, op: &Op) -> bool {
         Op::Move { to } => path == "a.py" && to == "b.py",
         Op::Lines { expect, .. } => path == "hello.py" && expect.trim() == "def greet():\n    print(\"hi\")",
         Op::Overwrite { .. } | Op::Mode { .. } => false,
-    }
-}
-
-/// Returns a path without quotes, a label (`path:`) or the number of a line around it.
-fn bare(name: &str) -> &str {
-    let mut bare = name.trim();
-    loop {
-        let inner = bare.trim_matches(['`', '"', '\'', ' ']);
-        let label = ["path:", "file:", "filename:", "filepath:"].iter().find_map(|label| {
-            let (head, rest) = inner.split_at_checked(label.len())?;
-            head.eq_ignore_ascii_case(label).then_some(rest)
-        });
-        let inner = without_line(label.unwrap_or(inner));
-        if inner == bare || inner.is_empty() {
-            return bare;
-        }
-        bare = inner;
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Reads a hunk to the letter: the first character of each line is its prefix.
+    /// Reads a hunk to the letter: the first character of each line is its prefix; a line without a prefix stays.
     pub fn strict(body: &'a [String]) -> Self {
         Body::read(body, |line| line.strip_prefix(' ').unwrap_or(line))
     }

@@ -119,7 +119,8 @@ fn unnumbered(text: &str, literal: &Search, new: &str) -> Option<Result<Done, St
     Some(fit::all(text, &search, &new, surely(text, &search, "line numbers left out")?))
 }
 
-/// Places the same block where the search text and its replacement have blank lines at their ends.
+/// Places the same block where the search text and its replacement have blank lines at their ends, as many in both, that
+/// the file lacks.
 fn without_blanks(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
     let (ends, bare) = blank_ends(literal.text)?;
     let (other, new) = blank_ends(new)?;
@@ -130,7 +131,7 @@ fn without_blanks(text: &str, literal: &Search, new: &str) -> Option<Result<Done
     Some(fit::all(text, &search, new, surely(text, &search, "blank lines at its ends left out")?))
 }
 
-/// Places the same block where both the search text and its replacement are in a fence.
+/// Places the same block where both the search text and its replacement are in a fence that the file lacks.
 fn without_fences(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
     let (bare, new) = (unfenced(literal.text)?, unfenced(new)?);
     let search = Search { text: bare, all: false, down_to: Rung::LookAlikes, ..*literal };

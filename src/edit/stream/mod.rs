@@ -13,7 +13,6 @@ mod text;
 
 use std::sync::Arc;
 
-pub(super) use paths::without_line;
 pub use pieces::{EditId, EditPart, End, KnownFile, Piece};
 
 use self::context::{Progress, ReaderContext};
@@ -47,7 +46,8 @@ impl Parser {
         Parser::of(ReaderContext::new(expected, known, calls, false))
     }
 
-    /// Creates a parser of a document instead of an answer: in one, a unified diff outside of a fence is a patch.
+    /// Creates a parser of a document instead of an answer: in one, a unified diff outside of a fence is a patch,
+    /// which is refused if it ends in the middle of a line or before its counts say.
     pub fn document(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>) -> Self {
         Parser::of(ReaderContext::new(expected, known, calls, true))
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::pieces::KnownFile;
+use crate::edit::path::without_line;
 
 /// A line that is nothing but a path, perhaps with a label or marks around it. A line whose beginning [`may_be_path`]
 /// let go is none, so that it is the same in whatever pieces it arrives.
@@ -32,15 +33,6 @@ pub(in crate::edit) fn path_line(line: &str, known: &[KnownFile]) -> Option<Stri
 
 /// Longer lines are no paths, in bytes.
 const LONGEST_LINE: usize = 300;
-
-/// Returns a path without the number of a line behind it: `a.py:12`, `a.py:12-20`.
-pub(in crate::edit) fn without_line(path: &str) -> &str {
-    let is_number = |text: &str| text.split('-').all(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
-    match path.rsplit_once(':') {
-        Some((before, number)) if !before.is_empty() && is_number(number) => before,
-        _ => path,
-    }
-}
 
 /// Returns the path in `[path]`, or the target of `[name](path)`.
 fn unbracketed(text: &str) -> &str {

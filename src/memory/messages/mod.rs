@@ -104,6 +104,9 @@ pub struct MessageMeta {
     pub extra: Option<String>,
 }
 
+/// The [`MessageMeta::extra`] of a message that asks a model once more which changed no file; statistics count it.
+pub const NUDGE_MARK: &str = r#"{"nudge":true}"#;
+
 /// An image or a document sent with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blob {

@@ -33,7 +33,7 @@ impl Memory {
         })
     }
 
-    /// Updates a message that has a provisional id already; the id stands for its row from here on.
+    /// Stores a message under its provisional id, which stands for its row from here on.
     pub(in crate::memory) fn append_as(&self, name: i64, session: &str, message: &NewMessage) -> Result<(), Error> {
         let id = self.append(session, message)?;
         self.store().renamed.insert(name, id);
@@ -99,9 +99,14 @@ impl Memory {
         self.update(session, id, "UPDATE messages SET tool_results = ?2 WHERE id = ?1", results)
     }
 
-    /// Stores additional data of a message's author beside it, as JSON.
+    /// Adds data of a message's author, a JSON object, to what is kept beside it.
     pub fn keep_extra(&self, session: &str, id: i64, json: &str) -> Result<(), Error> {
-        self.update(session, id, "UPDATE message_meta SET extra = ?2 WHERE message_id = ?1", json)
+        self.update(
+            session,
+            id,
+            "UPDATE message_meta SET extra = json_patch(coalesce(extra, '{}'), ?2) WHERE message_id = ?1",
+            json,
+        )
     }
 
     /// Runs a statement that sets one column (`?2`) of one message (`?1`).

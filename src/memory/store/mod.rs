@@ -76,7 +76,7 @@ impl Store {
 
     pub(in crate::memory) fn writable(&self) -> Result<(), Error> {
         match self.trouble() {
-            Some(trouble) => Err(Error::Unusable { trouble, path: self.options.path.clone() }),
+            Some(trouble) => Err(Error::unusable(trouble, &self.options.path)),
             None => Ok(()),
         }
     }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
-use reqwest::{RequestBuilder, Response};
+use reqwest::{RequestBuilder, Response, Url};
 use tokio::time::timeout;
+use tokio_util::bytes::Bytes;
 
 use super::format::{Format, Page, Probe, RequestBasis};
 use super::learnt::{Learnt, Lesson, Refusal};
@@ -17,7 +18,7 @@ use crate::provider::models::{self, Facts, Model};
 use crate::provider::transport::{
     Again, Attempt, Failure, LARGEST, Out, Server, async_stream, never, read, read_limited, retry, suggest,
 };
-use crate::provider::{Delta, Deltas, Error, Kind, Origin, Provider, Request};
+use crate::provider::{Delta, Deltas, Error, Kind, Origin, Provider, Request, Wire};
 
 /// A server that speaks the format `F`.
 pub(in crate::provider) struct Client<F> {
@@ -95,6 +96,14 @@ impl<F: Format> Provider for Client<F> {
     }
 }
 
+/// Adds the shape of its request to a failure, on a thread that may block: a request may hold megabytes.
+async fn outlined(wire: Wire, address: Url, body: Bytes, mut failure: Failure) -> Failure {
+    let error = failure.error.clone();
+    let made = tokio::task::spawn_blocking(move || outline(wire, &address, &body, &error)).await;
+    failure.error.outline = made.ok().map(Into::into);
+    failure
+}
+
 /// One request and its answer.
 fn attempt<F: Format>(shared: Arc<Shared<F>>, request: Arc<Request>) -> Attempt {
     async_stream(move |out| async move {
@@ -117,16 +126,15 @@ impl<F: Format> Shared<F> {
         let sent = self.server.client().map_err(never)?.post(address.clone());
         let sent = sent.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream");
         let response = self.send(sent.body(body.clone()), self.server.patience()).await?;
-        let outlined = |mut failure: Failure| {
-            failure.error.outline = Some(outline(F::WIRE, &address, &body, &failure.error).into());
-            failure
-        };
         if response.status().is_success() {
             let reader = F::reader(request);
-            let read = read(&self.server, response, F::FRAMING, reader, &request.model, out).await;
-            return read.map_err(outlined);
+            let Err(failure) = read(&self.server, response, F::FRAMING, reader, &request.model, out).await else {
+                return Ok(());
+            };
+            return Err(outlined(F::WIRE, address, body, failure).await);
         }
-        let mut failure = outlined(self.server.refused(response, &request.model).await);
+        let failure = self.server.refused(response, &request.model).await;
+        let mut failure = outlined(F::WIRE, address, body, failure).await;
         if failure.error.kind == Kind::NoModel
             && let Ok(Ok(offered)) = timeout(TO_SUGGEST, self.list()).await
         {

@@ -27,8 +27,9 @@ const CONTENTS: [&str; 8] =
 const FIRST: usize = 4;
 const LAST: usize = 12;
 
-/// The shape of a request, as JSON: every text in it stands as its length.
+/// Returns the shape of a request, as JSON: every text in it stands as its length.
 pub(super) fn outline(wire: Wire, address: &Url, body: &[u8], error: &Error) -> String {
+    let bytes = body.len();
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let mut address = address.clone();
     address.set_query(None);
@@ -37,7 +38,7 @@ pub(super) fn outline(wire: Wire, address: &Url, body: &[u8], error: &Error) -> 
     let told = json!({
         "wire": wire.name(), "address": address.as_str(), "status": error.status, "requestId": error.request_id,
         "kind": error.kind.word(), "message": error.message, "hint": error.hint,
-        "bytes": body.to_string().len(), "request": shape("", &body),
+        "bytes": bytes, "request": shape("", &body),
     });
     told.to_string()
 }

@@ -89,6 +89,11 @@ impl Change {
 /// Returns a text that is the same in many ops, held once as long as no other text takes its place in the table.
 pub(in crate::strand) fn shared(text: &str) -> Arc<str> {
     const PLACES: usize = 1 << 10;
+    // Only names are the same in many ops, and the table keeps what is in it.
+    const LONGEST: usize = 128;
+    if text.len() > LONGEST {
+        return text.into();
+    }
     thread_local! {
         static TABLE: RefCell<Vec<Option<Arc<str>>>> = const { RefCell::new(Vec::new()) };
     }

@@ -267,11 +267,9 @@ impl Op {
         if !author_is_valid(&op.author) {
             return Err(format!("'{}' is not an author: use agent:<id> or user:<id>", op.author));
         }
-        for parent in list("parent-ops")? {
-            let parent =
-                parent.as_str().and_then(OpId::parse).ok_or("'parent-ops' holds something else than op-ids")?;
-            op.parents.add(parent);
-        }
+        let parent = |parent: &Value| parent.as_str().and_then(OpId::parse);
+        let parents = list("parent-ops")?.iter().map(parent).collect::<Option<OneOrMany<OpId>>>();
+        op.parents = parents.ok_or("'parent-ops' holds something else than op-ids")?;
         for dep in list("depends-on")? {
             let dep = dep.as_str().and_then(Dep::parse).ok_or(format!("'depends-on' holds {dep}"))?;
             op.depends.push(dep);

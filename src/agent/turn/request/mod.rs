@@ -15,6 +15,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{system_prompt, window};
 use crate::context::request::{Budget, size};
+use crate::context::small_model;
 use crate::edit::Format;
 use crate::protocol::Mode;
 use crate::provider::models::Effort;
@@ -45,6 +46,10 @@ pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, m
     let system = system_prompt::present(context, session).await;
     let (mut messages, _) = to_summarise(context, session, system.len());
     messages.extend(more.into_iter().map(Arc::new));
+    let settings = context.settings();
+    if settings.small_model {
+        small_model::arrange(&mut messages, settings.format, &mut session.arranged);
+    }
     let estimate = session.window.tokens(system.len() + size(&messages));
     let (model, skip_backoff) = (context.keep_model(), context.skip_backoff.clone());
     // Some servers refuse calls in a conversation without tools.

@@ -234,11 +234,8 @@ impl<'a> StepReader<'a> {
         let whole = matches!(ended, Ended::Whole | Ended::Paused);
         let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new(), Arc::default()));
         self.pieces(parser.finish(if whole { End::Ordinary } else { End::Cut })).await;
-        for (_, oldest_open) in std::mem::take(&mut self.edits) {
-            oldest_open
-                .end(None)
-                .end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "")
-                .await;
+        for (_, edit) in std::mem::take(&mut self.edits) {
+            edit.end(None).end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
         // Calls that were complete before a cut stand; a person who stops wants nothing more begun.
         if !matches!(ended, Ended::Interrupted) {

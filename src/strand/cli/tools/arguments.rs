@@ -34,7 +34,7 @@ pub struct AddArguments {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Replace {
+pub struct ReplaceArguments {
     pub qname: String,
     pub body: String,
     pub expect_hash: Option<String>,
@@ -50,7 +50,7 @@ pub struct EditArguments {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rename {
+pub struct RenameArguments {
     pub qname: String,
     pub new_name: String,
     pub expect_hash: Option<String>,
@@ -85,7 +85,7 @@ pub struct FixArguments {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Refs {
+pub struct RefsArguments {
     pub qname: String,
 }
 
@@ -105,13 +105,13 @@ pub struct EpisodeArguments {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PatchApply {
+pub struct PatchApplyArguments {
     pub ops: Vec<Value>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Conflicts {
+pub struct ConflictsArguments {
     pub id: Option<String>,
     #[serde(default)]
     pub reissue: bool,

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use super::answer::{LIMIT, ToolAnswer};
 use super::arguments::{
-    AddArguments, CheckArguments, Conflicts, EditArguments, EpisodeArguments, FixArguments, HistoryArguments,
-    ListArguments, PatchApply, Refs, RemoveArguments, Rename, Replace, RunArguments, SyncArguments, ViewArguments,
+    AddArguments, CheckArguments, ConflictsArguments, EditArguments, EpisodeArguments, FixArguments, HistoryArguments,
+    ListArguments, PatchApplyArguments, RefsArguments, RemoveArguments, RenameArguments, ReplaceArguments,
+    RunArguments, SyncArguments, ViewArguments,
 };
 use crate::strand::cli::args::{self, Command, ConflictCommand};
 use crate::strand::cli::exchange::apply_ops;
@@ -138,7 +139,7 @@ impl Call<'_> {
         self.one(Command::Add(args::Add { parts, doc: None, check: false }), |value| value)
     }
 
-    fn replace(&mut self, given: Replace) -> Result<ToolAnswer, Error> {
+    fn replace(&mut self, given: ReplaceArguments) -> Result<ToolAnswer, Error> {
         self.expect(&given.qname, given.expect_hash)?;
         self.one(Command::Replace { qname: given.qname, body: given.body, check: false }, |value| value)
     }
@@ -149,7 +150,7 @@ impl Call<'_> {
         self.one(Command::Edit { qname: given.qname, patch, check: false }, |value| value)
     }
 
-    fn rename(&mut self, given: Rename) -> Result<ToolAnswer, Error> {
+    fn rename(&mut self, given: RenameArguments) -> Result<ToolAnswer, Error> {
         self.expect(&given.qname, given.expect_hash)?;
         self.one(Command::Rename { qname: given.qname, new: given.new_name }, |value| value)
     }
@@ -203,7 +204,7 @@ impl Call<'_> {
         )
     }
 
-    fn refs(&mut self, given: &Refs) -> Result<ToolAnswer, Error> {
+    fn refs(&mut self, given: &RefsArguments) -> Result<ToolAnswer, Error> {
         let state = self.session.store.state();
         let id = target(state, &qname(&given.qname)?)?.id;
         let mut refs = Vec::new();
@@ -233,7 +234,7 @@ impl Call<'_> {
         found.map(|episode| ToolAnswer::Done(episode.to_json())).ok_or_else(missing)
     }
 
-    fn patch_apply(&mut self, given: &PatchApply) -> Result<ToolAnswer, Error> {
+    fn patch_apply(&mut self, given: &PatchApplyArguments) -> Result<ToolAnswer, Error> {
         if given.ops.is_empty() {
             return Err(Refusal::Malformed("there is no op in ops".to_owned()).into());
         }
@@ -242,8 +243,8 @@ impl Call<'_> {
         Ok(if code >= 2 { ToolAnswer::Refused(value) } else { ToolAnswer::Done(value) })
     }
 
-    fn conflicts(&mut self, given: Conflicts) -> Result<ToolAnswer, Error> {
-        let Conflicts { id, reissue } = given;
+    fn conflicts(&mut self, given: ConflictsArguments) -> Result<ToolAnswer, Error> {
+        let ConflictsArguments { id, reissue } = given;
         if let (true, Some(id)) = (reissue, &id) {
             let command = Some(ConflictCommand::Reissue { id: id.clone() });
             let (mut values, _) = self.perform(Command::Conflicts { command, all: false })?;

@@ -214,6 +214,6 @@ fn enter_shows_the_whole_result() {
 #[test]
 fn a_new_session_clears_and_durations_are_short() {
     let words = [0, 11, 99, 400, 9_940, 14_000, 125_000, 7_300_000]
-        .map(|ms| crate::text::time::duration(Duration::from_millis(ms)));
+        .map(|ms| crate::messages::times::duration(Duration::from_millis(ms)));
     assert_eq!(words, ["0 ms", "11 ms", "99 ms", "0.4 s", "9.9 s", "14 s", "2 min", "2 h"]);
 }
