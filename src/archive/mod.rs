@@ -212,7 +212,7 @@ impl Archive {
         Archive { stop: stop.clone(), ..self.clone() }
     }
 
-    /// What it was opened with.
+    /// Returns the settings it was opened with.
     pub fn settings(&self) -> ArchiveSettings {
         let exclude = self.exclude.iter().map(|(text, _)| text.clone()).collect();
         ArchiveSettings { folder: Some(self.folder.clone()), exclude }

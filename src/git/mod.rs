@@ -176,7 +176,7 @@ impl Repository {
         let mut child = command.args(["cat-file", "--batch-check"]).stdin(Stdio::piped()).spawn().map_err(not_run)?;
         if let Some(mut stdin) = child.stdin.take() {
             let lines: Vec<u8> = objects.iter().flat_map(|object| format!("{object}\n").into_bytes()).collect();
-            // It is read beside: what git answers may fill its pipe before it has read all. A git that ended says why.
+            // Written by a thread of its own: git's output may fill its pipe before it has read all input.
             std::thread::spawn(move || drop(stdin.write_all(&lines)));
         }
         let output = limited(child, limit)?;

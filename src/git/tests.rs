@@ -162,7 +162,7 @@ fn looking_fetches_nothing_and_checks_no_signature() {
     let bytes = fs::read(&object).expect("an object");
     fs::remove_file(&object).expect("removed");
     never_runs(&it, &["diff", "--cached"]);
-    assert_eq!(it.repository().missing(&[blob.clone()], LIMIT), Ok(vec![blob.clone()]));
+    assert_eq!(it.repository().missing(std::slice::from_ref(&blob), LIMIT), Ok(vec![blob.clone()]));
     assert!(!it.ran(), "a missing object was fetched");
     fs::write(&object, bytes).expect("written");
 

@@ -105,6 +105,8 @@ impl Settings {
             self.mode = if mode == Mode::Plan.word() { Mode::Plan } else { Mode::Agent };
         }
         if let Some(name) = record.format.as_deref() {
+            // Another one than the configuration's was chosen in that session.
+            self.format_chosen = name != self.format_name();
             self.choose_format(name);
         }
     }

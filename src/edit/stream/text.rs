@@ -327,7 +327,7 @@ impl Text {
 
     /// Handles an opening fence outside of one, or one more inside a fence of edits.
     fn fence(&mut self, fence: Fence, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
-        // A fence around a path and the file's own fence is nothing but that, and its indentation is the inner one's.
+        // A path and the file's own fence inside a fence: the outer one is ignored.
         let outer = self.fence.take_if(|_| self.heading.is_some() && !fence.info.is_empty());
         let inner = outer.as_ref().and_then(|_| Fence::open(&input.rest()[..line.content]));
         self.ignored = outer.map(|outer| outer.fence).or(self.ignored.take());
