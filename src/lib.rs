@@ -13,15 +13,15 @@
 //! | [`context`] | what joins a prompt: mentions, rules, templates, retrieval |
 //! | [`provider`] | how nebula talks to a model; recordings |
 //! | [`restore_plan`] | what undo, redo and restore ask of the archive |
-//! | [`execute`] | the end of the road: intent → archive → disk → record; the only writer of workspace files |
+//! | [`execute`] | the end of the road: intent → archive → disk → record; what writes workspace files, beside commands themselves |
 //! | [`shell`] | commands: their processes, output, environment, and what keeps the states before |
 //! | [`archive`] | every state that is about to be overwritten, as plain files; undo makes proposals |
 //! | [`workspace`] | root, confinement of paths, reading, finding, watching |
 //! | [`memory`] | SQLite: sessions, messages, causes of changesets, what nebula last wrote |
-//! | [`config`] | values read at start; the only reader of the environment |
+//! | [`config`] | values read at start: files, flags, settings in the environment |
 //! | [`edit`] | pure: a model's words → edits → file changes; the ladder that finds their place |
 //! | [`proposal`] | pure: file changes, hunks, decisions, previews of restores, merges |
-//! | [`strand`] | code as a content-addressed graph edited by ops; uses nothing else of the crate |
+//! | [`strand`] | code as a content-addressed graph edited by ops; uses only `disk`, `git` and `text` of the crate |
 //! | [`messages`] | what a person reads on the screen, in English and Japanese |
 //! | [`text`] | the cleaner of what a terminal is given, widths, sizes, word distance, the clock; anyone may use it |
 //! | [`git`] | every call of git; a folder that is looked at runs nothing of its own |
@@ -36,12 +36,14 @@
 //! 3. Tools, `restore_plan` and `archive::restore` write nothing.
 //! 4. `tui` and `agent` never name each other; they meet in `protocol`.
 //! 5. Everything below `agent` is synchronous except `provider`, the runs of `tools` and the way to `memory`'s own thread.
+//!    Only named modules read the environment, the clock, or start a program.
 //! 6. Drawing takes `&App`: nothing is decided while drawing.
 //! 7. Messages are values: no closures, no handles, no serialisation.
 //!
 //! From key to disk: `tui/run` takes a key, `tui/app` turns it into an action and that into a `Command`; `agent/turn`
-//! runs the turn, `agent/turn/step` takes the stream in, `tools` and `edit` make edits, `agent/turn/edits` one proposal
-//! of neighbours, `agent/execute_proposal` asks and writes through `execute`, and the results go back to the model.
+//! runs the turn, `agent/turn/request` builds what is asked, `agent/turn/step` takes the stream in, `tools` and `edit`
+//! make edits, `agent/turn/edits` one proposal of neighbours, `agent/execute_proposal` asks and writes through
+//! `execute`, and the results go back to the model.
 
 pub mod agent;
 pub mod archive;

@@ -219,7 +219,7 @@ fn ids(records: &[ChangesetRecord]) -> Vec<Id> {
     records.iter().filter_map(|r| Id::parse(r.id.as_deref()?)).collect()
 }
 
-/// What memory knows of nebula's own writing in one project.
+/// Memory's record of nebula's own writing in one project.
 struct WrittenStates<'a> {
     memory: &'a memory::Memory,
     /// The workspace's root, as memory names projects.

@@ -29,7 +29,7 @@ use crate::tools::Sha;
 
 /// The way to a session's actor.
 pub struct ActorHandle {
-    /// What the session shares with its turn.
+    /// The part of the session that its turn shares.
     pub context: Arc<SessionContext>,
     inbox: mpsc::UnboundedSender<Message>,
     task: JoinHandle<()>,

@@ -18,9 +18,9 @@ use crate::tools::CommandCall;
 pub struct Finished {
     /// In words.
     pub report: CommandReport,
-    /// What it printed, as the model gets it.
+    /// Its output, as the model gets it.
     pub output: String,
-    /// Whether it ended well.
+    /// True if it ended well.
     pub ok: bool,
     /// The changeset of what it changed.
     pub changeset: Option<String>,

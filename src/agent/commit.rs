@@ -73,7 +73,7 @@ async fn drafted(context: &SessionContext) -> Result<String, (String, String)> {
 /// Returns a message for what is staged, as the model proposes it.
 ///
 /// # Errors
-/// What went wrong and what to do: nothing staged, no repository, a model that did not answer.
+/// When nothing is staged, there is no repository, or the model did not answer; the texts say what to do.
 pub async fn propose(
     provider: &dyn Provider,
     model: &str,
@@ -106,7 +106,7 @@ pub async fn propose(
 /// Commits what is staged. Returns git's message in one line, and what was not run because the folder is not trusted.
 ///
 /// # Errors
-/// What git said when it refused.
+/// When git refuses, with its words.
 pub fn run(root: &Path, message: &str, trust: Trust) -> Result<Committed, String> {
     if message.trim().is_empty() {
         return Err("the message is empty".into());
@@ -122,6 +122,6 @@ pub fn run(root: &Path, message: &str, trust: Trust) -> Result<Committed, String
 pub struct Committed {
     /// Git's message, in one line.
     pub said: String,
-    /// What was not run.
+    /// The hooks that were not run.
     pub left_out: Option<&'static str>,
 }

@@ -107,6 +107,7 @@ fn look_for_local(services: &Arc<Services>) {
 async fn wait_for_local(services: Arc<Services>) {
     let mut pause = LOOK_AGAIN;
     while services.connection().provider.is_none() {
+        // Nothing tells of a port that opens: it is tried again, ever more seldom.
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LOOK_SELDOM);
         if services.connection().provider.is_some() || *services.looking.borrow() {

@@ -38,11 +38,11 @@ pub struct Services {
     pub archive: Arc<Archive>,
     /// The stored sessions and changesets.
     pub memory: memory::MemoryHandle,
-    /// What the commands of all sessions share.
+    /// The parts that the commands of all sessions share.
     pub shell: Arc<Shell>,
     /// Tools that servers offer to every session, beside nebula's own.
     pub offered: Vec<Arc<dyn Tool>>,
-    /// What is known of models beside their names.
+    /// The facts about models.
     pub models: Mutex<KnownModels>,
     /// The configuration as it was at the start, with what was set since.
     pub config: Mutex<Config>,
@@ -58,13 +58,13 @@ pub struct Services {
     pub watch: Mutex<Option<FileWatch>>,
     /// Changesets and files in the archive, once they are counted.
     pub archive_counts: Mutex<Option<(usize, usize)>>,
-    /// Whether a local server is being looked for; the supervisor ends it, once the sessions know what was found.
+    /// True if a local server is being looked for; the supervisor ends it, once the sessions know what was found.
     pub looking: watch::Sender<bool>,
     /// Where the answers of the first model that is connected are recorded.
     pub record: Mutex<Option<PathBuf>>,
-    /// Whether the index of `@rag` is being brought up to date.
+    /// True if the index of `@rag` is being brought up to date.
     pub refreshing: AtomicBool,
-    /// Whether it was reported that files are replaced without checking what the rename displaced.
+    /// True if it was reported that files are replaced without checking what the rename displaced.
     pub told_unguarded: AtomicBool,
     /// The agent ends: background work stops.
     pub closing: AtomicBool,

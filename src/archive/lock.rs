@@ -63,6 +63,7 @@ impl Archive {
             disk::check_stop(&self.stop).map_err(at(&path))?;
             match file.try_lock() {
                 Ok(()) => break,
+                // A file's lock cannot be waited for with a limit of time, nor so that the wait can be stopped.
                 Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => return Err(Error::Busy { path, seconds: PATIENCE.as_secs() }),
                 Err(TryLockError::Error(e)) => return Err(at(&path)(e)),

@@ -132,7 +132,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The disk refused.
-    #[error("{}: {}", path.display(), disk::words(source))]
+    #[error("{}", disk::words_at(path, source))]
     Io {
         /// Where.
         path: PathBuf,
@@ -221,7 +221,7 @@ impl Archive {
     /// Tells the probe that a step is reached.
     ///
     /// # Errors
-    /// What the probe wants to happen there.
+    /// Calls the probe of a test, if there is one, at this step.
     pub fn reach(&self, step: &str) -> io::Result<()> {
         self.probe.as_ref().map_or(Ok(()), |probe| probe(step))
     }

@@ -13,7 +13,7 @@ use crate::proposal::{
 };
 use crate::workspace::{PathError, Workspace};
 
-/// What to restore. Paths are normalised.
+/// The extent of a restore. Paths are normalised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreTarget {
     /// `undo [COUNT] [FILE…]`: this many versions back; without files those of the newest changeset. A redo is this,

@@ -23,7 +23,7 @@ const COMMANDS: &str = "commands";
 const INFO: &str = "info.json";
 const JOURNAL: &str = "journal";
 
-/// What is known of a command before it starts, for the process that finds its states after its own processes have
+/// The record of a command before it starts, for the process that finds its states after its own processes have
 /// ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CommandInfo {

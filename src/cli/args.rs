@@ -222,7 +222,7 @@ pub struct UsageArgs {
     pub json: bool,
 }
 
-/// What a line of `usage` adds up.
+/// The unit that a line of `usage` adds up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum UsageKey {
     /// A session.
@@ -243,12 +243,12 @@ pub struct ModelArgs {
     pub json: bool,
 }
 
-/// What can be done with the index.
+/// The commands on the index.
 #[derive(Debug, Subcommand)]
 pub enum RagCmd {
     /// Index files or folders, anywhere, for this project
     Add {
-        /// What to index.
+        /// The folder or file to index.
         #[arg(required = true)]
         paths: Vec<PathBuf>,
         /// Print JSON
@@ -270,7 +270,7 @@ pub enum RagCmd {
     Update(JsonArgs),
 }
 
-/// What can be done with sessions.
+/// The commands on sessions.
 #[derive(Debug, Subcommand)]
 pub enum SessionsCmd {
     /// This project's sessions, newest first
@@ -318,7 +318,7 @@ pub enum SessionsCmd {
     },
 }
 
-/// What can be done with the configuration.
+/// The commands on the configuration.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCmd {
     /// Print a value, or all of them

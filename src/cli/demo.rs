@@ -15,7 +15,7 @@ use crate::protocol::Mode;
 use crate::provider::{Delta, Recording, Replay};
 use crate::workspace::Workspace;
 
-/// What the tour asks first; the person sends it.
+/// The first prompt of the tour; the person sends it.
 pub const PROMPT: &str =
     "The cart asks the catalog once per line. Load all prices in one query, and keep @src/cart.rs readable.";
 

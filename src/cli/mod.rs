@@ -38,7 +38,7 @@ use crate::provider::Recorder;
 /// Runs a command that needs no screen. Returns the exit code.
 ///
 /// # Errors
-/// What went wrong, for one line on standard error.
+/// When the command fails, as one line for standard error.
 pub fn run(command: Cmd, global: Global) -> Result<i32> {
     let approval = match &command {
         Cmd::Task(args) => args.approve.clone(),

@@ -12,7 +12,7 @@ pub struct Connection {
     pub provider: String,
     /// Where requests go; no `/` at its end.
     pub base_url: String,
-    /// Whether the URL is one that was set, and not the provider's own.
+    /// True if the URL is one that was set, and not the provider's own.
     pub custom_url: bool,
     /// The variable that holds the key; `None`: this provider has none.
     pub key_variable: Option<String>,

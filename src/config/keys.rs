@@ -97,14 +97,15 @@ const MODEL: &[Key] = &[
     open("images", Shape::Flag),
     open("pdfs", Shape::Flag),
 ];
-const PROVIDER: &[Key] = &[
-    guarded("model", Shape::Text),
+/// How a server is reached, at the top for the provider in force and below `providers` for each.
+const ACCESS: [Key; 4] = [
     guarded("baseUrl", Shape::Url),
     guarded("apiKeyEnv", Shape::Text),
     guarded("headers", Shape::TextByName),
-    guarded("wire", Shape::Word(WIRES)),
     guarded("apiKeyCommand", Shape::Texts),
 ];
+const PROVIDER: &[Key] =
+    &[guarded("model", Shape::Text), ACCESS[0], ACCESS[1], ACCESS[2], guarded("wire", Shape::Word(WIRES)), ACCESS[3]];
 
 /// The keys below `shell`.
 const SHELL: &[Key] = &[
@@ -128,10 +129,10 @@ const SHELL: &[Key] = &[
 pub(super) const KEYS: &[Key] = &[
     guarded("provider", Shape::Text),
     open("model", Shape::Text),
-    guarded("baseUrl", Shape::Url),
-    guarded("apiKeyEnv", Shape::Text),
-    guarded("headers", Shape::TextByName),
-    guarded("apiKeyCommand", Shape::Texts),
+    ACCESS[0],
+    ACCESS[1],
+    ACCESS[2],
+    ACCESS[3],
     guarded("providers", Shape::ByName(PROVIDER)),
     open("models", Shape::ByName(MODEL)),
     open("editFormat", Shape::Word(FORMATS)),

@@ -36,7 +36,7 @@ pub struct ShellConfig {
     pub max_timeout: Option<u64>,
     /// Commands run in a sandbox.
     pub sandbox: Option<bool>,
-    /// What keeps states: `guard` or `scan`; none: the best that works.
+    /// The keeper of states: `guard` or `scan`; none: the best one that works.
     pub keeper: Option<String>,
     /// The shell's program.
     pub bash: Option<PathBuf>,

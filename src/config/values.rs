@@ -65,9 +65,9 @@ pub struct Config {
     pub language: Option<String>,
     /// Folders whose own configuration counts whole.
     pub trusted: Vec<PathBuf>,
-    /// What it says of commands.
+    /// The settings of commands.
     pub shell: ShellConfig,
-    /// What is wrong with the files, a line each.
+    /// The faults of the files, a line each.
     pub warnings: Vec<String>,
     /// Keys that the workspace's file sets but may not until its folder is trusted.
     pub untrusted: Vec<String>,
@@ -120,13 +120,13 @@ pub struct ModelConfig {
     pub effort: Option<String>,
     /// In which form it takes that.
     pub thinking: Option<String>,
-    /// Whether cache marks are sent to it in the chat format.
+    /// True if cache marks are sent to it in the chat format.
     pub cache_marks: Option<bool>,
     /// Dollars a million tokens.
     pub price: Option<Price>,
-    /// Whether it takes images; `None`: decided by its name.
+    /// True if it takes images; `None`: decided by its name.
     pub images: Option<bool>,
-    /// Whether it takes PDFs; `None`: decided by its name.
+    /// True if it takes PDFs; `None`: decided by its name.
     pub pdfs: Option<bool>,
 }
 

@@ -18,7 +18,7 @@ pub struct RequestPrefix {
     pub summarised: Option<usize>,
     /// How many messages were gone through for results to leave out.
     pub left_out: usize,
-    /// What the model may call.
+    /// The tools that the model may call.
     pub tools: Arc<[ToolSpec]>,
     /// The conversation.
     pub messages: Vec<Arc<Message>>,

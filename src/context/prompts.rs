@@ -120,7 +120,8 @@ impl Prompts {
             return prompt.expand(arguments);
         }
         // A folder that is refused has no name of its own: all that it holds is.
-        let refused = self.refused.iter().find(|(n, _)| n == name || n.is_empty());
+        let refused = |wanted: &str| self.refused.iter().find(|(n, _)| n == wanted);
+        let refused = refused(name).or_else(|| refused(""));
         Err(match refused {
             Some((_, why)) => PromptsError::Refused { name: name.to_string(), why: why.clone() },
             None => PromptsError::Unknown {
@@ -332,5 +333,10 @@ mod tests {
         fs::remove_dir_all(root.join(".nebula/prompts")).unwrap();
         symlink("../..", root.join(".nebula/prompts")).unwrap();
         assert!(said(&list(&workspace, None), "leak").contains(".nebula/prompts lies outside the workspace"));
+        // A prompt of one's own is refused for what is wrong with it, not for the folder of the workspace.
+        let home = dir.path().join("home");
+        fs::create_dir_all(home.join("prompts")).unwrap();
+        mkfifoat(CWD, home.join("prompts/own.md"), Mode::RUSR).unwrap();
+        assert!(said(&list(&workspace, Some(&home)), "own").ends_with("own.md: it is a pipe, not a regular file"));
     }
 }

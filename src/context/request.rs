@@ -61,7 +61,7 @@ pub struct LeftOut {
 pub struct Fitted {
     /// The messages, shared with the conversation where they are unchanged.
     pub messages: Vec<Arc<Message>>,
-    /// What was left out by this call, oldest first.
+    /// The results that this call left out, oldest first.
     pub newly_left_out: Vec<LeftOut>,
     /// Tokens of the request, estimated.
     pub estimate: u64,

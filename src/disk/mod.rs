@@ -159,6 +159,13 @@ pub fn words(error: &io::Error) -> String {
     }
 }
 
+/// Returns what the disk said of a path, which is named once.
+pub fn words_at(path: &Path, error: &io::Error) -> String {
+    let words = words(error);
+    let path = path.display().to_string();
+    if words.starts_with(&path) { words } else { format!("{path}: {words}") }
+}
+
 /// Returns the folder a path lies in.
 pub fn parent(path: &Path) -> &Path {
     match path.parent() {

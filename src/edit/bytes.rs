@@ -7,7 +7,7 @@ use std::borrow::Cow;
 pub enum Encoding {
     /// UTF-8, with or without a byte order mark.
     Utf8 {
-        /// Whether a byte order mark leads the file.
+        /// True if a byte order mark leads the file.
         bom: bool,
     },
     /// UTF-16 with its byte order mark.

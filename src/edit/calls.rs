@@ -15,7 +15,7 @@ pub struct CallShape {
     pub commands: Vec<String>,
     /// The tool that is meant by a call whose arguments fit that one instead.
     pub instead: Option<String>,
-    /// Whether it takes a patch, which other programs hand to a command in a shell.
+    /// True if it takes a patch, which other programs hand to a command in a shell.
     pub takes_patch: bool,
 }
 

@@ -13,7 +13,7 @@ const DEEPEST: usize = 100;
 /// Reads one JSON value, repairing what has only one meaning.
 ///
 /// # Errors
-/// What is wrong, where (line and column from 1), and how to write it instead; for the model.
+/// When it cannot be read; the text says why, at which line and column from 1, and how to write it instead.
 pub fn repair(text: &str) -> Result<Value, String> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);

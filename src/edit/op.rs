@@ -28,7 +28,7 @@ pub enum Op {
         search: String,
         /// The replacement.
         replace: String,
-        /// Whether `search` is whole lines.
+        /// True if `search` is whole lines.
         shape: Shape,
         /// All places instead of exactly one.
         all: bool,
@@ -79,9 +79,9 @@ pub struct PatchHunk {
     pub header: Option<[(usize, usize); 2]>,
     /// Texts after `@@` that must stand above the hunk (envelope), or may (unified diff).
     pub above: Vec<String>,
-    /// Whether `above` is binding.
+    /// True if `above` is binding.
     pub strict_above: bool,
-    /// Whether the hunk must end at the end of the file.
+    /// True if the hunk must end at the end of the file.
     pub at_end: bool,
     /// The body's lines, each with its prefix as it was written, without line endings.
     pub body: Vec<String>,

@@ -77,7 +77,7 @@ pub enum Error {
     Failed(String),
 }
 
-/// Whether what a repository names may be run.
+/// The trust in a repository: whether programs that it names may be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
     /// Nothing of it is run.
@@ -197,7 +197,7 @@ impl Repository {
     /// filters run and commits are signed as it says; else nothing of it is run.
     ///
     /// # Errors
-    /// What git, or a hook, said when it refused.
+    /// The words of git, or of a hook, when it refused.
     pub fn commit(&self, message: &str, trust: Trust) -> Result<String, Error> {
         let mut command = match trust {
             Trust::Folder => {
@@ -350,6 +350,7 @@ fn limited(mut child: Child, limit: Duration) -> Result<Output, Error> {
         loop {
             match child.try_wait() {
                 Ok(Some(status)) => return Some((status, printed)),
+                // Its outputs are closed, so it ends in a moment; a child cannot be waited for with a limit of time.
                 Ok(None) if left() > Duration::ZERO => std::thread::sleep(PAUSE),
                 _ => return None,
             }

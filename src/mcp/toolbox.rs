@@ -13,11 +13,11 @@ pub struct ToolSpec {
     pub input: Value,
     /// The schema of its answer, an object.
     pub output: Value,
-    /// Whether it changes nothing.
+    /// True if it changes nothing.
     pub read_only: bool,
-    /// Whether it may take something away.
+    /// True if it may take something away.
     pub destructive: bool,
-    /// Whether calling it again changes nothing more.
+    /// True if calling it again changes nothing more.
     pub idempotent: bool,
 }
 

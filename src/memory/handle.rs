@@ -254,7 +254,7 @@ mod tests {
         NewMessage::text(Role::User, text)
     }
 
-    /// What another program finds in the file.
+    /// Returns what another program finds in the file.
     fn in_file(dir: &Path) -> Vec<String> {
         let other = rusqlite::Connection::open(dir.join("memory.db")).expect("a database");
         let mut select = other.prepare("SELECT content FROM messages ORDER BY id").expect("a table");

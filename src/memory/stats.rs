@@ -46,7 +46,7 @@ struct StoredEdit {
     format: String,
     #[serde(default)]
     rung: Option<String>,
-    /// Whether this edit landed, where one result holds edits with different outcomes.
+    /// True if this edit landed, where one result holds edits with different outcomes.
     #[serde(default)]
     ok: Option<bool>,
 }

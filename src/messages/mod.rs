@@ -162,7 +162,7 @@ mod tests {
         ("view", view::ROWS),
     ];
 
-    /// What is written alike in both languages: names, numbers, marks.
+    /// The words that are written alike in both languages: names, numbers, marks.
     fn is_alike(text: &str) -> bool {
         const NAMES: &[&str] = &[
             "nebula",

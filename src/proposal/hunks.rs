@@ -25,7 +25,7 @@ const LONG_LINE: usize = 4_096;
 pub struct Word {
     /// Byte range in the line.
     pub range: Range<usize>,
-    /// Whether it differs from the other side.
+    /// True if it differs from the other side.
     pub changed: bool,
 }
 

@@ -37,7 +37,7 @@ pub enum RestoreStatus {
         counts: Counts,
         /// The choice so far.
         choice: Option<ForeignChoice>,
-        /// Whether a three-way merge meets conflicts; `None`: cannot be merged.
+        /// True if a three-way merge meets conflicts; `None`: cannot be merged.
         conflicts: Option<usize>,
     },
     /// Has no archived state, and why.

@@ -1,6 +1,6 @@
 //! What a failure was by kind.
 
-/// What a failure was, for programs.
+/// The kind of a failure, for programs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cause {
     /// `key`, `permission`, `model`, `quota`, `rate`, `overloaded`, `context`, `request`, `refused`, `network`,

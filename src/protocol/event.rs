@@ -69,7 +69,7 @@ pub enum EventBody {
     Step(u32),
     /// Tokens and cost of one step; the session's sum is in the status.
     Usage(StepUsage),
-    /// What `/commit` proposes.
+    /// The message that `/commit` proposes.
     CommitMessage(String),
     /// There is no commit message: a [`EventBody::Notice`] says why.
     CommitEnded,
@@ -86,7 +86,7 @@ pub struct SessionInfo {
     pub id: String,
     /// Title, if it has one yet.
     pub title: Option<String>,
-    /// Whether it was resumed or forked, with how many messages.
+    /// True if it was resumed or forked, with how many messages.
     pub resumed: usize,
     /// The status line.
     pub status: Status,
@@ -220,6 +220,6 @@ pub struct Wait {
     pub until: i64,
     /// The reason: `api.openai.com: rate limited (429)`.
     pub why: String,
-    /// What that was, for programs.
+    /// The kind of failure, for programs.
     pub cause: Cause,
 }

@@ -95,6 +95,26 @@ pub struct Call {
 }
 
 impl Call {
+    /// Creates a call of which nothing is known but its name and what it does.
+    pub fn new(name: impl Into<String>, verb: Verb, state: CallState) -> Self {
+        Call {
+            name: name.into(),
+            verb,
+            main: String::new(),
+            arguments: String::new(),
+            state,
+            summary: String::new(),
+            counts: None,
+            preview: Vec::new(),
+            result: None,
+            reason: None,
+            rung: None,
+            took: None,
+            step: 0,
+            asked: None,
+        }
+    }
+
     /// Returns whether the person accepted some of what it changes, and not all.
     pub fn is_partial(&self) -> bool {
         self.state == CallState::Done && self.counts.is_some() && self.reason.is_some()
@@ -199,11 +219,11 @@ pub struct Notice {
     pub level: Level,
     /// The event, in one line.
     pub title: String,
-    /// What it means for files and words.
+    /// Its consequence for files and words.
     pub detail: String,
     /// The actions it offers.
     pub actions: Vec<NoticeAction>,
-    /// What it was by kind, for programs; empty where it is about no request.
+    /// Its kind, for programs; empty where it is about no request.
     pub cause: Cause,
 }
 

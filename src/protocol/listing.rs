@@ -88,9 +88,9 @@ pub struct ModelRow {
     pub window: Option<u32>,
     /// Dollars a million tokens, in and out, where they are known.
     pub price: Option<(f64, f64)>,
-    /// Whether it reads images.
+    /// True if it reads images.
     pub images: bool,
-    /// Whether it reads PDFs.
+    /// True if it reads PDFs.
     pub pdfs: bool,
     /// Since when it is not served any more.
     pub retired: Option<String>,

@@ -28,7 +28,7 @@ pub struct CommandRequest {
     pub text: String,
     /// Where it runs, as given; none: where the last one left off.
     pub folder: Option<String>,
-    /// What its sandbox allows.
+    /// The grants of its sandbox.
     pub grant: Grant,
 }
 
@@ -82,7 +82,7 @@ pub struct Command {
     pub text: String,
     /// The keeper of its states.
     pub keeper: Keeper,
-    /// What its sandbox allows; none: it runs in none.
+    /// The grants of its sandbox; none: it runs in none.
     pub grant: Option<Grant>,
     /// It runs, or has run.
     pub running: RunningCommand,
@@ -100,9 +100,9 @@ struct StagedStates {
     older: Vec<CommandStaging>,
     scan: Option<Scan>,
     left_out: Vec<(String, String)>,
-    /// Whether the state it left was taken up already.
+    /// True if the state it left was taken up already.
     left_taken: bool,
-    /// Whether its end was reported to the model.
+    /// True if its end was reported to the model.
     reported: bool,
 }
 

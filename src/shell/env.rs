@@ -21,7 +21,7 @@ const MOST_LEFT: usize = 64;
 const MOST_LEFT_BYTES: usize = 32 << 10;
 /// Names the socket of the SSH agent, which signs without showing a key.
 const AGENT: &str = "SSH_AUTH_SOCK";
-/// What an editor would say.
+/// The answer in place of an editor.
 const NO_EDITOR: &str = "echo 'no editor here: use -m, -F or --no-edit' >&2; false";
 
 /// Variables that are set for every command.

@@ -33,7 +33,7 @@ use crate::archive::{Archive, ArchiveSettings};
 #[cfg(target_os = "linux")]
 use crate::workspace::Workspace;
 
-/// What the guard's thread and the helper itself both work with.
+/// The state that the guard's thread and the helper share.
 #[cfg(target_os = "linux")]
 #[derive(Clone)]
 struct Serving {
@@ -75,7 +75,7 @@ pub fn main() -> Option<ExitCode> {
     })
 }
 
-/// What a helper waits for.
+/// The events that a helper waits for.
 enum Event {
     /// A process was waited for.
     Over(Pid, WaitStatus),
@@ -202,7 +202,7 @@ fn staged(_start: &Start) -> Result<(Pid, Option<Serving>, String), HelperReport
     Err(HelperReport::NoGuard("it needs Linux".into()))
 }
 
-/// What the guard works with.
+/// The setup of the guard.
 #[cfg(target_os = "linux")]
 fn serving(start: &Start, with: &GuardStart) -> io::Result<Serving> {
     let staging = start.staging.as_ref().ok_or(io::ErrorKind::InvalidInput)?;

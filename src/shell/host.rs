@@ -11,7 +11,7 @@ use super::sandbox::SandboxSettings;
 use crate::archive::Archive;
 use crate::workspace::Workspace;
 
-/// What keeps the states before a command changes them.
+/// The keeper of the states before a command changes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeper {
     /// The guard: each call waits until the state before is kept.
@@ -38,12 +38,12 @@ const LONGEST: u64 = 3_600;
 /// How long it is given unless told otherwise.
 const USUAL: u64 = 120;
 
-/// What the configuration says of commands.
+/// The configuration of commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellSettings {
-    /// What paths are to the archive.
+    /// The configuration of places.
     pub places: PlaceSettings,
-    /// What commands may reach.
+    /// The configuration of the sandbox.
     pub sandbox: SandboxSettings,
     /// How much is copied of what is changed in place.
     pub limits: CopyLimits,
@@ -71,21 +71,21 @@ impl Default for ShellSettings {
     }
 }
 
-/// What every session's commands share.
+/// The parts that every session's commands share.
 pub struct Shell {
     /// The workspace.
     pub workspace: Workspace,
     /// Its archive.
     pub archive: Archive,
-    /// What the configuration says of commands.
+    /// The configuration of commands.
     pub settings: ShellSettings,
-    /// What commands find in their environment.
+    /// The environment of commands.
     pub environment: Environment,
     /// Nebula's own folder; none: logs are not kept.
     pub own: Option<PathBuf>,
     /// This program, whose hidden name is the helper.
     pub program: PathBuf,
-    /// What the machine offers, once it was tried.
+    /// The findings of the probe, once it ran.
     pub offered: OnceLock<Offered>,
 }
 
@@ -141,7 +141,7 @@ impl Shell {
         }
     }
 
-    /// Whether commands run in a sandbox here.
+    /// Returns whether commands run in a sandbox here.
     pub fn has_sandbox(&self) -> bool {
         !self.settings.sandbox.off && self.offered().sandbox.is_ok()
     }

@@ -29,13 +29,13 @@ pub struct Start {
     pub variables: Vec<(String, String)>,
     /// The folder for states before; `None`: nothing is staged.
     pub staging: Option<PathBuf>,
-    /// What the guard works with, where it keeps them.
+    /// The setup of the guard, where it keeps the states.
     pub guard: Option<GuardStart>,
     /// The paths of its sandbox; none: it has none.
     pub bounds: Option<Bounds>,
 }
 
-/// What a guard works with.
+/// The setup of a guard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuardStart {
     /// The workspace's root.
@@ -44,13 +44,13 @@ pub struct GuardStart {
     pub archive: PathBuf,
     /// Globs of what is not archived.
     pub exclude: Vec<String>,
-    /// What the configuration says of places.
+    /// The configuration of places.
     pub places: PlaceSettings,
     /// How much is copied.
     pub limits: CopyLimits,
 }
 
-/// What is to be known of a command beside its changes.
+/// The notes about a command beside its changes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Summary {
     /// Folders that can be rebuilt, and in each the changes that were not archived.
@@ -133,7 +133,7 @@ pub enum HelperReport {
     Sandbox(String),
     /// States go into the new staging folder; what is to be known of those before.
     Switched(Summary),
-    /// What is to be known of the states since the last sealing.
+    /// The notes about the states since the last sealing.
     Summary(Summary),
     /// The shell has ended; the state it left, where it was written: its folder and exported variables.
     Exited(Exit, Option<ShellState>),

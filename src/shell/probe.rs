@@ -28,12 +28,12 @@ const FILE: &str = "probe.json";
 /// The most that is read of it.
 const LARGEST: u64 = 64 << 10;
 
-/// What is needed to try.
+/// The inputs of the probe.
 #[derive(Clone, Copy)]
 pub struct Trial<'a> {
     /// This program, whose hidden name is the helper.
     pub program: &'a Path,
-    /// What commands find in their environment.
+    /// The environment of commands.
     pub environment: &'a Environment,
     /// The shell, where it is not found on the PATH.
     pub shell: Option<&'a Path>,
@@ -41,7 +41,7 @@ pub struct Trial<'a> {
     pub own: Option<&'a Path>,
 }
 
-/// What works here, and why not what does not.
+/// The findings: what works here, and why the rest does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Offered {
     /// The guard.
@@ -97,7 +97,7 @@ pub fn tried(trial: &Trial<'_>) -> Offered {
     offered
 }
 
-/// What the findings hold for: this start of the machine, this build, this person, and the filters that are on already.
+/// The key of the findings: this start of the machine, this build, this person, and the filters that are on already.
 fn mark(trial: &Trial<'_>) -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

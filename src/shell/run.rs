@@ -15,7 +15,7 @@ use super::tree;
 
 /// The variable that tells the processes of a session's commands: its folder for temporary files is theirs alone.
 pub const MARK: &str = "TMPDIR";
-/// What is read of the output at once.
+/// The size of one read of the output, in bytes.
 const PIECE: usize = 64 << 10;
 
 /// The parameters that start a command.
@@ -51,7 +51,7 @@ pub struct CommandProgress {
     pub sandbox: Option<String>,
     /// How often the guard has begun anew.
     pub switched: usize,
-    /// What is to be known beside the changes.
+    /// The notes beside the changes.
     pub summary: Summary,
     /// The helper's notices.
     pub notices: Vec<String>,

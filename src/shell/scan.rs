@@ -33,7 +33,7 @@ pub enum ScanError {
     #[error("this tree is too large to archive without the guard ({0}): what this command overwrites cannot be undone")]
     TooLarge(String),
     /// The disk refused.
-    #[error("{}: {}", path.display(), disk::words(source))]
+    #[error("{}", disk::words_at(path, source))]
     Io {
         /// Where.
         path: PathBuf,

@@ -100,7 +100,7 @@ fn tell(control: &UnixStream, what: u8, why: &str, listener: Option<&OwnedFd>) -
     Ok(())
 }
 
-/// What a second stage hands to its helper before it becomes the shell.
+/// The descriptors that a second stage hands to its helper before it becomes the shell.
 pub struct StageParts {
     /// The waiting end of its filter, where it has a guard.
     pub listener: Option<OwnedFd>,
@@ -108,7 +108,7 @@ pub struct StageParts {
     pub sandbox: String,
 }
 
-/// What the helper does with a second stage that it has started: tells it what to become, and takes what it hands over.
+/// Tells a second stage that the helper has started what to become, and takes what it hands over.
 ///
 /// # Errors
 /// Why there is no second stage.

@@ -53,7 +53,7 @@ pub const STOP: Builtin = Builtin {
     run: stop,
 };
 
-/// What a command can need beyond the workspace.
+/// The needs of a command beyond the workspace.
 const NETWORK: &str = "network";
 /// The longest wait for output, in seconds.
 const LONGEST_WAIT: usize = 60;

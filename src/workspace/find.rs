@@ -37,7 +37,7 @@ pub struct Hits {
     pub hits: Vec<Hit>,
     /// Paths in the index.
     pub total: usize,
-    /// Whether walk and search have ended: a repetition finds the same.
+    /// True if walk and search have ended: a repetition finds the same.
     pub complete: bool,
 }
 

@@ -48,7 +48,7 @@ pub struct FileMatches {
 pub struct SearchResult {
     /// By path.
     pub files: Vec<FileMatches>,
-    /// Whether the search ended at `max_files`, though more files may match.
+    /// True if the search ended at `max_files`, though more files may match.
     pub more: bool,
 }
 

@@ -30,7 +30,7 @@ pub struct Staging<'a> {
     workspace: &'a Workspace,
     /// By normalised path.
     folders: HashMap<String, Arc<Folder>>,
-    /// Whether files are exchanged where the file system can.
+    /// True if files are exchanged where the file system can.
     exchanges: bool,
 }
 
@@ -507,7 +507,7 @@ mod tests {
             fs::read_to_string(self.at(path)).expect("there")
         }
 
-        /// What lies in a folder, sorted.
+        /// Returns the names in a folder, sorted.
         fn names(&self, path: &str) -> Vec<String> {
             let entries = fs::read_dir(self.at(path)).expect("there").flatten();
             let mut names: Vec<String> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();

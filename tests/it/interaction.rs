@@ -1,18 +1,17 @@
 //! What a person meets beside the conversation: a question about a hunk, all that the session changed, a session that is
 //! read again as it was, and line mode.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command as Process, Stdio};
 use std::sync::Arc;
 
 use nebula::proposal::{Choice, Consent, Decision, Proposal, State};
 use nebula::protocol::{
-    Command, Comment, EventBody, Item, ItemId, Listing, Outcome, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd,
+    Command, Comment, EventBody, Item, Listing, Outcome, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd,
 };
 use serde_json::json;
 
-use crate::session::{check_protocol, replace, results};
+use crate::session::{calls_of, check_protocol, replace, results};
 use crate::support::world::{Live, World, call, calls, say};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -48,17 +47,6 @@ async fn a_hunk_can_be_asked_about_while_its_proposal_waits() {
     let kept = calls_of(&live.events).into_values().find_map(|call| call.asked);
     assert_eq!(kept, Some(("why a number?".into(), "Because the others are numbers.".into())));
     check_protocol(&live);
-}
-
-/// The calls as they are shown at the end.
-fn calls_of(events: &[EventBody]) -> BTreeMap<ItemId, nebula::protocol::Call> {
-    let mut all = BTreeMap::new();
-    for event in events {
-        if let EventBody::Added(id, Item::Call(call)) | EventBody::Changed(id, Item::Call(call)) = event {
-            all.insert(*id, call.clone());
-        }
-    }
-    all
 }
 
 async fn changed(live: &mut Live, number: u64) -> Option<Arc<Proposal>> {

@@ -236,6 +236,33 @@ fn the_map_lists_each_part_above_those_it_names() {
 }
 
 #[test]
+fn what_the_map_and_the_recipes_name_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let map = fs::read_to_string(root.join("src/lib.rs")).expect("src/lib.rs");
+    let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
+    let code = |text: &str| text.split('`').skip(1).step_by(2).map(str::to_string).collect::<Vec<_>>();
+    let is_path = |name: &str| {
+        name.contains('/')
+            && !name.starts_with('/')
+            && !name.contains(|c: char| c.is_whitespace() || "*:{<$…".contains(c))
+    };
+    let below_src = code(&map.lines().filter(|l| l.starts_with("//!")).collect::<Vec<_>>().join("\n"));
+    let below_src = below_src.into_iter().filter(|name| is_path(name)).map(|name| match name.starts_with("tests/") {
+        true => name,
+        false => format!("src/{name}"),
+    });
+    let built = readme.split("## How it is built").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let named = below_src.chain(code(built.expect("the section")).into_iter().filter(|name| is_path(name)));
+    let mut found = 0;
+    for name in named.filter(|name| !name.contains("NAME")) {
+        let there = [name.clone(), format!("{name}.rs"), format!("src/{name}")].iter().any(|p| root.join(p).exists());
+        assert!(there, "{name} is not there");
+        found += 1;
+    }
+    assert!(found > 20, "only {found} paths were found");
+}
+
+#[test]
 fn every_edit_format_has_its_words() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let chooser = fs::read_to_string(root.join("src/tui/app/commands.rs")).expect("the list of /format");

@@ -1,7 +1,11 @@
 //! Commands to events: approve, refuse a hunk, interrupt, resume equals live.
 
+use std::collections::BTreeMap;
+
 use nebula::proposal::{Choice, Consent, Decision, Personal};
-use nebula::protocol::{CallState, Command, Continuation, EventBody, Item, Outcome, SessionChoice, TurnEnd};
+use nebula::protocol::{
+    Call, CallState, Command, Continuation, EventBody, Item, ItemId, Outcome, SessionChoice, TurnEnd,
+};
 use nebula::provider::{Delta, EndReason, Message, Role};
 use serde_json::json;
 
@@ -11,15 +15,19 @@ pub fn replace(path: &str, search: &str, replace: &str) -> (&'static str, serde_
     ("replaceInFile", json!({"path": path, "search": search, "replace": replace}))
 }
 
-/// What the calls ended as, in their order.
-fn call_ends(live: &Live) -> Vec<CallState> {
-    let mut last = std::collections::BTreeMap::new();
-    for event in &live.events {
+/// The calls as they are shown at the end, in their order.
+pub fn calls_of(events: &[EventBody]) -> BTreeMap<ItemId, Call> {
+    let mut all = BTreeMap::new();
+    for event in events {
         if let EventBody::Added(id, Item::Call(call)) | EventBody::Changed(id, Item::Call(call)) = event {
-            last.insert(*id, call.state);
+            all.insert(*id, call.clone());
         }
     }
-    last.into_values().collect()
+    all
+}
+
+fn call_ends(live: &Live) -> Vec<CallState> {
+    calls_of(&live.events).into_values().map(|call| call.state).collect()
 }
 
 /// Every turn, proposal and call came to its end, as the protocol promises.

@@ -24,7 +24,7 @@ struct Size {
     joined: u64,
     /// It is being measured.
     measuring: bool,
-    /// Whether it was reported to be nearly full.
+    /// True if it was reported to be nearly full.
     reported: bool,
 }
 

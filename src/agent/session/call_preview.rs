@@ -39,22 +39,7 @@ fn display_verb(name: &str, verb: tools::Verb) -> Verb {
 
 /// Returns a call of which nothing is known but its name.
 pub fn blank(name: &str, state: CallState) -> Call {
-    Call {
-        name: name.to_string(),
-        verb: verb(name),
-        main: String::new(),
-        arguments: String::new(),
-        state,
-        summary: String::new(),
-        counts: None,
-        preview: Vec::new(),
-        result: None,
-        reason: None,
-        rung: None,
-        took: None,
-        step: 0,
-        asked: None,
-    }
+    Call::new(name, verb(name), state)
 }
 
 /// Returns an edit as a small diff, as far as it can be told without its file.

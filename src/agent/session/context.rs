@@ -127,7 +127,7 @@ struct StatusData {
     rules: Vec<RuleChip>,
     tokens: u64,
     cost: Option<f64>,
-    /// What the last request held, in tokens, by part, and the window it was made for.
+    /// The tokens of the last request by part, and the window it was made for.
     context: Option<(Vec<(&'static str, u64)>, u64)>,
 }
 

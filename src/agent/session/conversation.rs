@@ -27,7 +27,7 @@ pub struct Conversation {
     pub messages: Vec<Arc<Message>>,
     /// The row of each message in memory.
     pub rows: Vec<i64>,
-    /// What this session knows of each file it read or wrote.
+    /// The version of each file that this session read or wrote.
     pub seen: HashMap<String, FileVersion>,
     /// Files in play, for the rules: mentioned, read or changed.
     pub in_play: Vec<String>,
@@ -41,25 +41,25 @@ pub struct Conversation {
     pub model: Option<String>,
     /// A summary that replaces the oldest messages in what is sent, and how many it replaces.
     pub summary: Option<(String, usize)>,
-    /// What is known of the model's context window.
+    /// The context window as it fills.
     pub window: Window,
     /// Tokens of the last request and the window they counted against, as memory has them.
     pub last_request: Option<(u64, u64)>,
-    /// What the system prompt rests on.
+    /// The inputs of the system prompt.
     pub prompt: PromptState,
     /// Messages with attachments that a model did not take, and what that one is sent in their place.
     pub plain: Vec<(Arc<Message>, Capabilities, Arc<Message>)>,
     /// Messages with attachments as a small model gets them.
     pub arranged: Vec<(Arc<Message>, Format, Arc<Message>)>,
-    /// What the last request's beginning depended on.
+    /// The inputs of the last request's beginning.
     pub prefix: Option<RequestPrefix>,
     /// Why it differed from the beginning of the request before, if it did.
     pub prefix_cause: Option<&'static str>,
     /// The effort that a model was asked for and does not have, as the person was told.
     pub told_effort: Option<(String, Effort)>,
-    /// What its model may do.
+    /// The tools of its model.
     pub tools: Arc<ToolSet>,
-    /// What the model is told of its tools, with and without those that write.
+    /// The descriptions of its tools for the model: without those that write, and with them.
     specs: [Arc<[ToolSpec]>; 2],
 }
 

@@ -13,11 +13,11 @@ use crate::protocol::{Item, Level, SessionChoice, SessionId};
 
 /// A session that is open, with its entries for the front end.
 pub struct OpenedSession {
-    /// What it shares with its turn.
+    /// The part that it shares with its turn.
     pub context: Arc<SessionContext>,
     /// Its conversation.
     pub session: Conversation,
-    /// What was said in it, as entries.
+    /// Its conversation, as entries.
     pub items: Vec<Item>,
 }
 

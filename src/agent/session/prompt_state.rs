@@ -17,9 +17,9 @@ use crate::protocol::{Mode, RuleChip};
 pub struct PromptState {
     /// The environment and the workspace's rules, as read for the present message; `None`: to be read.
     pub now: Option<Arc<(Environment, Rules)>>,
-    /// What the system prompt says.
+    /// The facts in the system prompt.
     pub base: Option<PromptFacts>,
-    /// What the model last received, by the system prompt or after it.
+    /// The facts that the model received last, by the system prompt or after it.
     pub last_sent: PromptFacts,
     /// How many messages a summary stood for when the base was made: with another summary another prompt begins.
     pub covered: usize,
@@ -31,7 +31,7 @@ pub struct PromptState {
     pub made: Vec<(PromptSetting, Arc<str>)>,
 }
 
-/// What a system prompt is made for, beside the facts: mode, format, whether it is the short one, language.
+/// The settings of a system prompt, beside the facts: mode, format, whether it is the short one, language.
 pub type PromptSetting = (Mode, Format, bool, Option<String>);
 
 /// The facts that can change during a session.

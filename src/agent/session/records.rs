@@ -33,7 +33,7 @@ pub struct ResultRecord {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// Whether it did what was asked.
+    /// True if it did what was asked.
     pub ok: bool,
     /// Edits it asked for, with how their places were found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -41,7 +41,7 @@ pub struct ResultRecord {
     /// The changeset it led to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changeset: Option<String>,
-    /// What the model received, for an edit or call in the text; a call's result is the message itself.
+    /// The text that the model received for an edit or call in the text; a call's result is the message itself.
     #[serde(default, rename = "told", skip_serializing_if = "Option::is_none")]
     pub for_model: Option<String>,
     /// Files it made known, and as what.
@@ -128,7 +128,7 @@ impl CallDisplayRecord {
     }
 }
 
-/// What is kept beside an answer, so that a session that is read again shows the same.
+/// The record beside an answer, so that a session that is read again shows the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct AnswerRecord {
     /// How long the model thought, in milliseconds.
@@ -160,7 +160,7 @@ pub struct EditRecord {
     pub format: String,
     /// The rung that found its place; none: it was not found, or it changes nothing.
     pub rung: Option<String>,
-    /// Whether it was written, at least in part, or changes nothing. None: as the whole result was.
+    /// True if it was written, at least in part, or changes nothing. None: as the whole result was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ok: Option<bool>,
 }
@@ -297,7 +297,7 @@ fn to_json<T: Serialize>(value: &T) -> String {
 /// Returns a call's arguments: as they are, or repaired where their meaning is certain.
 ///
 /// # Errors
-/// What is wrong with them, for the model.
+/// When they cannot be read; the text says why, for the model.
 pub fn arguments(text: &str) -> Result<serde_json::Value, String> {
     if text.trim().is_empty() {
         return Ok(serde_json::Value::Null);

@@ -82,6 +82,7 @@ fn look(context: &SessionContext) -> (Environment, Rules) {
     let live = Environment::gather(workspace, Limits::default(), &mut complaints);
     let mut rules = Rules::load(workspace);
     rules.complaints.extend(templates_of(context).complaints());
+    rules.complaints.extend(context.services.prompts().refused.into_iter().map(|(_, why)| why));
     rules.complaints.append(&mut complaints);
     (live, rules)
 }

@@ -5,7 +5,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::turn::step::{Ended, Step};
 
-/// What was asked on in a turn.
+/// The kinds of answers that were asked on in a turn.
 #[derive(Default)]
 pub struct AskedOn {
     paused: bool,

@@ -19,7 +19,7 @@ pub fn first_sentence(text: &str) -> &str {
 pub struct CallItem {
     /// Its name on the channel.
     pub id: ItemId,
-    /// What the entry shows.
+    /// The call as the entry shows it.
     pub call: Call,
     began: Option<Instant>,
 }

@@ -91,20 +91,9 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
         let (short, doing) = ("run".into(), "running".into());
         let verb = Verb { short, doing, done: "ran".into(), one: "command".into() };
         let entry = Call {
-            name: "runCommand".into(),
-            verb,
             main: text.lines().next().unwrap_or_default().to_string(),
             arguments: serde_json::json!({"command": text}).to_string(),
-            state: CallState::Waiting,
-            summary: String::new(),
-            counts: None,
-            preview: Vec::new(),
-            result: None,
-            reason: None,
-            rung: None,
-            took: None,
-            step: 0,
-            asked: None,
+            ..Call::new("runCommand", verb, CallState::Waiting)
         };
         let mut item = CallItem::add(&context.events, entry).await;
         let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, network: false, why: None };

@@ -7,7 +7,7 @@ use crate::messages::agent as say;
 use crate::protocol::{Level, Mode};
 use crate::provider::Role;
 
-/// Whether files were to be changed in a turn, and were.
+/// Records whether a turn was to change files, and whether it did.
 #[derive(Default)]
 pub struct Effect {
     changes_requested: bool,

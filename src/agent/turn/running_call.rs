@@ -16,7 +16,7 @@ use crate::agent::turn::call_item::CallItem;
 use crate::protocol::CallState;
 use crate::tools::{Args, Progress, RunResult, Tool, ToolContext};
 
-/// What a call came to.
+/// The outcome of a call.
 struct Ran {
     result: Result<RunResult, String>,
     took: Duration,

@@ -23,7 +23,7 @@ use crate::tools::{CommandCall, OutputBlock, RunResult, ToolKind, ToolOutput};
 
 /// The acts of one step under way.
 pub struct ToolRun<'a> {
-    /// What every part of the agent works with.
+    /// The session's context.
     pub context: &'a Arc<SessionContext>,
     /// The conversation.
     pub session: &'a mut Conversation,
@@ -35,11 +35,11 @@ pub struct ToolRun<'a> {
     pub texts: Vec<String>,
     /// Images of results of calls written as text.
     pub images: Vec<Blob>,
-    /// The same for memory, each with its entry on the screen.
+    /// The results for memory, each with its entry on the screen.
     pub records: Vec<(ItemId, ResultRecord)>,
-    /// Whether the model is to answer to the results of this step.
+    /// True if the model is to answer to the results of this step.
     pub go_on: bool,
-    /// What the turn must know of it.
+    /// The notes for the turn.
     pub notes: StepNotes,
 }
 
@@ -323,7 +323,11 @@ impl ToolRun<'_> {
         let done = edits::edits(self.context, self.session, edits, self.stop).await;
         for result in done.results {
             match result.call {
-                Some((call, native)) => self.result(result.item, &call, native, result.record, &result.text),
+                Some((call, native)) => {
+                    let placed = result.record.ok || result.record.edits.iter().all(|e| e.rung.is_some());
+                    self.notes.native_edit_failed |= native && !placed;
+                    self.result(result.item, &call, native, result.record, &result.text);
+                }
                 None if done.all_well => {
                     self.notes.add("", &result.record, &result.text);
                     self.records.push((result.item, ResultRecord { for_model: Some(result.text), ..result.record }));
@@ -339,6 +343,9 @@ impl ToolRun<'_> {
         let changes = self.session.tools.is(&call.name, ToolKind::Write);
         if changes && state == CallState::Failed {
             record = record.and_edit(&item.call.main, Format::TOOLS);
+            // A path that may not be used says nothing of how the model writes edits.
+            let read = arguments(&call.arguments).ok().and_then(|args| self.session.tools.edits(&call.name, &args));
+            self.notes.native_edit_failed |= native && !matches!(read, Some(Ok(_)));
         }
         record.display = Some(item.record());
         self.result(item.id, call, native, record, why);
@@ -377,7 +384,6 @@ impl ToolRun<'_> {
     ) {
         self.notes.add(&format!("{} {}", call.name, call.arguments), &record, text);
         if native {
-            self.notes.native_edit_failed |= !record.ok && record.edits.iter().any(|e| e.rung.is_none());
             let (mut stored, for_model) = self.session.result(record, text);
             stored.blobs = images.iter().map(blob_record).collect();
             let row = self.context.services.memory.append(&self.session.id, stored);
@@ -422,5 +428,5 @@ fn image(tool: &str, block: OutputBlock) -> Blob {
     Blob { name: format!("{tool}.{kind}"), mime: media_type, bytes }
 }
 
-/// What a call that was not run is answered.
+/// The result of a call that was not run.
 const INTERRUPTED: &str = "interrupted by the user";

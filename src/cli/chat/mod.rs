@@ -47,7 +47,7 @@ struct Chat {
     held: VecDeque<String>,
     /// When the open question was printed.
     put: Option<Instant>,
-    /// Whether the summary of the session's changes was requested after a turn.
+    /// True if the summary of the session's changes was requested after a turn.
     summing_up: bool,
     ended: bool,
 }

@@ -28,7 +28,7 @@ pub struct Printer {
     /// The last printed state of each call.
     call_states: HashMap<ItemId, CallState>,
     failed: usize,
-    /// Whether an unfinished line, a prompt, is on the screen.
+    /// True if an unfinished line, a prompt, is on the screen.
     open: bool,
 }
 

@@ -26,7 +26,7 @@ impl ProposalReply {
     /// Reads a reply to a proposal of `hunks` hunks.
     ///
     /// # Errors
-    /// What was not understood, with what can be said.
+    /// When a word is not understood; the text names those that are.
     pub fn read(line: &str, hunks: usize) -> Result<ProposalReply, String> {
         let line = line.trim();
         let (said, reason) = match line.split_once(" because ") {

@@ -179,7 +179,7 @@ pub struct ArchiveCommands<'a> {
     pub format: Option<String>,
     /// The global `--resume`: the beginning of a session's id.
     pub session: Option<String>,
-    /// Whether the person can be asked: input and error output are terminals.
+    /// True if the person can be asked: input and error output are terminals.
     pub can_ask: bool,
     /// Where answers come from.
     pub input: &'a mut dyn BufRead,

@@ -16,7 +16,7 @@ struct World {
     memory: Memory,
 }
 
-/// What a command came to.
+/// The outcome of a command.
 #[derive(Debug)]
 struct Ran {
     code: u8,

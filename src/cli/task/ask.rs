@@ -10,7 +10,7 @@ use crate::protocol::{Command, Question};
 
 /// A question to the person.
 pub enum ApprovalRequest {
-    /// Whether to write a proposal.
+    /// Asks whether to write a proposal.
     Proposal(Arc<Proposal>),
     /// A question of the model, or for a permission.
     Question(Question),

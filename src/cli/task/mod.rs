@@ -139,7 +139,7 @@ struct Printer {
     next_call: u64,
     /// The newest notice, and what it was by kind.
     newest: (String, Cause),
-    /// What was told beside the answer.
+    /// The notices beside the answer.
     notices_printed: Vec<String>,
 }
 

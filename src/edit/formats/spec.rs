@@ -8,13 +8,13 @@ use crate::edit::stream::reader::LineStart;
 pub(in crate::edit) struct FormatSpec {
     /// Its name.
     pub format: Format,
-    /// What a model that shall write it is told (Markdown).
+    /// The instructions for a model that is to write it (Markdown).
     pub prompt: &'static str,
-    /// The same for a small model, where that differs.
+    /// The instructions for a small model, where they differ.
     pub small_prompt: Option<&'static str>,
     /// The reminder at the end of what a small model is sent.
     pub reminder: Option<&'static str>,
-    /// What an edit in it is called on the screen.
+    /// The name of an edit in it on the screen.
     pub shown_as: &'static str,
     /// How it is recognised, where it begins with a line of its own. Tags and fences are recognised by the text around
     /// them, and calls by the names of tools.

@@ -13,7 +13,7 @@ pub struct Current {
     pub path: String,
     /// The state of the file.
     pub state: State,
-    /// Whether the model knows its present text; only then may it be replaced as a whole.
+    /// True if the model knows its present text; only then may it be replaced as a whole.
     pub seen: bool,
     /// Where nothing is: the files the path may mean. An edit of a part of a file goes to the only one.
     pub instead: Vec<String>,

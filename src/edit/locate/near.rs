@@ -19,7 +19,7 @@ pub(super) struct Near {
     pub score: f32,
     /// (line of the search text, line of the file), from first to last.
     pub pairs: Vec<(usize, usize)>,
-    /// Whether the search text's first and last line have an answer.
+    /// True if the search text's first and last line have an answer.
     pub ends: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::proposal::Rung;
 /// The lines of the search text.
 pub(super) struct Needle<'a> {
     pub lines: Vec<&'a str>,
-    /// Whether the first line may begin in the middle of a line's indentation, so that its own does not count.
+    /// True if the first line may begin in the middle of a line's indentation, so that its own does not count.
     pub free_first: bool,
 }
 

@@ -12,7 +12,7 @@ pub enum Shape {
     Lines,
     /// Any passage, but where its ends are word characters only at word boundaries.
     Inline,
-    /// The same, but where it has no exact match, the one place where it is part of a longer word.
+    /// Finds the text as before; where it has no exact match, the one place where it is part of a longer word.
     Literal,
 }
 
@@ -47,7 +47,7 @@ pub(in crate::edit) enum Fit {
     AsIs,
     /// Its indentation is shifted; the first line's only if `first`.
     Shifted { shift: Shift, first: bool },
-    /// The same, and its lines of dots are filled with these parts of the file.
+    /// Finds the text as before; its lines of dots are filled with these parts of the file.
     Filled { shift: Shift, first: bool, gaps: Vec<Range<usize>> },
     /// Each of its lines is shifted like the line of the search text it comes from: (line, shift).
     Each(Vec<(usize, Shift)>),
@@ -62,7 +62,7 @@ pub enum Miss {
     Several {
         /// Their bytes, at most a few.
         places: Vec<Range<usize>>,
-        /// Whether there are more.
+        /// True if there are more.
         more: bool,
     },
     /// It has no match.

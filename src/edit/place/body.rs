@@ -18,7 +18,7 @@ pub(super) enum LineKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Body<'a> {
     pub lines: Vec<(LineKind, &'a str)>,
-    /// Whether `\ No newline at end of file` stands under the last line before, and after.
+    /// True if `\ No newline at end of file` stands under the last line before, and after.
     pub unended: [bool; 2],
 }
 

@@ -52,7 +52,7 @@ impl Contents {
 struct Opened<'a> {
     fence: &'a Fence,
     after: &'a str,
-    /// The same from the first line that is not blank.
+    /// The text from the first line that is not blank.
     rest: &'a str,
     ended: bool,
     around: &'a Around<'a>,

@@ -157,14 +157,14 @@ pub(in crate::edit) struct Field {
     /// The name it was written with.
     pub tag: &'static str,
     pub text: String,
-    /// Whether a line break followed the opening tag; unknown while nothing has arrived.
+    /// True if a line break followed the opening tag; unknown while nothing has arrived.
     pub lines: Option<bool>,
     /// How many tags of its own name are open in the text itself.
     pub inner: usize,
     /// How much of the text has been shown as growth.
     pub emitted: usize,
     pub open: bool,
-    /// Whether its closing tag was there.
+    /// True if its closing tag was there.
     pub whole: bool,
     /// The end of its line ended it: its closing tag may still come, on a line of its own.
     pub by_line: bool,

@@ -39,7 +39,7 @@ impl Role {
     }
 }
 
-/// Whether a message is all there.
+/// The state of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MessageState {
     /// It is.
@@ -72,7 +72,7 @@ impl MessageState {
 /// Metadata of a message, beside what the model gets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MessageMeta {
-    /// Whether it is all there.
+    /// True if it is all there.
     pub state: MessageState,
     /// How many bytes of the content were typed; what follows is the *Reference* section. `None`: all.
     pub typed: Option<usize>,

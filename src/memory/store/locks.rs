@@ -25,6 +25,7 @@ impl Hold {
             match file.try_lock() {
                 Ok(()) if is_still(&path, &file) => return Ok(Some(Hold { path, _file: file })),
                 Ok(()) => {}
+                // A file's lock cannot be waited for with a limit of time.
                 Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
                 Err(TryLockError::Error(e)) => return Err(fail(e)),
             }

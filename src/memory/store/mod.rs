@@ -233,6 +233,7 @@ fn patiently<T>(
                 if let Some(listener) = listener.take() {
                     listener(Notice::Waiting);
                 }
+                // SQLite tells nobody that a lock is free; this is memory's own thread, where nothing else waits.
                 std::thread::sleep(Duration::from_millis(10));
             }
             result => return result,

@@ -28,7 +28,7 @@ const LONGEST_PATH: usize = 107;
 /// The listening state in the kernel's tables.
 const LISTENS: &str = "0A";
 
-/// What one command's connections may reach.
+/// The addresses that one command's connections may reach.
 pub struct Network {
     bounds: Bounds,
     /// Nebula, whose other commands belong to the same session.
@@ -84,7 +84,7 @@ impl Network {
         }
     }
 
-    /// What becomes of a connection; none: a thread answers once it is made, because the caller waits for it.
+    /// Returns the answer to a connection; none: a thread answers once it is made, because the caller waits for it.
     pub fn connect(&self, listener: &Arc<OwnedFd>, call: &Notification) -> Option<Answer> {
         Some(match self.check(call) {
             Ok(Checked::Answer(answer)) => answer,
@@ -144,7 +144,7 @@ impl Network {
         here && (self.bounds.ports.contains(&to.port()) || self.is_own(&listening_on(to.port())))
     }
 
-    /// Whether a process of this session's commands has one of these sockets.
+    /// Returns whether a process of this session's commands has one of these sockets.
     fn is_own(&self, sockets: &HashSet<u64>) -> bool {
         !sockets.is_empty() && tree::of_session(self.above).into_iter().any(|pid| has_socket(pid, sockets))
     }
@@ -217,7 +217,7 @@ fn parse(bytes: &[u8]) -> Option<Target> {
     }
 }
 
-/// Whether an address means this machine; the unspecified one does, for a connection.
+/// Returns whether an address means this machine; the unspecified one does, for a connection.
 fn is_loopback(address: IpAddr) -> bool {
     let address = address.to_canonical();
     address.is_loopback() || address.is_unspecified()

@@ -123,7 +123,7 @@ pub enum Sockets {
     Tcp,
 }
 
-/// What a filter looks at.
+/// The input of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Watched {
     /// Calls that change files wait.
@@ -237,7 +237,7 @@ fn sockets(allowed: Sockets, else_answer: u32) -> Vec<sock_filter> {
 mod tests {
     use super::*;
 
-    /// What the program says of a call.
+    /// Returns the verdict of the program on a call.
     fn judge(watched: Watched, architecture: u32, number: i64, arguments: [u64; 6]) -> u32 {
         let program = program(watched);
         let (mut at, mut value) = (0, 0);

@@ -49,7 +49,7 @@ fn inode(meta: &Metadata) -> Inode {
     (meta.dev(), meta.ino())
 }
 
-/// Whether something was made since the session began. Where the file system does not say, it counts as older.
+/// Returns whether something was made since the session began. Where the file system does not say, it counts as older.
 fn is_newer(meta: &Metadata, since: u64) -> bool {
     let made = meta.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
     made.is_some_and(|made| made.as_nanos() >= u128::from(since))
@@ -87,7 +87,7 @@ impl Keeping {
         std::mem::take(&mut self.summary)
     }
 
-    /// What is to be known so far.
+    /// The notes so far.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }

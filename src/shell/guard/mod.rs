@@ -68,7 +68,7 @@ pub fn serve(listener: &Arc<OwnedFd>, keeping: &Mutex<Keeping>, network: Option<
     }
 }
 
-/// What is behind the lock is whole after each line of the journal.
+/// Takes the lock, also after a panic: its value is whole after each line of the journal.
 pub fn lock(keeping: &Mutex<Keeping>) -> MutexGuard<'_, Keeping> {
     keeping.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -140,17 +140,17 @@ fn follow(process: i32, path: &Path, last: bool) -> io::Result<PathBuf> {
     Ok(real)
 }
 
-/// Whether a path is a descriptor's link in `/proc`.
+/// Returns whether a path is a descriptor's link in `/proc`.
 pub fn is_descriptor(path: &Path) -> bool {
     path.starts_with("/proc") && path.parent().is_some_and(|above| above.ends_with("fd"))
 }
 
-/// Whether a descriptor's link in `/proc` leads to a file that has no name any more: the link itself is its only path.
+/// Returns whether a descriptor's link in `/proc` leads to a file without a name: the link itself is its only path.
 fn is_gone(link: &Path, target: &Path) -> bool {
     link.starts_with("/proc") && (!target.is_absolute() || fs::symlink_metadata(target).is_err()) && is_descriptor(link)
 }
 
-/// What a path that means the reader itself is for the caller.
+/// Returns the caller's path for a path that means the reader itself.
 fn own_view(process: i32, path: &Path) -> Option<PathBuf> {
     let own = |rest: &str| Some(PathBuf::from(format!("/proc/{process}{rest}")));
     match path.to_str()? {

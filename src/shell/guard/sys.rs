@@ -20,7 +20,7 @@ pub struct Notification {
     pub arguments: [u64; 6],
 }
 
-/// What becomes of a call that waits.
+/// The answer to a call that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// It goes on.

@@ -25,9 +25,9 @@ pub struct CommandRecord {
     pub command: String,
     /// Where it ran.
     pub cwd: PathBuf,
-    /// What kept the states: `guard`, `scan` or `none`.
+    /// The keeper of the states: `guard`, `scan` or `none`.
     pub keeper: String,
-    /// What its sandbox allowed; none: it ran in none.
+    /// The grants of its sandbox; none: it ran in none.
     pub grant: Option<String>,
     /// When it started, in milliseconds since 1970.
     pub started: i64,

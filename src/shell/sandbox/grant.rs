@@ -52,7 +52,7 @@ pub const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 const DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 
-/// What a command's sandbox allows.
+/// The grants of a command's sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grant {
@@ -76,7 +76,7 @@ impl Grant {
     }
 }
 
-/// What the configuration says of the sandbox.
+/// The configuration of the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SandboxSettings {
     /// `shell.sandbox` is `off`.
@@ -94,7 +94,7 @@ pub struct SandboxSettings {
 /// The paths of one command's sandbox, for its second stage and its guard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// What it allows.
+    /// The grants.
     pub grant: Grant,
     /// Folders and files that may be written.
     pub write: Vec<PathBuf>,
@@ -112,7 +112,7 @@ pub struct Bounds {
     pub ports: Vec<u16>,
 }
 
-/// What is needed to find the paths.
+/// The inputs for finding the paths.
 pub struct Surroundings<'a> {
     /// The workspace's root.
     pub root: &'a Path,
@@ -206,7 +206,7 @@ fn name_matches(path: &Path, glob: &globset::GlobMatcher) -> bool {
     path.file_name().is_some_and(|name| glob.is_match(name))
 }
 
-/// What lies in a folder; nothing where it cannot be listed.
+/// Returns the entries of a folder; none where it cannot be listed.
 pub fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }

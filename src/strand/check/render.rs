@@ -33,7 +33,7 @@ pub struct Diagnostic {
     pub suggestion: Value,
     /// A draft op that mends it; null if there is none.
     pub auto_patch: Value,
-    /// Whether it is only a warning.
+    /// True if it is only a warning.
     pub warning: bool,
     /// `<code>@<location>`, with `#2` and so on for later ones at one place.
     pub id: String,

@@ -30,7 +30,7 @@ pub enum Ty {
     Named(DefId),
 }
 
-/// What a definition of the type layer stands for.
+/// The meaning of a definition of the type layer.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// Another name of a type.

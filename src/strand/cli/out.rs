@@ -16,10 +16,10 @@ use crate::text::clean::{clean, clean_json};
 
 /// How to print.
 pub struct Writer {
-    /// Whether results are JSON.
+    /// True if results are JSON.
     pub json: bool,
     quiet: bool,
-    /// Whether results go to a terminal.
+    /// True if results go to a terminal.
     terminal: bool,
     color: bool,
     color_err: bool,

@@ -13,7 +13,7 @@ use crate::strand::store::{Error, Store};
 pub(super) struct Session {
     pub store: Store,
     pub issuer: Issuer,
-    /// Whether the author was named explicitly.
+    /// True if the author was named explicitly.
     pub author_given: bool,
 }
 

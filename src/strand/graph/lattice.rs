@@ -17,20 +17,20 @@ pub struct Lattice {
     pub ops: OneOrMany<OpId>,
     /// Ops that no other op on it follows, sorted.
     pub heads: OneOrMany<OpId>,
-    /// Whether some of the ops were made without knowing each other; never false for such.
+    /// True if some of the ops were made without knowing each other; never false for such.
     pub forked: bool,
 }
 
 /// The combined effect of the non-void ops on a definition.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// Whether some op that keeps it was unknown to every remove.
+    /// True if some op that keeps it was unknown to every remove.
     pub live: bool,
     /// Its name.
     pub name: String,
     /// The op that set the name.
     pub claim: OpId,
-    /// Whether that op was an `add`.
+    /// True if that op was an `add`.
     pub claimed_by_add: bool,
     /// The op whose body it is based on.
     pub epoch: OpId,

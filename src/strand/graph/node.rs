@@ -17,7 +17,7 @@ pub struct Node {
     pub void: Option<Box<str>>,
     /// The greatest `ts` among it and its ancestors.
     pub max_ts: i64,
-    /// Whether the `add` of its target is among its ancestors (or it is that `add`).
+    /// True if the `add` of its target is among its ancestors (or it is that `add`).
     pub anchored: bool,
     /// The place of its text, if that was moved out of the log and is not here.
     pub archived: Option<Box<At>>,

@@ -302,7 +302,7 @@ pub struct Element {
 pub enum TypeBody {
     /// An alias, a refinement, or a nominal type.
     Plain {
-        /// Whether it is a type of its own.
+        /// True if it is a type of its own.
         nominal: bool,
         /// The base type.
         base: Type,

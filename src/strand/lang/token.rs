@@ -55,7 +55,7 @@ pub struct Token<'a> {
     pub start: usize,
     /// Byte offset after its last byte.
     pub end: usize,
-    /// Whether a newline separates it from the token before.
+    /// True if a newline separates it from the token before.
     pub newline: bool,
 }
 

@@ -44,9 +44,9 @@ struct Table {
     /// Where the names of a hash are.
     index: HashMap<u64, OneOrMany<u32>, Ids>,
     entries: Vec<Entry>,
-    /// Whether every label is held.
+    /// True if every label is held.
     whole: bool,
-    /// Whether any name was ever looked up.
+    /// True if any name was ever looked up.
     late: bool,
 }
 

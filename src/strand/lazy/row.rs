@@ -11,7 +11,7 @@ use crate::strand::op::Op;
 /// A layer and a name in it.
 pub type Name = (Layer, String);
 
-/// Whether a definition is visible.
+/// The visibility of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
     /// It is visible under its label.
@@ -33,7 +33,7 @@ pub struct Watch {
     pub targets: OneOrMany<(DefId, OneOrMany<Place>)>,
     /// The definitions it is linked to.
     pub links: Vec<DefId>,
-    /// Whether it is live: then it counts among those who refer.
+    /// True if it is live: then it counts among those who refer.
     pub live: bool,
 }
 
@@ -103,7 +103,7 @@ pub struct StoredOp {
     pub void: Option<String>,
     /// The greatest `ts` among it and its ancestors.
     pub max_ts: i64,
-    /// Whether the `add` of its target is among its ancestors.
+    /// True if the `add` of its target is among its ancestors.
     pub anchored: bool,
     /// The place of its text, if `op` is without it.
     pub archived: Option<At>,
@@ -118,7 +118,7 @@ pub struct StoredOps {
     pub ops: Vec<OpId>,
     /// Those that no other follows.
     pub heads: Vec<OpId>,
-    /// Whether some were made without knowing each other.
+    /// True if some were made without knowing each other.
     pub forked: bool,
 }
 
@@ -135,9 +135,9 @@ pub struct Head {
     pub name: String,
     /// The op that set the name.
     pub claim: OpId,
-    /// Whether that op was an `add`.
+    /// True if that op was an `add`.
     pub claimed_by_add: bool,
-    /// Whether it is visible.
+    /// True if it is visible.
     pub status: Visibility,
     /// The op whose body it is based on.
     pub epoch: OpId,
@@ -158,8 +158,8 @@ pub struct CheckpointDefinition {
     pub deps: Vec<DefId>,
     /// The dependencies of its references.
     pub watch: Watch,
-    /// Whether some of its ops were made without knowing each other.
+    /// True if some of its ops were made without knowing each other.
     pub forked: bool,
-    /// Whether its text means something else than its body: a slot is read where a binder has its name.
+    /// True if its text means something else than its body: a slot is read where a binder has its name.
     pub hidden: bool,
 }

@@ -95,7 +95,7 @@ impl Op {
     /// Reads a sealed op from a line of a log.
     ///
     /// # Errors
-    /// What is wrong with the line.
+    /// When the line is no op; the text says why.
     pub fn from_line(line: &[u8]) -> Result<Op, String> {
         if let Some(op) = read(line) {
             return Ok(op);

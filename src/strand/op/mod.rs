@@ -93,7 +93,7 @@ impl fmt::Display for Dep {
 /// A sealed op.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Op {
-    /// What it does.
+    /// The operation.
     pub kind: Kind,
     /// The target's layer.
     pub layer: Layer,
@@ -115,7 +115,7 @@ pub struct Op {
     pub def: Option<OpId>,
     /// The body it was made on (edit).
     pub base: Option<OpId>,
-    /// What it changes (edit).
+    /// The change (edit).
     pub changes: Vec<Change>,
     /// The bundle it belongs to.
     pub bundle: Option<Arc<str>>,

@@ -121,7 +121,7 @@ struct Mark {
     index: usize,
     /// The least number it is known to reach.
     low: usize,
-    /// Whether it is on the stack.
+    /// True if it is on the stack.
     on: bool,
 }
 

@@ -162,7 +162,7 @@ pub struct State {
     views: AppendOnlyMap<Box<View>>,
     /// The rows loaded from the source.
     rows: AppendOnlyMap<Box<CheckpointDefinition>>,
-    /// Whether all rows were loaded.
+    /// True if all rows were loaded.
     all_rows: Cell<bool>,
     /// Definitions as their texts show them, as long as nothing changes.
     readings: AppendOnlyMap<Box<View>>,

@@ -47,7 +47,7 @@ pub struct Config {
     pub upstream: Option<String>,
     /// The default author of ops.
     pub author: Option<String>,
-    /// Whether ownership locks count.
+    /// True if ownership locks count.
     pub locks_enforced: bool,
 }
 

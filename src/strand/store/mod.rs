@@ -62,7 +62,7 @@ pub struct Store {
     sum: String,
     /// The chained sums of all commit lines up to there.
     chain: Chain,
-    /// Whether the checkpoint is to note anew when the log was written last.
+    /// True if the checkpoint is to note anew when the log was written last.
     restamp: bool,
     /// The checkpoint the state loads from.
     source: Option<Rc<Source>>,
@@ -71,7 +71,7 @@ pub struct Store {
     /// Ops read or written since `placed_from`, and where they stand in the log.
     placed: BTreeMap<OpId, LogPosition>,
     placed_from: u64,
-    /// Whether it wrote to the checkpoint.
+    /// True if it wrote to the checkpoint.
     checkpointed: bool,
     /// How long to wait for the lock.
     timeout: Duration,
@@ -83,7 +83,7 @@ pub struct Store {
     notices: Vec<String>,
     /// Where the log cannot be believed any more: what precedes it is read, nothing is written.
     damage: Option<Damage>,
-    /// Whether a merge of two logs waits to be closed by a commit line.
+    /// True if a merge of two logs waits to be closed by a commit line.
     mixed: bool,
 }
 
@@ -203,7 +203,7 @@ impl Store {
         }
     }
 
-    /// Whether everything read from the checkpoint and the archives could be read. If not, what was found out by it
+    /// Returns whether everything read from the checkpoint and the archives could be read. If not, what was found out by it
     /// does not count, and the checkpoint is removed.
     pub fn sound(&self) -> Result<(), Error> {
         if let Some(failure) = self.archives.failure() {

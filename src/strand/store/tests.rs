@@ -400,7 +400,7 @@ fn only_what_healing_makes_passes_a_lock() {
     assert_eq!(third.accept(vec![healed]).unwrap().rejected, []);
 }
 
-/// What may nest or follow without end, in a thread with little stack.
+/// Runs the work in a thread with little stack: whatever may nest or follow without end must fit it.
 fn on_little_stack(work: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(2 << 20).spawn(work).unwrap().join().unwrap();
 }

@@ -32,6 +32,7 @@ impl WriteLock {
             if patience.ends(Instant::now(), log.length()?) {
                 return Err(Error::Busy(limit.as_secs()));
             }
+            // A file's lock cannot be waited for with a limit of time.
             std::thread::sleep(PAUSE);
         }
     }

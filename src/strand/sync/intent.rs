@@ -210,7 +210,7 @@ fn in_order(added: Vec<(String, Definition)>) -> Vec<(String, Definition)> {
     order.into_iter().filter_map(|at| added[at].take()).collect()
 }
 
-/// What the definitions in the text of a file are called, whatever else is wrong with it.
+/// Returns the names of the definitions in the text of a file, whatever else is wrong with it.
 fn named_in(text: &str) -> Vec<QName> {
     let found = parse_definitions(text).unwrap_or_default();
     found.into_iter().map(|found| QName::new(found.layer, found.name)).collect()

@@ -171,7 +171,7 @@ struct Work {
     locks: Vec<Lock>,
     /// Files not to be touched.
     held: BTreeSet<String>,
-    /// Whether nothing was recorded of the files that counts with this log.
+    /// True if nothing was recorded of the files that counts with this log.
     unrecorded: bool,
     /// The conflicts to be recorded.
     clashes: Vec<Clash>,

@@ -24,7 +24,7 @@ pub struct Builtin {
     pub name: &'static str,
     /// The description for the model.
     pub description: &'static str,
-    /// Whether it only reads, may change files, or asks the person.
+    /// True if it only reads, may change files, or asks the person.
     pub kind: ToolKind,
     /// The verb that the screen shows for it.
     pub verb: (&'static str, &'static str),

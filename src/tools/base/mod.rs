@@ -111,7 +111,7 @@ pub struct ToolAliases {
     pub commands: &'static [&'static str],
     /// The tool that is meant where the arguments fit that one instead.
     pub instead: Option<&'static str>,
-    /// Whether it takes a patch.
+    /// True if it takes a patch.
     pub takes_patch: bool,
 }
 

@@ -46,7 +46,7 @@ pub struct CommandCall {
     pub background: bool,
     /// It needs the network.
     pub network: bool,
-    /// What it is for.
+    /// Its purpose.
     pub why: Option<String>,
 }
 
@@ -57,7 +57,7 @@ pub struct ToolOutput {
     pub text: String,
     /// Images and other content besides the text.
     pub blocks: Vec<OutputBlock>,
-    /// Whether the tool failed.
+    /// True if the tool failed.
     pub is_error: bool,
     /// The result in a word or two, for the screen.
     pub summary: String,

@@ -162,20 +162,5 @@ pub fn verb(name: &str) -> Verb {
 
 /// A call of which only its name and state are known.
 pub fn call(name: &str, state: CallState) -> Call {
-    Call {
-        name: name.into(),
-        verb: verb(name),
-        main: String::new(),
-        arguments: String::new(),
-        state,
-        summary: String::new(),
-        counts: None,
-        preview: Vec::new(),
-        result: None,
-        reason: None,
-        rung: None,
-        took: None,
-        step: 0,
-        asked: None,
-    }
+    Call::new(name, verb(name), state)
 }

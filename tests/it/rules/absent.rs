@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use nebula::protocol::{Command, Event};
 
 use super::sizes::functions;
-use super::sources;
+use super::writes::{CALLS, OPENS};
+use super::{MAY_USE, part, sources};
 
 /// What a function that draws has no business with.
 const DECIDES: &[&str] = &["Effect::", "Command::", ".send(", ".set(", "borrow_mut()", "fs::", "Instant::now"];
@@ -64,9 +65,49 @@ fn tools_and_plans_of_restoring_write_nothing() {
         let pure = ["tools/", "edit/", "proposal/", "archive/restore.rs", "restore_plan"]
             .iter()
             .any(|p| source.path.starts_with(p));
-        for write in ["workspace::write", "fs::write", "File::create", "fs::rename", "fs::remove", "OpenOptions"] {
+        for write in CALLS.iter().chain(OPENS).chain(&["workspace::write", "OpenOptions"]) {
             assert!(!(pure && source.code.contains(write)), "{} names {write}", source.path);
         }
+    }
+}
+
+#[test]
+fn what_is_below_the_agent_is_synchronous() {
+    // The front ends and the agent, what talks to a model, and what a tool does beside it.
+    const MAY: &[&str] = &["tui", "cli", "mcp", "agent", "provider", "tools"];
+    let parts = MAY_USE.iter().map(|(part, _)| *part).filter(|part| !MAY.contains(part));
+    let synchronous: Vec<&str> = parts.collect();
+    for source in sources().iter().filter(|s| synchronous.contains(&part(&s.path)) && s.path != "memory/handle.rs") {
+        for name in ["async fn", "async move", "async {", ".await"] {
+            assert!(!source.code.contains(name), "{} names {name}", source.path);
+        }
+    }
+}
+
+#[test]
+fn the_environment_is_read_in_named_places() {
+    // Settings in `config`; beside them what is about the terminal, the editor, git, and the author of a Strand op.
+    const READERS: &[&str] =
+        &["main.rs", "config/paths.rs", "cli/", "git/", "strand/cli/", "tui/run.rs", "tui/terminal/editor.rs"];
+    for source in sources() {
+        let may = READERS.iter().any(|place| source.path.starts_with(place));
+        assert!(may || !source.code.contains("env::var"), "{} reads the environment", source.path);
+    }
+}
+
+#[test]
+fn programs_are_started_in_named_places() {
+    const STARTERS: &[(&str, &str)] = &[
+        ("git/", "git"),
+        ("shell/", "commands, and the helpers that keep their states"),
+        ("provider/transport/key_command.rs", "what prints a key"),
+        ("tui/terminal/editor.rs", "the person's editor"),
+        ("cli/commit.rs", "the person's editor"),
+    ];
+    for source in sources() {
+        let may = STARTERS.iter().any(|(place, _)| source.path.starts_with(place));
+        let starts = source.code.contains(" Command::new(") || source.code.contains("process::Command::new(");
+        assert!(may || !starts, "{} starts a program", source.path);
     }
 }
 

@@ -20,7 +20,7 @@ const WRITERS: &[(&str, &str)] = &[
 ];
 
 /// Calls that make, change or remove something on disk.
-const CALLS: &[&str] = &[
+pub const CALLS: &[&str] = &[
     "fs::write(",
     "fs::rename(",
     "fs::copy(",
@@ -43,7 +43,7 @@ const CALLS: &[&str] = &[
 ];
 
 /// What makes the opening of a file one for writing.
-const OPENS: &[&str] =
+pub const OPENS: &[&str] =
     &[".write(true)", ".append(true)", ".create(true)", ".create_new(true)", "OFlags::CREATE", "OFlags::WRONLY"];
 
 fn is_writer(path: &str) -> bool {

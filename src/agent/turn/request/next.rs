@@ -15,7 +15,7 @@ use crate::context::small_model;
 use crate::protocol::{Level, TurnEnd};
 use crate::provider::{Message, Request, Role, ToolSpec};
 
-/// What a tool's schema costs beside its description, in bytes.
+/// The size of a tool's schema beside its description, in bytes.
 const SCHEMA: usize = 300;
 
 /// Why there is no next request.

@@ -55,7 +55,7 @@ struct Section {
     mode: Option<u32>,
     /// Why this file's part cannot be applied.
     wrong: Option<&'static str>,
-    /// Whether `---` and `+++` have been seen, the hunks' first line, and `rename from`.
+    /// True if `---` and `+++` have been seen, the hunks' first line, and `rename from`.
     headed: bool,
     body: bool,
     renamed: bool,

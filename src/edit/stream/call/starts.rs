@@ -5,7 +5,7 @@ use crate::edit::calls::CallTable;
 /// The mark that some models write before a list of calls.
 pub(in crate::edit::stream) const CALLS_MARK: &str = "[TOOL_CALLS]";
 
-/// Whether the beginning of a text is a call.
+/// Tells whether a text begins with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::edit::stream) enum Calls {
     No,

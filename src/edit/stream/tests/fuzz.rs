@@ -81,7 +81,7 @@ impl Numbers {
     }
 }
 
-/// What the formats are made of.
+/// The pieces of which the formats are made.
 const WORDS: [&str; 56] = [
     "```",
     "````",
@@ -173,7 +173,7 @@ fn mutated(text: &str, other: &str, numbers: &mut Numbers) -> String {
     text
 }
 
-/// What an answer comes to, without what depends on how early something could be told.
+/// The result of an answer, without what depends on how early something was recognised.
 #[derive(Debug, Default, PartialEq)]
 struct Read {
     prose: String,

@@ -80,7 +80,7 @@ pub enum Color {
     Never,
 }
 
-/// What exchange of ops answers.
+/// The commands that exchange ops.
 const EXCHANGED: &str = "\
 JSON: {accepted, duplicate, pending: [{op-id, missing}],
       rejected: [{bundle, ops, reason, conflict, edges}],
@@ -88,7 +88,7 @@ JSON: {accepted, duplicate, pending: [{op-id, missing}],
 Exit: 0 applied, 2 malformed, or an op-id known with other content,
       4 refused by the policy, 5 owned by someone else";
 
-/// What to do.
+/// The command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Make a store

@@ -52,7 +52,7 @@ impl Opening {
     /// Opens them.
     ///
     /// # Errors
-    /// What to tell, and the exit code, when the store cannot be opened.
+    /// When the store cannot be opened: the message and the exit code.
     pub fn open(self) -> Result<Tools, (String, u8)> {
         let mut store = open_at(&self.root).map_err(|error| (error.to_string(), error.exit()))?;
         store.set_timeout(Duration::from_secs(self.lock_timeout));

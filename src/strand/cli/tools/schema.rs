@@ -13,9 +13,9 @@ pub struct Tool {
     pub input: Value,
     /// The schema of its answer.
     pub output: Value,
-    /// Whether it changes nothing.
+    /// True if it changes nothing.
     pub read_only: bool,
-    /// Whether it may take something away.
+    /// True if it may take something away.
     pub destructive: bool,
 }
 

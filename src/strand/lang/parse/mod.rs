@@ -28,7 +28,7 @@ type Parsed<T> = Result<T, SyntaxError>;
 struct Parser<'a> {
     tokens: Vec<Token<'a>>,
     at: usize,
-    /// Whether newlines end things here.
+    /// True if newlines end things here.
     by_line: bool,
     /// The token that began the current statement: a newline before it ends nothing.
     began: usize,

@@ -32,7 +32,7 @@ pub struct Source {
     pub sum: String,
     /// The chained sums of all commit lines up to there.
     pub chain: Chain,
-    /// Whether the log was looked through since its checkpoint was written, which a new note would save the next.
+    /// True if the log was looked through since its checkpoint was written, which a new note would save the next.
     pub is_restamped: bool,
     /// Ops withdrawn and not accepted again.
     pub withdrawn: Vec<OpId>,

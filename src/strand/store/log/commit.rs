@@ -8,7 +8,7 @@ pub(super) struct Commit {
     pub lines: u64,
     /// The sum of these lines.
     pub sum: String,
-    /// Whether it closes everything before it, after a merge of two logs.
+    /// True if it closes everything before it, after a merge of two logs.
     pub merged: bool,
 }
 

@@ -37,7 +37,7 @@ pub struct ResolvedLog {
     pub left: Vec<(usize, Range<usize>)>,
     /// Where the first line after the last commit line begins.
     pub tail: usize,
-    /// Whether the last commit line covers all lines before it.
+    /// True if the last commit line covers all lines before it.
     pub closed: bool,
 }
 

@@ -32,7 +32,7 @@ pub struct Entries {
     pub base: Option<Base>,
     /// The first damaged line. No entry is from its transaction or later.
     pub damage: Option<Damage>,
-    /// Whether the lines of transactions were mixed by a merge of two logs and no `merged` commit line follows them.
+    /// True if the lines of transactions were mixed by a merge of two logs and no `merged` commit line follows them.
     pub mixed: bool,
 }
 
@@ -106,7 +106,7 @@ struct Reader<'t> {
     entries: Entries,
     taken: Taken,
     open: Open,
-    /// Whether the head announces a base.
+    /// True if the head announces a base.
     wants_base: bool,
 }
 
