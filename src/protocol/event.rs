@@ -28,7 +28,7 @@ pub enum EventBody {
     Recalled(Vec<(ItemId, Item)>),
     /// The status line changed.
     Status(Status),
-    /// What the form with this number asked for could not be connected, and why.
+    /// The connection that the form with this number asked for failed, and why.
     NotConnected(QueryId, String),
     /// The key in the form with this number was accepted: the models there are, and the one that would be used.
     Connectable(QueryId, Vec<String>, String),

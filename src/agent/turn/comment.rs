@@ -78,7 +78,7 @@ async fn ask(context: &Arc<SessionContext>, session: &mut Conversation, question
 
 /// The end of a question.
 struct Answered {
-    /// What was asked and answered; `None`: there was no answer in words.
+    /// Returns the question and its answer; `None`: there was no answer in words.
     exchange: Option<(String, String)>,
     /// The tokens it took.
     usage: Option<Usage>,
