@@ -55,6 +55,7 @@ messages! {
     // Themes.
     unknown_theme(name, all): "no theme is called {name}; there are: {all}", "{name}というテーマはありません。使えるのは: {all}";
     not_colour(key, value): "{key} is {value}, which is neither #rrggbb nor in its palette", "{key}の{value}は#rrggbbでもパレットの色でもありません";
+    not_of_sixteen(role, n): "{role} is {n}; the terminal's own colours are 0 to 15", "{role}の{n}は無効です。端末自身の色は0から15です";
     no_role(name): "there is no role {name}", "ロール{name}はありません";
     no_attribute(role, name): "{role} has attribute {name}; there are bold, faint, italic, underline, reverse", "{role}の属性{name}はありません。使えるのはbold、faint、italic、underline、reverseです";
     missing_role(name): "role {name} is missing; give it, or set inherits = \"dark\"", "ロール{name}がありません。追加するか、inherits = \"dark\"を設定してください";

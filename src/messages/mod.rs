@@ -59,7 +59,8 @@ impl Language {
         let locale = || ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().find_map(given);
         // The console of Linux has no glyphs but Latin ones.
         let console = given("TERM").is_some_and(|term| term == "linux");
-        let by_locale = || locale().filter(|_| !console).and_then(|locale| Language::named(&locale));
+        let readable = || !console && is_utf8(&variable);
+        let by_locale = || locale().filter(|_| readable()).and_then(|locale| Language::named(&locale));
         set.and_then(Language::named).or_else(by_locale).unwrap_or(Language::English)
     }
 
@@ -72,6 +73,13 @@ impl Language {
             _ => None,
         }
     }
+}
+
+/// Whether the terminal reads UTF-8, by the locale that names its encoding; where none is set it is taken to.
+pub fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let given = |name: &&str| variable(name).filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(given).map(|locale| locale.to_lowercase());
+    locale.is_none_or(|locale| locale.contains("utf-8") || locale.contains("utf8"))
 }
 
 /// A message without arguments, for tables that are constants.
@@ -225,7 +233,14 @@ mod tests {
             assert_eq!(choose(set, &[("LANG", "ja_JP.UTF-8")]), Language::Japanese, "{set:?}");
             assert_eq!(choose(set, &[("LC_ALL", "C"), ("LANG", "ja_JP.UTF-8")]), Language::English, "{set:?}");
         }
-        assert_eq!(choose(None, &[("LC_ALL", ""), ("LC_MESSAGES", "ja_JP"), ("LANG", "en_US")]), Language::Japanese);
+        assert_eq!(
+            choose(None, &[("LC_ALL", ""), ("LC_MESSAGES", "ja_JP"), ("LANG", "en_US.utf8")]),
+            Language::Japanese
+        );
+        // A terminal of another encoding cannot show it.
+        assert_eq!(choose(None, &[("LANG", "ja_JP.eucJP")]), Language::English);
+        assert_eq!(choose(None, &[("LC_CTYPE", "ja_JP.SJIS"), ("LANG", "ja_JP.UTF-8")]), Language::English);
+        assert_eq!(choose(Some("ja"), &[("LANG", "ja_JP.eucJP")]), Language::Japanese);
         assert_eq!(choose(None, &[("LANG", "ja_JP.UTF-8"), ("TERM", "linux")]), Language::English);
         assert_eq!(choose(Some("ja"), &[("TERM", "linux")]), Language::Japanese);
     }

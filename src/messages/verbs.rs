@@ -1,5 +1,8 @@
 //! What calls do: the verbs of the tools, by the English words that the agent gives them.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 messages! {
     read: "read", "読み取り";
     reading: "reading", "読み取り中";
@@ -38,6 +41,7 @@ messages! {
 
 /// A verb as it is shown; the name of a tool that has no verb stays as it is.
 pub fn shown(word: &str) -> &str {
+    static TABLE: Table = Table::new();
     const ALL: &[super::Text] = &[
         reading,
         read,
@@ -73,12 +77,13 @@ pub fn shown(word: &str) -> &str {
         run,
         stopped,
     ];
-    translated(ALL, word)
+    translated(&TABLE, ALL, word)
 }
 
 /// How the place of a hunk was found, by the English words for it.
 pub fn found(word: &str) -> &str {
     use super::diff;
+    static TABLE: Table = Table::new();
     const ALL: &[super::Text] = &[
         diff::exact,
         diff::by_line_endings,
@@ -88,13 +93,18 @@ pub fn found(word: &str) -> &str {
         diff::by_its_ends,
         diff::inexact,
     ];
-    translated(ALL, word)
+    translated(&TABLE, ALL, word)
 }
 
-fn translated<'a>(all: &[super::Text], word: &'a str) -> &'a str {
+/// Messages by their English words.
+type Table = OnceLock<HashMap<&'static str, super::Text>>;
+
+fn translated<'a>(table: &'static Table, all: &[super::Text], word: &'a str) -> &'a str {
     if super::language() == super::Language::English {
         return word;
     }
-    let english = |text: &super::Text| super::with(super::Language::English, *text) == word;
-    all.iter().find(|text| english(text)).map_or(word, |text| text())
+    let english = |text: &super::Text| (super::with(super::Language::English, *text), *text);
+    // The first of two that are the same in English counts.
+    let table = table.get_or_init(|| all.iter().rev().map(english).collect());
+    table.get(word).map_or(word, |text| text())
 }

@@ -38,7 +38,6 @@ messages! {
     ready: "ready", "待機中";
     working(seconds): "working {seconds}", "作業中 {seconds}";
     step(step): "step {step}", "ステップ{step}";
-    seconds(n): "{n} s", "{n}秒";
     waiting_for_model: "waiting for the model", "モデルの応答待ち";
 
     // The ledger.

@@ -31,7 +31,7 @@ pub enum Msg {
     Tick(i64),
     /// The editor closed: what it left, or why there is nothing.
     Edited(EditFor, Result<Vec<u8>, String>),
-    /// The terminal told the colour of its ground.
+    /// The terminal told the colour of its background.
     Background(Rgb),
     /// The terminal draws our marks two cells wide: the ASCII ones fit.
     Wide,
@@ -59,8 +59,8 @@ pub enum Effect {
     Bell(String),
     /// Take the mouse, or let it go.
     Mouse(bool),
-    /// Ask the terminal for the colour of its ground.
-    AskGround,
+    /// Ask the terminal for the colour of its background.
+    AskBackground,
     /// Draw everything again.
     Redraw,
     /// Stop until the shell continues us.
@@ -124,6 +124,8 @@ pub enum LineFor {
     Reason,
     /// A question about the hunk in focus.
     Comment,
+    /// A comment that is sent with the decision.
+    Note,
     /// Words to look for in the pane.
     Search,
     /// Words that paths or causes must hold.
@@ -139,8 +141,6 @@ pub enum LineInput<'a> {
     Now(&'a str),
     /// Enter.
     Taken(&'a str),
-    /// Alt-Enter: not now, but with what is decided.
-    Kept(&'a str),
     /// Esc.
     Left,
 }

@@ -296,7 +296,7 @@ impl Front {
                 Effect::Copy(text) => self.screen.copy(&text)?,
                 Effect::Bell(words) => self.screen.call(&words)?,
                 Effect::Mouse(on) => self.screen.set_mouse(on)?,
-                Effect::AskGround => self.screen.ask_ground()?,
+                Effect::AskBackground => self.screen.ask_background()?,
                 Effect::Redraw => self.screen.redraw()?,
                 Effect::Quit(exit) => self.exit = Some(exit),
                 Effect::Edit { purpose, text, name } => away.push(Away::Edit(purpose, text, name)),

@@ -199,7 +199,7 @@ async fn a_session_that_is_read_again_shows_its_calls_as_they_were() {
     }
 }
 
-/// Calls as the screen shows them: memory keeps times to the microsecond, and counts steps over the session alone.
+/// Calls as the screen shows them: memory keeps times to the microsecond.
 fn shown(calls: impl Iterator<Item = nebula::protocol::Call>) -> Vec<nebula::protocol::Call> {
     let micros = |took: std::time::Duration| std::time::Duration::from_micros(took.as_micros() as u64);
     calls.map(|call| nebula::protocol::Call { took: call.took.map(micros), ..call }).collect()

@@ -100,7 +100,7 @@ pub async fn by_itself(
         _ => offer(context, session, text, left_out, Some(GRACE), stop).await,
     }
     if stop.is_cancelled() {
-        context.events.notice(Level::Broken, "interrupted", say::nothing_changed()).await;
+        context.events.notice(Level::Broken, say::interrupted(), say::nothing_changed()).await;
         return Fitting::Not(TurnEnd::Interrupted);
     }
     match session.summary.as_ref().is_some_and(|(_, covered)| *covered == session.messages.len()) {

@@ -43,7 +43,8 @@ pub fn verdict(
         Outcome::Withdrawn => Verdict {
             state: CallState::Interrupted,
             summary: String::new(),
-            reason: Some("interrupted".into()),
+            // Its state says already that it was interrupted.
+            reason: None,
             for_model: Some("Not written: interrupted by the user.".into()),
         },
         Outcome::Conflict { path, expected, found } => {

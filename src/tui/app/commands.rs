@@ -269,14 +269,18 @@ impl App {
         list.select(&before);
         self.popups.push(Popup::List(list));
         // Asked now, the terminal has told before anything is chosen.
-        vec![Effect::AskGround]
+        vec![Effect::AskBackground]
     }
 
     fn take_theme(&mut self, name: &str) -> Vec<Effect> {
         if name == AUTO {
             self.appearance.auto_theme = true;
             self.apply_theme(AUTO);
-            return vec![Effect::AskGround, Effect::Send(Command::Set(Setting::Theme(AUTO.into()))), Effect::Redraw];
+            return vec![
+                Effect::AskBackground,
+                Effect::Send(Command::Set(Setting::Theme(AUTO.into()))),
+                Effect::Redraw,
+            ];
         }
         match self.appearance.themes.get(name, self.appearance.depth) {
             Ok(theme) => {

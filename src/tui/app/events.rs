@@ -298,7 +298,10 @@ impl App {
         let current = self.session.status.model.clone().unwrap_or_default();
         let Some(Popup::List(list)) = self.popups.last_mut() else { return };
         let entries: Vec<Entry> = match listing {
-            Listing::Models(models) => models.iter().map(|model| model_entry(model, &current)).collect(),
+            Listing::Models(models) => {
+                let dot = format!(" {} ", self.appearance.glyphs.dot);
+                models.iter().map(|model| model_entry(model, &current, &dot)).collect()
+            }
             Listing::Prompts(prompts) => prompts
                 .iter()
                 .map(|p| Entry {
@@ -386,7 +389,7 @@ fn longest_fence(text: &str) -> usize {
 }
 
 /// Returns the row of a model: its window, its price, what it reads, and whether it is in use or retired.
-fn model_entry(model: &ModelRow, current: &str) -> Entry {
+fn model_entry(model: &ModelRow, current: &str, dot: &str) -> Entry {
     let window = model.window.map(|window| say::window_of(&number::tokens(window.into())));
     let price = model.price.map(|(input, output)| say::price_of(&format!("${input:.2}"), &format!("${output:.2}")));
     let reads = [(model.images, say::images()), (model.pdfs, say::pdfs())]
@@ -400,7 +403,7 @@ fn model_entry(model: &ModelRow, current: &str) -> Entry {
     };
     Entry {
         name: model.name.clone(),
-        detail: [window, price, reads].into_iter().flatten().collect::<Vec<_>>().join(" · "),
+        detail: [window, price, reads].into_iter().flatten().collect::<Vec<_>>().join(dot),
         note,
         ..Entry::default()
     }

@@ -42,7 +42,7 @@ use crate::protocol::{Query, SessionChoice};
 /// How the screen begins.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The theme by name; `None`: dark or light, as the terminal's ground is.
+    /// The theme by name; `None`: dark or light, as the terminal's background is.
     pub theme: Option<String>,
     /// The ASCII marks.
     pub ascii: bool,
@@ -99,7 +99,7 @@ pub(super) struct Line {
     pub editor: Editor,
 }
 
-/// In place of a theme's name: dark or light, as the terminal's ground is.
+/// In place of a theme's name: dark or light, as the terminal's background is.
 pub(super) const AUTO: &str = "auto";
 
 /// A turn of so many milliseconds calls when it ends.

@@ -23,7 +23,7 @@ impl App {
             Action::NewLine => {
                 let Some(line) = self.line.take() else { return Vec::new() };
                 let text = line.editor.expanded();
-                self.hand_line(line.owner, line.purpose, LineInput::Kept(&text))
+                self.hand_line(line.owner, LineFor::Note, LineInput::Taken(&text))
             }
             Action::Close | Action::Escape => {
                 let Some(line) = self.line.take() else { return Vec::new() };

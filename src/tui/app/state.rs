@@ -170,9 +170,9 @@ pub(in crate::tui) struct Appearance {
     pub theme: Theme,
     pub themes: Themes,
     pub depth: Depth,
-    /// The terminal's ground chooses the theme.
+    /// The terminal's background chooses the theme.
     pub auto_theme: bool,
-    /// What the terminal's ground is, once it told.
+    /// What the terminal's background is, once it told.
     pub background: Option<Rgb>,
     pub glyphs: Glyphs,
     pub colours: Highlighter,

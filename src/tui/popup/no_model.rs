@@ -100,30 +100,30 @@ impl NoModel {
         let bold = text.add_modifier(Modifier::BOLD);
         let room = usize::from(area.width.saturating_sub(2));
         let mut y = area.y + 2;
-        let mut line = |words: &str, style, indent: u16| {
-            for range in wrap::breaks(words, room.saturating_sub(usize::from(indent))) {
+        let mut line = |words: &str, style| {
+            for range in wrap::breaks(words, room) {
                 if y < area.bottom() {
-                    paint::text(buf, area.x + 1 + indent, y, room - usize::from(indent), &words[range], style);
+                    paint::text(buf, area.x + 1, y, room, &words[range], style);
                 }
                 y += 1;
             }
         };
-        line(say::a_variable(), bold, 0);
+        line(say::a_variable(), bold);
         for (who, what) in HOW {
             let who = who();
             let gap = " ".repeat(12usize.saturating_sub(wrap::cells(who)).max(1));
-            line(&format!("{who}{gap}{}", what.replace('…', ctx.glyphs.cut)), text, 0);
+            line(&format!("{who}{gap}{}", what.replace('…', ctx.glyphs.cut)), text);
         }
-        line(say::which_wins(), dim, 0);
-        line("", dim, 0);
-        line(say::local_server(), bold, 0);
+        line(say::which_wins(), dim);
+        line("", dim);
+        line(say::local_server(), bold);
         let tried: Vec<String> = status.tried.iter().map(u16::to_string).collect();
         match tried.is_empty() {
-            true => line(say::looking_for_server(), dim, 0),
-            false => line(&say::nothing_answers(&tried.join(", ")), dim, 0),
+            true => line(say::looking_for_server(), dim),
+            false => line(&say::nothing_answers(&tried.join(", ")), dim),
         }
-        line("", dim, 0);
-        line(say::never_stored(), dim, 0);
+        line("", dim);
+        line(say::never_stored(), dim);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::tui::colour::Rgb;
 /// What the terminal answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answers {
-    /// The colour of its ground.
+    /// The colour of its background.
     pub background: Option<Rgb>,
     /// Cells that a rule takes.
     pub rule: Option<u16>,
@@ -22,7 +22,7 @@ pub struct Answers {
     pub typed: Vec<KeyEvent>,
 }
 
-/// Asks for the ground's colour, the width of a rule and the keyboard protocol.
+/// Asks for the background's colour, the width of a rule and the keyboard protocol.
 pub(super) fn ask() -> io::Result<()> {
     let mut out = io::stdout();
     // The last question is one that every terminal answers, so that its answer ends the waiting.
@@ -155,7 +155,7 @@ fn background(body: &[u8]) -> Option<Rgb> {
     Some((parts.next()??, parts.next()??, parts.next()??))
 }
 
-/// Takes a late answer about the ground out of the keys, however it is cut: it arrives as `Alt-]`, `1`, `1`, `;` …
+/// Takes a late answer about the background out of the keys, however it is cut: it arrives as `Alt-]`, `1`, `1`, `;` …
 /// and ends in `Ctrl-G` or `Alt-\`.
 #[derive(Debug, Default)]
 pub struct Late {
@@ -168,7 +168,7 @@ pub struct Late {
 pub enum Sorted {
     /// Keys, in order; maybe none yet.
     Keys(Vec<KeyEvent>),
-    /// The ground's colour, if it could be read.
+    /// The background's colour, if it could be read.
     Background(Option<Rgb>),
 }
 

@@ -25,6 +25,7 @@ use ratatui::{TerminalOptions, Viewport};
 
 use super::app::App;
 use super::theme::Depth;
+use crate::messages::is_utf8;
 use crate::text::clean::clean_line;
 use answers::{ask, parse, read_until};
 
@@ -34,8 +35,8 @@ pub use typed::Typed;
 /// Clicks, drags and the wheel, with cells beyond 223: movement alone tells nothing and would wake the program.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
-/// Asks the terminal for the colour of its ground.
-const ASK_GROUND: &[u8] = b"\x1b]11;?\x1b\\";
+/// Asks the terminal for the colour of its background.
+const ASK_BACKGROUND: &[u8] = b"\x1b]11;?\x1b\\";
 /// How long after the question the first frame may wait for answers.
 const PATIENCE: Duration = Duration::from_millis(5);
 
@@ -65,11 +66,7 @@ impl Abilities {
             () if term.contains("256color") || term.contains("kitty") || term.contains("alacritty") => Depth::Cube,
             () => Depth::Sixteen,
         };
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|n| var(n).filter(|v| !v.is_empty()));
-        let utf8 = locale.is_none_or(|l| {
-            let l = l.to_lowercase();
-            l.contains("utf-8") || l.contains("utf8")
-        });
+        let utf8 = is_utf8(&var);
         let program = var("TERM_PROGRAM").unwrap_or_default();
         let notifies = ["iTerm.app", "WezTerm", "ghostty"].contains(&program.as_str()) || term.contains("kitty");
         Abilities { depth, unicode: utf8 && !dumb, answers: !dumb && term != "linux", notifies }
@@ -83,6 +80,8 @@ pub struct TerminalScreen {
     mouse: bool,
     kitty: bool,
     notifies: bool,
+    /// It understands questions; another would print them.
+    understands: bool,
     /// When it was asked what it is, until its answers are read.
     asked: Option<Instant>,
 }
@@ -100,10 +99,10 @@ impl TerminalScreen {
         let terminal = Terminal::with_options(backend, options).inspect_err(|_| {
             let _ = disable_raw_mode();
         })?;
-        let notifies = abilities.notifies;
-        let mut screen = TerminalScreen { terminal, size, mouse, kitty: false, notifies, asked: None };
+        let (notifies, understands) = (abilities.notifies, abilities.answers);
+        let mut screen = TerminalScreen { terminal, size, mouse, kitty: false, notifies, understands, asked: None };
         screen.take()?;
-        if abilities.answers {
+        if understands {
             ask()?;
             screen.asked = Some(Instant::now());
         }
@@ -216,13 +215,16 @@ impl TerminalScreen {
         out.flush()
     }
 
-    /// Asks for the colour of the ground; the answer comes with the keys.
+    /// Asks for the colour of the background, where the terminal understands that; the answer comes with the keys.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn ask_ground(&mut self) -> io::Result<()> {
+    pub fn ask_background(&mut self) -> io::Result<()> {
+        if !self.understands {
+            return Ok(());
+        }
         let mut out = io::stdout();
-        out.write_all(ASK_GROUND)?;
+        out.write_all(ASK_BACKGROUND)?;
         out.flush()
     }
 

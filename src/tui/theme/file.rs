@@ -41,6 +41,9 @@ pub enum ThemeFault {
     /// A role, palette entry or attribute that makes no sense.
     #[error("{}", say::not_colour(.0, .1))]
     Colour(String, String),
+    /// A number that is none of the terminal's own colours.
+    #[error("{}", say::not_of_sixteen(.0, .1))]
+    OfSixteen(String, u8),
     /// A role that does not exist.
     #[error("{}", say::no_role(.0))]
     Role(String),
@@ -74,7 +77,9 @@ pub(super) const SHIPPED: [(&str, &str); 5] = [
 #[serde(deny_unknown_fields)]
 struct File {
     inherits: Option<String>,
-    ground: Option<String>,
+    /// `ground` in files of earlier releases.
+    #[serde(alias = "ground")]
+    background: Option<String>,
     #[serde(default)]
     palette: BTreeMap<String, String>,
     #[serde(default)]
@@ -86,11 +91,10 @@ struct File {
     #[serde(default)]
     ansi: BTreeMap<String, Ansi>,
     /// The terminal's own colours are taken whatever it can show.
-    #[serde(default)]
-    only_ansi: bool,
+    only_ansi: Option<bool>,
 }
 
-/// One of the sixteen colours, with attributes; no colour: the terminal's own text or ground.
+/// One of the sixteen colours, with attributes; no colour: the terminal's own text or background.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 enum Ansi {
@@ -218,7 +222,7 @@ struct Gathered<'a> {
     roles: BTreeMap<&'a str, (&'a str, &'a Look)>,
     xterm: BTreeMap<&'a str, u8>,
     ansi: BTreeMap<&'a str, (&'a str, &'a Ansi)>,
-    ground: Option<&'a str>,
+    background: Option<&'a str>,
     only_ansi: bool,
 }
 
@@ -227,7 +231,7 @@ fn gather(chain: &[(String, File)]) -> Result<Gathered<'_>, Found> {
     let mut roles: BTreeMap<&str, (&str, &Look)> = BTreeMap::new();
     let mut xterm: BTreeMap<&str, u8> = BTreeMap::new();
     let mut ansi: BTreeMap<&str, (&str, &Ansi)> = BTreeMap::new();
-    let (mut ground, mut only_ansi) = (None, false);
+    let (mut background, mut only_ansi) = (None, false);
     for (owner, file) in chain.iter().rev() {
         palette.extend(file.palette.iter().map(|(k, v)| (k.as_str(), (owner.as_str(), v.as_str()))));
         for (role, look) in &file.roles {
@@ -249,22 +253,29 @@ fn gather(chain: &[(String, File)]) -> Result<Gathered<'_>, Found> {
             if !Role::ALL.iter().any(|(_, n)| n == role) {
                 return Err((owner.clone(), vec!["ansi".into(), role.clone()], ThemeFault::Role(role.clone())));
             }
+            let number = match look {
+                Ansi::Color(n) => Some(*n),
+                Ansi::Full { color, .. } => *color,
+            };
+            if let Some(number) = number.filter(|n| *n > 15) {
+                return Err((owner.clone(), in_ansi(role), ThemeFault::OfSixteen(role.clone(), number)));
+            }
             ansi.insert(role, (owner, look));
         }
-        ground = file.ground.as_deref().or(ground);
-        only_ansi |= file.only_ansi;
+        background = file.background.as_deref().or(background);
+        only_ansi = file.only_ansi.unwrap_or(only_ansi);
     }
-    Ok(Gathered { palette, roles, xterm, ansi, ground, only_ansi })
+    Ok(Gathered { palette, roles, xterm, ansi, background, only_ansi })
 }
 
 fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Found> {
-    let Gathered { palette, roles, xterm, ansi, ground, only_ansi } = gather(chain)?;
+    let Gathered { palette, roles, xterm, ansi, background, only_ansi } = gather(chain)?;
     let depth = if only_ansi && depth != Depth::Mono { Depth::Sixteen } else { depth };
-    let (ground, reference) = match ground {
+    let (background, reference) = match background {
         None | Some("dark") => (None, (0, 0, 0)),
         Some("light") => (None, (255, 255, 255)),
         Some(text) => {
-            let rgb = resolve(name, vec!["ground".into()], text, &palette)?;
+            let rgb = resolve(name, vec!["background".into()], text, &palette)?;
             (Some(rgb), rgb)
         }
     };
@@ -298,7 +309,7 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
             continue;
         }
         style.fg = color.filter(|_| !role.is_tint()).and_then(paint);
-        // A tint that falls on the ground is left out: signs and bars carry it then.
+        // A tint that falls on the background is left out: signs and bars carry it then.
         style.bg = color
             .filter(|_| role.is_tint())
             .filter(|c| match depth {
@@ -311,8 +322,8 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
         styles[role as usize] = attributed(style, attributes)
             .map_err(|word| (owner.to_string(), in_roles(key), ThemeFault::Attribute(key.to_string(), word)))?;
     }
-    let stamp = stamp(&styles, ground.is_some());
-    Ok(Theme { name: name.to_string(), styles, background: ground.and_then(paint), stamp })
+    let stamp = stamp(&styles, background.is_some());
+    Ok(Theme { name: name.to_string(), styles, background: background.and_then(paint), stamp })
 }
 
 /// A role in the terminal's own colours, or the attribute that is none.
@@ -321,7 +332,7 @@ fn of_sixteen(role: Role, look: &Ansi) -> Result<Style, String> {
         Ansi::Color(n) => (Some(*n), &[]),
         Ansi::Full { color, attributes } => (*color, attributes),
     };
-    let color = color.map(|n| Color::Indexed(n.min(15)));
+    let color = color.map(Color::Indexed);
     let mut style = Style::new();
     (style.fg, style.bg) = if role.is_tint() { (None, color) } else { (color.or(Some(Color::Reset)), None) };
     attributed(style, attributes)
@@ -366,10 +377,10 @@ fn attribute(style: Style, word: &str) -> Option<Style> {
     })
 }
 
-fn stamp(styles: &[Style], ground: bool) -> u64 {
+fn stamp(styles: &[Style], background: bool) -> u64 {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
-    (styles, ground).hash(&mut hasher);
+    (styles, background).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -401,6 +412,16 @@ mod tests {
     }
 
     #[test]
+    fn a_child_of_the_sixteen_colours_may_have_more() {
+        let mut themes = Themes::default();
+        themes.add("mine", "inherits = \"ansi\"\nonly_ansi = false\n");
+        themes.add("same", "inherits = \"ansi\"\n");
+        let is_true =
+            |name| matches!(themes.get(name, Depth::True).unwrap().style(Role::Accent).fg, Some(Color::Rgb(..)));
+        assert!(is_true("mine") && !is_true("same"));
+    }
+
+    #[test]
     fn mistakes_are_named() {
         let mut themes = Themes::default();
         for (text, want) in [
@@ -419,6 +440,10 @@ mod tests {
             ),
             ("roles = 3", "theme x:1:9: "),
             ("[roles]\ntext = #fff", "theme x:2:8: "),
+            (
+                "inherits = \"dark\"\n[ansi]\ntext = 42",
+                "theme x:3:1: text is 42; the terminal's own colours are 0 to 15",
+            ),
         ] {
             themes.add("x", text);
             let error = themes.get("x", Depth::True).unwrap_err().to_string();

@@ -9,7 +9,7 @@ use ratatui::style::{Color, Style};
 
 pub use file::{ThemeError, ThemeFault, Themes};
 
-/// What a piece of the screen means. Tints (from [`Role::Selection`] on) are grounds, the others are text.
+/// What a piece of the screen means. Tints (from [`Role::Selection`] on) are backgrounds, the others are text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Role {
@@ -89,7 +89,7 @@ impl Role {
         (Role::GapBg, "gap.bg"),
     ];
 
-    /// Whether the role is a ground and not text.
+    /// Whether the role is a background and not text.
     pub fn is_tint(self) -> bool {
         self as u8 >= Role::Selection as u8
     }
@@ -133,7 +133,7 @@ impl Theme {
         })
     }
 
-    /// How `role` looks: text roles set the foreground, tints only the ground.
+    /// How `role` looks: text roles set the foreground, tints only the background.
     pub fn style(&self, role: Role) -> Style {
         self.styles[role as usize]
     }
@@ -143,7 +143,7 @@ impl Theme {
         self.style(role).patch(self.style(tint))
     }
 
-    /// The colour that the whole screen is painted with first, for themes that paint their ground.
+    /// The colour that the whole screen is painted with first, for themes that paint their background.
     pub fn background(&self) -> Option<Color> {
         self.background
     }
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn text_is_readable_in_256_colours() {
-        for (name, grounds) in [
+        for (name, backgrounds) in [
             ("dark", [(0x16, 0x18, 0x1d), (0, 0, 0), (0x2e, 0x34, 0x40)]),
             ("light", [(255, 255, 255), (0xfa, 0xfa, 0xfa), (0xfd, 0xf6, 0xe3)]),
         ] {
@@ -203,7 +203,7 @@ mod tests {
                     continue;
                 }
                 let text = rgb(theme.style(role).fg);
-                for background in grounds.into_iter().chain(tints.map(|tint| rgb(theme.style(tint).bg))) {
+                for background in backgrounds.into_iter().chain(tints.map(|tint| rgb(theme.style(tint).bg))) {
                     assert!(colour::contrast(text, background) >= 4.5, "{name} {key} on {background:?}");
                 }
             }

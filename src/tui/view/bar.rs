@@ -15,7 +15,7 @@ use super::super::pane::id::PaneId;
 use super::super::pane::line::{line, note_room};
 use super::super::text::{cut, paint, wrap};
 use super::super::theme::Role;
-use crate::messages::{count, view as say};
+use crate::messages::{count, times, view as say};
 use crate::protocol::TurnEnd;
 use crate::text::number::thousands;
 
@@ -202,17 +202,18 @@ fn now(app: &App) -> String {
         Some(turn) => (0, turn.started),
         None => (0, app.now),
     };
-    let seconds = say::seconds(&((app.now - since).max(0) / 1000));
-    let doing = app.panes.tools.now().or_else(|| app.panes.chat.now().map(str::to_string));
+    let seconds = times::seconds(&((app.now - since).max(0) / 1000));
     let dot = format!(" {} ", app.appearance.glyphs.dot);
     if step == 0 {
         return say::working(&seconds);
     }
     let step = say::step(&step);
-    let doing = doing.unwrap_or_else(|| say::waiting_for_model().into());
-    // A path loses its beginning before a number is cut.
+    // A path loses folders before a number is cut.
     let room = usize::from(app.rects.bar.width).saturating_sub(wrap::cells(&step) + wrap::cells(&seconds) + 6 + 24);
-    let doing = cut::end(&doing, room.max(8), app.appearance.glyphs.cut).into_owned();
+    let (room, mark) = (room.max(8), app.appearance.glyphs.cut);
+    let doing = app.panes.tools.now(room, mark).or_else(|| app.panes.chat.now().map(str::to_string));
+    let doing = doing.unwrap_or_else(|| say::waiting_for_model().into());
+    let doing = cut::end(&doing, room, mark).into_owned();
     [step, doing, seconds].join(&dot)
 }
 

@@ -374,11 +374,11 @@ fn gauge(app: &App, width: u16) -> Option<(String, Style)> {
     Some((words, app.appearance.theme.style(role)))
 }
 
-/// `18k`.
+/// `18k`: without the decimal of [`crate::text::number::tokens`], for which the bar has no room.
 fn tokens(n: u64) -> String {
     match n {
         0..1000 => n.to_string(),
-        1000..1_000_000 => format!("{}k", (n + 500) / 1000),
+        1000..999_500 => format!("{}k", (n + 500) / 1000),
         _ => format!("{:.1}M", n as f64 / 1e6),
     }
 }

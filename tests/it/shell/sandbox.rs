@@ -19,9 +19,7 @@ fn outside() -> tempfile::TempDir {
 fn works() -> bool {
     let told = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
     let works = told.contains("guard works") && told.contains("sandbox Landlock");
-    if !works {
-        eprintln!("skipped: {told}");
-    }
+    super::tree::must_work(works, &told);
     works
 }
 

@@ -141,3 +141,11 @@ pub fn difference(before: &BTreeMap<String, Entry>, after: &BTreeMap<String, Ent
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+/// Says that a test is left out where the sandbox does not work; fails where `NEBULA_NEEDS_SANDBOX` says that it must.
+pub fn must_work(works: bool, told: &str) {
+    assert!(works || std::env::var_os("NEBULA_NEEDS_SANDBOX").is_none(), "the kernel has it: {told}");
+    if !works {
+        eprintln!("skipped: {told}");
+    }
+}

@@ -335,9 +335,8 @@ impl Archive {
     fn click_detail(&mut self, detail: Rect, at: Position) -> Vec<PaneEffect> {
         let (column, row) = (at.x - detail.x, at.y - detail.y);
         if let Some(top) = self.list_top(detail) {
-            let requested =
-                row.checked_sub(top).and_then(|row| self.restore.as_ref()?.at_row(row, detail.height - top));
-            return requested.map_or(Vec::new(), |action| self.act(action, 0));
+            let clicked = row.checked_sub(top).and_then(|row| self.restore.as_ref()?.at_row(row, detail.height - top));
+            return clicked.map_or(Vec::new(), |action| self.act(action, 0));
         }
         if row < AXIS_ROWS
             && let Some(point) = self.point_at(detail.width, column)

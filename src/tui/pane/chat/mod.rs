@@ -31,7 +31,7 @@ use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
 use offer::{first_offer, take};
 use unit::{BlockContent, ChatBlock, ChatColumns};
-use window::{Find, Move, Window, position};
+use window::{Find, MOST_HITS, Move, Window, position};
 
 /// The conversation.
 #[derive(Debug, Default)]
@@ -175,7 +175,7 @@ impl Chat {
     pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         if purpose == LineFor::Search {
             match typed {
-                LineInput::Now(words) | LineInput::Taken(words) | LineInput::Kept(words) => {
+                LineInput::Now(words) | LineInput::Taken(words) => {
                     if self.search.words != words {
                         self.search = Search { words: words.to_string(), ..Search::default() };
                         if !words.is_empty() {
@@ -262,7 +262,10 @@ impl Chat {
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
         let text = match self.window.below {
             _ if !self.search.words.is_empty() => {
-                tools::hits(&thousands(self.search.hits.0), &thousands(self.search.hits.1))
+                let (at, all) = self.search.hits;
+                // From there on they are not counted.
+                let more = if all >= MOST_HITS { "+" } else { "" };
+                tools::hits(&thousands(at), &format!("{}{more}", thousands(all)))
             }
             0 => return Line::default(),
             below => tools::below(&count::lines(below)),

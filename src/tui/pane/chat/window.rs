@@ -336,7 +336,7 @@ pub(super) struct Find<'a> {
 }
 
 /// Rows that hold the words are counted up to so many.
-const MOST_HITS: usize = 999;
+pub(super) const MOST_HITS: usize = 999;
 
 /// Whether `text` holds `words`; the case of ASCII letters does not matter.
 pub(super) fn contains(text: &str, words: &str) -> bool {

@@ -83,10 +83,10 @@ pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
         let again = if one.again { say::again() } else { "" };
         parts.push(format!("{} {}{again}", verbs::shown(one.form()), one.main).trim_end().to_string());
     } else {
-        for (over, form) in [(true, "done"), (false, "doing")] {
+        for over in [true, false] {
             let same = calls.iter().filter(|c| c.counts() && (c.state == CallState::Done) == over);
             let mut seen: Vec<(&str, usize)> = Vec::new();
-            for verb in same.map(|c| if form == "done" { c.verb.done.as_str() } else { c.verb.doing.as_str() }) {
+            for verb in same.map(|c| if over { c.verb.done.as_str() } else { c.verb.doing.as_str() }) {
                 match seen.iter_mut().find(|(known, _)| *known == verb) {
                     Some((_, n)) => *n += 1,
                     None => seen.push((verb, 1)),

@@ -2,6 +2,7 @@
 
 use super::rows::{Heads, Layout, Row, Show};
 use super::view::{CONTEXT, View};
+use crate::messages::tools as say;
 use crate::text::number::thousands;
 
 impl View {
@@ -9,6 +10,7 @@ impl View {
     /// they are anywhere.
     pub fn search(&mut self, words: &str) -> bool {
         self.words = words.to_string();
+        self.find_hits();
         words.is_empty() || self.go_to(self.laid.at(self.top), true)
     }
 
@@ -46,12 +48,18 @@ impl View {
         }
     }
 
-    /// `2 of 7`: which of the rows that hold the words is seen first.
-    pub fn hits(&self) -> String {
-        let hits: Vec<usize> = (0..self.laid.rows.len()).filter(|i| self.holds(*i)).collect();
+    /// Finds the rows that hold the words: for other words, and for other rows.
+    pub(super) fn find_hits(&mut self) {
+        let all = if self.words.is_empty() { 0 } else { self.laid.rows.len() };
+        self.hits = (0..all).filter(|i| self.holds(*i)).collect();
+    }
+
+    /// `2 of 7`: which of the rows that hold the words is seen first. None: nothing is looked for.
+    pub fn hits(&self) -> Option<String> {
         let here = self.laid.at(self.top + usize::from(self.heads == Heads::All));
-        let at = hits.iter().position(|i| *i >= here).unwrap_or(hits.len().saturating_sub(1));
-        format!("{} of {}", thousands((at + 1).min(hits.len())), thousands(hits.len()))
+        let at = self.hits.partition_point(|i| *i < here) + 1;
+        let hits = || say::hits(&thousands(at.min(self.hits.len())), &thousands(self.hits.len()));
+        (!self.words.is_empty()).then(hits)
     }
 
     /// The hunk in focus as a unified diff, for the clipboard.

@@ -342,7 +342,7 @@ impl Diff {
                 page.send((!text.is_empty()).then(|| text.to_string()))
             }
             (LineFor::Comment, LineInput::Taken(text)) if page.is_open() => page.ask(text.trim()),
-            (LineFor::Comment, LineInput::Kept(text)) if page.is_open() => {
+            (LineFor::Note, LineInput::Taken(text)) if page.is_open() => {
                 page.keep(text.trim());
                 vec![PaneEffect::Say(say::kept_as_reason().into())]
             }
@@ -354,7 +354,7 @@ impl Diff {
                 page.view.search(words);
                 Vec::new()
             }
-            (LineFor::Search, LineInput::Taken(words) | LineInput::Kept(words)) if !page.view.search(words) => {
+            (LineFor::Search, LineInput::Taken(words)) if !page.view.search(words) => {
                 vec![PaneEffect::Say(say::not_in_diff(&words))]
             }
             (LineFor::Search, LineInput::Left) => {
@@ -411,19 +411,20 @@ impl Diff {
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
         let Some(page) = &self.page else { return Line::default() };
         let dim = ctx.theme.style(Role::Dim);
+        let hits = page.view.hits();
         match page.stage {
-            _ if !page.view.words.is_empty() => return paint::line(page.view.hits(), dim),
+            Stage::Open => {}
+            _ if let Some(hits) = hits => return paint::line(hits, dim),
             Stage::Plain | Stage::Session => {
                 return Line::from(paint::counts(page.proposal.counts(), paint::look(ctx)));
             }
             Stage::Sent => return paint::line(say::being_written(), dim),
             Stage::Settled(how) => return paint::line(how.words(), dim),
-            Stage::Open => {}
         }
         let (count, open) = page.choices.count();
         // What is left to do always has its word; where nothing is, the others have room for theirs sooner.
         let words = width >= if open > 0 { SHORT } else { SHORTER };
-        let mut spans = Vec::new();
+        let mut spans: Vec<_> = hits.map(|hits| span(hits, dim)).into_iter().collect();
         let kinds =
             [(count.accepted, Standing::Accepted), (count.rejected, Standing::Rejected), (open, Standing::Undecided)];
         for (n, standing) in kinds.into_iter().filter(|(n, _)| *n > 0) {

@@ -380,15 +380,19 @@ pub enum Heads {
     None,
 }
 
-/// `edit (2)` of `replaceInFile (2)`: what asked for a change, by its short verb.
+/// `edit (2), move` of `replaceInFile (2), moveFile`: what asked for a change, by short verbs.
 fn asked_by(by: &str) -> String {
+    by.split(", ").map(short_verb).collect::<Vec<_>>().join(", ")
+}
+
+fn short_verb(by: &str) -> String {
     let (name, times) = by.find(" (").map_or((by, ""), |at| by.split_at(at));
     let short = match name {
         "replaceInFile" | "editFile" | "replace_file" | "replace_lines" | "blocks" | "lines" | "xml" => "edit",
         "writeFile" | "write_file" | "whole" => "write",
         "applyPatch" => "patch",
         "deleteFile" => "delete",
-        "moveFile" => say::moved(),
+        "moveFile" => "move",
         other => other,
     };
     format!("{}{times}", verbs::shown(short))

@@ -532,7 +532,7 @@ fn a_part_of_what_the_session_changed_is_undone() {
 fn kept_comments_are_sent_with_the_decision() {
     let mut diff = pane(140, 35, shop());
     for text in ["name it prices_of", " and say why "] {
-        diff.line(LineFor::Comment, LineInput::Kept(text), 0);
+        diff.line(LineFor::Note, LineInput::Taken(text), 0);
     }
     let effects = act(&mut diff, &[Action::AcceptAll]);
     assert_eq!(decision(&effects).reason.as_deref(), Some("name it prices_of\nand say why"));
@@ -576,4 +576,19 @@ fn permissions_are_undone_without_the_lines() {
     let lines = 1 - mode;
     assert_eq!(choices::without(&change, mode), state("two\n", 0o644));
     assert_eq!(choices::without(&change, lines), state("one\n", 0o755));
+}
+
+#[test]
+fn all_that_asked_for_a_change_is_named_by_its_verb() {
+    let by = "replaceInFile (2), writeFile, moveFile";
+    let diff = pane(140, 35, proposal(vec![change("a.rs", "one\n", "two\n", by, Rung::Exact, None)]));
+    assert_eq!(diff.page.expect("a page").view.files[0].by, "edit (2), write, move");
+}
+
+#[test]
+fn a_search_hides_no_undecided_hunks() {
+    let mut diff = pane(140, 35, shop());
+    diff.line(LineFor::Search, LineInput::Now("price"), 0);
+    let note = testing::note(&Theme::shipped("dark"), |ctx| diff.note(100, ctx));
+    assert!(note.starts_with("1 of ") && note.contains('3'), "{note}");
 }

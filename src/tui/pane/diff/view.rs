@@ -38,6 +38,8 @@ pub struct View {
     /// What is in focus can be acted on, though nothing waits for a decision.
     pub(super) acts: bool,
     pub(super) words: String,
+    /// The rows that hold the words.
+    pub(super) hits: Vec<usize>,
 }
 
 /// The rows at one size.
@@ -95,6 +97,7 @@ impl View {
             on_head: false,
             acts: false,
             words: String::new(),
+            hits: Vec::new(),
         };
         let first = view.hunks().next();
         view.focus = first;
@@ -257,6 +260,7 @@ impl View {
             self.top = self.laid.tops[i];
         }
         self.top = self.top.min(self.last_top());
+        self.find_hits();
     }
 
     fn lay_with(&mut self, layout: Layout, context: usize) {

@@ -16,11 +16,6 @@ use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
 
-/// Cells of the column of verbs at least.
-const VERB: usize = 6;
-/// Cells of a tool's name at most.
-const NAME: usize = 17;
-
 impl Entry {
     /// How the place of the edit was found, where that is worth a row.
     pub(super) fn rung(&self) -> Option<Rung> {
@@ -32,8 +27,6 @@ impl Tools {
     pub(super) fn draw_calls(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
         let look = paint::look(ctx);
         let height = usize::from(pen.height());
-        let name =
-            self.calls.iter().map(|e| cells(verbs::shown(&e.call.verb.short))).max().unwrap_or(0).clamp(VERB, NAME);
         let first = self.tops.partition_point(|t| *t <= self.top).saturating_sub(1);
         let next = self.calls.iter().position(|e| matches!(e.call.state, CallState::Waiting));
         for (i, entry) in self.calls.iter().enumerate().skip(first) {
@@ -44,7 +37,7 @@ impl Tools {
             let mut rows = Rows { pen, y: *at as isize - self.top as isize, ctx };
             rows.y += isize::from(entry.apart);
             let start = rows.y;
-            rows.call(entry, name, next == Some(i));
+            rows.call(entry, self.verbs, next == Some(i));
             rows.body(self, i, entry);
             if ctx.focus && self.selected == Some(i) {
                 for y in (start..rows.y).filter_map(|y| u16::try_from(y).ok()) {

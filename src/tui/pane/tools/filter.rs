@@ -6,6 +6,7 @@ use crate::protocol::CallState;
 use crate::text::number::thousands;
 use crate::tui::msg::{LineInput, PaneEffect};
 use crate::tui::pane::diff::contains;
+use crate::tui::text::{cut, wrap::cells};
 
 impl Entry {
     /// Whether it failed or was rejected.
@@ -43,24 +44,33 @@ impl Tools {
         }
     }
 
-    /// The calls that hold the words.
-    fn hits(&self) -> Vec<usize> {
+    /// The calls that show, in order.
+    pub(super) fn seen(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        (0..self.calls.len()).filter(|i| !self.is_hidden(*i))
+    }
+
+    /// Finds the calls that hold the words: for other words, and for other calls.
+    pub(super) fn find_hits(&mut self) {
         let words = &self.filter.words;
-        (0..self.calls.len()).filter(|i| !self.is_hidden(*i) && self.calls[*i].holds(words)).collect()
+        self.filter.hits = match words.is_empty() {
+            true => Vec::new(),
+            false => self.seen().filter(|i| self.calls[*i].holds(words)).collect(),
+        };
     }
 
     /// Looks for words while they are typed: the newest call that holds them is selected.
     pub(super) fn search(&mut self, typed: LineInput<'_>) -> Vec<PaneEffect> {
         let (words, over) = match typed {
             LineInput::Now(words) => (words, false),
-            LineInput::Taken(words) | LineInput::Kept(words) => (words, true),
+            LineInput::Taken(words) => (words, true),
             LineInput::Left => ("", false),
         };
         self.filter.words = words.to_string();
+        self.find_hits();
         if words.is_empty() {
             return Vec::new();
         }
-        match self.hits().last() {
+        match self.filter.hits.last() {
             Some(i) => self.select(*i),
             None if over => return vec![PaneEffect::Say(say::no_call_holds(&words))],
             None => {}
@@ -70,7 +80,7 @@ impl Tools {
 
     /// Selects the next call that holds the words, or the one before, going round.
     pub(super) fn go_to_hit(&mut self, forward: bool) {
-        let hits = self.hits();
+        let hits = &self.filter.hits;
         let at = self.selected.unwrap_or(0);
         let next = match forward {
             true => hits.iter().find(|i| **i > at).or(hits.first()),
@@ -86,20 +96,26 @@ impl Tools {
         if self.filter.words.is_empty() {
             return self.filter.failed.then(|| say::failed_only(&thousands(self.failed())));
         }
-        let hits = self.hits();
+        let hits = &self.filter.hits;
         let at = self.selected.and_then(|i| hits.iter().position(|hit| *hit == i)).map_or(0, |at| at + 1);
         Some(say::hits(&thousands(at), &thousands(hits.len())))
     }
 
-    /// What runs now, in words: `reading src/cart.rs`. None: no call is under way.
-    pub fn now(&self) -> Option<String> {
+    /// What runs now, in words of at most `room` cells: `reading src/cart.rs`. A path loses folders before its name is
+    /// cut. None: no call is under way.
+    pub fn now(&self, room: usize, mark: &str) -> Option<String> {
         let active = |e: &&Entry| matches!(e.call.state, CallState::Running | CallState::Streaming);
         let entry = self.calls.iter().rev().take(64).find(active)?;
         let call = &entry.call;
-        let words = match call.state {
-            CallState::Streaming => say::writing_of(&verbs::shown(&call.verb.short), &call.main),
-            _ => format!("{} {}", verbs::shown(&call.verb.doing), call.main),
+        let words = |main: &str| match call.state {
+            CallState::Streaming => say::writing_of(&verbs::shown(&call.verb.short), &main),
+            _ => format!("{} {main}", verbs::shown(&call.verb.doing)),
         };
-        Some(words.trim_end().to_string())
+        let left = room.saturating_sub(cells(&words("")));
+        let main = match entry.path_of_main() {
+            Some(path) => cut::path(path, left, mark),
+            None => cut::end(&call.main, left, mark),
+        };
+        Some(words(&main).trim_end().to_string())
     }
 }

@@ -16,7 +16,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 use super::paint::{self, Pen, span};
-use crate::messages::{count, tools as say};
+use crate::messages::{count, tools as say, verbs};
 use crate::protocol::{Call, CallState, EventBody, Item, ItemId, Listing, Query};
 use crate::text::number::thousands;
 use crate::tui::action::Action;
@@ -28,6 +28,10 @@ use crate::tui::theme::Role;
 use fields::Field;
 use viewer::Viewer;
 
+/// Cells of the column of verbs at least.
+const VERB: usize = 6;
+/// Cells of a tool's name at most.
+const NAME: usize = 17;
 /// Lines of a preview before `⋯ 9 more lines`.
 const PREVIEW: usize = 4;
 /// Lines of a preview that was opened.
@@ -53,6 +57,8 @@ pub struct Tools {
     viewer: Option<Viewer>,
     filter: Filter,
     size: (u16, u16),
+    /// Cells of the column of verbs.
+    verbs: usize,
     stale: bool,
 }
 
@@ -63,6 +69,8 @@ struct Filter {
     failed: bool,
     /// Words that are searched.
     words: String,
+    /// The calls that hold them.
+    hits: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -216,11 +224,7 @@ impl Tools {
             Action::HalfUp => self.scroll(-(half as isize)),
             Action::PageDown => self.scroll(2 * half as isize),
             Action::PageUp => self.scroll(-2 * half as isize),
-            Action::First => self.select(0),
-            Action::Last => {
-                self.select(self.calls.len().saturating_sub(1));
-                self.follow = true;
-            }
+            Action::First | Action::Last => self.select_end(action == Action::Last),
             Action::FailedOnly => self.filter_failed(!self.filter.failed),
             Action::Escape | Action::Close => self.filter_failed(false),
             Action::Search => {
@@ -257,13 +261,22 @@ impl Tools {
         Vec::new()
     }
 
-    /// The selected call, or the last one.
+    /// The selected call, or the last one that shows.
     fn chosen(&self) -> Option<usize> {
-        self.selected.or(self.calls.len().checked_sub(1)).filter(|i| *i < self.calls.len())
+        self.selected.filter(|i| *i < self.calls.len() && !self.is_hidden(*i)).or_else(|| self.seen().next_back())
+    }
+
+    /// Selects the first or the last call that shows.
+    fn select_end(&mut self, last: bool) {
+        let end = if last { self.seen().next_back() } else { self.seen().next() };
+        if let Some(i) = end {
+            self.select(i);
+        }
+        self.follow |= last;
     }
 
     fn select_by(&mut self, by: isize) {
-        let seen: Vec<usize> = (0..self.calls.len()).filter(|i| !self.is_hidden(*i)).collect();
+        let seen: Vec<usize> = self.seen().collect();
         let Some(last) = seen.last().copied() else { return };
         let here = self.selected.and_then(|at| seen.iter().position(|i| *i >= at));
         match here {
@@ -362,9 +375,7 @@ impl Tools {
             } else if !entry.fields.is_empty() {
                 entry.fields = Vec::new();
             }
-            // Its state says already that it was interrupted.
-            let reason = entry.call.reason.as_deref().filter(|r| *r != say::interrupted()).unwrap_or_default();
-            let lines = told_here(reason).lines();
+            let lines = told_here(entry.call.reason.as_deref().unwrap_or_default()).lines();
             let rows = lines.flat_map(|l| wrap::breaks(l, width).into_iter().map(|r| l[r].to_string()));
             let mut rows: Vec<String> = rows.take(REASON + 1).collect();
             entry.reason_goes_on = rows.len() > REASON;
@@ -378,6 +389,9 @@ impl Tools {
         }
         tops.push(y);
         self.tops = tops;
+        let verbs = self.calls.iter().map(|e| wrap::cells(verbs::shown(&e.call.verb.short)));
+        self.verbs = verbs.max().unwrap_or(0).clamp(VERB, NAME);
+        self.find_hits();
         self.stale = false;
         self.top = if self.follow { self.last_top() } else { self.top.min(self.last_top()) };
     }

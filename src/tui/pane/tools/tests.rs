@@ -217,3 +217,27 @@ fn a_new_session_clears_and_durations_are_short() {
         .map(|ms| crate::messages::times::duration(Duration::from_millis(ms)));
     assert_eq!(words, ["0 ms", "11 ms", "99 ms", "0.4 s", "9.9 s", "14 s", "2 min", "2 h"]);
 }
+
+#[test]
+fn what_is_left_out_is_never_selected() {
+    let mut tools = Tools::default();
+    let states = [CallState::Done, CallState::Failed, CallState::Done, CallState::Failed, CallState::Done];
+    let named = |(i, state): (usize, CallState)| call("readFile", &format!("src/{i}.rs"), state, "", 2);
+    add(&mut tools, states.into_iter().enumerate().map(named).collect(), NOW);
+    drawn(&mut tools, 80, 20);
+    tools.act(Action::FailedOnly, NOW);
+    assert_eq!(tools.chosen(), Some(3), "the last that shows");
+    tools.act(Action::First, NOW);
+    assert_eq!(tools.selected, Some(1));
+    tools.act(Action::Last, NOW);
+    assert_eq!(tools.selected, Some(3));
+}
+
+#[test]
+fn the_file_under_way_keeps_its_name() {
+    let mut tools = Tools::default();
+    let path = "services/warehouse/handlers/product_prices.rs";
+    add(&mut tools, vec![call("readFile", path, CallState::Running, "", 0)], NOW);
+    assert_eq!(tools.now(80, "…").as_deref(), Some(&*format!("reading {path}")));
+    assert_eq!(tools.now(40, "…").as_deref(), Some("reading …/handlers/product_prices.rs"));
+}

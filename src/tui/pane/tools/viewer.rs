@@ -29,6 +29,8 @@ pub(super) struct Viewer {
     top: usize,
     size: (u16, u16),
     words: String,
+    /// The rows that hold them.
+    hits: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,7 @@ impl Viewer {
             top: 0,
             size,
             words: String::new(),
+            hits: Vec::new(),
         };
         viewer.take(call);
         viewer
@@ -145,6 +148,18 @@ impl Viewer {
         };
         self.rows = self.lines.iter().enumerate().flat_map(rows).collect();
         self.top = self.top.min(self.last_top());
+        self.find_hits();
+    }
+
+    /// Finds the rows that hold the words: for other words, and for other rows.
+    fn find_hits(&mut self) {
+        let words = self.words.to_lowercase();
+        let holds = |i: &usize| {
+            let (line, range) = &self.rows[*i];
+            self.lines[*line].1[range.clone()].to_lowercase().contains(&words)
+        };
+        let all = if words.is_empty() { 0 } else { self.rows.len() };
+        self.hits = (0..all).filter(holds).collect();
     }
 
     fn body(&self) -> usize {
@@ -195,35 +210,40 @@ impl Viewer {
     pub fn line(&mut self, typed: LineInput<'_>) -> Vec<PaneEffect> {
         match typed {
             LineInput::Now(words) => {
-                self.words = words.to_string();
+                self.look_for(words);
                 self.search(self.top, true);
                 Vec::new()
             }
-            LineInput::Taken(words) | LineInput::Kept(words) => {
-                self.words = words.to_string();
+            LineInput::Taken(words) => {
+                self.look_for(words);
                 self.search(self.top, true)
             }
             LineInput::Left => {
-                self.words.clear();
+                self.look_for("");
                 Vec::new()
             }
         }
     }
 
+    fn look_for(&mut self, words: &str) {
+        self.words = words.to_string();
+        self.find_hits();
+    }
+
+    /// Goes to the first row that holds the words from row `start` on, or back from it, going round.
     fn search(&mut self, start: usize, forward: bool) -> Vec<PaneEffect> {
         let n = self.rows.len();
         if self.words.is_empty() || n == 0 {
             return Vec::new();
         }
-        let words = self.words.to_lowercase();
-        let step = |i: usize| if forward { (start + i) % n } else { (start + n - i) % n };
-        let has = |i: &usize| {
-            let (line, range) = &self.rows[*i];
-            self.lines[*line].1[range.clone()].to_lowercase().contains(&words)
+        let (start, hits) = (start % n, &self.hits);
+        let found = match forward {
+            true => hits.iter().find(|i| **i >= start).or(hits.first()),
+            false => hits.iter().rev().find(|i| **i <= start).or(hits.last()),
         };
-        match (0..n).map(step).find(has) {
+        match found {
             Some(i) => {
-                self.top = i.min(self.last_top());
+                self.top = (*i).min(self.last_top());
                 Vec::new()
             }
             None => vec![PaneEffect::Say(say::not_in_result(&self.words))],
@@ -232,14 +252,9 @@ impl Viewer {
 
     /// `2 of 7`: which of the rows that hold the words is at the top.
     fn hits(&self) -> Option<String> {
-        let words = Some(self.words.to_lowercase()).filter(|words| !words.is_empty())?;
-        let holds = |(line, range): &(usize, std::ops::Range<usize>)| {
-            self.lines[*line].1[range.clone()].to_lowercase().contains(&words)
-        };
-        let hits: Vec<usize> = (0..self.rows.len()).filter(|i| holds(&self.rows[*i])).collect();
         let seen = self.top..self.top + self.body();
-        let at = hits.iter().position(|i| seen.contains(i)).map_or(0, |at| at + 1);
-        Some(say::hits(&thousands(at), &thousands(hits.len())))
+        let at = self.hits.iter().position(|i| seen.contains(i)).map_or(0, |at| at + 1);
+        (!self.words.is_empty()).then(|| say::hits(&thousands(at), &thousands(self.hits.len())))
     }
 
     /// The note on the pane line.
