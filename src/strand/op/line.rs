@@ -1,6 +1,6 @@
 //! Reading the line of an op that is exactly as this program writes one, without a tree of values in between. Any other
 //! line is left to [`Op::from_json`], which also says what is wrong with it. A line has no limit of its own: the file it is in
-//! is read whole, and the time to read a line grows no faster than its length allows sorting.
+//! is read whole, and reading a line of n bytes takes no more than the order of n log n steps.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
