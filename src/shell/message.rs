@@ -61,6 +61,9 @@ pub struct Summary {
     pub first_refused: Option<String>,
     /// Paths that are not archived, each with why.
     pub not_archived: Vec<(String, String)>,
+    /// How many more there are.
+    #[serde(default)]
+    pub more_not_archived: u64,
     /// Connections that were refused.
     pub connections: u64,
     /// Where the first of them led.
@@ -76,6 +79,7 @@ impl Summary {
         self.refused += more.refused;
         self.first_refused = self.first_refused.take().or(more.first_refused);
         self.not_archived.extend(more.not_archived);
+        self.more_not_archived += more.more_not_archived;
         self.connections += more.connections;
         self.first_connection = self.first_connection.take().or(more.first_connection);
     }
@@ -87,6 +91,14 @@ impl Summary {
         let first = self.first_refused.as_ref()?;
         let writes = plural(usize::try_from(self.refused).unwrap_or(usize::MAX), "write");
         Some(format!("refused: {writes} outside what it may write, first {first}"))
+    }
+
+    /// Returns a line for each path that is not archived, and one for those that are not named.
+    pub fn not_archived_words(&self) -> impl Iterator<Item = String> + '_ {
+        let named = self.not_archived.iter().map(|(path, why)| format!("not archived: {path} ({why})"));
+        let more =
+            (self.more_not_archived > 0).then(|| format!("and {} more are not archived", self.more_not_archived));
+        named.chain(more)
     }
 
     /// Returns a line for the connections that were refused.

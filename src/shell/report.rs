@@ -84,7 +84,7 @@ impl CommandReport {
             let lift = "ask again with needs: [\"network\"] and why, if it must reach further";
             format!("{line} ({lift})")
         }));
-        notes.extend(summary.not_archived.iter().map(|(path, why)| format!("not archived: {path} ({why})")));
+        notes.extend(summary.not_archived_words());
         notes.extend(failure.map(|why| format!("not archived yet: {why}")));
         let unread = command.left_out().into_iter().chain(sealed.unread.iter().cloned());
         notes.extend(unread.map(|(path, why)| format!("not archived: {path} ({why})")));

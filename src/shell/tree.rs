@@ -91,6 +91,7 @@ pub fn signal_all(signal: Signal) -> usize {
 /// this session of processes, and that no living helper stands above.
 pub fn end_orphans(variable: Option<&str>, session: Option<i32>) {
     let until = Instant::now() + LONGEST_END;
+    let own = getpid().as_raw_nonzero().get();
     loop {
         let mut children = children();
         let helpers: Vec<i32> = children.values().flatten().copied().filter(|pid| is_helper(*pid)).collect();
@@ -99,7 +100,9 @@ pub fn end_orphans(variable: Option<&str>, session: Option<i32>) {
             below(helpers, &mut children).iter().map(|pid| pid.as_raw_nonzero().get()).collect();
         let is_orphan = |pid: &i32| {
             let of_session = session.is_some_and(|session| session_of(*pid) == Some(session));
-            !guarded.contains(pid) && (of_session || variable.is_some_and(|variable| has_variable(*pid, variable)))
+            *pid != own
+                && !guarded.contains(pid)
+                && (of_session || variable.is_some_and(|variable| has_variable(*pid, variable)))
         };
         let orphans: Vec<Pid> = all.into_iter().filter(is_orphan).filter_map(Pid::from_raw).collect();
         if orphans.is_empty() || Instant::now() > until {
@@ -136,7 +139,7 @@ fn mapped(maps: &str) -> impl Iterator<Item = PathBuf> + '_ {
     })
 }
 
-/// The files that a descendant of this process has open for writing, or mapped.
+/// The files that a descendant of this process has open for writing, by their links in `/proc`, or mapped.
 pub fn open_for_writing() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for pid in descendants() {
@@ -149,7 +152,7 @@ pub fn open_for_writing() -> Vec<PathBuf> {
                 u32::from_str_radix(line.trim(), 8).ok()
             });
             if flags.is_some_and(|flags| flags & 3 != 0) {
-                found.extend(fs::read_link(entry.path()).ok().filter(|path| path.is_absolute()));
+                found.push(entry.path());
             }
         }
     }

@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::names::{Inode, Names, has_others, inode, meta_of, own_names};
 use super::path::is_descriptor;
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::disk;
@@ -18,13 +19,14 @@ use crate::shell::message::Summary;
 use crate::shell::places::{CopyLimits, PathClass, PathClasses};
 use crate::shell::sandbox::{Bounds, TEMPORARY};
 
+/// The terminals, each a file.
+const TERMINALS: &str = "/dev/pts";
 /// Paths of a kind that are named.
 const NAMED: usize = 20;
 
 /// An answer other than letting the call go on: the error number that the caller gets.
 pub type Refusal = i32;
 type Verdict = Result<(), Refusal>;
-type Inode = (u64, u64);
 
 /// The states that were kept since the last sealing.
 pub struct Keeping {
@@ -34,25 +36,35 @@ pub struct Keeping {
     staging: CommandStaging,
     kept: HashSet<String>,
     /// Staged files that still share their bytes, by inode.
-    linked: HashMap<Inode, String>,
+    linked: HashMap<Inode, Vec<Linked>>,
+    /// Files that no longer had a name of the workspace's when they were handed to the archive, and the one they had.
+    sealed: HashMap<Inode, PathBuf>,
     /// Inodes whose bytes were copied.
     copied: HashSet<Inode>,
     /// Files that the command made where nothing is archived.
     made: HashSet<PathBuf>,
-    /// The names of files that have several.
-    names: Option<HashMap<Inode, Vec<PathBuf>>>,
+    names: Names,
     bytes: u64,
+    /// What the summary says of paths that are not archived.
+    unarchived: HashSet<(String, String)>,
     summary: Summary,
 }
 
-fn inode(meta: &Metadata) -> Inode {
-    (meta.dev(), meta.ino())
+/// A staged hard link.
+struct Linked {
+    staged: String,
+    path: PathBuf,
 }
 
 /// Returns whether something was made since the session began. Where the file system does not say, it counts as older.
 fn is_newer(meta: &Metadata, since: u64) -> bool {
     let made = meta.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
     made.is_some_and(|made| made.as_nanos() >= u128::from(since))
+}
+
+/// Whether a terminal was there before the session began.
+fn is_older(meta: &Metadata, since: u64) -> bool {
+    i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec()) < i128::from(since)
 }
 
 /// The error number that an error is to the caller.
@@ -70,20 +82,23 @@ impl Keeping {
             staging,
             kept: HashSet::new(),
             linked: HashMap::new(),
+            sealed: HashMap::new(),
             copied: HashSet::new(),
             made: HashSet::new(),
-            names: None,
+            names: Names::default(),
             bytes: 0,
+            unarchived: HashSet::new(),
             summary: Summary::default(),
         }
     }
 
     /// Begins anew in another staging folder; what was to be known so far.
     pub fn switch(&mut self, staging: CommandStaging) -> Summary {
+        self.part_all();
         self.staging = staging;
         self.kept.clear();
-        self.linked.clear();
         self.copied.clear();
+        self.unarchived.clear();
         std::mem::take(&mut self.summary)
     }
 
@@ -95,16 +110,16 @@ impl Keeping {
     /// A file is about to be changed in place, or made where `makes`.
     pub fn write(&mut self, path: &Path, makes: bool) -> Verdict {
         self.part_shared(path)?;
-        let there = fs::symlink_metadata(path);
+        let there = meta_of(path);
         match self.places.of(path, false) {
             PathClass::Refused => return self.refuse(path),
             PathClass::Outside => {
-                self.keep_other_names(path, there.as_ref().ok().cloned())?;
-                return if makes || there.is_ok() { self.outside(path, there.ok().as_ref()) } else { Ok(()) };
+                self.keep_other_names(path, there.as_ref())?;
+                return if makes || there.is_some() { self.outside(path, there.as_ref()) } else { Ok(()) };
             }
             PathClass::Derived(folder) => {
-                self.keep_other_names(path, there.as_ref().ok().cloned())?;
-                if there.is_err() {
+                self.keep_other_names(path, there.as_ref())?;
+                if there.is_none() {
                     self.made.insert(path.to_path_buf());
                 }
                 *self.summary.derived.entry(folder).or_default() += 1;
@@ -114,11 +129,11 @@ impl Keeping {
             PathClass::Kept => {}
         }
         match there {
-            Err(_) if makes => self.absent(path),
-            Err(_) => Ok(()),
-            Ok(meta) if meta.is_file() => self.copy(path, &meta),
-            Ok(meta) if meta.is_dir() || meta.is_symlink() => Ok(()),
-            Ok(_) => self.unarchived(path, "special file"),
+            None if makes => self.absent(path),
+            None => Ok(()),
+            Some(meta) if meta.is_file() => self.copy(path, &meta),
+            Some(meta) if meta.is_dir() || meta.is_symlink() => Ok(()),
+            Some(_) => self.unarchived(path, "special file"),
         }
     }
 
@@ -167,9 +182,8 @@ impl Keeping {
 
     /// A file is about to get another mode, under every name that it has.
     pub fn change_mode(&mut self, path: &Path) -> Verdict {
-        let meta = fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && meta.nlink() > 1);
-        if let Some(meta) = meta {
-            for other in self.other_names(inode(&meta), path) {
+        if let Some(meta) = meta_of(path).filter(|meta| has_others(path, meta)) {
+            for other in self.names.others(&self.places, inode(&meta), path) {
                 self.lose(&other)?;
             }
         }
@@ -195,7 +209,7 @@ impl Keeping {
         if old == new {
             return Ok(());
         }
-        self.second_name(old, new);
+        self.names.add(old, new);
         self.move_away(old, new, &meta)?;
         match fs::symlink_metadata(new) {
             Ok(there) if exchange => self.move_away(new, old, &there),
@@ -205,15 +219,14 @@ impl Keeping {
         }
     }
 
-    /// A file is about to have the name `new` too, or instead.
-    pub fn second_name(&mut self, old: &Path, new: &Path) {
-        let Ok(meta) = fs::symlink_metadata(old) else { return };
-        if let Some(names) = &mut self.names
-            && meta.is_file()
-        {
-            let all = names.entry(inode(&meta)).or_insert_with(|| vec![old.to_path_buf()]);
-            all.push(new.to_path_buf());
+    /// A file is about to have the name `new` too: whoever writes there writes to `old`.
+    pub fn second_name(&mut self, old: &Path, new: &Path) -> Verdict {
+        if self.places.of(old, false) == PathClass::Refused {
+            return self.refuse(old);
         }
+        self.make(new, false)?;
+        self.names.add(old, new);
+        Ok(())
     }
 
     /// Keeps what is at `old` and below, and notes what of it is new at `new`.
@@ -238,7 +251,7 @@ impl Keeping {
                     let (from, to) = (old.join(&inside), new.join(&inside));
                     self.lose(&from)?;
                     self.make(&to, false)?;
-                    self.second_name(&from, &to);
+                    self.names.add(&from, &to);
                 }
             }
         }
@@ -250,6 +263,9 @@ impl Keeping {
         let Some(bounds) = &self.bounds else { return Ok(()) };
         if is_descriptor(path) || path.starts_with(&bounds.temporary) {
             return Ok(());
+        }
+        if path.starts_with(TERMINALS) && there.is_some_and(|meta| is_older(meta, bounds.since)) {
+            return self.refuse(path);
         }
         if TEMPORARY.iter().any(|folder| path.starts_with(folder)) && !bounds.unkept.iter().any(|p| path.starts_with(p))
         {
@@ -276,8 +292,11 @@ impl Keeping {
 
     fn unarchived(&mut self, path: &Path, why: &str) -> Verdict {
         let line = (self.inside(path).display().to_string(), why.to_string());
-        if self.summary.not_archived.len() < NAMED && !self.summary.not_archived.contains(&line) {
-            self.summary.not_archived.push(line);
+        if self.unarchived.insert(line.clone()) {
+            match self.summary.not_archived.len() < NAMED {
+                true => self.summary.not_archived.push(line),
+                false => self.summary.more_not_archived += 1,
+            }
         }
         Ok(())
     }
@@ -344,7 +363,8 @@ impl Keeping {
             // Another file system, too many names, or another owner's file.
             return self.copy(path, meta);
         }
-        self.linked.insert(inode(meta), staged.clone());
+        let linked = Linked { staged: staged.clone(), path: path.to_path_buf() };
+        self.linked.entry(inode(meta)).or_default().push(linked);
         let mode = meta.mode() & 0o7777;
         self.add(JournalLine { path: name, kind: StagedKind::File, mode, staged: Some(staged), inode: inode(meta) })
     }
@@ -358,19 +378,19 @@ impl Keeping {
         }
         let mut names = vec![path.to_path_buf()];
         if meta.nlink() > 1 {
-            names.extend(self.other_names(own, path));
+            names.extend(self.names.others(&self.places, own, path));
         }
         self.copy_names(names, meta)
     }
 
     /// A file that is not archived itself is about to be written: under its other names it may be.
-    fn keep_other_names(&mut self, path: &Path, meta: Option<Metadata>) -> Verdict {
-        let Some(meta) = meta.filter(|meta| meta.is_file() && meta.nlink() > 1) else { return Ok(()) };
-        match self.copied.contains(&inode(&meta)) {
+    fn keep_other_names(&mut self, path: &Path, meta: Option<&Metadata>) -> Verdict {
+        let Some(meta) = meta.filter(|meta| has_others(path, meta)) else { return Ok(()) };
+        match self.copied.contains(&inode(meta)) {
             true => Ok(()),
             false => {
-                let names = self.other_names(inode(&meta), path);
-                self.copy_names(names, &meta)
+                let names = self.names.others(&self.places, inode(meta), path);
+                self.copy_names(names, meta)
             }
         }
     }
@@ -386,7 +406,7 @@ impl Keeping {
             let (to, staged) = self.staging.new_name();
             match &first {
                 Some(first) => fs::hard_link(first, &to).map_err(|e| number(&e))?,
-                None => self.copy_to(&path, &to, meta)?,
+                None => self.copy_to(&path, &to, meta, &path)?,
             }
             first.get_or_insert(to);
             let mode = meta.mode() & 0o7777;
@@ -402,69 +422,141 @@ impl Keeping {
         Ok(())
     }
 
-    fn copy_to(&mut self, from: &Path, to: &Path, meta: &Metadata) -> Verdict {
+    /// Copies a file as far as the limits go; it has this path in the workspace.
+    fn copy_to(&mut self, from: &Path, to: &Path, meta: &Metadata, path: &Path) -> Verdict {
         if meta.len() > self.limits.file || self.bytes + meta.len() > self.limits.total {
-            self.unarchived(from, "too large to be copied: the call was refused")?;
+            self.unarchived(path, "too large to be copied: the call was refused")?;
             return Err(libc::EDQUOT);
         }
         self.bytes += meta.len();
-        let file = disk::open_file(from, disk::Links::Refuse).map_err(|e| number(&e))?;
-        disk::copy_new(&file, to, meta.mode() & 0o1777).map_err(|e| number(&e))?;
-        Ok(())
+        copy_file(from, to, meta).map_err(|e| number(&e))
     }
 
-    /// A file is about to be written wherever it lies now: a staged hard link to it gets bytes of its own.
+    /// A file is about to be written wherever it lies now: the staged hard links to it get bytes of their own.
     fn part_shared(&mut self, path: &Path) -> Verdict {
-        if self.linked.is_empty() {
+        if self.linked.is_empty() && self.sealed.is_empty() {
             return Ok(());
         }
         let Ok(meta) = fs::metadata(path) else { return Ok(()) };
         let own = inode(&meta);
-        if let Some(staged) = self.linked.get(&own).cloned() {
-            self.part(&staged, &meta)?;
-            self.linked.remove(&own);
+        // Its number alone may be another file's by now: in the archive it has a name more.
+        let sealed = self.sealed.get(&own).filter(|_| meta.nlink() > own_names(path)).cloned();
+        if let Some(path) = sealed {
+            self.unarchived(&path, "it is in the archive: writing to it through a descriptor was refused")?;
+            return Err(libc::EACCES);
         }
-        Ok(())
+        let Some(links) = self.linked.remove(&own) else { return Ok(()) };
+        let parted = self.part(&links, Some(&meta));
+        if parted.is_err() {
+            self.linked.insert(own, links);
+        }
+        parted
     }
 
-    /// Gives a staged file bytes of its own.
-    fn part(&mut self, staged: &str, meta: &Metadata) -> Verdict {
-        let shared = self.staging.folder().join(staged);
+    /// Before the archive takes the staged files: what has another name goes on being written there. What has none can
+    /// be reached through a descriptor alone, and stays the archive's.
+    fn part_all(&mut self) {
+        for (own, links) in std::mem::take(&mut self.linked) {
+            let staged = self.staging.folder().join(&links[0].staged);
+            let has_more = fs::symlink_metadata(staged).is_ok_and(|meta| meta.nlink() > links.len() as u64);
+            if !has_more || self.part(&links, None).is_err() {
+                self.sealed.insert(own, links[0].path.clone());
+            }
+        }
+    }
+
+    /// Gives staged hard links of one file bytes of their own; `limited`: the copy counts as one of the command's.
+    fn part(&mut self, links: &[Linked], limited: Option<&Metadata>) -> Verdict {
+        let folder = self.staging.folder().to_path_buf();
+        let shared = folder.join(&links[0].staged);
         let (own, _) = self.staging.new_name();
-        self.copy_to(&shared, &own, meta)?;
-        fs::rename(&own, &shared).map_err(|e| number(&e))
+        match limited {
+            Some(meta) => self.copy_to(&shared, &own, meta, &links[0].path)?,
+            None => fs::symlink_metadata(&shared)
+                .and_then(|meta| copy_file(&shared, &own, &meta))
+                .map_err(|error| number(&error))?,
+        }
+        let mut replace = |staged: &str| {
+            let (next, _) = self.staging.new_name();
+            fs::hard_link(&own, &next)?;
+            fs::rename(&next, folder.join(staged))
+        };
+        links.iter().try_for_each(|link| replace(&link.staged)).map_err(|error| number(&error))?;
+        fs::remove_file(&own).map_err(|error| number(&error))
     }
+}
 
-    /// The other names in the workspace of a file that has several.
-    fn other_names(&mut self, own: Inode, path: &Path) -> Vec<PathBuf> {
-        // Looked for once: from then on the calls that give and take names are followed.
-        let names = self.names.get_or_insert_with(|| names(&self.places));
-        let all = names.get(&own).cloned().unwrap_or_default();
-        let is_still = |other: &PathBuf| fs::symlink_metadata(other).is_ok_and(|meta| inode(&meta) == own);
-        all.into_iter().filter(|other| other != path && is_still(other)).collect()
-    }
+fn copy_file(from: &Path, to: &Path, meta: &Metadata) -> io::Result<()> {
+    let file = disk::open_file(from, disk::Links::Refuse)?;
+    disk::copy_new(&file, to, meta.mode() & 0o1777).map(drop)
 }
 
 fn join(folder: &Path, inside: &Path) -> PathBuf {
     if inside.as_os_str().is_empty() { folder.to_path_buf() } else { folder.join(inside) }
 }
 
-/// The kept files of a workspace that have several names, by inode.
-fn names(places: &PathClasses) -> HashMap<Inode, Vec<PathBuf>> {
-    let mut found: HashMap<Inode, Vec<PathBuf>> = HashMap::new();
-    let mut folders = vec![places.root().to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let (path, Ok(meta)) = (entry.path(), entry.metadata()) else { continue };
-            if places.of(&path, meta.is_dir()) != PathClass::Kept {
-                continue;
-            }
-            if meta.is_dir() {
-                folders.push(path);
-            } else if meta.is_file() && meta.nlink() > 1 {
-                found.entry(inode(&meta)).or_default().push(path);
-            }
-        }
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+    use crate::archive::staging::CommandInfo;
+    use crate::archive::{Archive, ArchiveSettings};
+    use crate::shell::places::PlaceSettings;
+    use crate::workspace::Workspace;
+
+    fn read(path: &Path) -> String {
+        fs::read_to_string(path).expect("readable")
     }
-    found
+
+    /// A workspace with two files, its archive, and what keeps its states.
+    fn keeping(dir: &Path, limits: CopyLimits) -> (PathBuf, Archive, Keeping) {
+        let workspace = Workspace::open(dir).expect("open");
+        let root = workspace.root().to_path_buf();
+        for name in ["a", "b"] {
+            fs::write(root.join(name), name.repeat(3)).expect("written");
+        }
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let staging = archive.stage(&CommandInfo::default()).expect("staged");
+        let places = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
+        (root, archive, Keeping::new(places, limits, None, staging))
+    }
+
+    #[test]
+    fn what_was_handed_to_the_archive_is_written_by_nobody_any_more() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, archive, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        let (a, b, c) = (root.join("a"), root.join("b"), root.join("c"));
+        let open = fs::File::open(&a).expect("open");
+        keeping.lose(&a).expect("kept");
+        fs::remove_file(&a).expect("removed");
+        keeping.rename(&b, &c, false).expect("kept");
+        fs::rename(&b, &c).expect("renamed");
+        let old = keeping.staging.folder().to_path_buf();
+        keeping.switch(archive.stage(&CommandInfo::default()).expect("staged"));
+        // The file itself lies in the archive: what is still open leads there.
+        let link = PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd()));
+        assert_eq!(keeping.write(&link, false), Err(libc::EACCES));
+        assert_eq!(keeping.summary().not_archived[0].0, "a");
+        // What has a name goes on being written, and only there.
+        keeping.write(&c, false).expect("kept");
+        fs::write(&c, "new").expect("written");
+        assert_eq!((read(&old.join("0001")), read(&old.join("0002"))), ("aaa".to_string(), "bbb".to_string()));
+    }
+
+    #[test]
+    fn what_is_too_large_is_named_by_its_own_path_and_what_is_not_named_is_counted() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits { file: 2, total: 2 });
+        fs::hard_link(root.join("a"), root.join("twin")).expect("linked");
+        keeping.lose(&root.join("a")).expect("kept");
+        assert_eq!(keeping.write(&root.join("twin"), false), Err(libc::EDQUOT));
+        assert_eq!(keeping.summary().not_archived[0].0, "a");
+        for n in 0..30 {
+            keeping.unarchived(&root.join(n.to_string()), "a reason").expect("noted");
+            keeping.unarchived(&root.join(n.to_string()), "a reason").expect("noted");
+        }
+        assert_eq!((keeping.summary().not_archived.len(), keeping.summary().more_not_archived), (NAMED, 11));
+        assert_eq!(keeping.summary().not_archived_words().last().as_deref(), Some("and 11 more are not archived"));
+    }
 }

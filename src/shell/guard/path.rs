@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
@@ -16,6 +17,8 @@ use super::sys;
 const LONGEST: usize = 4_096;
 /// Links followed before a path counts as a loop.
 const MAX_LINKS: usize = 40;
+/// Follows the last name of a file that has none any more.
+const GONE: &[u8] = b" (deleted)";
 /// In place of a descriptor: the caller's own folder.
 const OWN_FOLDER: i32 = libc::AT_FDCWD;
 
@@ -49,12 +52,39 @@ pub fn text_at(process: i32, address: u64) -> io::Result<OsString> {
     Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG))
 }
 
-/// The file behind a descriptor of another process, by its path now.
+/// The file behind a descriptor of another process, by its path now; where it has none, the descriptor's link.
 ///
 /// # Errors
 /// When there is none.
 pub fn of_descriptor(process: i32, descriptor: i32) -> io::Result<PathBuf> {
-    fs::read_link(format!("/proc/{process}/fd/{descriptor}"))
+    named(PathBuf::from(format!("/proc/{process}/fd/{descriptor}")))
+}
+
+/// The path of what a descriptor's link in `/proc` leads to; the link itself where that has no name any more.
+///
+/// # Errors
+/// When there is no such link.
+pub fn named(link: PathBuf) -> io::Result<PathBuf> {
+    Ok(target_of(&link)?.unwrap_or(link))
+}
+
+/// The target of a link in `/proc`; none: it has no name. Behind the name it had, the kernel's mark may be read as the
+/// name of another file.
+fn target_of(link: &Path) -> io::Result<Option<PathBuf>> {
+    let target = fs::read_link(link)?;
+    if !target.is_absolute() {
+        return Ok(None);
+    }
+    if !target.as_os_str().as_bytes().ends_with(GONE) {
+        return Ok(Some(target));
+    }
+    let both = fs::metadata(link).ok().zip(fs::symlink_metadata(&target).ok());
+    Ok(both.is_some_and(|(one, other)| is_same(&one, &other)).then_some(target))
+}
+
+/// Whether two are one file.
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 /// The absolute path that a caller means by `path`, seen from `folder` (a descriptor). `last`: a link at its very end
@@ -64,16 +94,34 @@ pub fn of_descriptor(process: i32, descriptor: i32) -> io::Result<PathBuf> {
 /// When it leads nowhere a file could be: the kernel will say so to the caller.
 pub fn resolve(process: i32, folder: i32, path: &OsStr, last: bool) -> io::Result<PathBuf> {
     let path = Path::new(path);
-    let base = match (path.is_absolute(), folder) {
-        (true, _) => PathBuf::from("/"),
-        (false, OWN_FOLDER) => fs::read_link(format!("/proc/{process}/cwd"))?,
-        (false, folder) => of_descriptor(process, folder)?,
+    let whole = match (path.is_absolute(), folder) {
+        (true, _) => path.to_path_buf(),
+        (false, OWN_FOLDER) => below(Path::new(&format!("/proc/{process}/cwd")), path)?,
+        (false, folder) => below(Path::new(&format!("/proc/{process}/fd/{folder}")), path)?,
     };
-    let whole = base.join(path);
     if let Some(plain) = plain(&whole, last) {
         return Ok(plain);
     }
     follow(process, &whole, last)
+}
+
+/// A path below the folder that a link in `/proc` leads to. From one that has no name any more, only `..` leads
+/// anywhere: the folder above it is the one it had.
+fn below(link: &Path, path: &Path) -> io::Result<PathBuf> {
+    if let Some(folder) = target_of(link)? {
+        return Ok(folder.join(path));
+    }
+    let mut above = fs::read_link(link)?;
+    let mut parts = path.components();
+    let mut rest = parts.as_path();
+    let mut left = false;
+    while let Some(part @ (Component::CurDir | Component::ParentDir)) = parts.next() {
+        if part == Component::ParentDir {
+            left |= above.pop();
+        }
+        rest = parts.as_path();
+    }
+    if left { Ok(above.join(rest)) } else { Err(io::Error::from_raw_os_error(libc::ENOENT)) }
 }
 
 /// The path itself, where no link is on the way: one call tells.
@@ -127,8 +175,14 @@ fn follow(process: i32, path: &Path, last: bool) -> io::Result<PathBuf> {
                 return Err(io::Error::from_raw_os_error(libc::ELOOP));
             }
             let target = fs::read_link(&real)?;
-            if rest.is_empty() && is_gone(&real, &target) {
-                return Ok(real);
+            if is_gone(&real, &target) {
+                if rest.is_empty() && is_descriptor(&real) {
+                    return Ok(real);
+                }
+                let whole = below(&real, &rest.iter().collect::<PathBuf>())?;
+                real = PathBuf::from("/");
+                rest = parts(&whole).collect();
+                continue;
             }
             real.pop();
             if target.is_absolute() {
@@ -145,9 +199,10 @@ pub fn is_descriptor(path: &Path) -> bool {
     path.starts_with("/proc") && path.parent().is_some_and(|above| above.ends_with("fd"))
 }
 
-/// Returns whether a descriptor's link in `/proc` leads to a file without a name: the link itself is its only path.
+/// Whether a process's link in `/proc` leads to what has no name any more: the link itself is its only path.
 fn is_gone(link: &Path, target: &Path) -> bool {
-    link.starts_with("/proc") && (!target.is_absolute() || fs::symlink_metadata(target).is_err()) && is_descriptor(link)
+    let of_process = is_descriptor(link) || link.starts_with("/proc") && link.ends_with("cwd");
+    of_process && (fs::symlink_metadata(target).is_err() || target_of(link).is_ok_and(|named| named.is_none()))
 }
 
 /// Returns the caller's path for a path that means the reader itself.
