@@ -4,15 +4,15 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsFd, OwnedFd};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use rustix::fs::{CWD, Mode, OFlags};
-use rustix::net::{AddressFamily, SocketAddrUnix};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
+use rustix::net::SocketAddrUnix;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags};
 
 use super::path::{descriptor, resolve};
@@ -23,8 +23,6 @@ use crate::shell::tree;
 
 /// The longest address that is read.
 const LONGEST: usize = 128;
-/// The longest path in the address of a socket.
-const LONGEST_PATH: usize = 107;
 /// The listening state in the kernel's tables.
 const LISTENS: &str = "0A";
 
@@ -34,6 +32,8 @@ pub struct Network {
     /// Nebula, whose other commands belong to the same session.
     above: Option<Pid>,
     refused: Mutex<Refused>,
+    /// Sockets that were this session's when they were looked for.
+    own: Mutex<HashSet<u64>>,
 }
 
 #[derive(Default)]
@@ -54,7 +54,7 @@ enum Target {
 impl Network {
     /// Of a command whose helper was started by `above`.
     pub fn new(bounds: Bounds, above: Option<Pid>) -> Self {
-        Network { bounds, above, refused: Mutex::default() }
+        Network { bounds, above, refused: Mutex::default(), own: Mutex::default() }
     }
 
     /// Adds what was refused since the last time.
@@ -86,7 +86,12 @@ impl Network {
 
     /// Returns the answer to a connection; none: a thread answers once it is made, because the caller waits for it.
     pub fn connect(&self, listener: &Arc<OwnedFd>, call: &Notification) -> Option<Answer> {
-        Some(match self.check(call) {
+        let checked = self.check(call);
+        if !sys::still_waits(listener.as_fd(), call.id) {
+            // What was read may be another process's that got its number.
+            return Some(Answer::Fail(libc::EINTR));
+        }
+        Some(match checked {
             Ok(Checked::Answer(answer)) => answer,
             Ok(Checked::Make(socket, target)) => {
                 if rustix::fs::fcntl_getfl(&socket).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK)) {
@@ -102,65 +107,74 @@ impl Network {
     }
 
     fn check(&self, call: &Notification) -> io::Result<Checked> {
-        let [argument, address, length, ..] = call.arguments;
-        let socket = socket_of(call.process, descriptor(argument))?;
-        let family = rustix::net::sockopt::socket_domain(&socket)?;
-        if family != AddressFamily::UNIX && self.bounds.grant == Grant::Online {
-            // A socket of another family reaches no path, whatever its address becomes.
-            return Ok(Checked::Answer(Answer::GoOn));
-        }
-        let length = usize::try_from(length & 0xffff_ffff).unwrap_or(LONGEST).min(LONGEST);
-        let mut bytes = vec![0; length];
-        let read = sys::read_memory(call.process, address, &mut bytes)?;
-        let target = parse(&bytes[..read]).ok_or(io::Error::from_raw_os_error(libc::EINVAL))?;
-        let refused = match &target {
-            Target::Nowhere => None,
-            Target::Abstract(name) => Some(format!("@{name}")),
+        let socket = socket_of(call.process, descriptor(call.arguments[0]))?;
+        let target = address_of(call)?.ok_or(io::Error::from_raw_os_error(libc::EACCES))?;
+        let refused = match target {
+            Target::Nowhere => return Ok(Checked::Make(socket, Destination::Nowhere)),
+            Target::Internet(to) if self.may_reach(to) => {
+                return Ok(Checked::Make(socket, Destination::Internet(to)));
+            }
             Target::Path(path) => {
                 let real = resolve(call.process, libc::AT_FDCWD, path.as_os_str(), true)?;
-                if fs::symlink_metadata(&real).is_err() {
-                    return Ok(Checked::Answer(Answer::Fail(libc::ENOENT)));
+                match self.open_socket(&real)? {
+                    Some(there) => return Ok(Checked::Make(socket, Destination::Socket(there))),
+                    None => real.display().to_string(),
                 }
-                return Ok(match self.may_reach_path(&real) {
-                    true => Checked::Make(socket, Target::Path(real)),
-                    false => Checked::Answer(self.refuse(real.display().to_string())),
-                });
             }
-            Target::Internet(to) => (!self.may_reach(*to)).then(|| to.to_string()),
+            Target::Internet(to) => to.to_string(),
+            Target::Abstract(name) => format!("@{name}"),
         };
-        Ok(match refused {
-            Some(what) => Checked::Answer(self.refuse(what)),
-            None => Checked::Make(socket, target),
-        })
+        Ok(Checked::Answer(self.refuse(refused)))
     }
 
-    fn may_reach_path(&self, path: &Path) -> bool {
-        let inside = self.bounds.sockets.iter().any(|folder| path.starts_with(folder));
-        inside || self.bounds.grant != Grant::Read && self.is_own(&listening_at(path))
+    /// The socket at a path, where it may be reached. It is held from here on, whatever takes its place.
+    fn open_socket(&self, path: &Path) -> io::Result<Option<OwnedFd>> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let there = rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+        let is_socket = FileType::from_raw_mode(rustix::fs::fstat(&there)?.st_mode) == FileType::Socket;
+        let real = fs::read_link(link_of(&there))?;
+        let inside = self.bounds.sockets.iter().any(|folder| real.starts_with(folder));
+        match inside && !is_socket {
+            true => Err(io::Error::from_raw_os_error(libc::ECONNREFUSED)),
+            false => Ok(inside.then_some(there)),
+        }
     }
 
     fn may_reach(&self, to: SocketAddr) -> bool {
         let here = is_loopback(to.ip());
-        here && (self.bounds.ports.contains(&to.port()) || self.is_own(&listening_on(to.port())))
+        self.bounds.grant == Grant::Online
+            || here && (self.bounds.ports.contains(&to.port()) || self.are_own(&listening_on(to.port())))
     }
 
-    /// Returns whether a process of this session's commands has one of these sockets.
-    fn is_own(&self, sockets: &HashSet<u64>) -> bool {
-        !sockets.is_empty() && tree::of_session(self.above).into_iter().any(|pid| has_socket(pid, sockets))
+    /// Whether all of these sockets, and there are some, are those of this session's commands.
+    fn are_own(&self, sockets: &HashSet<u64>) -> bool {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        if !sockets.is_subset(&own) {
+            *own = tree::of_session(self.above).into_iter().flat_map(sockets_of_process).collect();
+        }
+        !sockets.is_empty() && sockets.is_subset(&own)
     }
 }
 
 enum Checked {
     Answer(Answer),
-    Make(OwnedFd, Target),
+    Make(OwnedFd, Destination),
 }
 
-fn make(socket: &OwnedFd, target: &Target) -> Answer {
-    let made = match target {
-        Target::Nowhere => rustix::net::connect_unspec(socket),
-        Target::Internet(to) => rustix::net::connect(socket, to),
-        Target::Path(path) => connect_path(socket, path),
-        Target::Abstract(_) => Err(rustix::io::Errno::ACCESS),
+/// Where a connection that is allowed leads.
+enum Destination {
+    Nowhere,
+    Internet(SocketAddr),
+    Socket(OwnedFd),
+}
+
+fn make(socket: &OwnedFd, to: &Destination) -> Answer {
+    let made = match to {
+        Destination::Nowhere => rustix::net::connect_unspec(socket),
+        Destination::Internet(to) => rustix::net::connect(socket, to),
+        Destination::Socket(there) => {
+            SocketAddrUnix::new(link_of(there)).and_then(|address| rustix::net::connect(socket, &address))
+        }
     };
     match made {
         Ok(()) => Answer::Done,
@@ -168,15 +182,26 @@ fn make(socket: &OwnedFd, target: &Target) -> Answer {
     }
 }
 
-fn connect_path(socket: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
-    if path.as_os_str().len() <= LONGEST_PATH {
-        return rustix::net::connect(socket, &SocketAddrUnix::new(path)?);
+/// The path of an own descriptor.
+fn link_of(file: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// The address among a call's arguments; none where it is of no known kind.
+fn address_of(call: &Notification) -> io::Result<Option<Target>> {
+    let [_, address, length, ..] = call.arguments;
+    let length = usize::try_from(length & 0xffff_ffff).unwrap_or(LONGEST).min(LONGEST);
+    let mut bytes = vec![0; length];
+    let read = sys::read_memory(call.process, address, &mut bytes)?;
+    Ok(parse(&bytes[..read]))
+}
+
+/// The path at which a socket is about to be made, where it gets one.
+pub fn bound(call: &Notification) -> io::Result<Option<PathBuf>> {
+    match address_of(call)? {
+        Some(Target::Path(path)) => resolve(call.process, libc::AT_FDCWD, path.as_os_str(), false).map(Some),
+        _ => Ok(None),
     }
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Err(rustix::io::Errno::NOENT) };
-    let folder = rustix::fs::openat(CWD, folder, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    let number = std::os::fd::AsRawFd::as_raw_fd(&folder);
-    let short = Path::new("/proc/self/fd").join(number.to_string()).join(name);
-    rustix::net::connect(socket, &SocketAddrUnix::new(&short)?)
 }
 
 /// A duplicate of a socket of another process; a thread is asked for by its process.
@@ -203,7 +228,10 @@ fn parse(bytes: &[u8]) -> Option<Target> {
         }
         libc::AF_INET6 => {
             let address: [u8; 16] = bytes.get(8..24)?.try_into().ok()?;
-            Some(Target::Internet((Ipv6Addr::from(address), port()?).into()))
+            let flow = u32::from_be_bytes(bytes.get(4..8)?.try_into().ok()?);
+            // Older programs end before it.
+            let scope = bytes.get(24..28).map_or(Some(0), |scope| Some(u32::from_ne_bytes(scope.try_into().ok()?)))?;
+            Some(Target::Internet(SocketAddrV6::new(address.into(), port()?, flow, scope).into()))
         }
         libc::AF_UNIX => {
             let name = &bytes[2..];
@@ -238,31 +266,20 @@ fn listening(line: &str, port: u16) -> Option<u64> {
     (state == LISTENS && u16::from_str_radix(own, 16) == Ok(port)).then_some(inode)
 }
 
-/// The sockets that have this path, by their inodes.
-fn listening_at(path: &Path) -> HashSet<u64> {
-    let table = fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let inode = |line: &str| {
-        let mut fields = line.split_whitespace();
-        let inode = fields.nth(6)?.parse().ok()?;
-        (Path::new(fields.next()?) == path).then_some(inode)
+/// The sockets that a process has, by their inodes.
+fn sockets_of_process(pid: Pid) -> HashSet<u64> {
+    let descriptors = fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).into_iter().flatten().flatten();
+    let inode = |entry: fs::DirEntry| {
+        let target = fs::read_link(entry.path()).ok()?;
+        target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
     };
-    table.lines().filter_map(inode).collect()
-}
-
-fn has_socket(pid: Pid, sockets: &HashSet<u64>) -> bool {
-    let descriptors = fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero()));
-    descriptors.into_iter().flatten().flatten().any(|entry| {
-        let target = fs::read_link(entry.path()).ok();
-        let inode = target
-            .as_deref()
-            .and_then(Path::to_str)
-            .and_then(|target| target.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
-        inode.is_some_and(|inode: u64| sockets.contains(&inode))
-    })
+    descriptors.filter_map(inode).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv6Addr;
+
     use super::*;
 
     #[test]
@@ -272,6 +289,9 @@ mod tests {
         let mut six = vec![10, 0, 0, 80, 0, 0, 0, 0];
         six.extend(Ipv6Addr::LOCALHOST.octets());
         assert_eq!(parse(&six), to("[::1]:80"));
+        six.extend(3_u32.to_ne_bytes());
+        six[7] = 9;
+        assert_eq!(parse(&six), Some(Target::Internet(SocketAddrV6::new(Ipv6Addr::LOCALHOST, 80, 9, 3).into())));
         assert_eq!(parse(b"\x01\0/run/x.sock\0rest"), Some(Target::Path("/run/x.sock".into())));
         assert_eq!(parse(b"\x01\0\0name"), Some(Target::Abstract("name".into())));
         assert_eq!(parse(&[0, 0]), Some(Target::Nowhere));

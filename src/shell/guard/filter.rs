@@ -36,8 +36,12 @@ const CHANGES: u32 = (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TR
 /// The kind of a socket, without the flags beside it.
 const SOCKET_TYPE: u32 = 0xf;
 
-/// `fchmodat2`, which is newer than the headers.
+/// Calls that are newer than the headers.
 pub const FCHMODAT2: i64 = 452;
+const SETXATTRAT: i64 = 463;
+const REMOVEXATTRAT: i64 = 466;
+const OPEN_TREE_ATTR: i64 = 467;
+const FILE_SETATTR: i64 = 469;
 
 /// Calls that always wait.
 #[cfg(target_arch = "x86_64")]
@@ -66,6 +70,7 @@ const WAIT: &[i64] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
     FCHMODAT2,
+    libc::SYS_bind,
 ];
 
 /// Calls that count as missing, so that programs fall back to those above.
@@ -86,12 +91,16 @@ const FORBIDDEN: &[i64] = &[
     libc::SYS_mount_setattr,
     libc::SYS_move_mount,
     libc::SYS_open_tree,
+    OPEN_TREE_ATTR,
     libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_fsconfig,
     libc::SYS_fsmount,
     libc::SYS_setns,
 ];
 
-/// Calls that change what is known of a file beside its bytes, which the kernel's domain has no say in.
+/// Calls that change what is known of a file, its bytes aside or all of them together: the kernel's domain has no say in
+/// them, or not on every kernel.
 #[cfg(target_arch = "x86_64")]
 const OLD_ATTRIBUTES: &[i64] =
     &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat];
@@ -110,6 +119,10 @@ const ATTRIBUTES: &[i64] = &[
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
+    SETXATTRAT,
+    REMOVEXATTRAT,
+    FILE_SETATTR,
+    libc::SYS_truncate,
 ];
 
 /// Which sockets may be made.
@@ -117,21 +130,34 @@ const ATTRIBUTES: &[i64] = &[
 pub enum Sockets {
     /// All.
     All,
+    /// All but those that send to any path without a connection.
+    Online,
     /// Those between processes, and the kernel's own.
     Local,
     /// TCP besides.
     Tcp,
 }
 
-/// The input of a filter.
+/// What becomes of connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Connections {
+    /// They go on.
+    Free,
+    /// They wait.
+    Wait,
+    /// They fail: nobody listens who could make those that are allowed.
+    Refused,
+}
+
+/// What a filter looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Watched {
     /// Calls that change files wait.
     pub files: bool,
     /// Calls that change attributes of files fail.
     pub frozen: bool,
-    /// Connections wait.
-    pub connections: bool,
+    /// What becomes of connections.
+    pub connections: Connections,
     /// Which sockets may be made.
     pub sockets: Sockets,
 }
@@ -147,18 +173,20 @@ pub fn program(watched: Watched) -> Vec<sock_filter> {
         step(RETURN, NOT_THERE, 0, 0),
     ];
     if watched.files {
-        all.extend(opens());
+        all.extend(opens_that_change());
         all.extend(each(OLD, NOTIFY).chain(each(WAIT, NOTIFY)));
     }
     if watched.frozen {
+        all.extend(opens_that_empty());
         all.extend(each(OLD_ATTRIBUTES, NOT_PERMITTED).chain(each(ATTRIBUTES, NOT_PERMITTED)));
     }
-    if watched.connections {
-        all.extend(each(&[libc::SYS_connect], NOTIFY));
+    // Where somebody listens, what is refused is counted.
+    let else_answer = if watched.connections == Connections::Wait { NOTIFY } else { REFUSED };
+    if watched.connections != Connections::Free {
+        all.extend(each(&[libc::SYS_connect], else_answer));
     }
     if watched.sockets != Sockets::All {
-        // Where somebody listens, what is refused is counted.
-        all.extend(sockets(watched.sockets, if watched.connections { NOTIFY } else { REFUSED }));
+        all.extend(sockets(watched.sockets, else_answer));
     }
     all.extend(each(MISSING, NOT_THERE).chain(each(FORBIDDEN, NOT_PERMITTED)));
     all.push(step(RETURN, ALLOW, 0, 0));
@@ -178,12 +206,15 @@ fn each(numbers: &[i64], answer: u32) -> impl Iterator<Item = sock_filter> {
     numbers.iter().flat_map(move |n| [step(EQUAL, number(*n), 0, 1), step(RETURN, answer, 0, 0)])
 }
 
+/// The calls that open a path, and where their flags stand among their arguments.
+#[cfg(target_arch = "x86_64")]
+const OPENS: [(i64, u32); 2] = [(libc::SYS_openat, 2), (libc::SYS_open, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENS: [(i64, u32); 1] = [(libc::SYS_openat, 2)];
+
 /// Opening waits where its flags may change something.
-fn opens() -> Vec<sock_filter> {
-    let mut opens = vec![(libc::SYS_openat, 2)];
-    #[cfg(target_arch = "x86_64")]
-    opens.push((libc::SYS_open, 1));
-    let one = |(open, flags)| {
+fn opens_that_change() -> impl Iterator<Item = sock_filter> {
+    OPENS.into_iter().flat_map(|(open, flags)| {
         [
             step(EQUAL, number(open), 0, 4),
             step(LOAD, argument(flags), 0, 0),
@@ -191,20 +222,32 @@ fn opens() -> Vec<sock_filter> {
             step(RETURN, NOTIFY, 0, 0),
             step(RETURN, ALLOW, 0, 0),
         ]
-    };
-    opens.into_iter().flat_map(one).collect()
+    })
+}
+
+/// Opening to read what is emptied by it is not permitted: older kernels ask for no right to write.
+fn opens_that_empty() -> impl Iterator<Item = sock_filter> {
+    OPENS.into_iter().flat_map(|(open, flags)| {
+        [
+            step(EQUAL, number(open), 0, 5),
+            step(LOAD, argument(flags), 0, 0),
+            step(AND, (libc::O_ACCMODE | libc::O_TRUNC) as u32, 0, 0),
+            step(EQUAL, libc::O_TRUNC as u32, 0, 1),
+            step(RETURN, NOT_PERMITTED, 0, 0),
+            step(RETURN, ALLOW, 0, 0),
+        ]
+    })
 }
 
 /// Only sockets of these kinds are made, and no connection hides in the sending of data.
 fn sockets(allowed: Sockets, else_answer: u32) -> Vec<sock_filter> {
-    let mut all = Vec::new();
-    let mut family = vec![
-        step(LOAD, argument(0), 0, 0),
-        step(EQUAL, libc::AF_UNIX as u32, 0, 1),
-        step(RETURN, ALLOW, 0, 0),
-        step(EQUAL, libc::AF_NETLINK as u32, 0, 1),
-        step(RETURN, ALLOW, 0, 0),
-    ];
+    let mut family = between_processes(else_answer);
+    match allowed {
+        Sockets::All | Sockets::Online => family.push(step(RETURN, ALLOW, 0, 0)),
+        Sockets::Local | Sockets::Tcp => {
+            family.extend([step(EQUAL, libc::AF_NETLINK as u32, 0, 1), step(RETURN, ALLOW, 0, 0)]);
+        }
+    }
     if allowed == Sockets::Tcp {
         family.extend([
             step(EQUAL, libc::AF_INET as u32, 1, 0),
@@ -219,18 +262,43 @@ fn sockets(allowed: Sockets, else_answer: u32) -> Vec<sock_filter> {
         ]);
     }
     family.push(step(RETURN, else_answer, 0, 0));
+    let mut pair = between_processes(REFUSED);
+    pair.push(step(RETURN, REFUSED, 0, 0));
+    let mut all = vec![step(EQUAL, number(libc::SYS_socketpair), 0, pair.len() as u8)];
+    all.extend(pair);
     all.push(step(EQUAL, number(libc::SYS_socket), 0, family.len() as u8));
     all.extend(family);
-    for (call, flags) in [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)] {
-        all.extend([
+    if allowed != Sockets::Online {
+        all.extend(sends());
+    }
+    all
+}
+
+/// Sockets between processes are those that send nothing without a connection; what is not of their family goes on.
+fn between_processes(else_answer: u32) -> Vec<sock_filter> {
+    vec![
+        step(LOAD, argument(0), 0, 0),
+        step(EQUAL, libc::AF_UNIX as u32, 0, 6),
+        step(LOAD, argument(1), 0, 0),
+        step(AND, SOCKET_TYPE, 0, 0),
+        step(EQUAL, libc::SOCK_STREAM as u32, 1, 0),
+        step(EQUAL, libc::SOCK_SEQPACKET as u32, 0, 1),
+        step(RETURN, ALLOW, 0, 0),
+        step(RETURN, else_answer, 0, 0),
+    ]
+}
+
+/// A connection made by the first data that is sent.
+fn sends() -> impl Iterator<Item = sock_filter> {
+    [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)].into_iter().flat_map(|(call, flags)| {
+        [
             step(EQUAL, number(call), 0, 4),
             step(LOAD, argument(flags), 0, 0),
             step(HAS_BITS, libc::MSG_FASTOPEN as u32, 0, 1),
             step(RETURN, REFUSED, 0, 0),
             step(RETURN, ALLOW, 0, 0),
-        ]);
-    }
-    all
+        ]
+    })
 }
 
 #[cfg(test)]
@@ -258,7 +326,7 @@ mod tests {
         }
     }
 
-    const ALL: Watched = Watched { files: true, frozen: false, connections: true, sockets: Sockets::Tcp };
+    const ALL: Watched = Watched { files: true, frozen: false, connections: Connections::Wait, sockets: Sockets::Tcp };
 
     fn run(architecture: u32, number: i64, arguments: [u64; 6]) -> u32 {
         judge(ALL, architecture, number, arguments)
@@ -268,7 +336,7 @@ mod tests {
     fn sockets_are_those_of_the_grant() {
         let socket = |sockets, family: i32, kind: i32, protocol: i32| {
             let arguments = [family as u64, kind as u64, protocol as u64, 0, 0, 0];
-            judge(Watched { sockets, connections: false, ..ALL }, OWN, libc::SYS_socket, arguments)
+            judge(Watched { sockets, connections: Connections::Free, ..ALL }, OWN, libc::SYS_socket, arguments)
         };
         let stream = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         for (sockets, family, kind, protocol, expected) in [
@@ -279,7 +347,12 @@ mod tests {
             (Sockets::Tcp, libc::AF_INET6, libc::SOCK_RAW, 0, REFUSED),
             (Sockets::Tcp, libc::AF_PACKET, libc::SOCK_STREAM, 0, REFUSED),
             (Sockets::Tcp, libc::AF_VSOCK, libc::SOCK_STREAM, 0, REFUSED),
-            (Sockets::Tcp, libc::AF_UNIX, libc::SOCK_DGRAM, 0, ALLOW),
+            (Sockets::Tcp, libc::AF_UNIX, libc::SOCK_DGRAM, 0, REFUSED),
+            (Sockets::Local, libc::AF_UNIX, libc::SOCK_RAW, 0, REFUSED),
+            (Sockets::Online, libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0, REFUSED),
+            (Sockets::Online, libc::AF_UNIX, stream, 0, ALLOW),
+            (Sockets::Online, libc::AF_INET, libc::SOCK_DGRAM, 0, ALLOW),
+            (Sockets::Tcp, libc::AF_UNIX, libc::SOCK_SEQPACKET, 0, ALLOW),
             (Sockets::Local, libc::AF_UNIX, stream, 0, ALLOW),
             (Sockets::Local, libc::AF_NETLINK, libc::SOCK_RAW, 0, ALLOW),
             (Sockets::Local, libc::AF_INET, stream, 0, REFUSED),
@@ -295,7 +368,23 @@ mod tests {
         }
         assert_eq!(run(OWN, libc::SYS_connect, [0; 6]), NOTIFY);
         assert_eq!(run(OWN, libc::SYS_socket, [libc::AF_INET as u64, libc::SOCK_DGRAM as u64, 0, 0, 0, 0]), NOTIFY);
-        let reads = Watched { files: false, frozen: true, connections: true, sockets: Sockets::Local };
+        for sockets in [Sockets::Local, Sockets::Tcp, Sockets::Online] {
+            let pair = |kind: i32| {
+                judge(
+                    Watched { sockets, connections: Connections::Free, ..ALL },
+                    OWN,
+                    libc::SYS_socketpair,
+                    [libc::AF_UNIX as u64, kind as u64, 0, 0, 0, 0],
+                )
+            };
+            assert_eq!((pair(stream), pair(libc::SOCK_DGRAM)), (ALLOW, REFUSED), "{sockets:?}");
+        }
+        let unheard = Watched { connections: Connections::Refused, ..ALL };
+        assert_eq!(judge(unheard, OWN, libc::SYS_connect, [0; 6]), REFUSED);
+        let reads = Watched { files: false, frozen: true, connections: Connections::Wait, sockets: Sockets::Local };
+        let opened = |flags: i32| judge(reads, OWN, libc::SYS_openat, [0, 0, flags as u64, 0, 0, 0]);
+        assert_eq!(opened(libc::O_RDONLY | libc::O_TRUNC | libc::O_CREAT), NOT_PERMITTED);
+        assert_eq!((opened(libc::O_WRONLY | libc::O_TRUNC), opened(libc::O_RDONLY)), (ALLOW, ALLOW));
         assert_eq!(judge(reads, OWN, libc::SYS_unlinkat, [0; 6]), ALLOW);
         for n in OLD_ATTRIBUTES.iter().chain(ATTRIBUTES) {
             assert_eq!(judge(reads, OWN, *n, [0; 6]), NOT_PERMITTED, "{n}");

@@ -3,6 +3,7 @@
 mod connect;
 mod filter;
 mod keep;
+mod names;
 mod path;
 mod sys;
 
@@ -16,11 +17,12 @@ use rustix::event::{PollFd, PollFlags, poll};
 pub use connect::Network;
 pub use keep::Keeping;
 use keep::Refusal;
+pub use path::named;
 use path::{descriptor, of_descriptor, resolve, text_at};
 use sys::{Answer, Notification};
 
 use super::sandbox::Grant;
-use filter::{Sockets, Watched};
+use filter::{Connections, Sockets, Watched};
 
 /// Installs the filter on this process; the end at which its calls wait, where `listens`. `grant`: that of its sandbox, where
 /// it has one.
@@ -29,14 +31,22 @@ use filter::{Sockets, Watched};
 /// When the kernel has no such filters, or one listens already.
 pub fn install(listens: bool, grant: Option<Grant>) -> io::Result<Option<OwnedFd>> {
     let sockets = match grant {
-        None | Some(Grant::Online) => Sockets::All,
+        None => Sockets::All,
+        Some(Grant::Online) => Sockets::Online,
         Some(Grant::Read) => Sockets::Local,
         Some(Grant::Workspace) => Sockets::Tcp,
     };
     // What may write nothing needs no keeping.
     let files = listens && grant != Some(Grant::Read);
     let frozen = grant == Some(Grant::Read);
-    sys::install(&filter::program(Watched { files, frozen, connections: listens && grant.is_some(), sockets }), listens)
+    let connections = match grant {
+        None => Connections::Free,
+        Some(_) if listens => Connections::Wait,
+        // Nobody could make those that are allowed.
+        Some(Grant::Read | Grant::Workspace) => Connections::Refused,
+        Some(Grant::Online) => Connections::Free,
+    };
+    sys::install(&filter::program(Watched { files, frozen, connections, sockets }), listens)
 }
 
 /// Keeps what calls are about to change, until no process has the filter any more.
@@ -94,7 +104,7 @@ fn found(path: io::Result<PathBuf>) -> Found {
     match path {
         Ok(path) => Ok(Some(path)),
         Err(error) => match error.raw_os_error() {
-            Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP | libc::EINVAL) => Ok(None),
+            Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP | libc::EINVAL | libc::EFAULT) => Ok(None),
             number => Err(number.unwrap_or(libc::EACCES)),
         },
     }
@@ -120,19 +130,23 @@ fn before(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
         libc::SYS_unlinkat => lose(path(a, b, false), keeping),
         libc::SYS_renameat => rename(path(a, b, false), path(c, d, false), 0, keeping),
         libc::SYS_renameat2 => rename(path(a, b, false), path(c, d, false), e, keeping),
-        libc::SYS_linkat if has(e, libc::AT_EMPTY_PATH) => make(path(c, d, false), false, keeping),
+        libc::SYS_linkat if means_descriptor(call, b, e) => second_name(behind(call, a), path(c, d, false), keeping),
         libc::SYS_linkat => second_name(path(a, b, has(e, libc::AT_SYMLINK_FOLLOW)), path(c, d, false), keeping),
         libc::SYS_symlinkat => make(path(b, c, false), false, keeping),
         libc::SYS_mknodat => make(path(a, b, false), false, keeping),
         libc::SYS_mkdirat => make(path(a, b, false), true, keeping),
         libc::SYS_fchmod => mode(behind(call, a), keeping),
         libc::SYS_fchmodat => mode(path(a, b, true), keeping),
-        filter::FCHMODAT2 if has(d, libc::AT_EMPTY_PATH) && text_at(call.process, b).is_ok_and(|t| t.is_empty()) => {
-            mode(behind(call, a), keeping)
-        }
+        filter::FCHMODAT2 if means_descriptor(call, b, d) => mode(behind(call, a), keeping),
         filter::FCHMODAT2 => mode(path(a, b, !has(d, libc::AT_SYMLINK_NOFOLLOW)), keeping),
+        libc::SYS_bind => make(connect::bound(call).or_else(|error| found(Err(error))), false, keeping),
         _ => before_old(call, keeping),
     }
+}
+
+/// Whether a call means the file behind its descriptor itself: no path is given, and its flags say that none need be.
+fn means_descriptor(call: &Notification, path: u64, flags: u64) -> bool {
+    flags & libc::AT_EMPTY_PATH as u64 != 0 && text_at(call.process, path).is_ok_and(|text| text.is_empty())
 }
 
 /// The calls that only one machine has.
@@ -193,9 +207,7 @@ fn make(path: Found, folder: bool, keeping: &mut Keeping) -> Result<(), Refusal>
 
 fn second_name(old: Found, new: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
     let Some((old, new)) = old?.zip(new?) else { return Ok(()) };
-    keeping.make(&new, false)?;
-    keeping.second_name(&old, &new);
-    Ok(())
+    keeping.second_name(&old, &new)
 }
 
 fn remove_folder(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
@@ -211,7 +223,7 @@ fn rename(old: Found, new: Found, flags: u64, keeping: &mut Keeping) -> Result<(
 }
 
 fn mode(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
-    path?.map_or(Ok(()), |path| match path.is_dir() {
+    path?.map_or(Ok(()), |path| match path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         true => keeping.lose_folder(&path),
         false => keeping.change_mode(&path),
     })

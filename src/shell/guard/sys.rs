@@ -1,4 +1,4 @@
-//! The system calls that no safe crate offers: installing a filter with a listener, the listener's three requests, and
+//! The system calls that no safe crate offers: installing a filter with a listener, the listener's four requests, and
 //! reading another process's memory. The only file of the program that may be unsafe.
 
 #![allow(unsafe_code)]
@@ -33,6 +33,7 @@ pub enum Answer {
 
 const RECEIVE: u64 = 0xc050_2100;
 const SEND: u64 = 0xc018_2101;
+const IS_VALID: u64 = 0x4008_2102;
 const SET_FLAGS: u64 = 0x4008_2104;
 const SYNC_WAKE_UP: u64 = 1;
 
@@ -85,6 +86,12 @@ pub fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
     let raw = unsafe { raw.assume_init() };
     let process = raw.pid.cast_signed();
     Ok(Some(Notification { id: raw.id, process, number: raw.data.nr.into(), arguments: raw.data.args }))
+}
+
+/// Whether a call still waits: what was read of its process since it came is that process's then.
+pub fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
+    // SAFETY: the kernel reads one number, which outlives the call.
+    unsafe { libc::ioctl(listener.as_raw_fd(), IS_VALID as _, &raw const id) == 0 }
 }
 
 /// Answers a call.
