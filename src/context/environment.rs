@@ -2,7 +2,7 @@
 //! prompt, never at start-up, and bounded in entries and in time, so that a huge tree costs no more than a large one.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ use chrono::{Local, TimeZone};
 
 use crate::disk::{self, Links};
 use crate::git::Repository;
-use crate::workspace::{Ignores, Workspace};
+use crate::workspace::{Ignores, Workspace, git_folder};
 
 /// How much is looked at.
 #[derive(Debug, Clone, Copy)]
@@ -373,16 +373,6 @@ fn git(root: &Path, limit: Duration) -> Option<String> {
     let status = Repository::find(root).and_then(|repository| repository.status(limit)).ok();
     let parts = [Some(branch), under_way.map(str::to_string), status.map(|status| summary(&status))];
     Some(parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
-}
-
-/// Returns the repository's own folder; in a worktree `.git` is a file that names it.
-fn git_folder(dot_git: &Path) -> Option<PathBuf> {
-    if dot_git.is_dir() {
-        return Some(dot_git.to_path_buf());
-    }
-    let text = disk::read_text(dot_git, MAX_GIT_FILE, Links::Follow).ok()?;
-    let named = Path::new(text.strip_prefix("gitdir:")?.trim());
-    Some(dot_git.parent()?.join(named))
 }
 
 /// Formats as `clean`, or `2 staged, 1 changed, 3 untracked: src/a.rs …`.

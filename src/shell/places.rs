@@ -9,10 +9,12 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::archive::Archive;
-use crate::workspace::{Ignores, Workspace};
+use crate::workspace::{Ignores, Workspace, is_one_of};
 
 /// Names of folders that a program fills for itself, where git ignores them.
 const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".next", ".gradle"];
+/// Nebula's own folders in the workspace.
+const OWN: &[&str] = &[".shaft", ".nebula"];
 /// Folders of a repository that only ever gain files.
 const GIT_ONLY_GROWS: &[&str] = &["objects", "lfs"];
 
@@ -59,7 +61,8 @@ impl Default for CopyLimits {
 pub struct PathClasses {
     root: PathBuf,
     archive: Archive,
-    own: Vec<PathBuf>,
+    /// The archive, which may lie elsewhere.
+    own: PathBuf,
     ignores: Ignores,
     derived: GlobSet,
     kept: GlobSet,
@@ -71,7 +74,7 @@ impl PathClasses {
     pub fn new(workspace: &Workspace, archive: &Archive, settings: &PlaceSettings) -> Self {
         let root = workspace.root().to_path_buf();
         PathClasses {
-            own: vec![root.join(".shaft"), root.join(".nebula"), archive.folder().to_path_buf()],
+            own: archive.folder().to_path_buf(),
             archive: archive.clone(),
             ignores: Ignores::new(&root),
             derived: globs(&settings.derived),
@@ -88,10 +91,13 @@ impl PathClasses {
 
     /// Returns what an absolute path is, its links followed already. `is_folder`: whether it is one, or is about to be.
     pub fn of(&self, path: &Path, is_folder: bool) -> PathClass {
-        if self.own.iter().any(|own| path.starts_with(own)) {
+        if path.starts_with(&self.own) {
             return PathClass::Refused;
         }
         let Ok(inside) = path.strip_prefix(&self.root) else { return PathClass::Outside };
+        if inside.components().next().is_some_and(|first| is_one_of(first.as_os_str(), OWN)) {
+            return PathClass::Refused;
+        }
         if let Some(folder) = self.derived_above(inside, is_folder) {
             return PathClass::Derived(format!("{}/", folder.display()));
         }
@@ -196,6 +202,8 @@ mod tests {
         assert_eq!(of("target"), PathClass::Kept);
         assert_eq!(of(".shaft/lock"), PathClass::Refused);
         assert_eq!(of(".nebula/x"), PathClass::Refused);
+        assert_eq!(of(".Shaft/archives/x"), PathClass::Refused);
+        assert_eq!(of("src/.shaft/x"), PathClass::Kept);
         assert_eq!(of("x.big"), PathClass::Excluded("*.big".into()));
         assert_eq!(places.of(Path::new("/etc/hosts"), false), PathClass::Outside);
         let settings = PlaceSettings { derived: vec!["out".into()], kept: vec!["target".into()] };

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, Match, WalkBuilder};
 
+use super::repository::git_folder;
 use crate::disk::{self, Links};
 
 /// The largest file of patterns that is read, in bytes.
@@ -104,7 +105,7 @@ impl Ignores {
 
     fn read(&self, folder: &Path, above: Option<Arc<Patterns>>) -> Patterns {
         let is_repository = folder.join(".git").symlink_metadata().is_ok();
-        let exclude = git_folder(&folder.join(".git")).filter(|_| is_repository);
+        let exclude = common_folder(&folder.join(".git")).filter(|_| is_repository);
         Patterns {
             ignore: self.patterns_in(folder, &folder.join(".ignore")),
             git: self.patterns_in(folder, &folder.join(".gitignore")),
@@ -160,12 +161,8 @@ impl Patterns {
 
 /// Git's own folder, where `info/exclude` lies: in a linked worktree `.git` is a file that names another, and that one
 /// the common one.
-fn git_folder(dot_git: &Path) -> Option<PathBuf> {
-    if dot_git.is_dir() {
-        return Some(dot_git.to_path_buf());
-    }
-    let text = disk::read_text(dot_git, LARGEST, Links::Follow).ok()?;
-    let own = dot_git.parent()?.join(text.strip_prefix("gitdir:")?.trim());
+fn common_folder(dot_git: &Path) -> Option<PathBuf> {
+    let own = git_folder(dot_git)?;
     let common = disk::read_text(&own.join("commondir"), LARGEST, Links::Follow).ok();
     Some(common.map_or(own.clone(), |common| own.join(common.trim())))
 }

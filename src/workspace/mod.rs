@@ -11,6 +11,7 @@ mod index;
 mod large;
 mod path;
 mod read;
+mod repository;
 pub mod search;
 mod stamp;
 pub mod watch;
@@ -25,8 +26,9 @@ use tokio_util::sync::CancellationToken;
 pub use alike::may_mean;
 pub use ignores::Ignores;
 pub use large::{copy_large, holds_large, state_of};
-pub use path::{Access, PathError, lexical, normalise};
+pub use path::{Access, PathError, is_one_of, lexical, normalise};
 pub use read::{Read, ReadError, is_text};
+pub use repository::{git_folder, worktree_folders};
 pub use stamp::Stamp;
 
 /// The names that mark a folder as a root.

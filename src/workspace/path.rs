@@ -1,7 +1,7 @@
 //! Resolves paths and decides whether they may be touched.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -155,8 +155,7 @@ impl Workspace {
         let protected = |what: String| Err(PathError::Protected { given: given.into(), what });
         for part in inside.components() {
             let name = part.as_os_str();
-            // Some file systems ignore case.
-            if own.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+            if is_one_of(name, own) {
                 return protected(name.to_string_lossy().to_string());
             }
         }
@@ -165,6 +164,11 @@ impl Workspace {
             None => Ok(()),
         }
     }
+}
+
+/// Returns whether a name is one of these, as file systems that ignore case read it.
+pub fn is_one_of(name: &OsStr, names: &[&str]) -> bool {
+    names.iter().any(|own| name.eq_ignore_ascii_case(own))
 }
 
 /// Returns an absolute path with `.` and `..` taken out by their words alone.

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use globset::Glob;
 use serde::{Deserialize, Serialize};
 
+use crate::workspace::worktree_folders;
+
 /// Files under the home folder that no command may read.
 const PRIVATE: &[&str] = &[
     ".ssh/*",
@@ -28,6 +30,12 @@ const PRIVATE: &[&str] = &[
     "snap/firefox",
     ".local/share/keyrings",
     ".password-store",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".cargo/credentials*",
+    ".pypirc",
+    ".pgpass",
+    ".vault-token",
 ];
 /// Those among them that hold no secret.
 const NOT_PRIVATE: &[&str] = &[".ssh/known_hosts", ".ssh/config"];
@@ -136,7 +144,7 @@ pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_
         write.push(around.root.to_path_buf());
         write.extend(TEMPORARY.iter().map(PathBuf::from));
         unkept.extend(settings.write.iter().cloned());
-        unkept.extend(git_folder(around.root));
+        unkept.extend(worktree_folders(around.root));
         write.extend(unkept.iter().cloned());
         sockets.extend([around.root.to_path_buf(), around.temporary.to_path_buf()]);
     }
@@ -166,15 +174,6 @@ fn real(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     real.sort();
     real.dedup();
     real
-}
-
-/// The git folder that a worktree's `.git` file names, and the one that all its worktrees share.
-pub fn git_folder(root: &Path) -> Vec<PathBuf> {
-    let Ok(text) = fs::read_to_string(root.join(".git")) else { return Vec::new() };
-    let Some(named) = text.trim().strip_prefix("gitdir: ") else { return Vec::new() };
-    let own = root.join(named);
-    let shared = fs::read_to_string(own.join("commondir")).ok().map(|named| own.join(named.trim()));
-    shared.into_iter().chain([own]).collect()
 }
 
 fn caches(home: Option<&Path>, variables: &BTreeMap<String, String>) -> Vec<PathBuf> {
