@@ -145,7 +145,9 @@ impl CommandStaging {
         };
         let mut seen = std::collections::HashSet::new();
         let lines = text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice::<JournalLine>(line).ok());
-        Ok(lines.filter(|entry| seen.insert(entry.path.clone())).collect())
+        // One that names a file elsewhere is none of this archive's making.
+        let is_own = |entry: &JournalLine| entry.staged.as_ref().is_none_or(|name| is_staged(name.as_ref()));
+        Ok(lines.filter(|entry| is_own(entry) && seen.insert(entry.path.clone())).collect())
     }
 
     /// Returns what is known of its command.
@@ -182,7 +184,7 @@ impl CommandStaging {
 }
 
 fn is_staged(name: &std::ffi::OsStr) -> bool {
-    name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
+    !name.is_empty() && name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
 }
 
 /// Returns the greatest number among staged files.
@@ -263,4 +265,25 @@ impl Archive {
 fn is_old(folder: &Path) -> bool {
     let age = fs::metadata(folder).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
     age.is_some_and(|age| age.as_secs() > 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::ArchiveSettings;
+    use crate::workspace::Workspace;
+
+    #[test]
+    fn a_line_that_names_a_file_elsewhere_does_not_count() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let mut staging = archive.stage(&CommandInfo::default()).expect("staged");
+        for (path, staged) in [("a", "/home/me/key"), ("b", "../x"), ("c", ""), ("d", "journal"), ("e", "0001")] {
+            let (kind, staged) = (StagedKind::File, Some(staged.to_string()));
+            staging.add(&JournalLine { path: path.into(), kind, mode: 0o600, staged, inode: (1, 2) }).expect("added");
+        }
+        let paths: Vec<String> = staging.journal().expect("read").into_iter().map(|line| line.path).collect();
+        assert_eq!(paths, ["e"]);
+    }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -244,8 +244,20 @@ fn copy(from: &Path, entry: &mut Entry, shadow: &Path) -> io::Result<()> {
 
 fn read(index: &Path) -> io::Result<BTreeMap<String, Entry>> {
     let lines = BufReader::new(File::open(index)?).lines();
-    let entry = |line: io::Result<String>| serde_json::from_str::<Entry>(&line?).map_err(io::Error::from);
+    let entry = |line: io::Result<String>| {
+        let entry: Entry = serde_json::from_str(&line?)?;
+        // A command may have written it: under this keeper nothing keeps it from there.
+        match entry.kind == StagedKind::File && !is_plain(&entry.copy) {
+            true => Err(io::Error::new(io::ErrorKind::InvalidData, "a copy that lies elsewhere")),
+            false => Ok(entry),
+        }
+    };
     lines.map(|line| entry(line).map(|entry| (entry.path.clone(), entry))).collect()
+}
+
+/// Whether a text is one name in a folder.
+fn is_plain(name: &str) -> bool {
+    Path::new(name).components().eq([Component::Normal(name.as_ref())])
 }
 
 fn write(index: &Path, entries: &BTreeMap<String, Entry>) -> io::Result<()> {
@@ -278,4 +290,24 @@ pub fn sweep(home: &Path) -> io::Result<usize> {
         gone += usize::from(unused && fs::remove_file(entry.path()).is_ok());
     }
     Ok(gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_that_names_a_copy_elsewhere_is_not_taken() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let index = dir.path().join("index");
+        let line = |copy: &str| {
+            format!(r#"{{"path":"a","kind":"file","mode":420,"stat":[0,0,0,0,0],"inode":[1,2],"copy":"{copy}"}}"#)
+        };
+        fs::write(&index, line("4f2a")).expect("written");
+        assert_eq!(read(&index).expect("read").len(), 1);
+        for elsewhere in ["/home/me/key", "../key", "a/b", "", ".."] {
+            fs::write(&index, line(elsewhere)).expect("written");
+            assert!(read(&index).is_err(), "{elsewhere}");
+        }
+    }
 }
