@@ -99,7 +99,7 @@ pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell
         environment: Environment::new(config.env().all(), &named, &config.shell.env_keep),
         own: config.paths.folder().map(Path::to_path_buf),
         program: config.program.clone(),
-        offered: std::sync::OnceLock::new(),
+        offered: std::sync::Mutex::default(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the commands of all sessions share: the workspace, what the configuration says, and what the machine offers.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 use super::env::Environment;
 use super::message::GuardStart;
@@ -85,8 +85,8 @@ pub struct Shell {
     pub own: Option<PathBuf>,
     /// This program, whose hidden name is the helper.
     pub program: PathBuf,
-    /// The findings of the probe, once it ran.
-    pub offered: OnceLock<Offered>,
+    /// What the machine offers, once it was tried.
+    pub offered: Mutex<Option<Offered>>,
 }
 
 impl Shell {
@@ -99,7 +99,7 @@ impl Shell {
             environment: Environment::default(),
             own: None,
             program: PathBuf::new(),
-            offered: OnceLock::new(),
+            offered: Mutex::default(),
         }
     }
 
@@ -114,8 +114,16 @@ impl Shell {
     }
 
     /// Returns what the machine offers. The first time since it was started it is tried.
-    pub fn offered(&self) -> &Offered {
-        self.offered.get_or_init(|| probe::offered(&self.trial()))
+    pub fn offered(&self) -> Offered {
+        let mut known = self.offered.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert_with(|| probe::offered(&self.trial())).clone()
+    }
+
+    /// Returns why it is not known whether commands run in a sandbox here. The next question tries again.
+    pub(super) fn unknown_sandbox(&self) -> Option<String> {
+        let why = self.offered().untried.filter(|_| !self.settings.sandbox.off)?;
+        *self.offered.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Some(why)
     }
 
     /// Tries what the machine offers now.
@@ -134,7 +142,7 @@ impl Shell {
 
     /// Returns what keeps the states of commands here.
     pub fn keeper(&self) -> Keeper {
-        match (self.settings.keeper, &self.offered().guard) {
+        match (self.settings.keeper, self.offered().guard) {
             (Some(keeper), _) => keeper,
             (None, Ok(())) => Keeper::Guard,
             (None, Err(_)) => Keeper::Scan,

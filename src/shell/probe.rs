@@ -48,20 +48,40 @@ pub struct Offered {
     pub guard: Result<(), String>,
     /// The sandbox: its version.
     pub sandbox: Result<String, String>,
+    /// It could not be tried: why. Nothing is known then, and nothing of it is stored.
+    #[serde(skip)]
+    pub untried: Option<String>,
 }
 
 impl Offered {
     /// Returns a line for a person.
     pub fn words(&self) -> String {
+        if let Some(why) = &self.untried {
+            return format!("guard and sandbox could not be tried ({why}): no command runs until they can be");
+        }
         let guard = match &self.guard {
             Ok(()) => "guard works".into(),
             Err(why) => format!("guard no ({why}): scan keeps instead"),
         };
         let sandbox = match &self.sandbox {
-            Ok(version) => format!("sandbox Landlock ABI {version}"),
+            Ok(version) => match lacks(version) {
+                Some(lack) => format!("sandbox Landlock ABI {version} (without rules for {lack})"),
+                None => format!("sandbox Landlock ABI {version}"),
+            },
             Err(why) => format!("sandbox no ({why})"),
         };
         format!("{guard} · {sandbox}")
+    }
+}
+
+/// Returns what the kernel's rules of this version do not hold back.
+fn lacks(version: &str) -> Option<&'static str> {
+    match version.parse::<u32>().ok()? {
+        ..3 => Some("truncating, TCP, devices, signals and abstract sockets"),
+        3 => Some("TCP, devices, signals and abstract sockets"),
+        4 => Some("devices, signals and abstract sockets"),
+        5 => Some("signals and abstract sockets"),
+        _ => None,
     }
 }
 
@@ -89,6 +109,9 @@ pub fn offered(trial: &Trial<'_>) -> Offered {
 pub fn tried(trial: &Trial<'_>) -> Offered {
     let offered = attempt_all(trial);
     let of = mark(trial);
+    if offered.untried.is_some() {
+        return offered;
+    }
     let known = Remembered { of, offered: offered.clone() };
     if let (Some(own), Ok(text)) = (&trial.own, serde_json::to_vec(&known)) {
         // Without it the next start tries again.
@@ -104,37 +127,43 @@ fn mark(trial: &Trial<'_>) -> String {
     let filters = status.lines().find(|line| line.starts_with("Seccomp_filters:")).unwrap_or_default();
     let build = fs::metadata(trial.program).map(|meta| (meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino()));
     let person = rustix::process::geteuid().as_raw();
-    format!("{} {person} {filters} {build:?}", boot.trim())
+    let yama = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    format!("{} {person} {filters} {} {build:?}", boot.trim(), yama.trim())
 }
 
 fn attempt_all(trial: &Trial<'_>) -> Offered {
-    match attempt(trial, true, true) {
-        Ok(version) => Offered { guard: Ok(()), sandbox: Ok(version) },
-        Err(Missing::Sandbox(why)) => {
-            Offered { guard: attempt(trial, true, false).map(drop).map_err(Missing::why), sandbox: Err(why) }
-        }
-        Err(Missing::Guard(why)) => {
-            Offered { guard: Err(why), sandbox: attempt(trial, false, true).map_err(Missing::why) }
-        }
+    let offered = match attempt(trial, true, true) {
+        Ok(version) => Ok((Ok(()), Ok(version))),
+        Err(Missing::Sandbox(why)) => known(attempt(trial, true, false)).map(|guard| (guard.map(drop), Err(why))),
+        Err(Missing::Guard(why)) => known(attempt(trial, false, true)).map(|sandbox| (Err(why), sandbox)),
+        Err(Missing::Trial(why)) => Err(why),
+    };
+    match offered {
+        Ok((guard, sandbox)) => Offered { guard, sandbox, untried: None },
+        Err(why) => Offered { guard: Err(why.clone()), sandbox: Err(why.clone()), untried: Some(why) },
     }
 }
 
+/// Why something does not work here.
 enum Missing {
     Guard(String),
     Sandbox(String),
+    /// It could not be tried: next time it may be.
+    Trial(String),
 }
 
-impl Missing {
-    fn why(self) -> String {
-        match self {
-            Missing::Guard(why) | Missing::Sandbox(why) => why,
-        }
+/// What a trial found out; an error where it found out nothing.
+fn known(tried: Result<String, Missing>) -> Result<Result<String, String>, String> {
+    match tried {
+        Ok(version) => Ok(Ok(version)),
+        Err(Missing::Guard(why) | Missing::Sandbox(why)) => Ok(Err(why)),
+        Err(Missing::Trial(why)) => Err(why),
     }
 }
 
 /// Runs a command in a folder of its own; the version of its sandbox.
 fn attempt(trial: &Trial<'_>, guarded: bool, bounded: bool) -> Result<String, Missing> {
-    let words = |error: &dyn std::fmt::Display| Missing::Guard(error.to_string());
+    let words = |error: &dyn std::fmt::Display| Missing::Trial(error.to_string());
     let folder = tempfile::tempdir().map_err(|e| words(&e))?;
     let workspace = Workspace::open(folder.path()).map_err(|e| words(&e))?;
     let archive = Archive::open(&workspace, &ArchiveSettings::default()).map_err(|e| words(&e))?;
@@ -166,18 +195,45 @@ fn attempt(trial: &Trial<'_>, guarded: bool, bounded: bool) -> Result<String, Mi
     let running = launch.map_err(|e| words(&e))?;
     if !running.wait(Some(Instant::now() + PATIENCE), CommandProgress::is_over) {
         running.stop();
-        return Err(Missing::Guard("it does not end".into()));
+        return Err(Missing::Trial(format!("it did not end within {} s", PATIENCE.as_secs())));
     }
     let progress = running.progress().clone();
     if let Some(why) = progress.no_sandbox {
         return Err(Missing::Sandbox(why));
     }
-    if let Some(why) = progress.no_guard.or(progress.failed) {
+    if let Some(why) = progress.no_guard {
         return Err(Missing::Guard(why));
+    }
+    if let Some(why) = progress.failed {
+        return Err(Missing::Trial(why));
     }
     let kept = staging.journal().unwrap_or_default();
     match !guarded || ["a", "b"].iter().all(|path| kept.iter().any(|kept| kept.path == *path)) {
         true => Ok(progress.sandbox.unwrap_or_default()),
         false => Err(Missing::Guard("the paths of calls cannot be read".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_that_fails_in_passing_is_not_remembered() {
+        let own = tempfile::tempdir().expect("a folder");
+        let environment = Environment::new([("PATH".to_string(), String::new())], &[], &[]);
+        let program = std::env::current_exe().expect("a program");
+        let trial = Trial { program: &program, environment: &environment, shell: None, own: Some(own.path()) };
+        let found = offered(&trial);
+        assert_eq!(found.untried.as_deref(), Some("no bash and no sh on the PATH"));
+        assert!(found.guard.is_err() && found.sandbox.is_err() && found.words().contains("no command runs"));
+        assert_eq!(fs::read_dir(own.path()).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn what_an_older_kernel_does_not_hold_back_is_said() {
+        let words = |version: &str| Offered { guard: Ok(()), sandbox: Ok(version.into()), untried: None }.words();
+        assert_eq!(words("7"), "guard works · sandbox Landlock ABI 7");
+        assert!(words("5").ends_with("ABI 5 (without rules for signals and abstract sockets)"));
     }
 }
