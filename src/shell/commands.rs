@@ -8,7 +8,7 @@ use super::env::find_shell;
 use super::host::{Keeper, Shell};
 use super::message::{Exit, ShellState, Start};
 use super::output::Output;
-use super::output::record::CommandRecord;
+use super::output::record::{self, CommandRecord};
 use super::run::{CommandProgress, Launch, RunningCommand, launch};
 use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::{Scan, ScanError};
@@ -44,6 +44,9 @@ pub enum StartError {
     /// The kernel has no sandbox for it.
     #[error("the command was not run: there is no sandbox here: {0}")]
     NoSandbox(String),
+    /// Whether there is a sandbox could not be tried.
+    #[error("the command was not run: it could not be tried whether there is a sandbox here: {0}")]
+    Untried(String),
     /// Its states could not be kept.
     #[error(transparent)]
     Unkept(#[from] ScanError),
@@ -67,7 +70,8 @@ pub struct Commands {
 
 #[derive(Default)]
 struct State {
-    next: usize,
+    /// The number of the last command.
+    last: usize,
     folder: PathBuf,
     left: BTreeMap<String, String>,
     all: Vec<Arc<Command>>,
@@ -98,6 +102,8 @@ struct StagedStates {
     staging: Option<CommandStaging>,
     /// Those before it that could not be sealed yet.
     older: Vec<CommandStaging>,
+    /// Those after it that the guard was told of and has not taken up in time.
+    late: Vec<CommandStaging>,
     scan: Option<Scan>,
     left_out: Vec<(String, String)>,
     /// True if the state it left was taken up already.
@@ -163,8 +169,9 @@ impl Commands {
         let folder = self.folder_of(request)?;
         let (id, left) = {
             let mut state = self.state();
-            state.next += 1;
-            (format!("c{}", state.next), state.left.clone())
+            let logs = self.shell.logs().map(|logs| logs.join(&self.session));
+            state.last = record::reserve(logs.as_deref(), state.last);
+            (format!("c{}", state.last), state.left.clone())
         };
         let bounds = self.bounds(request.grant)?;
         let given = self.shell.environment.of(&id, &left, request.grant, self.temporary());
@@ -197,8 +204,9 @@ impl Commands {
             }
         };
         let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
+        let (older, late) = (Vec::new(), Vec::new());
         let staged =
-            Mutex::new(StagedStates { staging, older: Vec::new(), scan, left_out, left_taken: false, reported: false });
+            Mutex::new(StagedStates { staging, older, late, scan, left_out, left_taken: false, reported: false });
         let text = request.text.clone();
         let command = Arc::new(Command { id, text, keeper, grant, record, running, log, given, staged });
         command.keep_record(None);
@@ -247,6 +255,9 @@ impl Commands {
 
     /// Returns the paths of a command's sandbox; none: commands run in none here.
     fn bounds(&self, grant: Grant) -> Result<Option<Bounds>, StartError> {
+        if let Some(why) = self.shell.unknown_sandbox() {
+            return Err(StartError::Untried(why));
+        }
         if !self.shell.has_sandbox() {
             return Ok(None);
         }
@@ -375,12 +386,8 @@ impl Command {
         seal: impl Fn(&mut CommandStaging) -> Result<T, String>,
     ) -> Result<Option<T>, String> {
         let mut staged = self.staged();
-        while let Some(old) = staged.older.first_mut() {
-            seal(old)?;
-            // A folder that stays is sealed once more by the next start, as nothing: its states are equal.
-            let _ = staged.older.remove(0).remove();
-        }
-        let StagedStates { staging, scan, older, .. } = &mut *staged;
+        seal_all(&mut staged.older, &seal)?;
+        let StagedStates { staging, scan, older, late, .. } = &mut *staged;
         let Some(open) = staging else { return Ok(None) };
         if let Some(scan) = scan.as_ref() {
             scan.after(&shell.places(), open).map_err(|error| error.to_string())?;
@@ -388,12 +395,14 @@ impl Command {
         if self.running.progress().is_over() {
             let sealed = seal(open)?;
             let _ = staging.take().map(CommandStaging::remove);
-            return Ok(Some(sealed));
+            older.append(late);
+            return seal_all(older, &seal).map(|()| Some(sealed));
         }
         let info = open.info().map_err(|error| error.to_string())?;
         let next = shell.archive.stage(&info).map_err(|error| error.to_string())?;
         if self.keeper == Keeper::Guard && !self.running.switch(next.folder()) {
-            let _ = next.remove();
+            // It may be taken up yet: what is kept from then on is in it.
+            late.push(next);
             // Ended meanwhile, or hung: the next sealing tells.
             return if self.running.progress().is_over() { Ok(None) } else { Err("its helper does not answer".into()) };
         }
@@ -402,7 +411,7 @@ impl Command {
             *scan = Scan::before(&shell.places(), shell.archive.home(), &next).ok();
         }
         let mut old = std::mem::replace(open, next);
-        match seal(&mut old) {
+        let sealed = match seal(&mut old) {
             Ok(sealed) => {
                 let _ = old.remove();
                 Ok(Some(sealed))
@@ -411,7 +420,9 @@ impl Command {
                 older.push(old);
                 Err(why)
             }
-        }
+        };
+        older.append(late);
+        sealed.and_then(|sealed| seal_all(older, &seal).map(|()| sealed))
     }
 
     /// Returns what is known of it for whoever seals it; nothing where nothing is kept.
@@ -441,6 +452,19 @@ impl Command {
     pub fn exit(&self) -> Option<Exit> {
         self.running.progress().exit.as_ref().map(|(exit, _)| *exit)
     }
+}
+
+/// Seals folders that nothing is added to any more, oldest first.
+fn seal_all<T>(
+    older: &mut Vec<CommandStaging>,
+    seal: &impl Fn(&mut CommandStaging) -> Result<T, String>,
+) -> Result<(), String> {
+    while let Some(old) = older.first_mut() {
+        seal(old)?;
+        // A folder that stays is sealed once more by the next start, as nothing: its states are equal.
+        let _ = older.remove(0).remove();
+    }
+    Ok(())
 }
 
 /// Returns a command that began to run as it was to, or why it did not.

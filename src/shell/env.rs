@@ -21,7 +21,11 @@ const MOST_LEFT: usize = 64;
 const MOST_LEFT_BYTES: usize = 32 << 10;
 /// Names the socket of the SSH agent, which signs without showing a key.
 const AGENT: &str = "SSH_AUTH_SOCK";
-/// The answer in place of an editor.
+/// The variable whose value is that of this program's commands alone.
+pub const SESSION: &str = "NEBULA_COMMANDS";
+/// The variable that holds a command's id.
+const COMMAND: &str = "NEBULA_COMMAND";
+/// What an editor would say.
 const NO_EDITOR: &str = "echo 'no editor here: use -m, -F or --no-edit' >&2; false";
 
 /// Variables that are set for every command.
@@ -44,14 +48,17 @@ pub struct Environment {
     secrets: Vec<(String, String)>,
     keep: Vec<GlobMatcher>,
     named: Vec<String>,
+    /// Tells the processes of this program's commands from all others.
+    session: String,
 }
 
 impl Environment {
     /// Creates the environment of nebula's own variables without those that are secrets: `named` ones, and those whose
-    /// names or values say so.
+    /// names say so.
     pub fn new(own: impl IntoIterator<Item = (String, String)>, named: &[String], keep: &[String]) -> Self {
         let keep = keep.iter().filter_map(|glob| matcher(glob)).collect();
-        let mut all = Environment { keep, named: named.to_vec(), ..Environment::default() };
+        let session = uuid::Uuid::new_v4().to_string();
+        let mut all = Environment { keep, named: named.to_vec(), session, ..Environment::default() };
         for (name, value) in own {
             all.all.insert(name.clone(), value.clone());
             if all.is_secret(&name) {
@@ -96,7 +103,8 @@ impl Environment {
             (Grant::Online, Some(agent)) => drop(set(AGENT, agent)),
             _ => {}
         }
-        set("NEBULA_COMMAND", id);
+        set(COMMAND, id);
+        set(SESSION, &self.session);
         all.into_iter().collect()
     }
 
@@ -111,8 +119,9 @@ impl Environment {
         let given: BTreeMap<&str, &str> = given.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let mut bytes = 0;
         let goes_on = |(name, value): &&(String, String)| {
-            let own =
-                OF_THE_SHELL.contains(&name.as_str()) || name == "NEBULA_COMMAND" || RUNS.contains(&name.as_str());
+            let own = OF_THE_SHELL.contains(&name.as_str())
+                || [COMMAND, SESSION].contains(&name.as_str())
+                || RUNS.contains(&name.as_str());
             !own && !self.is_secret(name) && given.get(name.as_str()) != Some(&value.as_str())
         };
         let fits = |(name, value): &&(String, String)| {
@@ -126,10 +135,13 @@ impl Environment {
 /// The shell to run texts with: `bash`, else `sh`, on the command's own PATH.
 ///
 /// # Errors
-/// When there is none.
+/// When there is none, or the configured one is no program.
 pub fn find_shell(variables: &[(String, String)], configured: Option<&Path>) -> Result<(PathBuf, Vec<String>), String> {
     let path = variables.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value.as_str());
     let find = |name: &str| std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| is_program(file));
+    if let Some(file) = configured.filter(|file| !is_program(file)) {
+        return Err(format!("shell.bash: {} is no program", file.display()));
+    }
     let bash = configured.map(Path::to_path_buf).or_else(|| find("bash"));
     match (bash, find("sh")) {
         (Some(bash), _) => Ok((bash, vec!["--noprofile".into(), "--norc".into(), "-c".into()])),
@@ -169,12 +181,18 @@ mod tests {
         assert!(has("PATH") && has("KEPT_KEY") && has("NEBULA_COMMAND") && has("GIT_EDITOR"));
         assert!(!has("github_token") && !has("SHORT_KEY") && !has("MINE") && !has("LD_PRELOAD"));
         assert_eq!(env.secrets(), [pair("MINE", "named-by-nebula"), pair("github_token", "ghp_0123456789")]);
+        let mark = |given: &[(String, String)]| given.iter().find(|(name, _)| name == SESSION).cloned();
+        let other = Environment::new([pair(SESSION, "that of a program above")], &[], &[]);
+        let other = other.of("c1", &BTreeMap::new(), Grant::Workspace, None);
+        assert!(mark(&given).is_some() && mark(&other).is_some() && mark(&given) != mark(&other));
+        assert!(!other.contains(&pair(SESSION, "that of a program above")));
         let mut exported = given.clone();
         exported.extend([
             pair("VIRTUAL_ENV", "/v"),
             pair("NEW_SECRET_X", "y"),
             pair("BASH_ENV", "z"),
             pair("PWD", "/"),
+            pair(SESSION, "another's"),
         ]);
         assert_eq!(env.left(&given, &exported), BTreeMap::from([pair("VIRTUAL_ENV", "/v")]));
     }

@@ -47,6 +47,8 @@ struct Serving;
 struct Spawned {
     shell: Pid,
     serving: Option<Serving>,
+    /// Where its second stage says why it did not become the shell.
+    control: Option<UnixStream>,
     /// The version of its sandbox; empty: it has none.
     sandbox: String,
 }
@@ -92,6 +94,7 @@ struct Helper {
     shell: Pid,
     left: File,
     serving: Option<Serving>,
+    control: Option<UnixStream>,
     /// The shell is over: since then.
     over: Option<Instant>,
     told_still: bool,
@@ -110,14 +113,17 @@ fn run() -> io::Result<()> {
     // Held to the end: the states it keeps are no one else's to seal before.
     let _staging = start.staging.as_deref().map(lock).transpose()?;
     let left = left::file()?;
-    let Spawned { shell, serving, sandbox } = match spawn(&start, &left) {
+    let Spawned { shell, serving, control, sandbox } = match spawn(&start, &left) {
         Ok(spawned) => spawned,
         Err(report) => return send(&mut nebula, &report),
     };
-    if !sandbox.is_empty() {
-        send(&mut nebula, &HelperReport::Sandbox(sandbox))?;
+    let sandbox = (!sandbox.is_empty()).then_some(HelperReport::Sandbox(sandbox));
+    let started = HelperReport::Started(shell.as_raw_nonzero().get().unsigned_abs());
+    if let Err(gone) = sandbox.iter().chain([&started]).try_for_each(|report| send(&mut nebula, report)) {
+        // Nebula is gone: nothing may run on without it.
+        tree::signal_all(Signal::KILL);
+        return Err(gone);
     }
-    send(&mut nebula, &HelperReport::Started(shell.as_raw_nonzero().get().unsigned_abs()))?;
     let (to, events) = mpsc::channel();
     let ordered = to.clone();
     thread::spawn(move || {
@@ -127,7 +133,7 @@ fn run() -> io::Result<()> {
         let _ = ordered.send(Event::Alone);
     });
     thread::spawn(move || wait_for_all(&to));
-    Helper { nebula, events, shell, left, serving, over: None, told_still: false, ending: None }.serve()
+    Helper { nebula, events, shell, left, serving, control, over: None, told_still: false, ending: None }.serve()
 }
 
 fn lock(staging: &Path) -> io::Result<File> {
@@ -144,10 +150,12 @@ fn spawn(start: &Start, left: &File) -> Result<Spawned, HelperReport> {
     inherited(rustix::io::FdFlags::empty())?;
     let spawned = match start.guard.is_some() || start.bounds.is_some() {
         true => staged(&start),
-        false => plain(&start).and_then(|child| Ok((pid(&child)?, None, String::new()))).map_err(failed),
+        false => plain(&start)
+            .and_then(|child| Ok(Spawned { shell: pid(&child)?, serving: None, control: None, sandbox: String::new() }))
+            .map_err(failed),
     };
     inherited(rustix::io::FdFlags::CLOEXEC)?;
-    let (shell, serving, sandbox) = spawned?;
+    let spawned = spawned?;
     // The command alone holds its output from here on.
     let quiet = || -> io::Result<()> {
         let null: OwnedFd = File::open("/dev/null")?.into();
@@ -155,7 +163,7 @@ fn spawn(start: &Start, left: &File) -> Result<Spawned, HelperReport> {
         Ok(rustix::stdio::dup2_stderr(&null)?)
     };
     quiet().map_err(failed)?;
-    Ok(Spawned { shell, serving, sandbox })
+    Ok(spawned)
 }
 
 fn pid(child: &Child) -> io::Result<Pid> {
@@ -173,7 +181,7 @@ fn plain(start: &Start) -> io::Result<Child> {
 
 /// A second stage that becomes the shell, in its sandbox and under the guard.
 #[cfg(target_os = "linux")]
-fn staged(start: &Start) -> Result<(Pid, Option<Serving>, String), HelperReport> {
+fn staged(start: &Start) -> Result<Spawned, HelperReport> {
     let told = |failure| match failure {
         stage::Failure::Sandbox(why) => HelperReport::NoSandbox(why.to_string()),
         stage::Failure::Guard(why) if start.guard.is_some() => HelperReport::NoGuard(why.to_string()),
@@ -187,18 +195,18 @@ fn staged(start: &Start) -> Result<(Pid, Option<Serving>, String), HelperReport>
         let child = command.spawn()?;
         drop(command);
         let staged = stage::take_over(&ours, start)?;
-        Ok((pid(&child)?, serving, staged))
+        Ok((pid(&child)?, serving, ours, staged))
     };
-    let (shell, serving, staged) = begin().map_err(told)?;
+    let (shell, serving, control, staged) = begin().map_err(told)?;
     if let (Some(serving), Some(listener)) = (serving.clone(), staged.listener) {
         let listener = Arc::new(listener);
         thread::spawn(move || guard::serve(&listener, &serving.keeping, serving.network.as_deref()));
     }
-    Ok((shell, serving, staged.sandbox))
+    Ok(Spawned { shell, serving, control: Some(control), sandbox: staged.sandbox })
 }
 
 #[cfg(not(target_os = "linux"))]
-fn staged(_start: &Start) -> Result<(Pid, Option<Serving>, String), HelperReport> {
+fn staged(_start: &Start) -> Result<Spawned, HelperReport> {
     Err(HelperReport::NoGuard("it needs Linux".into()))
 }
 
@@ -240,8 +248,11 @@ impl Helper {
             match event {
                 Ok(Event::Over(pid, status)) if pid == self.shell && self.over.is_none() => {
                     self.over = Some(Instant::now());
-                    let left = left::read(&self.left);
-                    self.tell(&HelperReport::Exited(exit(status), left));
+                    let report = self.unstarted().map_or_else(
+                        || HelperReport::Exited(exit(status), left::read(&self.left)),
+                        HelperReport::NotStarted,
+                    );
+                    self.tell(&report);
                 }
                 Ok(Event::Over(..)) => {}
                 Ok(Event::Order(Order::Switch(folder))) => self.switch(&folder),
@@ -298,14 +309,14 @@ impl Helper {
     #[cfg(target_os = "linux")]
     fn switch(&mut self, folder: &Path) {
         let Some(serving) = self.serving.clone() else { return };
-        // Without an answer nebula seals nothing.
-        let Ok(staging) = CommandStaging::open(folder) else { return };
         let mut summary = {
             let mut keeping = guard::lock(&serving.keeping);
+            // Opened only now: while it was waited for, the folder may have gone. Without an answer nebula seals nothing.
+            let Ok(staging) = CommandStaging::open(folder) else { return };
             let summary = keeping.switch(staging);
             for path in tree::open_for_writing() {
                 // The call that opened it is over: there is nothing to refuse.
-                let _ = keeping.write(&path, false);
+                let _ = keeping.write(&guard::named(path.clone()).unwrap_or(path), false);
             }
             summary
         };
@@ -326,6 +337,17 @@ impl Helper {
 
     #[cfg(not(target_os = "linux"))]
     fn summarise(&mut self) {}
+
+    /// Returns why the shell that is over was never one.
+    #[cfg(target_os = "linux")]
+    fn unstarted(&self) -> Option<String> {
+        self.control.as_ref().and_then(stage::failure)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn unstarted(&self) -> Option<String> {
+        None
+    }
 
     /// Tells nebula; where it is gone, the end of its orders says so.
     fn tell(&mut self, report: &HelperReport) {

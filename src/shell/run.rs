@@ -9,13 +9,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::env::SESSION;
 use super::message::{Exit, HELPER, HelperReport, Order, ShellState, Start, Summary, receive, send};
 use super::output::Output;
 use super::tree;
 
-/// The variable that tells the processes of a session's commands: its folder for temporary files is theirs alone.
-pub const MARK: &str = "TMPDIR";
-/// The size of one read of the output, in bytes.
+/// How long a helper may take until the shell runs.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What is read of the output at once.
 const PIECE: usize = 64 << 10;
 
 /// The parameters that start a command.
@@ -105,6 +106,7 @@ pub fn launch(launch: Launch) -> io::Result<RunningCommand> {
     command.arg(HELPER).stdin(Stdio::from(OwnedFd::from(theirs)));
     command.stdout(Stdio::from(writes.try_clone()?)).stderr(Stdio::from(writes));
     let child = command.spawn()?;
+    let helper = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     // The command holds the ends that the helper got.
     drop(command);
     let shared = Arc::new(Shared { output: Mutex::new(launch.output), ..Shared::default() });
@@ -114,12 +116,16 @@ pub fn launch(launch: Launch) -> io::Result<RunningCommand> {
     let (for_output, for_reports) = (Arc::clone(&shared), Arc::clone(&shared));
     let mut passes = launch.passes;
     thread::spawn(move || for_output.read_output(reads, &mut passes));
-    let mark =
-        launch.start.variables.iter().find(|(name, _)| name == MARK).map(|(name, value)| format!("{name}={value}"));
+    let mark = launch.start.variables.iter().find(|(name, value)| name == SESSION && !value.is_empty());
+    let mark = mark.map(|(name, value)| format!("{name}={value}"));
     thread::spawn(move || for_reports.read_reports(ours, child, begun, mark.as_deref()));
     let running = RunningCommand { shared, orders: Mutex::new(orders) };
-    running.wait(None, |progress| progress.process.is_some() || progress.failed.is_some());
-    Ok(running)
+    if running.wait(Some(begun + PATIENCE), |progress| progress.process.is_some() || progress.failed.is_some()) {
+        return Ok(running);
+    }
+    // What it has started ends with it.
+    helper.map(|helper| rustix::process::kill_process(helper, rustix::process::Signal::KILL));
+    Err(io::Error::new(io::ErrorKind::TimedOut, format!("it did not start within {} s", PATIENCE.as_secs())))
 }
 
 impl RunningCommand {
@@ -215,6 +221,7 @@ impl Shared {
             self.change(|progress| match report {
                 HelperReport::Started(process) => progress.process = Some(process),
                 HelperReport::NotStarted(why) => {
+                    progress.process = None;
                     progress.failed = Some(format!("the shell could not be started: {why}"))
                 }
                 HelperReport::Exited(exit, left) => {

@@ -2,7 +2,7 @@
 //! helper, and becomes the shell.
 
 use std::ffi::OsStr;
-use std::io::{self, BufReader, IoSlice, IoSliceMut};
+use std::io::{self, BufReader, IoSlice, IoSliceMut, Read as _};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -43,7 +43,7 @@ pub fn main() -> Option<ExitCode> {
         Failure::Guard(why) => (FAILED, why),
         Failure::Sandbox(why) => (UNBOUNDED, why),
     };
-    // Before the filter is handed over the helper listens; after that nobody does, and the code says so.
+    // Before the filter is handed over the helper listens; after that it looks once this process is over.
     let _ = tell(&control, what, &why.to_string(), None);
     Some(ExitCode::from(126))
 }
@@ -108,7 +108,17 @@ pub struct StageParts {
     pub sandbox: String,
 }
 
-/// Tells a second stage that the helper has started what to become, and takes what it hands over.
+/// Why a second stage that has handed over did not become the shell; none: it did.
+pub fn failure(mut control: &UnixStream) -> Option<String> {
+    // What it told lies there already: it is over.
+    control.set_nonblocking(true).ok()?;
+    let mut text = [0; REASON];
+    let read = control.read(&mut text).ok()?;
+    let (_, said) = text[..read].split_first().filter(|(what, _)| **what == FAILED)?;
+    Some(String::from_utf8_lossy(said).into_owned())
+}
+
+/// What the helper does with a second stage that it has started: tells it what to become, and takes what it hands over.
 ///
 /// # Errors
 /// Why there is no second stage.

@@ -1,7 +1,8 @@
 //! What is kept of a command beside its output: `c7.json` beside `c7.log`, which go with their session.
 
-use std::fs;
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,48 @@ pub fn list(logs: &Path, project: &Path) -> Vec<(CommandRecord, PathBuf)> {
     found
 }
 
+/// Reserves the number of the next command in a session's folder of logs, and makes the log. It is greater than those
+/// of a session that was resumed, and no other process has it. Where no log can be made, the command has none.
+pub fn reserve(logs: Option<&Path>, last: usize) -> usize {
+    let Some(logs) = logs else { return last + 1 };
+    let mut number = last.max(numbers(logs).max().unwrap_or(0));
+    loop {
+        number += 1;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(logs).and_then(|()| {
+            let log = logs.join(format!("c{number}.log"));
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(log)
+        });
+        if made.err().is_none_or(|error| error.kind() != io::ErrorKind::AlreadyExists) {
+            return number;
+        }
+    }
+}
+
+/// Deletes the oldest of what is kept in a session's folder of logs, up to this many commands.
+///
+/// # Errors
+/// Whatever the disk says.
+pub fn prune(logs: &Path, keep: usize) -> io::Result<()> {
+    let mut all: Vec<usize> = numbers(logs).collect();
+    all.sort_unstable();
+    all.dedup();
+    for number in &all[..all.len().saturating_sub(keep)] {
+        for end in ["json", "log"] {
+            match fs::remove_file(logs.join(format!("c{number}.{end}"))) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the numbers of commands of which something is kept.
+fn numbers(logs: &Path) -> impl Iterator<Item = usize> {
+    let names = fs::read_dir(logs).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| name.to_str()?.strip_prefix('c')?.split('.').next()?.parse().ok())
+}
+
 /// Deletes what is kept of a session's commands.
 ///
 /// # Errors
@@ -86,6 +129,24 @@ pub fn forget(logs: &Path, session: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_go_on_after_those_that_are_kept_and_the_oldest_go_first() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let logs = dir.path().join("session");
+        assert_eq!((reserve(None, 0), reserve(None, 7)), (1, 8));
+        assert_eq!((reserve(Some(&logs), 0), reserve(Some(&logs), 1)), (1, 2));
+        fs::write(logs.join("c2.log"), "what it printed").expect("written");
+        fs::write(logs.join("c11.json"), "{}").expect("written");
+        // Another process that resumes the session.
+        assert_eq!((reserve(Some(&logs), 0), reserve(Some(&logs), 0)), (12, 13));
+        assert_eq!(fs::read(logs.join("c2.log")).expect("read"), b"what it printed");
+        prune(&logs, 2).expect("pruned");
+        let mut left: Vec<_> =
+            fs::read_dir(&logs).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["c12.log", "c13.log"]);
+    }
 
     #[test]
     fn records_are_listed_by_project_and_go_with_their_session() {
