@@ -157,7 +157,7 @@ fn content(state: &State) -> Vec<u8> {
     }
 }
 
-/// Splits lines as `git` does. UTF-16 is binary to it. UTF-16 is binary to it.
+/// Splits lines as `git` does. UTF-16 is binary to it.
 fn text_lines(bytes: &[u8]) -> Option<Vec<&[u8]>> {
     if bytes.contains(&0) { None } else { lines(bytes) }
 }

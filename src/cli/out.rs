@@ -159,7 +159,9 @@ pub fn lines() -> tokio::sync::mpsc::UnboundedReceiver<Line> {
     let (tx, rx) = tokio::sync::mpsc::unbounded_channel();
     let typed = io::stdin().is_terminal();
     std::thread::spawn(move || {
-        for text in io::stdin().lock().lines().map_while(Result::ok) {
+        for bytes in io::stdin().lock().split(b'\n').map_while(Result::ok) {
+            // What is no UTF-8 ends neither the line nor the input.
+            let text = String::from_utf8_lossy(bytes.strip_suffix(b"\r").unwrap_or(&bytes)).into_owned();
             if tx.send(Line { text, at: std::time::Instant::now(), typed }).is_err() {
                 return;
             }

@@ -18,6 +18,12 @@ use crate::shell::output::record::{self, CommandRecord};
 use crate::shell::{self, Command, CommandRequest, Commands, Exit, Grant, Keeper};
 use crate::text::number::plural;
 
+/// In place of a session: the folder of logs of these commands.
+const SESSION: &str = "run";
+/// Of so many commands the output is kept.
+const LOGS: usize = 200;
+/// Bytes of output that wait at most to be printed on, in pieces.
+const WAITING: usize = 16;
 /// The command could not be started.
 const NOT_STARTED: i32 = 126;
 /// Its helper failed.
@@ -51,11 +57,12 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         Some("scan") => Keeper::Scan,
         _ => shell.keeper(),
     };
-    let (events, received) = mpsc::unbounded_channel();
+    let (events, received) = mpsc::channel(WAITING);
     let printed = events.clone();
+    // The command waits while nobody takes what it prints.
     let passes: Box<dyn FnMut(&[u8]) + Send> =
-        Box::new(move |bytes| drop(printed.send(Event::Printed(bytes.to_vec()))));
-    let commands = Commands::new(Arc::clone(&shell), "run");
+        Box::new(move |bytes| drop(printed.blocking_send(Event::Printed(bytes.to_vec()))));
+    let commands = Commands::new(Arc::clone(&shell), SESSION);
     let info = CommandInfo { approved: Some("person".into()), ..CommandInfo::default() };
     let folder = context.folder.strip_prefix(context.workspace.root()).ok();
     let folder = folder.map(|folder| folder.to_string_lossy().into_owned()).filter(|folder| !folder.is_empty());
@@ -75,7 +82,8 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
             return Ok(NOT_STARTED);
         }
     };
-    command.running.on_change(move || drop(events.send(Event::Changed)));
+    // Where the channel is full, what is in it wakes the reader as well.
+    command.running.on_change(move || drop(events.try_send(Event::Changed)));
     let stopped = context.block_on(follow(&command, received, args.json))?;
     commands.end_all();
     let info = CommandInfo { command: command.text.clone(), ..info };
@@ -90,13 +98,18 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         }
     };
     shell::sweep(&archive);
+    if let Some(logs) = shell.logs() {
+        // What stays is deleted the next time.
+        let _ = record::prune(&logs.join(SESSION), LOGS);
+    }
     command.keep_record(sealed.changeset.map(|id| id.to_string()));
     tell(&command, &sealed, args.json, stopped)
 }
 
 /// Prints what the command prints until nothing of it runs. Returns whether it was interrupted.
-async fn follow(command: &Command, mut received: mpsc::UnboundedReceiver<Event>, as_json: bool) -> Result<bool> {
+async fn follow(command: &Command, mut received: mpsc::Receiver<Event>, as_json: bool) -> Result<bool> {
     let mut stopped = false;
+    let mut printer = Printer { id: &command.id, as_json, held: Vec::new() };
     loop {
         let progress = command.running.progress().clone();
         if progress.failed.is_some() || progress.is_answerable() {
@@ -104,7 +117,7 @@ async fn follow(command: &Command, mut received: mpsc::UnboundedReceiver<Event>,
         }
         tokio::select! {
             event = received.recv() => match event {
-                Some(Event::Printed(bytes)) => print(&bytes, as_json)?,
+                Some(Event::Printed(bytes)) => printer.print(&bytes)?,
                 Some(Event::Changed) => {}
                 None => break,
             },
@@ -116,19 +129,55 @@ async fn follow(command: &Command, mut received: mpsc::UnboundedReceiver<Event>,
     }
     while let Ok(event) = received.try_recv() {
         if let Event::Printed(bytes) = event {
-            print(&bytes, as_json)?;
+            printer.print(&bytes)?;
         }
     }
+    printer.finish()?;
     Ok(stopped)
 }
 
-fn print(bytes: &[u8], as_json: bool) -> io::Result<()> {
-    let mut out = Out::stdout();
-    if as_json {
-        return out.json(&json!({"type": "command_output", "id": "c1", "text": String::from_utf8_lossy(bytes)}));
+/// Prints on what a command prints.
+struct Printer<'a> {
+    id: &'a str,
+    as_json: bool,
+    /// The beginning of a character whose end has not come yet.
+    held: Vec<u8>,
+}
+
+impl Printer<'_> {
+    fn print(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut out = Out::stdout();
+        if !self.as_json {
+            out.document(bytes)?;
+            return io::Write::flush(&mut out);
+        }
+        self.held.extend_from_slice(bytes);
+        let rest = self.held.split_off(self.held.len() - unfinished(&self.held));
+        let whole = std::mem::replace(&mut self.held, rest);
+        self.event(&whole)
     }
-    out.document(bytes)?;
-    io::Write::flush(&mut out)
+
+    fn finish(&mut self) -> io::Result<()> {
+        let held = std::mem::take(&mut self.held);
+        self.event(&held)
+    }
+
+    fn event(&self, bytes: &[u8]) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(bytes);
+        Out::stdout().json(&json!({"type": "command_output", "id": self.id, "text": text}))
+    }
+}
+
+/// Returns how many bytes at the end begin a character that more may complete.
+fn unfinished(bytes: &[u8]) -> usize {
+    let begun = |length: &usize| match std::str::from_utf8(&bytes[bytes.len() - length..]) {
+        Err(error) => error.valid_up_to() == 0 && error.error_len().is_none(),
+        Ok(_) => false,
+    };
+    (1..=bytes.len().min(3)).rev().find(begun).unwrap_or(0)
 }
 
 fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool) -> Result<i32> {
@@ -146,9 +195,7 @@ fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool)
         out::complain(format_args!("not archived: {path} ({why})"));
     }
     let summary = &progress.summary;
-    for (path, why) in &summary.not_archived {
-        out::complain(format_args!("not archived: {path} ({why})"));
-    }
+    summary.not_archived_words().for_each(out::complain);
     if let Some(line) = summary.refused_words() {
         out::complain(line);
     }
@@ -164,7 +211,7 @@ fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool)
         let changed: Vec<_> = changes.iter().map(change).collect();
         let exit = progress.exit.as_ref().map(|(exit, _)| *exit);
         Out::stdout().json(&json!({
-            "type": "command_end", "id": "c1", "exit": exit.and_then(|e| match e { Exit::Code(code) => Some(code), Exit::Signal(_) => None }),
+            "type": "command_end", "id": command.id, "exit": exit.and_then(|e| match e { Exit::Code(code) => Some(code), Exit::Signal(_) => None }),
             "signal": exit.and_then(|e| match e { Exit::Signal(signal) => Some(signal), Exit::Code(_) => None }),
             "stopped": stopped, "ms": progress.took.map(|took| took.as_millis()), "changeset": sealed.changeset.map(|id| id.to_string()),
             "changed": changed, "keeper": command.keeper.word(), "grant": command.grant.map(Grant::word),
@@ -238,5 +285,20 @@ fn quoted(word: &str) -> String {
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_string(),
         false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_that_is_cut_waits_for_its_end() {
+        for (bytes, held) in [(&b"ab"[..], 0), ("aé".as_bytes(), 0), (&"aé".as_bytes()[..2], 1), (b"", 0), (b"\xff", 0)]
+        {
+            assert_eq!(unfinished(bytes), held, "{bytes:?}");
+        }
+        let wide = "x😀".as_bytes();
+        assert_eq!([2, 3, 4, 5].map(|end| unfinished(&wide[..end])), [1, 2, 3, 0]);
     }
 }

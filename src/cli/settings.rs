@@ -157,15 +157,16 @@ pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
 
 /// Checks the keeper of the states of commands: tried, not derived from versions.
 fn commands(context: &Context) -> Check {
-    let says = match context.archive() {
+    let (ok, says) = match context.archive() {
         Ok(archive) => {
             let shell = crate::agent::shell(&context.config, &context.workspace, &archive);
             let off = if shell.settings.sandbox.off { " · switched off by shell.sandbox" } else { "" };
-            format!("{}{off}", shell.try_anew().words())
+            let offered = shell.try_anew();
+            (offered.untried.is_none(), format!("{}{off}", offered.words()))
         }
-        Err(error) => error.to_string(),
+        Err(error) => (false, error.to_string()),
     };
-    Check { name: "commands", ok: true, says }
+    Check { name: "commands", ok, says }
 }
 
 /// `nebula doctor --last`: the last request that a server refused, without its contents.

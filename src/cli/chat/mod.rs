@@ -11,7 +11,7 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 
 use super::out::{self, Line};
-use crate::agent::AgentHandle;
+use crate::agent::{AgentHandle, ended as agent_ended};
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Decision, Proposal};
 use crate::protocol::{
@@ -73,7 +73,7 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
     let ended = chat.talk(&mut lines).await;
     chat.send(Command::Shutdown);
     chat.handle.events.close();
-    let _ = chat.handle.done.await;
+    agent_ended(chat.handle.done).await;
     match ended {
         // Nobody reads on.
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(0),
@@ -209,8 +209,11 @@ impl Chat {
         let number = text.parse::<usize>().ok();
         let chosen = number.and_then(|n| question.choices.get(n.wrapping_sub(1)));
         let yes = matches!(text.to_lowercase().as_str(), "y" | "yes");
+        let no = matches!(text.to_lowercase().as_str(), "n" | "no");
         let reply = match (chosen, question.permission) {
             (_, true) if yes => question.choices.first().map(|(short, _)| short.clone()),
+            // What else is said goes to the model, as the reason.
+            (_, true) if !text.is_empty() && number.is_none() && !no => Some(text.to_string()),
             // No is the default of what is to be permitted.
             (_, true) => question.choices.last().map(|(short, _)| short.clone()),
             (Some((short, _)), _) => Some(short.clone()),
