@@ -155,4 +155,26 @@ fn commands_are_listed_with_their_output() {
     assert_eq!(rows[0]["command"]["exit"], 3, "{rows}");
     assert_eq!(text(&tree.nebula(&["output", "c1"]).stdout), "first\n");
     assert_eq!(tree.nebula(&["output", "c9"]).status.code(), Some(1));
+    // The next one leaves it as it is.
+    let told = text(&tree.nebula(&["run", "--json", "--", "echo second"]).stdout);
+    assert!(told.contains(r#""id":"c2""#) && !told.contains(r#""id":"c1""#), "{told}");
+    assert_eq!(text(&tree.nebula(&["output", "c1"]).stdout), "first\n");
+    assert_eq!(text(&tree.nebula(&["output", "c2"]).stdout), "second\n");
+}
+
+#[test]
+fn a_shell_that_cannot_be_started_is_told_from_a_command_that_fails() {
+    use std::os::unix::fs::PermissionsExt;
+    let tree = Tree::new();
+    fs::create_dir_all(tree.home().join("own")).expect("made");
+    let shell = tree.home().join("shell");
+    fs::write(tree.home().join("own/config.json"), format!(r#"{{"shell": {{"bash": {shell:?}}}}}"#)).expect("written");
+    fs::write(&shell, "#!/nowhere/at/all\n").expect("written");
+    for (mode, why) in [(0o644, "is no program"), (0o755, "the shell could not be started: ")] {
+        fs::set_permissions(&shell, fs::Permissions::from_mode(mode)).expect("set");
+        let ran = tree.nebula(&["run", "--", "echo ran; exit 126"]);
+        let told = text(&ran.stdout) + &text(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(126), "{told}");
+        assert!(told.contains(why) && !told.contains("ran\n"), "{told}");
+    }
 }

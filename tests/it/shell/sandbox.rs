@@ -314,12 +314,13 @@ fn calls_that_would_go_round_the_guard_count_as_missing() {
         return;
     }
     let tree = Tree::new();
-    // `io_uring_setup`, `openat2`, and a 32-bit `creat` of a file by the old gate, from a page made executable.
+    // `io_uring_setup`, `openat2`, `open_tree_attr`, and a 32-bit `creat` of a file by the old gate, from a page made executable.
     let code = r"
 import ctypes, mmap, platform, struct
 c = ctypes.CDLL(None, use_errno=True)
 for n in (425, 437):
     print(c.syscall(n, 1, 0, 0, 0), ctypes.get_errno())
+print(c.syscall(467, -100, b'/', 0x8001, 0, 0), ctypes.get_errno())
 if platform.machine() == 'x86_64':
     m = mmap.mmap(-1, 4096, prot=7)
     low = mmap.mmap(-1, 4096)
@@ -333,8 +334,114 @@ else:
     file.write_all(code.as_bytes()).expect("written");
     let ran = run(&tree, &[], "python3 calls.py; su nobody -s /bin/true; echo over");
     assert!(
-        text(&ran.stdout).starts_with("-1 38\n-1 38\n-38 38\n") && text(&ran.stdout).ends_with("over\n"),
+        text(&ran.stdout).starts_with("-1 38\n-1 38\n-1 1\n-38 38\n") && text(&ran.stdout).ends_with("over\n"),
         "{}",
         both(&ran)
     );
+}
+
+#[test]
+fn a_second_name_of_an_archived_file_is_refused() {
+    if !works() || !has_python() {
+        return;
+    }
+    let tree = Tree::new();
+    fs::create_dir_all(tree.root().join(".nebula")).expect("made");
+    fs::write(tree.root().join(".nebula/config.json"), "{}").expect("written");
+    let before = fs::read(tree.root().join("README.md")).expect("read");
+    assert_eq!(run(&tree, &[], "echo once > README.md").status.code(), Some(0));
+    let code = r"
+import ctypes, glob, os, socket
+c = ctypes.CDLL(None, use_errno=True)
+for n, path in enumerate(glob.glob('.shaft/archives/*/*') + ['.nebula/config.json']):
+    f = os.open(path, os.O_RDONLY)
+    for flags, old in ((0, path.encode()), (0x1000, b''), (0x400, b'/proc/self/fd/%d' % f)):
+        new = b'way%d-%d' % (n, flags)
+        at = f if flags == 0x1000 else -100
+        if c.linkat(at, old, -100, new, flags) == 0:
+            open(new, 'a').write('gone')
+            print('linked', flags)
+try:
+    socket.socket(socket.AF_UNIX).bind('.shaft/s')
+    print('bound')
+except PermissionError:
+    print('refused')
+";
+    fs::write(tree.root().join("way.py"), code).expect("written");
+    let ran = run(
+        &tree,
+        &[],
+        "python3 way.py; for v in .shaft/archives/*/* .nebula/config.json; do ln $v x && echo gone >> x; done",
+    );
+    assert_eq!(text(&ran.stdout), "refused\n", "{}", both(&ran));
+    assert!(both(&ran).contains("refused: ") && !tree.root().join(".shaft/s").exists(), "{}", both(&ran));
+    assert_eq!(fs::read(tree.root().join(".nebula/config.json")).expect("read"), b"{}");
+    tree.nebula(&["undo", "--yes"]);
+    assert_eq!(fs::read(tree.root().join("README.md")).expect("read"), before);
+}
+
+#[test]
+fn connections_that_only_seem_to_be_the_commands_own_are_refused() {
+    if !works() || !has_python() {
+        return;
+    }
+    let (tree, outside) = (Tree::new(), outside());
+    let foreign = TcpListener::bind("127.0.0.1:0").expect("bound");
+    let port = foreign.local_addr().expect("an address").port();
+    let path = outside.path().join("s");
+    let socket = UnixListener::bind(&path).expect("bound");
+    let told = std::os::unix::net::UnixDatagram::bind(outside.path().join("d")).expect("bound");
+    told.set_nonblocking(true).expect("set");
+    let (path, told_at) = (path.display().to_string(), outside.path().join("d").display().to_string());
+    for (what, code) in [
+        (
+            "a port that someone else has too",
+            format!("a=s.create_server(('127.0.0.2',{port}));s.create_connection(('127.0.0.1',{port}))"),
+        ),
+        (
+            "a forged line among the kernel's sockets",
+            format!(
+                "a=s.socket(1);a.bind('own');a.listen();i=os.fstat(a.fileno()).st_ino;b=s.socket(1);b.bind(b'\\0\\n0: 0 0 0 0 0 %d {path}'%i);b.listen();s.socket(1).connect('{path}')"
+            ),
+        ),
+        ("a link that leads outside", format!("os.symlink('{path}','way');s.socket(1).connect('way')")),
+        ("a message without a connection", format!("s.socket(1,2).sendto(b'x','{told_at}')")),
+        ("a pair of sockets", format!("s.socketpair(1,2)[0].sendto(b'x','{told_at}')")),
+    ] {
+        for flags in [&[][..], &["--network"]] {
+            if flags.is_empty() || !what.contains("port") {
+                let ran = run(&tree, flags, &format!("python3 -c \"import os,socket as s;{code}\"; rm -f own way"));
+                assert!(both(&ran).contains("PermissionError"), "{what}, {flags:?}: {}", both(&ran));
+            }
+        }
+    }
+    // Nobody listens under this keeper: nothing can be told apart.
+    let ran =
+        run(&tree, &["--keeper", "scan"], &format!("python3 -c \"import socket as s;s.socket(1).connect('{path}')\""));
+    assert!(both(&ran).contains("PermissionError"), "{}", both(&ran));
+    foreign.set_nonblocking(true).expect("set");
+    socket.set_nonblocking(true).expect("set");
+    assert!(foreign.accept().is_err() && socket.accept().is_err() && told.recv(&mut [0; 1]).is_err());
+}
+
+#[test]
+fn a_worktrees_file_widens_nothing() {
+    if !works() {
+        return;
+    }
+    let (tree, outside) = (Tree::new(), outside());
+    let there = outside.path().display();
+    let ran = run(&tree, &[], &format!("mv .git kept; echo 'gitdir: {there}' > .git; echo {there} > commondir"));
+    assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
+    let ran = run(&tree, &[], &format!("echo x > {there}/new"));
+    assert!(!outside.path().join("new").exists() && both(&ran).contains("refused: "), "{}", both(&ran));
+    assert_eq!(run(&tree, &[], "rm .git; mv kept .git; mkfifo pipe; git status > /dev/null").status.code(), Some(0));
+    // A worktree that its repository knows is written.
+    let linked = tree.root().join("linked");
+    tree.git(&["worktree", "add", "-q", &linked.display().to_string(), "-b", "side"]);
+    let mut nebula = std::process::Command::new(env!("CARGO_BIN_EXE_nebula"));
+    nebula.current_dir(&linked).env("HOME", tree.home()).env("NEBULA_HOME", tree.home().join("own"));
+    let ran = nebula.args(["run", "--", "git -c user.name=T -c user.email=t@e commit -q --allow-empty -m x"]).output();
+    let ran = ran.expect("the program runs");
+    assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
 }
