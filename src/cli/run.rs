@@ -86,17 +86,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     command.running.on_change(move || drop(events.try_send(Event::Changed)));
     let stopped = context.block_on(follow(&command, received, args.json))?;
     commands.end_all();
-    let info = CommandInfo { command: command.text.clone(), ..info };
-    let sealing = |staging: &mut _| seal(staging, &info, stores).map_err(|error| error.to_string());
-    let sealed = match command.seal(&shell, sealing) {
-        Ok(sealed) => sealed.unwrap_or_default(),
-        Err(why) => {
-            out::complain(format_args!(
-                "what it changed is not archived yet: {why}; the next nebula command tries again"
-            ));
-            SealedCommand::default()
-        }
-    };
+    let sealed = seal_changes(&shell, &command, info, stores);
     shell::sweep(&archive);
     if let Some(logs) = shell.logs() {
         // What stays is deleted the next time.
@@ -104,6 +94,21 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     }
     command.keep_record(sealed.changeset.map(|id| id.to_string()));
     tell(&command, &sealed, args.json, stopped)
+}
+
+/// Archives what the command changed.
+fn seal_changes(shell: &shell::Shell, command: &Command, info: CommandInfo, stores: Stores<'_>) -> SealedCommand {
+    let info = CommandInfo { command: command.text.clone(), ..info };
+    let sealing = |staging: &mut _| seal(staging, &info, stores).map_err(|error| error.to_string());
+    match command.seal(shell, sealing) {
+        Ok(sealed) => sealed.unwrap_or_default(),
+        Err(why) => {
+            out::complain(format_args!(
+                "what it changed is not archived yet: {why}; the next nebula command tries again"
+            ));
+            SealedCommand::default()
+        }
+    }
 }
 
 /// Prints what the command prints until nothing of it runs. Returns whether it was interrupted.
