@@ -44,7 +44,7 @@ pub enum StartError {
     /// The kernel has no sandbox for it.
     #[error("the command was not run: there is no sandbox here: {0}")]
     NoSandbox(String),
-    /// Whether there is a sandbox could not be tried.
+    /// The trial of the sandbox could not be made.
     #[error("the command was not run: it could not be tried whether there is a sandbox here: {0}")]
     Untried(String),
     /// Its states could not be kept.

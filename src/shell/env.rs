@@ -25,7 +25,7 @@ const AGENT: &str = "SSH_AUTH_SOCK";
 pub const SESSION: &str = "NEBULA_COMMANDS";
 /// The variable that holds a command's id.
 const COMMAND: &str = "NEBULA_COMMAND";
-/// What an editor would say.
+/// The answer in place of an editor.
 const NO_EDITOR: &str = "echo 'no editor here: use -m, -F or --no-edit' >&2; false";
 
 /// Variables that are set for every command.

@@ -85,7 +85,7 @@ pub struct Shell {
     pub own: Option<PathBuf>,
     /// This program, whose hidden name is the helper.
     pub program: PathBuf,
-    /// What the machine offers, once it was tried.
+    /// The findings of the probe, once it ran.
     pub offered: Mutex<Option<Offered>>,
 }
 

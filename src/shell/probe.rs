@@ -152,7 +152,7 @@ enum Missing {
     Trial(String),
 }
 
-/// What a trial found out; an error where it found out nothing.
+/// Returns the findings of a trial; an error where it found out nothing.
 fn known(tried: Result<String, Missing>) -> Result<Result<String, String>, String> {
     match tried {
         Ok(version) => Ok(Ok(version)),

@@ -16,7 +16,7 @@ use super::tree;
 
 /// How long a helper may take until the shell runs.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What is read of the output at once.
+/// The size of one read of the output, in bytes.
 const PIECE: usize = 64 << 10;
 
 /// The parameters that start a command.

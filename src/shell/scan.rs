@@ -255,7 +255,7 @@ fn read(index: &Path) -> io::Result<BTreeMap<String, Entry>> {
     lines.map(|line| entry(line).map(|entry| (entry.path.clone(), entry))).collect()
 }
 
-/// Whether a text is one name in a folder.
+/// Returns whether a text is one name in a folder.
 fn is_plain(name: &str) -> bool {
     Path::new(name).components().eq([Component::Normal(name.as_ref())])
 }

@@ -108,7 +108,7 @@ pub struct StageParts {
     pub sandbox: String,
 }
 
-/// Why a second stage that has handed over did not become the shell; none: it did.
+/// Returns why a second stage that has handed over did not become the shell; none: it did.
 pub fn failure(mut control: &UnixStream) -> Option<String> {
     // What it told lies there already: it is over.
     control.set_nonblocking(true).ok()?;
@@ -118,7 +118,7 @@ pub fn failure(mut control: &UnixStream) -> Option<String> {
     Some(String::from_utf8_lossy(said).into_owned())
 }
 
-/// What the helper does with a second stage that it has started: tells it what to become, and takes what it hands over.
+/// Tells a second stage that the helper has started what to become, and takes what it hands over.
 ///
 /// # Errors
 /// Why there is no second stage.

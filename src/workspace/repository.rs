@@ -26,7 +26,7 @@ pub fn worktree_folders(root: &Path) -> Vec<PathBuf> {
     shared.map_or_else(Vec::new, |shared| vec![own, shared])
 }
 
-/// Whether a worktree's own folder says that it is this root's.
+/// Returns whether a worktree's own folder says that it is this root's.
 fn names_back(own: &Path, root: &Path) -> bool {
     let text = disk::read_text(&own.join("gitdir"), LARGEST, Links::Refuse).unwrap_or_default();
     let named = own.join(text.trim());

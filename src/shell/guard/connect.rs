@@ -146,7 +146,7 @@ impl Network {
             || here && (self.bounds.ports.contains(&to.port()) || self.are_own(&listening_on(to.port())))
     }
 
-    /// Whether all of these sockets, and there are some, are those of this session's commands.
+    /// Returns whether all of these sockets, and there are some, are those of this session's commands.
     fn are_own(&self, sockets: &HashSet<u64>) -> bool {
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
         if !sockets.is_subset(&own) {

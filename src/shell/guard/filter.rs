@@ -138,7 +138,7 @@ pub enum Sockets {
     Tcp,
 }
 
-/// What becomes of connections.
+/// The answer to connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Connections {
     /// They go on.
@@ -149,14 +149,14 @@ pub enum Connections {
     Refused,
 }
 
-/// What a filter looks at.
+/// The input of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Watched {
     /// Calls that change files wait.
     pub files: bool,
     /// Calls that change attributes of files fail.
     pub frozen: bool,
-    /// What becomes of connections.
+    /// The answer to connections.
     pub connections: Connections,
     /// Which sockets may be made.
     pub sockets: Sockets,

@@ -45,7 +45,7 @@ pub struct Keeping {
     made: HashSet<PathBuf>,
     names: Names,
     bytes: u64,
-    /// What the summary says of paths that are not archived.
+    /// The paths that the summary counts as not archived, each with why.
     unarchived: HashSet<(String, String)>,
     summary: Summary,
 }
@@ -62,7 +62,7 @@ fn is_newer(meta: &Metadata, since: u64) -> bool {
     made.is_some_and(|made| made.as_nanos() >= u128::from(since))
 }
 
-/// Whether a terminal was there before the session began.
+/// Returns whether a terminal was there before the session began.
 fn is_older(meta: &Metadata, since: u64) -> bool {
     i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec()) < i128::from(since)
 }

@@ -144,7 +144,7 @@ fn before(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a call means the file behind its descriptor itself: no path is given, and its flags say that none need be.
+/// Returns whether a call means the file behind its descriptor itself: it gives no path, and its flags allow that.
 fn means_descriptor(call: &Notification, path: u64, flags: u64) -> bool {
     flags & libc::AT_EMPTY_PATH as u64 != 0 && text_at(call.process, path).is_ok_and(|text| text.is_empty())
 }

@@ -16,17 +16,17 @@ pub fn inode(meta: &Metadata) -> Inode {
     (meta.dev(), meta.ino())
 }
 
-/// What is known of the file that a call means: a descriptor's link is followed, no other is.
+/// Returns the metadata of the file that a call means: a descriptor's link is followed, no other is.
 pub fn meta_of(path: &Path) -> Option<Metadata> {
     if is_descriptor(path) { fs::metadata(path).ok() } else { fs::symlink_metadata(path).ok() }
 }
 
-/// Whether a file may have more names than the one it was reached by; a descriptor is none.
+/// Returns whether a file may have more names than the one it was reached by; a descriptor is none.
 pub fn has_others(path: &Path, meta: &Metadata) -> bool {
     meta.is_file() && meta.nlink() > own_names(path)
 }
 
-/// How many of a file's names are this path.
+/// Returns how many of a file's names are this path.
 pub fn own_names(path: &Path) -> u64 {
     u64::from(!is_descriptor(path))
 }

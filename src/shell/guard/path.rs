@@ -82,7 +82,7 @@ fn target_of(link: &Path) -> io::Result<Option<PathBuf>> {
     Ok(both.is_some_and(|(one, other)| is_same(&one, &other)).then_some(target))
 }
 
-/// Whether two are one file.
+/// Returns whether two are one file.
 fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
@@ -199,7 +199,7 @@ pub fn is_descriptor(path: &Path) -> bool {
     path.starts_with("/proc") && path.parent().is_some_and(|above| above.ends_with("fd"))
 }
 
-/// Whether a process's link in `/proc` leads to what has no name any more: the link itself is its only path.
+/// Returns whether a process's link in `/proc` leads to a file or folder without a name.
 fn is_gone(link: &Path, target: &Path) -> bool {
     let of_process = is_descriptor(link) || link.starts_with("/proc") && link.ends_with("cwd");
     of_process && (fs::symlink_metadata(target).is_err() || target_of(link).is_ok_and(|named| named.is_none()))

@@ -88,7 +88,7 @@ pub fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
     Ok(Some(Notification { id: raw.id, process, number: raw.data.nr.into(), arguments: raw.data.args }))
 }
 
-/// Whether a call still waits: what was read of its process since it came is that process's then.
+/// Returns whether a call still waits: then what was read of its process since it came is that process's.
 pub fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
     // SAFETY: the kernel reads one number, which outlives the call.
     unsafe { libc::ioctl(listener.as_raw_fd(), IS_VALID as _, &raw const id) == 0 }
