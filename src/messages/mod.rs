@@ -75,7 +75,7 @@ impl Language {
     }
 }
 
-/// Whether the terminal reads UTF-8, by the locale that names its encoding; where none is set it is taken to.
+/// Returns whether the terminal reads UTF-8, by the locale that names its encoding; without one, `true`.
 pub fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
     let given = |name: &&str| variable(name).filter(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(given).map(|locale| locale.to_lowercase());
