@@ -11,7 +11,7 @@
 //! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |
 //! | [`tools`] | what a model may do; a tool answers or says what should change, and writes nothing |
 //! | [`context`] | what joins a prompt: mentions, rules, templates, retrieval |
-//! | [`provider`] | how nebula talks to a model; recordings |
+//! | [`provider`] | how nebula talks to a model, or runs one; recordings |
 //! | [`restore_plan`] | what undo, redo and restore ask of the archive |
 //! | [`execute`] | the end of the road: intent → archive → disk → record; what writes workspace files, beside commands themselves |
 //! | [`shell`] | commands: their processes, output, environment, and what keeps the states before |

@@ -43,11 +43,63 @@ def percentile(values, p):
     return values[min(len(values) - 1, int(len(values) * p))]
 
 
-class Model:
-    """A Chat Completions server whose answers are a function of the number of the request."""
+WIRES = ("chat", "responses", "anthropic", "gemini", "ollama")
 
-    def __init__(self, answer):
-        self.answer, self.count, self.ended = answer, 0, None
+
+def spoken(wire, delta, finish):
+    """A delta of Chat Completions in the words of another wire format: the values of its events."""
+    text = delta.get("content")
+    function = delta["tool_calls"][0]["function"] if "tool_calls" in delta else None
+    arguments = json.loads(function["arguments"]) if function else None
+    name = f"c{time.monotonic_ns()}"
+    if wire == "chat":
+        yield {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+    elif wire == "responses":
+        if text:
+            yield {"type": "response.output_text.delta", "output_index": 0, "delta": text}
+        if function:
+            item = {"type": "function_call", "call_id": name, "name": function["name"], "arguments": function["arguments"]}
+            yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+        if finish:
+            yield {"type": "response.completed", "response": {"status": "completed", "output": [], "usage": {"input_tokens": 9, "output_tokens": 9}}}
+    elif wire == "anthropic":
+        if text:
+            yield {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}}
+        if function:
+            yield {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": name, "name": function["name"], "input": {}}}
+            yield {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": function["arguments"]}}
+            yield {"type": "content_block_stop", "index": 1}
+        if finish:
+            yield {"type": "message_delta", "delta": {"stop_reason": "end_turn" if finish == "stop" else "tool_use"}, "usage": {"output_tokens": 9}}
+            yield {"type": "message_stop"}
+    elif wire == "gemini":
+        part = {"functionCall": {"name": function["name"], "args": arguments}} if function else {"text": text}
+        content = {"role": "model", "parts": [part] if text or function else []}
+        yield {"candidates": [{"content": content, **({"finishReason": "STOP"} if finish else {})}]}
+    else:
+        calls = [{"function": {"name": function["name"], "arguments": arguments}}] if function else []
+        message = {"role": "assistant", "content": text or "", **({"tool_calls": calls} if calls else {})}
+        yield {"message": message, "done": bool(finish), **({"done_reason": "stop"} if finish else {})}
+
+
+def framed(wire, n, delta, finish):
+    """The bytes of a delta as the server of a wire format sends them; `n`: which of its answer it is."""
+    events = list(spoken(wire, delta, finish))
+    if wire == "anthropic" and n == 0:
+        block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+        events = [{"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 9, "output_tokens": 1}}}, block, *events]
+    if wire == "ollama":
+        return b"".join(json.dumps(event).encode() + b"\n" for event in events)
+    named = lambda event: f"event: {event['type']}\n".encode() if wire in ("responses", "anthropic") else b""
+    data = b"".join(named(event) + b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+    return data + (b"data: [DONE]\n\n" if wire == "chat" and finish else b"")
+
+
+class Model:
+    """A server of a wire format whose answers are a function of the number of the request."""
+
+    def __init__(self, answer, wire="chat"):
+        self.answer, self.wire, self.count, self.ended = answer, wire, 0, None
         # From the end of a response to the next request: to its first bytes, and to its last.
         self.firsts, self.gaps = [], []
         model = self
@@ -60,13 +112,18 @@ class Model:
                 pass
 
             def do_GET(self):
-                body = b'{"data":[{"id":"measured"}]}'
+                self.whole(b'{"data":[{"id":"measured"}],"models":[{"name":"models/measured","model":"measured"}]}')
+
+            def whole(self, body):
                 self.send_response(200)
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
 
             def do_POST(self):
+                if self.path.endswith("/api/show"):
+                    self.rfile.read(int(self.headers.get("content-length", 0)))
+                    return self.whole(b'{"model_info":{}}')
                 if model.ended:
                     model.firsts.append(time.perf_counter() - model.ended)
                 left = int(self.headers.get("content-length", 0))
@@ -81,11 +138,8 @@ class Model:
                 self.end_headers()
                 n = model.count
                 model.count += 1
-                for delta, finish in model.answer(n):
-                    event = {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-                    data = b"data: " + json.dumps(event).encode() + b"\n\n"
-                    if finish:
-                        data += b"data: [DONE]\n\n"
+                for at, (delta, finish) in enumerate(model.answer(n)):
+                    data = framed(model.wire, at, delta, finish)
                     self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
                 model.ended = time.perf_counter()
                 self.wfile.write(b"0\r\n\r\n")
@@ -95,7 +149,8 @@ class Model:
         # A program that is killed in the middle of an answer is part of measuring.
         self.server.handle_error = lambda *_: None
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
+        self.address = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.url = f"{self.address}/v1"
 
 
 def say(text):
@@ -128,6 +183,13 @@ class World:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as f:
             f.write(text)
+
+    def connect(self, model):
+        """Asks this server in its own wire format."""
+        config = {"model": "measured", "provider": "measured", "models": {"measured": {"contextWindow": 100_000_000}},
+                  "providers": {"measured": {"wire": model.wire, "baseUrl": model.address, "model": "measured"}}}
+        with open(os.path.join(self.home, ".nebula", "config.json"), "w") as f:
+            json.dump(config, f)
 
     def run(self, *args):
         return subprocess.run([BINARY, *args], cwd=self.work, env=self.env, stdin=subprocess.DEVNULL, capture_output=True)
@@ -541,7 +603,61 @@ def steps():
         print(f"fsync of one new 1 KiB file   {statistics.median(times) * 1000:8.2f} ms median (the disk, not nebula)")
 
 
-ALL = [start, resume, keys, busy, markdown, idle, steps, history, completion, rag]
+def wires():
+    """own time between a response's end and the next request, 1,000 steps of a read tool, each wire format"""
+    count = 1000
+    for wire in WIRES:
+        model = Model(lambda n: call("readFile", {"path": "a.txt", "startLine": 1 + n % 2}) if n < count else say("Done."), wire)
+        world = World()
+        world.connect(model)
+        world.write("a.txt", "number 0\n" + "x" * 1000 + "\n")
+        done = world.run("task", "--max-steps", "0", "go")
+        if done.returncode or len(model.firsts) < count:
+            sys.exit(f"task failed over {wire}: {done.stderr.decode()[-2000:]}")
+        first, last = model.firsts[:100], model.firsts[-100:]
+        print(f"step, {wire:10}              {statistics.median(model.firsts) * 1000:8.2f} ms median  "
+              f"{statistics.median(first) * 1000:.2f} first 100  {statistics.median(last) * 1000:.2f} last 100 (reach: 0.5, flat)")
+        world.close()
+
+
+def spent(world, *args):
+    """Runs the program; its CPU seconds and its wall seconds."""
+    begun = time.perf_counter()
+    child = subprocess.Popen([BINARY, *args], cwd=world.work, env=world.env, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    errors = child.stderr.read()
+    _, status, used = os.wait4(child.pid, 0)
+    wall = time.perf_counter() - begun
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        sys.exit(f"task failed: {errors.decode()[-2000:]}")
+    return used.ru_utime + used.ru_stime, wall
+
+
+def headless():
+    """CPU of `task` for an answer of 20,000 tokens without a screen, each wire format"""
+    words = [f"word{n % 89} " for n in range(20_000)]
+    for wire in WIRES:
+        model = Model(lambda n: [*(({"content": word}, None) for word in words), ({}, "stop")], wire)
+        world = World()
+        world.connect(model)
+        figures = [spent(world, "task", "go")[0] for _ in range(5)]
+        print(f"20,000 tokens, {wire:10}     {statistics.median(figures):8.3f} CPU-s median of 5 (reach: 0.05)")
+        world.close()
+
+
+def oneline():
+    """`task` with a one-line answer, start to exit"""
+    model = Model(lambda n: say("Hello."))
+    world = World()
+    world.connect(model)
+    spent(world, "task", "go")
+    walls = [spent(world, "task", "go")[1] * 1000 for _ in range(30)]
+    print(f"task, one line                {statistics.median(walls):8.1f} ms median of 30  {percentile(walls, 0.9):.1f} p90 (reach: 12)")
+    world.close()
+
+
+ALL = [start, resume, keys, busy, markdown, idle, steps, wires, headless, oneline, history, completion, rag]
 
 
 def main():

@@ -206,6 +206,7 @@ impl Actor {
                 tokio::spawn(async move {
                     let done = model::connect_with(&context.services, &form).await;
                     if let (Ok(None), Some(model)) = (&done, &form.model) {
+                        context.take_provider();
                         settings::take_model(&context, model);
                         context.tell_status().await;
                     }
@@ -339,7 +340,7 @@ impl Actor {
             context.events.recall(items).await;
             tokio::spawn(system_prompt::look_at_rules(Arc::clone(&context), session.in_play.clone()));
             self.tell_drifted(&session).await;
-        } else if context.services.connection().provider.is_some_and(|p| p.recorded()) {
+        } else if context.provider().is_some_and(|p| p.recorded()) {
             let detail = say::recording_long();
             context.events.notice(Level::Info, say::recording(), detail).await;
         }

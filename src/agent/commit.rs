@@ -60,7 +60,7 @@ pub fn commit(context: &Arc<SessionContext>, message: String) -> JoinHandle<()> 
 }
 
 async fn drafted(context: &SessionContext) -> Result<String, (String, String)> {
-    let (provider, model) = (context.services.connection().provider, context.model());
+    let (provider, model) = (context.provider(), context.model());
     let provider = provider.ok_or((say::no_model().to_string(), String::new()))?;
     let (templates, language) = {
         let config = lock(&context.services.config);

@@ -20,6 +20,7 @@ use crate::protocol::{
     Changeset, EventBody, Listing, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
 };
 use crate::provider::models;
+use crate::text::number::tokens;
 use crate::workspace::ReadError;
 
 /// How many entries a preview of a session shows.
@@ -49,7 +50,7 @@ pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
     }
     tokio::spawn(async move {
         let listing = match query {
-            Query::Models => model_list::models(&context.services, context.model()).await,
+            Query::Models => model_list::models(&context.services, context.provider(), context.model()).await,
             query => {
                 let context = Arc::clone(&context);
                 let made = tokio::task::spawn_blocking(move || listing(&context, query)).await;
@@ -125,6 +126,13 @@ fn usage(context: &SessionContext) -> Result<String, memory::Error> {
             rows.iter_mut().enumerate().for_each(|(at, row)| row.key = format!("turn {}", at + 1));
         }
         text.push_str(&format!("```\n{}```\n\n", usage_table(&rows, &total, models::as_of())));
+    }
+    let rules = context.status().rules;
+    if !rules.is_empty() {
+        text.push_str(say::rule_tokens());
+        for rule in rules {
+            text.push_str(&format!("| {} | {} |\n", rule.path, tokens(rule.bytes as u64 / 4)));
+        }
     }
     Ok(text)
 }

@@ -6,8 +6,9 @@ use crate::agent::background::model_facts;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::config::{Connection, Secret};
 use crate::messages::agent as say;
-use crate::protocol::{ConnectForm, EventBody, Level};
+use crate::protocol::{ConnectForm, EventBody, Level, ModelFileRow};
 use crate::provider::{self, Provider, Recorder};
+use crate::text::size;
 
 /// Makes this provider the one that answers. The first one is recorded, where that was asked for.
 pub fn plug(services: &Services, provider: Arc<dyn Provider>) {
@@ -93,14 +94,34 @@ fn look_for_local(services: &Arc<Services>) {
         match provider::choose(found, &usual) {
             Some((server, model)) => take_local(&services, server, model).await,
             None => {
+                let model_file = model_file(&services).await;
                 services.change_connection(|connection| {
-                    connection.tried = provider::PORTS.iter().map(|(port, _)| *port).collect()
+                    connection.tried = provider::PORTS.iter().map(|(port, _)| *port).collect();
+                    if let (Some(file), Some(why)) = (&model_file, &mut connection.why_not) {
+                        why.hint.push(' ');
+                        why.hint.push_str(&match file.runs {
+                            true => say::file_can_run(&file.name),
+                            false => say::file_could_run(&file.name),
+                        });
+                    }
+                    connection.model_file = model_file;
                 });
                 tokio::spawn(wait_for_local(Arc::clone(&services)));
             }
         }
         services.report(ServiceReport::Looked);
     });
+}
+
+/// Looks for a model file on a thread that may block.
+async fn model_file(services: &Services) -> Option<ModelFileRow> {
+    let folders = lock(&services.config).model_folders();
+    let files = tokio::task::spawn_blocking(move || provider::embedded::look(&folders)).await.unwrap_or_default();
+    let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
+    let first = provider::begin_with(&names, "")?;
+    let file = files.iter().find(|file| file.name == *first)?;
+    let size = size::words(file.bytes);
+    Some(ModelFileRow { name: file.name.clone(), size, runs: provider::embedded::RUNS })
 }
 
 /// Takes a local server that starts later, as long as nothing else answers.

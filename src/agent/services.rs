@@ -19,7 +19,7 @@ use crate::context::prompts::{self, Prompts};
 use crate::execute::Stores;
 use crate::memory::{self, Trouble};
 use crate::messages::agent as say;
-use crate::protocol::{Level, Notice};
+use crate::protocol::{Level, ModelFileRow, Notice};
 use crate::provider::models::KnownModels;
 use crate::provider::{self, Provider};
 use crate::shell::{CopyLimits, Environment, Keeper, PlaceSettings, SandboxSettings, Shell, ShellSettings};
@@ -82,6 +82,8 @@ pub struct ModelConnection {
     pub model: String,
     /// Local ports that were tried without an answer.
     pub tried: Vec<u16>,
+    /// A model file that was found on this computer.
+    pub model_file: Option<ModelFileRow>,
     /// Why no provider is connected, where one is configured.
     pub why_not: Option<provider::Error>,
 }
@@ -181,7 +183,13 @@ impl Services {
             refreshing: AtomicBool::new(false),
             told_unguarded: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            connection: Mutex::new(ModelConnection { provider: None, model, tried: Vec::new(), why_not: None }),
+            connection: Mutex::new(ModelConnection {
+                provider: None,
+                model,
+                tried: Vec::new(),
+                model_file: None,
+                why_not: None,
+            }),
             trouble: Mutex::new(None),
             reports,
         }

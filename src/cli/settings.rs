@@ -1,9 +1,12 @@
 //! `nebula model`, `config`, `doctor`, `stats` and `completions`: settings and self-checks.
 
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::Result;
 use clap::CommandFactory;
+use futures_util::StreamExt;
 use serde_json::json;
 
 use super::args::{Cli, ConfigCmd, ModelArgs};
@@ -14,6 +17,7 @@ use crate::config::{self, last_request, size, workspace_config};
 use crate::execute::{UNGUARDED, can_exchange};
 use crate::memory::{self, Memory, StatsRow};
 use crate::provider::models::{Facts, Known, Model};
+use crate::provider::{self, Delta, Message, Provider, Request};
 use crate::text::number::plural;
 use crate::text::size::words;
 use crate::text::time;
@@ -276,6 +280,12 @@ fn connection(context: &mut Context) -> Check {
     };
     let (ok, says) = match context.connect() {
         Err(e) => (false, format!("{e}. {}", e.hint)),
+        Ok(Connected { provider, model }) if provider.name() == provider::embedded::NAME => {
+            match context.block_on(speed(&*provider, &model)) {
+                Ok(speed) => (true, format!("{}: {model}, {speed:.1} tokens a second", provider.place())),
+                Err(e) => (false, format!("{e}. {}", e.hint)),
+            }
+        }
         Ok(Connected { provider, .. }) => match context.block_on(provider.models()) {
             Ok(names) if names.len() == 1 => (true, format!("{}: 1 model, {key}", provider.place())),
             Ok(names) => (true, format!("{}: {} models, {key}", provider.place(), names.len())),
@@ -283,6 +293,23 @@ fn connection(context: &mut Context) -> Check {
         },
     };
     Check { name: "model", ok, says }
+}
+
+/// Returns how many tokens a second a model writes after its first, of a short answer.
+async fn speed(provider: &dyn Provider, model: &str) -> Result<f64, provider::Error> {
+    let question = Message::user("Count from one to fifty in words.");
+    let messages = vec![Arc::new(question)];
+    let request = Request { model: model.into(), messages, max_output: Some(33), ..Request::default() };
+    let (mut answer, mut began, mut written) = (provider.stream(request), None, 0);
+    while let Some(delta) = answer.next().await {
+        match delta? {
+            Delta::Text(_) | Delta::Thinking(_) => drop(began.get_or_insert_with(Instant::now)),
+            Delta::Usage(usage) => written = usage.output,
+            _ => {}
+        }
+    }
+    let seconds = began.map_or(f64::INFINITY, |began| began.elapsed().as_secs_f64());
+    Ok(written.saturating_sub(1) as f64 / seconds.max(f64::EPSILON))
 }
 
 /// Runs `nebula stats`.

@@ -1,6 +1,7 @@
 //! From the configuration to what a provider needs: URL, key, headers.
 
 use super::key_use::{KeyUse, Secret, is_loopback};
+use super::model_folders::ModelFolders;
 use super::paths::Env;
 use super::proxy;
 use super::values::Config;
@@ -31,6 +32,8 @@ pub struct Connection {
     pub proxy: Option<String>,
     /// The provider caches for an hour, not for five minutes.
     pub cache_hour: bool,
+    /// Where model files are that can be run inside.
+    pub model_folders: ModelFolders,
 }
 
 impl std::fmt::Debug for Connection {
@@ -60,7 +63,7 @@ pub(super) fn built_in(provider: &str) -> (Option<&'static str>, Option<&'static
         "anthropic" => (Some("https://api.anthropic.com"), Some("ANTHROPIC_API_KEY")),
         "gemini" => (Some("https://generativelanguage.googleapis.com/v1beta"), Some("GEMINI_API_KEY")),
         "ollama" => (Some("http://127.0.0.1:11434"), None),
-        "replay" => (None, None),
+        "replay" | "embedded" => (None, None),
         _ => (None, Some("OPENAI_API_KEY")),
     }
 }
@@ -172,7 +175,18 @@ impl Config {
             wire: named.wire.unwrap_or_else(|| own_wire(&self.provider).into()),
             cache_hour: self.cache_ttl == "1h",
             key_command,
+            model_folders: self.model_folders(),
         }
+    }
+
+    /// Returns where model files are: the configured one, where `~` is the home folder, and those of other tools.
+    pub fn model_folders(&self) -> ModelFolders {
+        let home = self.paths.home();
+        let file = self.model_file.as_ref().map(|file| match (file.strip_prefix("~"), home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => file.clone(),
+        });
+        ModelFolders { file, ..ModelFolders::usual(home, |name| self.env.get(name).map(Into::into)) }
     }
 
     /// Returns what another provider needs, as this configuration describes it.
@@ -238,7 +252,7 @@ impl Config {
 
     /// Returns `Some` if the top-level `model`, `baseUrl`, `apiKeyEnv` and `headers` are for the provider in force. So
     /// a key never goes to the URL of another program.
-    fn general(&self) -> Option<()> {
+    pub(super) fn general(&self) -> Option<()> {
         (self.provider == self.own_provider).then_some(())
     }
 }

@@ -26,7 +26,7 @@ pub const EFFORTS: &[&str] = &["none", "low", "medium", "high", "xhigh", "max"];
 /// The ways a model can be asked for a level of thinking.
 pub const THINKING: &[&str] = &["none", "adaptive", "budget", "level", "effort", "words"];
 /// The providers that need no entry in `providers`.
-pub const PROVIDERS: &[&str] = &["openai", "responses", "anthropic", "gemini", "ollama", "replay"];
+pub const PROVIDERS: &[&str] = &["openai", "responses", "anthropic", "gemini", "ollama", "embedded", "replay"];
 
 /// The allowed values of a key.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -133,6 +133,7 @@ pub(super) const KEYS: &[Key] = &[
     ACCESS[1],
     ACCESS[2],
     ACCESS[3],
+    guarded("modelFile", Shape::Text),
     guarded("providers", Shape::ByName(PROVIDER)),
     open("models", Shape::ByName(MODEL)),
     open("editFormat", Shape::Word(FORMATS)),

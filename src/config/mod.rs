@@ -14,6 +14,7 @@ mod kept_files;
 mod key_use;
 mod keys;
 mod layers;
+mod model_folders;
 mod paths;
 mod price;
 mod proxy;
@@ -29,6 +30,7 @@ pub use kept_files::{last_request, model_cache};
 pub use key_use::{KeyUse, Secret, is_loopback};
 pub use keys::{EFFORTS, FORMATS, PROVIDERS, WIRES};
 pub use layers::ValueSource;
+pub use model_folders::ModelFolders;
 pub use paths::{Env, Paths, workspace_config};
 pub use price::Price;
 pub use shell::{ShellConfig, folder};
@@ -173,7 +175,8 @@ impl Config {
     /// Returns whether somebody chose the model: a file, a provider's own settings or a flag.
     pub fn model_is_chosen(&self) -> bool {
         let (named, _) = self.choose_model();
-        named.is_some() || self.origins.get("model").is_some_and(|origin| *origin != ValueSource::Default)
+        let meant = self.flags.model.is_some() || self.general().is_some();
+        named.is_some() || meant && self.origins.get("model").is_some_and(|origin| *origin != ValueSource::Default)
     }
 
     /// Returns the environment that was handed in.

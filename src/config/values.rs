@@ -34,6 +34,8 @@ pub struct Config {
     pub approval: String,
     /// The number of steps after which a turn asks; 0: never.
     pub max_steps: u32,
+    /// The model file that is run inside.
+    pub model_file: Option<PathBuf>,
     /// The command that prints the top-level provider's key.
     pub api_key_command: Vec<String>,
     /// How much models think that have no setting of their own; `None`: as they do by themselves.
@@ -164,6 +166,7 @@ impl Config {
             edit_format: text(&merged, "editFormat").unwrap_or_default(),
             approval: text(&merged, "approval").unwrap_or_default(),
             max_steps: count(&merged, "maxSteps").unwrap_or_default(),
+            model_file: text(&merged, "modelFile").map(PathBuf::from),
             api_key_command: texts(&merged, "apiKeyCommand"),
             effort: text(&merged, "effort"),
             cache_ttl: text(&merged, "cacheTtl").unwrap_or_default(),

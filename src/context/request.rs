@@ -32,9 +32,20 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Creates a window with an eighth of it, at most 16,384 tokens, for the answer.
+    /// Creates a window with an eighth of it, at most 16,384 tokens, for the answer; of a small one a quarter, at most
+    /// 4,096, so that a whole file fits.
     pub fn of_window(window: u64) -> Self {
-        Budget { window, answer: (window / 8).min(16_384) }
+        let small = (window / 4).min(4_096);
+        Budget { window, answer: (window / 8).max(small).min(16_384) }
+    }
+
+    /// Returns the smallest window that has so many tokens of room.
+    pub fn window_for(room: u64) -> u64 {
+        [room * 4 / 3, room + 4_096, room * 8 / 7]
+            .into_iter()
+            .filter(|w| Budget::of_window(*w).room() >= room)
+            .min()
+            .unwrap_or(room + 16_384)
     }
 
     /// Returns what is left for what is sent, in tokens.

@@ -4,7 +4,7 @@
 const LABELS: [&str; 4] = ["path:", "file:", "filename:", "filepath:"];
 
 /// Returns a path without quotes, a label (`path:`) or the number of a line around it.
-pub(in crate::edit) fn bare(name: &str) -> &str {
+pub fn bare(name: &str) -> &str {
     let mut bare = name.trim();
     loop {
         let inner = bare.trim_matches(['`', '"', '\'', ' ']);

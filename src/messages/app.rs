@@ -3,6 +3,7 @@
 messages! {
     window_of(tokens): "{tokens} window", "ウィンドウ{tokens}";
     price_of(input, output): "{input} in, {output} out", "入力{input}、出力{output}";
+    dated(price, date): "{price} ({date})", "{price}（{date}）";
     images: "images", "画像";
     pdfs: "PDFs", "PDFファイル";
     retired_since(date): "retired {date}", "{date}に終了";

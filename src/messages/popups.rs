@@ -97,5 +97,10 @@ messages! {
     local_server: "a local server", "ローカルサーバー";
     looking_for_server: "looking; one that starts later is found by itself", "検索中。あとで起動したものも自動で見つかります";
     nothing_answers(ports): "nothing answers on {ports}; one that starts later is found by itself", "{ports}は応答なし。あとで起動したものも自動で見つかります";
+    model_file: "a model file", "モデルファイル";
+    file_runs(name, size): "{name} ({size}) is on this computer; Connect runs it here", "{name}（{size}）がこのコンピューターにあります。接続するとここで動かせます";
+    file_needs_build(name, size): "{name} ({size}) is on this computer; nebula built with --features embedded runs it", "{name}（{size}）がこのコンピューターにあります。--features embeddedで作ったnebulaなら動かせます";
+    this_computer: "on this computer", "このコンピューター上";
+    no_key_for_file: "no key: the model runs here, and nothing is sent anywhere", "キーは不要です。モデルはここで動き、どこにも送信しません";
     never_stored: "A key is never stored unless you ask, never shown, never logged.", "キーは求められない限り保存せず、表示も記録もしません。";
 }

@@ -123,8 +123,21 @@ pub struct Status {
     pub banner: Option<String>,
     /// Local ports that were tried without an answer, for the first screen.
     pub tried: Vec<u16>,
+    /// A model file on this computer, for the first screen.
+    pub model_file: Option<ModelFileRow>,
     /// Commands that run on beside the conversation.
     pub jobs: usize,
+}
+
+/// A model file that was found on this computer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelFileRow {
+    /// The name of its model.
+    pub name: String,
+    /// Its size in words.
+    pub size: String,
+    /// Whether this build runs it.
+    pub runs: bool,
 }
 
 /// The tokens of one step.

@@ -88,6 +88,8 @@ pub struct ModelRow {
     pub window: Option<u32>,
     /// Dollars a million tokens, in and out, where they are known.
     pub price: Option<(f64, f64)>,
+    /// The date of the price, where it is one of the built-in table.
+    pub price_as_of: Option<String>,
     /// True if it reads images.
     pub images: bool,
     /// True if it reads PDFs.

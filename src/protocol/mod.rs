@@ -24,7 +24,7 @@ pub use command::{
     Addressed, ApiKey, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Mode, NOBODY, Prompt,
     Query, RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
 };
-pub use event::{Event, EventBody, Outcome, Question, SessionInfo, Status, StepUsage, TurnEnd, Wait};
+pub use event::{Event, EventBody, ModelFileRow, Outcome, Question, SessionInfo, Status, StepUsage, TurnEnd, Wait};
 pub use item::{
     Attached, Call, CallState, Changeset, ChangesetFile, Item, Level, Notice, NoticeAction, PreviewLine, RuleChip, Verb,
 };

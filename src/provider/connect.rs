@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
+use super::embedded;
 use super::models::{self, Model, Thinking};
 use super::transport::is_loopback;
 use super::wire::{self, Anthropic, Chat, Gemini, Ollama, Responses};
@@ -31,6 +32,9 @@ pub fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Error> {
             "the provider replay needs a recording",
             "Start with --replay FILE, or see one with nebula demo.",
         ));
+    }
+    if connection.provider == embedded::NAME {
+        return embedded::connect(connection);
     }
     Ok(match Wire::parse(&connection.wire) {
         Some(Wire::Responses) => Arc::new(wire::Client::<Responses>::new(connection)?),
@@ -81,7 +85,8 @@ impl Provider for OpenAi {
     }
 }
 
-/// Whether `connection` leads to a server on this computer.
+/// Whether the model of `connection` is on this computer.
 pub fn is_local(connection: &Connection) -> bool {
-    reqwest::Url::parse(&connection.base_url).is_ok_and(|url| is_loopback(&url))
+    connection.provider == embedded::NAME
+        || reqwest::Url::parse(&connection.base_url).is_ok_and(|url| is_loopback(&url))
 }

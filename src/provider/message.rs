@@ -75,13 +75,16 @@ pub enum Wire {
     Gemini,
     /// Ollama's own.
     Ollama,
+    /// None: a model file that is run here.
+    Embedded,
     /// A recording.
     Replay,
 }
 
 impl Wire {
     /// All of them.
-    pub const ALL: [Wire; 6] = [Wire::Chat, Wire::Responses, Wire::Anthropic, Wire::Gemini, Wire::Ollama, Wire::Replay];
+    pub const ALL: [Wire; 7] =
+        [Wire::Chat, Wire::Responses, Wire::Anthropic, Wire::Gemini, Wire::Ollama, Wire::Embedded, Wire::Replay];
 
     /// Its name in the configuration and in memory.
     pub fn name(self) -> &'static str {
@@ -91,6 +94,7 @@ impl Wire {
             Wire::Anthropic => "anthropic",
             Wire::Gemini => "gemini",
             Wire::Ollama => "ollama",
+            Wire::Embedded => "embedded",
             Wire::Replay => "replay",
         }
     }
@@ -103,6 +107,7 @@ impl Wire {
             Wire::Anthropic => "Anthropic's Messages",
             Wire::Gemini => "Gemini's generateContent",
             Wire::Ollama => "Ollama's own format",
+            Wire::Embedded => "no format: the model runs here",
             Wire::Replay => "recordings",
         }
     }

@@ -17,6 +17,7 @@ mod answer;
 mod connect;
 mod contract;
 mod delta;
+pub mod embedded;
 mod error;
 mod local;
 mod message;

@@ -66,12 +66,12 @@ fn run_parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "command": {"type": "string", "description": "What the shell runs: one line or a short script."},
-            "timeoutSeconds": {"type": "integer", "description": "After so many seconds it is stopped; give it where the command takes minutes."},
-            "cwd": {"type": "string", "description": "The folder to run in. Defaults to where the last command left off."},
-            "background": {"type": "boolean", "description": "Answer at once and let it run on, as a server needs."},
-            "needs": {"type": "array", "items": {"type": "string", "enum": [NETWORK]}, "description": "`network`: it reaches beyond this machine."},
-            "why": {"type": "string", "description": "What it is for, in one line; the person reads it before deciding."}
+            "command": {"type": "string", "description": "One line or a short script."},
+            "timeoutSeconds": {"type": "integer", "description": "When it is stopped; for what takes minutes."},
+            "cwd": {"type": "string", "description": "The folder to run in."},
+            "background": {"type": "boolean", "description": "Let it run on."},
+            "needs": {"type": "array", "items": {"type": "string", "enum": [NETWORK]}, "description": "`network`: beyond this machine."},
+            "why": {"type": "string", "description": "What it is for, in one line, for the person."}
         },
         "required": ["command"]
     })
@@ -81,11 +81,11 @@ fn output_parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "id": {"type": "string", "description": "The command's id, as in `c7`."},
+            "id": {"type": "string", "description": "As in `c7`."},
             "startLine": {"type": "integer", "description": "First line, from 1."},
             "endLine": {"type": "integer", "description": "Last line."},
-            "search": {"type": "string", "description": "Only lines that hold these words."},
-            "waitSeconds": {"type": "integer", "description": "Wait up to so many seconds (at most 60) for new output or the end."}
+            "search": {"type": "string", "description": "Words."},
+            "waitSeconds": {"type": "integer", "description": "At most 60."}
         },
         "required": ["id"]
     })

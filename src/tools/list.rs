@@ -32,8 +32,8 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "The path of the directory to list."},
-            "recursive": {"type": "boolean", "description": "If true, lists files and directories recursively. Defaults to false if not provided."}
+            "path": {"type": "string", "description": "The folder."},
+            "recursive": {"type": "boolean", "description": "List everything below, at most 1,000 names."}
         },
         "required": ["path"]
     })

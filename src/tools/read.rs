@@ -36,7 +36,7 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "The path of the file to read."},
+            "path": {"type": "string", "description": "The file."},
             "startLine": {"type": "integer", "description": "First line to read, from 1."},
             "endLine": {"type": "integer", "description": "Last line to read."}
         },
@@ -47,7 +47,10 @@ fn parameters() -> Value {
 fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let context = &run.context;
     let given = args.text("path")?;
-    let (first, last) = (args.number("startLine")?, args.number("endLine")?);
+    let (mut first, mut last) = (args.number("startLine")?, args.number("endLine")?);
+    if first.is_none() && last.is_none() {
+        (first, last) = lines_after(given, context.without_extras(given, Access::File));
+    }
     if let (Some(first), Some(last)) = (first, last)
         && last < first
     {
@@ -82,6 +85,18 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     };
     let read = Some((name, Arc::clone(&bytes)));
     Ok(RunResult::Output(ToolOutput { text: part.text, summary, read, ..ToolOutput::default() }))
+}
+
+/// Returns the lines that stand after a path, as in `src/a.rs:12-30`, where the path is just what is before them.
+fn lines_after(given: &str, path: &str) -> (Option<usize>, Option<usize>) {
+    let number = |text: &str| text.parse::<usize>().ok().filter(|line| *line > 0);
+    let marks = ['`', '"', '\'', ' '];
+    let rest = given.split_once(path).map_or("", |(_, rest)| rest.trim_matches(marks));
+    let rest = rest.strip_prefix(':').unwrap_or_default().trim_matches(marks);
+    match rest.split_once('-') {
+        Some((first, last)) => (number(first), number(last)),
+        None => (number(rest), number(rest)),
+    }
 }
 
 struct Part {

@@ -34,10 +34,10 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "directory": {"type": "string", "description": "The starting directory for the recursive search."},
-            "keyword": {"type": "string", "description": "The keyword to search for within the files."},
-            "regex": {"type": "boolean", "description": "Read the keyword as a regular expression. Defaults to false."},
-            "caseSensitive": {"type": "boolean", "description": "Tell upper and lower case apart. Defaults to false."}
+            "directory": {"type": "string", "description": "Where to begin."},
+            "keyword": {"type": "string", "description": "What to look for."},
+            "regex": {"type": "boolean", "description": "The keyword is a regular expression."},
+            "caseSensitive": {"type": "boolean", "description": "Tell upper and lower case apart."}
         },
         "required": ["directory", "keyword"]
     })

@@ -22,8 +22,8 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "count": {"type": "integer", "description": "How many versions back. Defaults to 1."},
-            "path": {"type": "string", "description": "The file; without it, the files of the newest changeset."}
+            "count": {"type": "integer", "description": "How many versions back."},
+            "path": {"type": "string", "description": "The file."}
         },
         "required": []
     })

@@ -33,6 +33,7 @@ mod sessions;
 mod shell;
 mod signals;
 mod small_models;
+mod small_sessions;
 #[cfg(feature = "strand")]
 mod strand;
 mod streams;

@@ -91,6 +91,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("notify", &["workspace/watch.rs"]),
     ("reqwest", &["provider"]),
     ("rmcp", &["mcp"]),
+    ("candle_core", &["provider/embedded"]),
     ("clap", &["cli", "strand"]),
     (
         "tokio",

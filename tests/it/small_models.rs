@@ -15,9 +15,7 @@ fn tool_names(request: &Request) -> Vec<&str> {
 
 /// Prompt and tools of a request as they are sent, in bytes.
 fn weight(request: &Request) -> usize {
-    // Commands come on top, as servers' tools do.
-    let own = request.tools.iter().filter(|t| !["runCommand", "commandOutput"].contains(&t.name.as_str()));
-    let tools = own.map(|t| {
+    let tools = request.tools.iter().map(|t| {
         json!({"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}})
             .to_string()
             .len()
@@ -81,7 +79,7 @@ async fn the_first_request_of_any_other_model_is_light_too() {
     live.submit("Hello");
     assert_eq!(live.end().await, TurnEnd::Done);
     let request = &live.requests()[0];
-    assert!(tool_names(request).contains(&"replaceInFile"));
+    assert!(tool_names(request).contains(&"replaceInFile") && tool_names(request).contains(&"runCommand"));
     assert!(weight(request) <= 10 << 10, "{} bytes", weight(request));
     assert!(!request.system.contains("`path:line`"), "no argument is written so");
     live.close().await;
@@ -150,6 +148,72 @@ async fn an_answer_that_repeats_itself_is_cut() {
     assert!(matches!(live.end().await, TurnEnd::Failed { message, .. } if message.contains("repeated itself")));
     let answer: usize = live.events.iter().map(|e| if let EventBody::Grew(_, text) = e { text.len() } else { 0 }).sum();
     assert!(answer < 12 * block.len(), "{answer}");
+    live.close().await;
+}
+
+/// The arguments of a call and thoughts are cut as text is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn arguments_and_thoughts_that_repeat_themselves_are_cut() {
+    use nebula::provider::Delta;
+    let line = "    total = total + price_of(item)  # the price of one item is added to the total of all of them\\n";
+    let head = r#"{"path": "a.py", "content": ""#;
+    let piece = |at: usize, arguments: &str| Delta::Call {
+        index: 0,
+        id: (at == 0).then(|| "c".into()),
+        name: (at == 0).then(|| "writeFile".into()),
+        arguments: arguments.into(),
+    };
+    let call = (0..400).map(|at| piece(at, if at == 0 { head } else { line })).collect();
+    let thoughts = (0..400).map(|_| Delta::Thinking(line.into())).collect();
+    for deltas in [call, thoughts] {
+        let world = World::new().approve("edits").model([deltas]);
+        let mut live = world.start();
+        live.submit("Go");
+        assert!(matches!(live.end().await, TurnEnd::Failed { message, .. } if message.contains("repeated itself")));
+        assert!(!world.has("a.py"));
+        live.close().await;
+    }
+}
+
+/// Where a model writes `path:line` for a path, the line is what it reads; quotes and labels are no part of a path either.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reading_tools_take_paths_in_any_dress() {
+    let world = World::new().file("src/a.py", "one\ntwo\nthree\n").model([
+        call("readFile", json!({"path": "src/a.py:2"})),
+        call("readFile", json!({"path": "`src/a.py`:2-3"})),
+        call("readFile", json!({"path": "file: src/a.py"})),
+        call("list", json!({"path": "`src`"})),
+        say("Done."),
+    ]);
+    let mut live = world.start();
+    live.submit("Look");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let requests = live.requests();
+    let told = |at: usize| requests[at].messages.last().expect("a result").text().into_owned();
+    assert_eq!((told(1).trim_end(), told(2).trim_end()), ("two", "two\nthree"));
+    assert_eq!(told(3), "one\ntwo\nthree\n");
+    assert!(told(4).contains("a.py"), "{}", told(4));
+    live.close().await;
+}
+
+/// A whole new text that leaves out most of its file is no proposal before the model was asked whether it meant a part;
+/// sent again it is one, for the person alone to decide.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_doubtful_whole_file_is_asked_about_first() {
+    let file = "def a():\n    pass\n\n\ndef b():\n    pass\n\n\ndef c():\n    pass\n";
+    let part = "a.py\n```python\ndef x():\n    pass\n\n\ndef y():\n    pass\n```\n";
+    let world = World::new().file("a.py", file).approve("edits").model([say(part), say(part), say("Done.")]);
+    let mut live = started(&world, "qwen2.5-coder:1.5b");
+    live.submit("Add x to @a.py");
+    let proposal = live.decide(nebula::proposal::Choice::Reject).await;
+    assert!(proposal.needs_person().is_some());
+    live.end().await;
+    let asked = live.requests()[1].messages.last().expect("a question").text().into_owned();
+    assert!(
+        asked.contains("3 of the file's 3 definitions") && asked.contains("is a part of the file meant?"),
+        "{asked}"
+    );
+    assert_eq!(world.read("a.py"), file);
     live.close().await;
 }
 

@@ -20,19 +20,19 @@ const FRESH: i64 = 60 * 60 * 1_000;
 /// How long to wait for a server on this computer, which answers from memory.
 pub const TO_DESCRIBE: Duration = Duration::from_secs(2);
 
-/// Returns all that is known of a model at the connected provider.
-pub fn known(services: &Services, model: &str) -> Known {
+/// Returns all that is known of a model at this provider.
+pub fn known(services: &Services, provider: Option<&dyn Provider>, model: &str) -> Known {
     let configured = lock(&services.config).model_config(model);
-    let place = services.connection().provider.map(|provider| provider.place()).unwrap_or_default();
+    let place = provider.map(Provider::place).unwrap_or_default();
     let models = lock(&services.models);
     Known::new(model, &configured, models.listed(&place, model), models.learnt(&place, model))
 }
 
 /// Returns what holds for a model, with the window that is counted with where nobody says one.
-pub fn facts(services: &Services, model: &str) -> Facts {
-    let known = known(services, model);
+pub fn facts(services: &Services, provider: Option<&dyn Provider>, model: &str) -> Facts {
+    let known = known(services, provider, model);
     let mut facts = known.facts();
-    let ollama = services.connection().provider.is_some_and(|p| p.origin(model).wire == Wire::Ollama);
+    let ollama = provider.is_some_and(|p| p.origin(model).wire == Wire::Ollama);
     if ollama && known.configured.window.is_none() {
         facts.window = Some(facts.window.unwrap_or(OLLAMA_WINDOW).min(OLLAMA_WINDOW));
     }
@@ -45,34 +45,30 @@ pub fn window(facts: &Facts) -> u32 {
 }
 
 /// Returns what a model takes beside text: the configuration's word counts, then what its name tells.
-pub fn capabilities(services: &Services, model: &str) -> Capabilities {
-    let provider = services.connection().provider;
+pub fn capabilities(services: &Services, provider: Option<&dyn Provider>, model: &str) -> Capabilities {
     let known = provider.map_or_else(|| Capabilities::by_name(model), |p| p.capabilities(model));
-    let said = facts(services, model);
+    let said = facts(services, provider, model);
     Capabilities { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
 }
 
 /// Returns what an answer cost, in dollars: by the configured price, else by the server's list or the table. A server on
 /// this computer costs nothing, and a model without a price nothing that is known.
-pub fn cost(services: &Services, model: &str, usage: &Usage) -> Option<f64> {
-    let known = known(services, model);
-    let price = if is_local(services) { known.configured.price } else { known.facts().price };
+pub fn cost(services: &Services, provider: Option<&dyn Provider>, model: &str, usage: &Usage) -> Option<f64> {
+    let known = known(services, provider, model);
+    let price = if provider.is_some_and(Provider::local) { known.configured.price } else { known.facts().price };
     price.map(|price| models::cost(&price, usage))
 }
 
 /// Returns what memory keeps of it: billionths of a dollar, 0 for a server on this computer.
-pub fn cost_nanos(services: &Services, model: &str, usage: &Usage) -> Option<u64> {
-    let cost = cost(services, model, usage).or_else(|| is_local(services).then_some(0.0));
+pub fn cost_nanos(services: &Services, provider: Option<&dyn Provider>, model: &str, usage: &Usage) -> Option<u64> {
+    let local = || provider.is_some_and(Provider::local).then_some(0.0);
+    let cost = cost(services, provider, model, usage).or_else(local);
     cost.map(|dollars| (dollars * 1e9).round() as u64)
 }
 
-fn is_local(services: &Services) -> bool {
-    services.connection().provider.is_some_and(|provider| provider.local())
-}
-
 /// Records the window that a server named when it refused a request for its length.
-pub fn learn_window(services: &Services, model: &str, window: u32) {
-    let place = services.connection().provider.map(|provider| provider.place()).unwrap_or_default();
+pub fn learn_window(services: &Services, provider: Option<&dyn Provider>, model: &str, window: u32) {
+    let place = provider.map(Provider::place).unwrap_or_default();
     let facts = Facts { window: Some(window), ..Facts::default() };
     lock(&services.models).learn(&place, model, facts);
 }
@@ -110,21 +106,36 @@ pub async fn describe(services: &Services, provider: &dyn Provider, model: &str)
 
 /// Takes the list of a provider from the file, and asks for it where that is older than an hour.
 async fn refresh(services: &Arc<Services>, provider: &dyn Provider) {
+    let place = provider.place();
+    let stored = |models| lock(&services.models).list(&place, models);
+    let listed = list(services, provider, stored).await;
+    lock(&services.models).list(&place, listed.unwrap_or_default());
+}
+
+/// Returns the list of a provider: the one in the file where that is younger than an hour, else asked for and put there.
+/// `stored` is given the one in the file first, however old. `None`: the provider does not answer.
+pub async fn list(services: &Services, provider: &dyn Provider, stored: impl FnOnce(Vec<Model>)) -> Option<Vec<Model>> {
     let (place, paths) = (provider.place(), lock(&services.config).paths.clone());
     let read = paths.clone();
-    let Ok(cached) = tokio::task::spawn_blocking(move || model_cache::read(&read)).await else { return };
+    let cached = tokio::task::spawn_blocking(move || model_cache::read(&read)).await.ok()?;
     let entry = &cached[&place];
-    lock(&services.models).list(&place, of_json(&entry["models"]));
+    let known = of_json(&entry["models"]);
     let now = time::now();
-    if entry["at"].as_i64().is_some_and(|at| (0..FRESH).contains(&(now - at))) {
-        return;
+    if entry["at"].as_i64().is_some_and(|at| (0..FRESH).contains(&(now - at))) && !known.is_empty() {
+        return Some(known);
     }
-    let Ok(models) = provider.models().await else { return };
+    stored(known);
+    let models = provider.models().await.ok()?;
     let entry = json!({"at": now, "models": models.iter().map(to_json).collect::<Vec<_>>()});
-    lock(&services.models).list(&place, models);
-    let mut cached = if cached.is_object() { cached } else { json!({}) };
-    cached[&place] = entry;
-    let _ = tokio::task::spawn_blocking(move || model_cache::write(&paths, &cached)).await;
+    let _ = tokio::task::spawn_blocking(move || {
+        // Another list may have been put there meanwhile.
+        let cached = model_cache::read(&paths);
+        let mut cached = if cached.is_object() { cached } else { json!({}) };
+        cached[&place] = entry;
+        model_cache::write(&paths, &cached)
+    })
+    .await;
+    Some(models)
 }
 
 fn to_json(model: &Model) -> Value {

@@ -1,5 +1,7 @@
-//! The models to choose from: those of the connected provider, and those of every other one that can be asked.
+//! The models to choose from: those of the connected provider, and those of every other one that can be asked, which is
+//! asked once an hour at most.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -9,15 +11,14 @@ use crate::agent::services::{Services, lock};
 use crate::config::Connection;
 use crate::protocol::{Listing, ModelRow};
 use crate::provider::models::{Facts, Known, Model};
-use crate::provider::{self, Capabilities};
+use crate::provider::{self, Capabilities, Provider};
 
 /// How long the connected provider may take to list its models, and one that is not connected.
 const TO_LIST_OWN: Duration = Duration::from_secs(10);
 const TO_LIST: Duration = Duration::from_secs(3);
 
 /// Returns the models to choose from: those of the connected provider first. `present` is the one in use.
-pub async fn models(services: &Services, present: String) -> Listing {
-    let connected = services.connection().provider;
+pub async fn models(services: &Services, connected: Option<Arc<dyn Provider>>, present: String) -> Listing {
     let recorded = connected.as_ref().is_some_and(|provider| provider.recorded());
     let name = connected.as_ref().map(|provider| provider.name().to_string()).unwrap_or_default();
     let others = lock(&services.config).other_connections(&name);
@@ -27,48 +28,62 @@ pub async fn models(services: &Services, present: String) -> Listing {
             None => Vec::new(),
         }
     };
-    let others = others.into_iter().filter(|_| !recorded).map(offered);
+    let others = others.into_iter().filter(|_| !recorded).map(|other| offered(services, other));
     let (own, others) = tokio::join!(own, join_all(others));
-    let mut rows: Vec<ModelRow> = own.into_iter().map(|model| row(services, &name, "", model)).collect();
+    let here = (name.as_str(), connected.as_deref());
+    let mut rows: Vec<ModelRow> = own.into_iter().map(|model| row(services, here, "", model)).collect();
     // A server that does not say still serves the model in use, and configured ones.
     let configured: Vec<String> = lock(&services.config).models.keys().cloned().collect();
     for name_of_model in configured.into_iter().chain([present]) {
         if rows.iter().all(|row| row.name != name_of_model) {
-            rows.push(row(services, &name, "", Model { name: name_of_model, facts: Facts::default() }));
+            rows.push(row(services, here, "", Model { name: name_of_model, facts: Facts::default() }));
         }
     }
     for (provider, models) in others {
         let prefix = format!("{provider}:");
-        rows.extend(models.into_iter().map(|model| row(services, &provider, &prefix, model)));
+        rows.extend(models.into_iter().map(|model| row(services, (&provider, None), &prefix, model)));
     }
     Listing::Models(rows)
 }
 
 /// Returns what a provider that is not connected offers, and nothing where it does not answer.
-async fn offered(connection: Connection) -> (String, Vec<Model>) {
+async fn offered(services: &Services, connection: Connection) -> (String, Vec<Model>) {
     let name = connection.provider.clone();
     let models = match provider::connect(&connection) {
-        Ok(provider) => model_facts::list_within(&*provider, TO_LIST).await,
+        Ok(provider) => {
+            let listed = model_facts::list(services, &*provider, |_| {});
+            tokio::time::timeout(TO_LIST, listed).await.ok().flatten()
+        }
         Err(_) => None,
     };
     (name, models.unwrap_or_default())
 }
 
-fn row(services: &Services, provider: &str, prefix: &str, model: Model) -> ModelRow {
-    let facts = match prefix {
-        "" => Facts { retired: model.facts.retired.clone(), ..model_facts::known(services, &model.name).facts() }
-            .or(model.facts.clone()),
+fn row(
+    services: &Services,
+    (provider, connected): (&str, Option<&dyn Provider>),
+    prefix: &str,
+    model: Model,
+) -> ModelRow {
+    let known = match prefix {
+        "" => {
+            let known = model_facts::known(services, connected, &model.name);
+            Known { listed: known.listed.clone().or(model.facts.clone()), ..known }
+        }
         _ => {
             let configured = lock(&services.config).model_config(&model.name);
-            Known::new(&model.name, &configured, model.facts.clone(), Facts::default()).facts()
+            Known::new(&model.name, &configured, model.facts.clone(), Facts::default())
         }
     };
+    let facts = Facts { retired: model.facts.retired.clone(), ..known.facts() };
+    let dated = known.origins().contains(&("price", "table"));
     let by_name = Capabilities::by_name(&model.name);
     ModelRow {
         name: format!("{prefix}{}", model.name),
         provider: provider.to_string(),
         window: facts.window,
         price: facts.price.map(|price| (price.input, price.output)),
+        price_as_of: dated.then(|| provider::models::as_of().to_string()),
         images: facts.images.unwrap_or(by_name.images),
         pdfs: facts.pdfs.unwrap_or(by_name.documents),
         retired: facts.retired,

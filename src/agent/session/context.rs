@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::agent::approval::PendingApprovals;
 use crate::agent::events::Events;
-use crate::agent::services::{Services, lock};
+use crate::agent::services::{ModelConnection, Services, lock};
 use crate::config::{Config, ValueSource};
 use crate::edit::Format;
 use crate::memory;
@@ -13,7 +13,7 @@ use crate::proposal::Consent;
 use crate::protocol::{
     Approval, EventBody, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, SessionId, Status,
 };
-use crate::provider::SkipBackoff;
+use crate::provider::{Provider, SkipBackoff};
 use crate::shell::{CommandReport, Commands, SealResult};
 use crate::text::number;
 use crate::tools::{Tool, ToolKind};
@@ -37,6 +37,8 @@ pub struct SessionContext {
     /// Events outside of the conversation that the model is informed of with the next message.
     pub notes: Mutex<Vec<String>>,
     settings: Mutex<Settings>,
+    /// The provider it asks, once it asked or chose one.
+    own_provider: Mutex<Option<Arc<dyn Provider>>>,
     status_data: Mutex<StatusData>,
 }
 
@@ -149,6 +151,7 @@ impl SessionContext {
             rules: Mutex::new(RulesView::default()),
             notes: Mutex::new(Vec::new()),
             settings: Mutex::new(settings),
+            own_provider: Mutex::new(None),
             status_data: Mutex::new(StatusData::default()),
         }
     }
@@ -185,8 +188,43 @@ impl SessionContext {
         own.unwrap_or_else(|| self.services.connection().model)
     }
 
-    /// Returns the model that is asked now; the session keeps it until another is chosen in it.
+    /// Returns the provider that this session asks: its own, once it has asked one or chose one, in the newest
+    /// connection of that name; else the one that was connected last.
+    pub fn provider(&self) -> Option<Arc<dyn Provider>> {
+        self.connection().provider
+    }
+
+    /// Returns the connection of this session: that of the process with the session's own provider.
+    pub fn connection(&self) -> ModelConnection {
+        let mut connection = self.services.connection();
+        if let Some(own) = lock(&self.own_provider).as_ref()
+            && connection.provider.as_ref().is_none_or(|newest| newest.name() != own.name())
+        {
+            connection.provider = Some(Arc::clone(own));
+        }
+        connection
+    }
+
+    /// Takes the provider that was connected last as this session's own.
+    pub fn take_provider(&self) {
+        let newest = self.services.connection().provider;
+        if let (Some(id), Some(provider)) = (self.id(), &newest) {
+            let name = provider.name().to_string();
+            self.services.memory.post(move |memory| memory.set_provider(&id, &name));
+        }
+        *lock(&self.own_provider) = newest;
+    }
+
+    /// Asks this provider in this session, whichever others ask.
+    pub fn ask_provider(&self, provider: Arc<dyn Provider>) {
+        *lock(&self.own_provider) = Some(provider);
+    }
+
+    /// Returns the model that is asked now; the session keeps it, and its provider, until another is chosen in it.
     pub fn keep_model(&self) -> String {
+        if let Some(provider) = self.provider() {
+            lock(&self.own_provider).get_or_insert(provider);
+        }
         let model = self.model();
         lock(&self.settings).model.get_or_insert(model).clone()
     }
@@ -222,12 +260,13 @@ impl SessionContext {
     /// Returns tokens of the last request that are the same in every one: system prompt and tools.
     pub fn fixed_tokens(&self) -> u64 {
         let status_data = lock(&self.status_data);
-        status_data.context.as_ref().map_or(0, |(parts, _)| parts.iter().take(2).map(|(_, tokens)| tokens).sum())
+        status_data.context.as_ref().map_or(0, |(parts, _)| parts.iter().take(3).map(|(_, tokens)| tokens).sum())
     }
 
     /// Returns what the last request held, by part, as a table.
     pub fn context_table(&self) -> String {
-        let Some((parts, window)) = lock(&self.status_data).context.clone() else {
+        let StatusData { context, rules, .. } = lock(&self.status_data).clone();
+        let Some((parts, window)) = context else {
             return say::nothing_asked().into();
         };
         let used: u64 = parts.iter().map(|(_, tokens)| tokens).sum();
@@ -235,6 +274,9 @@ impl SessionContext {
         let mut text = String::from(say::part_tokens());
         for (name, tokens) in &parts {
             text.push_str(&format!("| {name} | {} | {}% |\n", number::tokens(*tokens), share(*tokens)));
+            for rule in rules.iter().filter(|_| *name == "rules") {
+                text.push_str(&format!("| · {} | {} | |\n", rule.path, number::tokens(rule.bytes as u64 / 4)));
+            }
         }
         let (sum, whole) = (number::tokens(used), number::tokens(window));
         text.push_str(&format!("| **together** | **{sum} of {whole}** | **{}%** |\n", share(used)));
@@ -253,7 +295,7 @@ impl SessionContext {
     /// Returns the status line as it is now.
     pub fn status(&self) -> Status {
         let settings = self.settings();
-        let connection = self.services.connection();
+        let connection = self.connection();
         let status_data = lock(&self.status_data).clone();
         let provider = connection.provider.as_ref();
         Status {
@@ -271,6 +313,7 @@ impl SessionContext {
             archive: *lock(&self.services.archive_counts),
             banner: self.services.banner(),
             tried: connection.tried,
+            model_file: connection.model_file,
             jobs: self.commands.jobs().len(),
         }
     }

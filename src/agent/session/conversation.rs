@@ -2,7 +2,7 @@
 //!
 //! What is sent is what is kept: a resumed session holds the same messages as if it had never stopped.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::agent::session::context::SessionContext;
@@ -57,6 +57,8 @@ pub struct Conversation {
     pub prefix_cause: Option<&'static str>,
     /// The effort that a model was asked for and does not have, as the person was told.
     pub told_effort: Option<(String, Effort)>,
+    /// Whole new texts of files, by path, of which the model was asked whether they are meant as a part.
+    pub asked_whole: HashSet<(String, String)>,
     /// The tools of its model.
     pub tools: Arc<ToolSet>,
     /// The descriptions of its tools for the model: without those that write, and with them.
@@ -89,6 +91,7 @@ impl Conversation {
             prefix: None,
             prefix_cause: None,
             told_effort: None,
+            asked_whole: HashSet::new(),
             specs: [tools.specs(false).into(), tools.specs(true).into()],
             tools,
         }

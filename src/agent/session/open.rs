@@ -10,6 +10,7 @@ use crate::config::ValueSource;
 use crate::memory::{self, NewSession};
 use crate::messages::agent as say;
 use crate::protocol::{Item, Level, SessionChoice, SessionId};
+use crate::provider::{self, Provider};
 
 /// A session that is open, with its entries for the front end.
 pub struct OpenedSession {
@@ -64,9 +65,12 @@ pub fn open(
     settings.take_up(&record);
     settings.model = model_of(services, &record);
     let context = SessionContext::new(services, Some(SessionId::from(id)), settings);
+    if let Some(provider) = provider_of(services, &record) {
+        context.ask_provider(provider);
+    }
     context.show_totals(&record.totals);
     if let Some((used, window)) = session.last_request {
-        let parts = [("system prompt and rules", 0), ("tools", 0), ("the last request", used)];
+        let parts = [("system prompt", 0), ("rules", 0), ("tools", 0), ("the last request", used)];
         context.show_context(parts.to_vec(), window);
     }
     Ok(OpenedSession { context: Arc::new(context), session, items })
@@ -89,9 +93,23 @@ fn model_of(services: &Services, record: &memory::Session) -> Option<String> {
     Some(record.model.clone()).filter(|model| !model.is_empty() && !chosen && !recorded)
 }
 
+/// Returns the provider that a stored session was left with, where it is another than the one in force, can be connected,
+/// and none was chosen for this run.
+fn provider_of(services: &Services, record: &memory::Session) -> Option<Arc<dyn Provider>> {
+    let name = record.provider.as_deref()?;
+    let config = lock(&services.config);
+    let chosen = config.origin("provider") == ValueSource::Flag || config.origin("model") == ValueSource::Flag;
+    let now = services.connection().provider;
+    let other = now.as_ref().is_some_and(|provider| provider.name() != name && !provider.recorded());
+    if chosen || !other || !config.is_provider(name) {
+        return None;
+    }
+    provider::connect(&config.connection_of(name)).ok()
+}
+
 /// Says so where the model that a resumed session used is not among those there are; it is not replaced.
 pub fn tell_if_missing(context: &Arc<SessionContext>) {
-    let connection = context.services.connection();
+    let connection = context.connection();
     let (Some(provider), model) = (connection.provider, context.model()) else { return };
     if provider.recorded() || model == connection.model {
         return;

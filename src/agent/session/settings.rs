@@ -55,17 +55,20 @@ async fn choose_model(context: &SessionContext, typed: &str) {
     {
         return context.events.notice(Level::Error, e.message, e.hint).await;
     }
+    if provider.is_some() {
+        context.take_provider();
+    }
     take_model(context, &name);
     services.change_connection(|connection| connection.model.clone_from(&name));
     let key = {
         let config = lock(&services.config);
         // The provider that answers may be another than the configured one, until nebula ends.
-        let connected = services.connection().provider.map(|provider| provider.name().to_string());
+        let connected = context.provider().map(|provider| provider.name().to_string());
         let other = connected.filter(|name| *name != config.provider && config.is_provider(name));
         config.key_of_model(provider.or(other).as_deref())
     };
     services.persist(&key, &name);
-    if let Some(provider) = services.connection().provider {
+    if let Some(provider) = context.provider() {
         model_facts::look_up(services, provider, name);
     }
 }

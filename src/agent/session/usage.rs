@@ -14,7 +14,7 @@ use crate::text::number;
 pub async fn add(context: &Arc<SessionContext>, session: &mut Conversation, usage: Option<Usage>) {
     let Some(usage) = usage else { return };
     let model = context.model();
-    let cost = model_facts::cost(&context.services, &model, &usage);
+    let cost = model_facts::cost(&context.services, context.provider().as_deref(), &model, &usage);
     session.totals.input += usage.input;
     session.totals.output += usage.output;
     if let Some(cost) = cost {

@@ -8,7 +8,7 @@ use crate::provider::Error;
 
 /// Returns the context window of the model in use, in tokens.
 pub fn tokens(context: &SessionContext) -> u32 {
-    model_facts::window(&model_facts::facts(&context.services, &context.model()))
+    model_facts::window(&model_facts::facts(&context.services, context.provider().as_deref(), &context.model()))
 }
 
 /// Returns what of the window is for what is sent, and what for the answer.
@@ -26,12 +26,11 @@ pub fn facts_room(context: &SessionContext, session: &Conversation) -> usize {
 pub fn learn(context: &SessionContext, session: &Conversation, error: &Error) -> bool {
     let (sent, known) = (session.window.sent(), tokens(context));
     let fixed = context.fixed_tokens().min(sent);
-    // An eighth of a window is kept for the answer.
-    let guess = u32::try_from((fixed + (sent - fixed) / 4 * 3) * 8 / 7).unwrap_or(u32::MAX);
+    let guess = u32::try_from(Budget::window_for(fixed + (sent - fixed) / 4 * 3)).unwrap_or(u32::MAX);
     let learnt = error.limit.filter(|limit| u64::from(*limit) < sent.max(u64::from(known))).unwrap_or(guess);
     if learnt < 256 || learnt >= known {
         return false;
     }
-    model_facts::learn_window(&context.services, &context.model(), learnt);
+    model_facts::learn_window(&context.services, context.provider().as_deref(), &context.model(), learnt);
     true
 }

@@ -199,7 +199,7 @@ pub async fn listen(
     request: Request,
     stop: &CancellationToken,
 ) -> Result<Answer, Error> {
-    let connection = context.services.connection();
+    let connection = context.connection();
     let unknown = || Error::new(Kind::NoKey, say::no_model(), say::doctor_says());
     let provider = connection.provider.ok_or_else(|| connection.why_not.unwrap_or_else(unknown))?;
     let mut deltas = provider.stream(request);

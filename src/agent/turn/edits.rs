@@ -80,6 +80,7 @@ pub async fn edits(
     let Some((changes, results)) = stop.run_until_cancelled(place(context, session, flat, stop)).await else {
         return interrupted(context, pending).await;
     };
+    note_asked(session, &pending, &results);
     for (p, results) in each(&mut pending, &results) {
         show_placed(context, p, results, &changes).await;
     }
@@ -123,6 +124,18 @@ pub async fn edits(
         results_of_calls.push(one);
     }
     EditsResult { results: results_of_calls, all_well }
+}
+
+/// Notes the whole new texts of which the model is asked whether they are meant as a part: sent again, they are meant.
+fn note_asked(session: &mut Conversation, pending: &[PendingEdits], results: &[EditResult]) {
+    for (edit, result) in pending.iter().flat_map(|p| &p.edits).zip(results) {
+        if let (Op::Write { content } | Op::Overwrite { content }, edit::EditStatus::Failed(why)) =
+            (&edit.op, &result.status)
+            && why.contains(edit::IS_A_PART_MEANT)
+        {
+            session.asked_whole.insert((result.path.clone(), content.clone()));
+        }
+    }
 }
 
 /// Creates the result of edits whose placing was interrupted by the person.
@@ -235,7 +248,7 @@ async fn place(
         [one] => Some(one.clone()),
         _ => None,
     };
-    let count = edits.len();
+    let (count, asked) = (edits.len(), session.asked_whole.clone());
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
@@ -248,7 +261,7 @@ async fn place(
             let instead = if within { workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: known, instead })
         };
-        let rules = GroupRules { in_play, all_or_nothing: false };
+        let rules = GroupRules { in_play, all_or_nothing: false, asked: Some(asked) };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
         tell_drift(&context, &seen, &mut outcome.results);
         (outcome.changes, outcome.results)

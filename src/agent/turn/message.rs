@@ -64,7 +64,7 @@ async fn composed(
     stop: &CancellationToken,
 ) -> Result<Composed, String> {
     let (typed, context2, stop2) = (prompt.text.clone(), Arc::clone(context), stop.clone());
-    let capabilities = model_facts::capabilities(&context.services, &context.model());
+    let capabilities = model_facts::capabilities(&context.services, context.provider().as_deref(), &context.model());
     let composed = tokio::task::spawn_blocking(move || {
         let retrieve = |words: &str| rag::retrieve(&context2.services, &context2.events, words, &stop2);
         let text = expanded(&context2, &typed)?;

@@ -157,7 +157,7 @@ impl ArchiveCommands<'_> {
             let instead = if within { self.workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: true, instead })
         };
-        let outcome = edit::apply(edits, &mut lookup, &GroupRules { in_play, all_or_nothing: true });
+        let outcome = edit::apply(edits, &mut lookup, &GroupRules { in_play, all_or_nothing: true, asked: None });
         let failed: Vec<&EditResult> =
             outcome.results.iter().filter(|r| matches!(r.status, edit::EditStatus::Failed(_))).collect();
         if let Some(first) = failed.first() {

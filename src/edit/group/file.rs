@@ -1,5 +1,7 @@
 //! One file of a run of edits: its text as the edits change it, and where they stand in it.
 
+use std::collections::HashSet;
+
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
 use crate::edit::place::{self, Done, TargetText};
@@ -26,7 +28,13 @@ pub struct GroupRules {
     pub in_play: Option<String>,
     /// `nebula patch`: one failure leaves out everything, not just its file, and a file that is to be new must be new.
     pub all_or_nothing: bool,
+    /// Refuse a whole new text that leaves out most definitions of its file, with [`IS_A_PART_MEANT`] in the reason, but
+    /// for those texts (path and text) of which the model was asked before; `None`: every one is placed as inexact.
+    pub asked: Option<HashSet<(String, String)>>,
 }
+
+/// The question to a model whose whole new text of a file may be meant as a part of it.
+pub const IS_A_PART_MEANT: &str = "is a part of the file meant?";
 
 /// The state of a file in the middle of a run.
 pub(super) enum FileState {
@@ -136,8 +144,8 @@ impl File {
             Op::DeleteText(hunks) => self.delete_text(hunks)?,
             Op::Mode { mode } => self.set_mode(*mode)?,
             Op::Write { content } => self.make(content, (index, edit), rules)?,
-            Op::Overwrite { content } => self.write(content, (index, edit), true)?,
-            _ => self.place(index, edit)?,
+            Op::Overwrite { content } => self.write(content, (index, edit), true, rules)?,
+            _ => self.place(index, edit, rules)?,
         };
         self.by.push(edit.by.clone());
         Ok(status)
@@ -187,10 +195,16 @@ impl File {
                 _ => {}
             }
         }
-        self.write(content, (index, edit), false)
+        self.write(content, (index, edit), false, rules)
     }
 
-    fn write(&mut self, content: &str, (index, edit): (usize, &Edit), expected: bool) -> Result<EditStatus, String> {
+    fn write(
+        &mut self,
+        content: &str,
+        (index, edit): (usize, &Edit),
+        expected: bool,
+        rules: &GroupRules,
+    ) -> Result<EditStatus, String> {
         let mut found = place::sure(edit.whole);
         if edit.format == Format::WHOLE && !edit.whole {
             found.detail = Some("it is not certain that this is the whole file".to_string());
@@ -207,6 +221,11 @@ impl File {
                     return Ok(EditStatus::Same);
                 }
                 if let Some(part) = part_of(text, &mut new, edit.format) {
+                    let doubted = part.ends_with(IS_A_PART_MEANT);
+                    let asked = |asked: &HashSet<_>| asked.contains(&(self.path.clone(), content.to_string()));
+                    if doubted && rules.asked.as_ref().is_some_and(|all| !asked(all)) {
+                        return Err(format!("{part} {ASKED}"));
+                    }
                     found = PlaceMatch { rung: Rung::Inexact, detail: Some(part) };
                 }
                 if new == *text {
@@ -222,12 +241,12 @@ impl File {
         Ok(EditStatus::Landed(found))
     }
 
-    fn place(&mut self, index: usize, edit: &Edit) -> Result<EditStatus, String> {
+    fn place(&mut self, index: usize, edit: &Edit, rules: &GroupRules) -> Result<EditStatus, String> {
         let (encoding, text) = match &self.now {
             FileState::Text { encoding, text } => (*encoding, text.as_str()),
             FileState::Other(_) => return Err(NO_TEXT.to_string()),
             FileState::Gone => match place::fresh(&edit.op) {
-                Some(content) => return self.write(&content, (index, edit), false),
+                Some(content) => return self.write(&content, (index, edit), false, rules),
                 None => return Err(self.absent()),
             },
         };
@@ -318,8 +337,11 @@ fn part_of(old: &str, new: &mut String, format: Format) -> Option<String> {
         *new = replaced;
         return Some(what);
     }
-    Some(format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?"))
+    Some(format!("it leaves out {lost} of the file's {of} definitions; {IS_A_PART_MEANT}"))
 }
+
+const ASKED: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \
+                     everything that stays. To leave those definitions out, send the same text again.";
 
 const NOT_ALL: &str = "the patch deletes it, but the lines that the patch removes are not those the file holds now. Read it \
                        again, then delete it as it is.";

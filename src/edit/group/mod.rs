@@ -4,7 +4,7 @@ mod file;
 
 use std::collections::BTreeMap;
 
-pub use file::{Current, GroupRules};
+pub use file::{Current, GroupRules, IS_A_PART_MEANT};
 
 use self::file::{File, FileState, MoveEnd};
 use super::op::{Edit, Op};

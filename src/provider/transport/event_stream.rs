@@ -100,7 +100,7 @@ pub(in crate::provider) async fn read(
         Framing::Lines => Parser::Lines(lines::LineParser::default()),
     };
     let (mut events, mut deltas) = (Vec::new(), Vec::new());
-    let (mut total, mut begun, mut patience) = (0, false, server.patience().max(NEXT_BYTE));
+    let (mut total, mut begun, mut patience) = (0, false, server.patience(false).max(NEXT_BYTE));
     while reader.progress() < Progress::Done {
         let chunk = match timeout(patience, response.chunk()).await {
             Ok(Ok(Some(chunk))) => chunk,

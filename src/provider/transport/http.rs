@@ -17,6 +17,8 @@ use crate::provider::{Error, Kind, Wire};
 const CONNECT: Duration = Duration::from_secs(20);
 /// To the first byte of an answer of a server elsewhere.
 const FIRST_BYTE: Duration = Duration::from_secs(60);
+/// To the first byte of an answer of a model that thinks before it says anything.
+const FIRST_BYTE_THINKING: Duration = Duration::from_secs(5 * 60);
 /// To the first byte of an answer from this computer or its own network: a large prompt takes a small machine minutes.
 const FIRST_BYTE_NEARBY: Duration = Duration::from_secs(10 * 60);
 /// From one piece of an answer to the next.
@@ -172,9 +174,13 @@ impl Server {
         self.loopback
     }
 
-    /// How long to wait for the first byte of an answer.
-    pub fn patience(&self) -> Duration {
-        if is_nearby(&self.base) { FIRST_BYTE_NEARBY } else { FIRST_BYTE }
+    /// How long to wait for the first byte of an answer, of a model that `thinks` before it says anything or not.
+    pub fn patience(&self, thinks: bool) -> Duration {
+        match (is_nearby(&self.base), thinks) {
+            (true, _) => FIRST_BYTE_NEARBY,
+            (false, true) => FIRST_BYTE_THINKING,
+            (false, false) => FIRST_BYTE,
+        }
     }
 
     /// The host for words about the network, with the proxy if one stands between.

@@ -14,7 +14,7 @@ use super::learnt::{Learnt, Lesson, Refusal};
 use super::outline::outline;
 use super::pairs::paired;
 use crate::config::Connection;
-use crate::provider::models::{self, Facts, Model};
+use crate::provider::models::{self, Facts, Model, Thinking};
 use crate::provider::transport::{
     Again, Attempt, Failure, LARGEST, Out, Server, async_stream, never, read, read_limited, retry, suggest,
 };
@@ -116,6 +116,7 @@ fn attempt<F: Format>(shared: Arc<Shared<F>>, request: Arc<Request>) -> Attempt 
 impl<F: Format> Shared<F> {
     async fn ask(&self, request: &Request, out: &Out) -> Result<(), Failure> {
         let place = self.server.place();
+        let thinks = request.facts.thinking.is_some_and(|thinking| thinking != Thinking::None);
         let (address, body) = {
             // The lock is held while what is new is written; nothing can panic under it.
             let State { format, learnt } = &mut *self.state();
@@ -125,7 +126,7 @@ impl<F: Format> Shared<F> {
         };
         let sent = self.server.client().map_err(never)?.post(address.clone());
         let sent = sent.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream");
-        let response = self.send(sent.body(body.clone()), self.server.patience()).await?;
+        let response = self.send(sent.body(body.clone()), self.server.patience(thinks)).await?;
         if response.status().is_success() {
             let reader = F::reader(request);
             let Err(failure) = read(&self.server, response, F::FRAMING, reader, &request.model, out).await else {

@@ -21,4 +21,6 @@ pub(super) use chat::Chat;
 pub(super) use client::Client;
 pub(super) use gemini::Gemini;
 pub(super) use ollama::Ollama;
+#[cfg(feature = "embedded")]
+pub(super) use reasoning_tags::ReasoningTags;
 pub(super) use responses::Responses;

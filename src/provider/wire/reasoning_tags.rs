@@ -10,7 +10,7 @@ const NAMES: [&str; 2] = ["think", "thinking"];
 
 /// Takes the text of one answer apart. The same in any chunking.
 #[derive(Debug)]
-pub(super) struct ReasoningTags {
+pub(in crate::provider) struct ReasoningTags {
     state: State,
     /// What is not decided yet: the beginning of a tag.
     held: String,
@@ -34,7 +34,7 @@ impl Default for ReasoningTags {
 
 impl ReasoningTags {
     /// The next piece of text.
-    pub(super) fn push(&mut self, text: &str, out: &mut Vec<Delta>) {
+    pub(in crate::provider) fn push(&mut self, text: &str, out: &mut Vec<Delta>) {
         if self.state == State::Text {
             return emit(text, Delta::Text, out);
         }
@@ -43,7 +43,7 @@ impl ReasoningTags {
     }
 
     /// No text follows: what was held is what it looks like. A thought that was never closed stays one.
-    pub(super) fn finish(&mut self, out: &mut Vec<Delta>) {
+    pub(in crate::provider) fn finish(&mut self, out: &mut Vec<Delta>) {
         let held = std::mem::take(&mut self.held);
         match self.state {
             State::Inside(_) => emit(&held, Delta::Thinking, out),

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::drift;
+use crate::edit::bare_path;
 use crate::proposal::State;
 use crate::shell::Commands;
 use crate::workspace::{Access, PathError, Workspace};
@@ -93,11 +94,23 @@ impl ToolContext {
         self.workspace.resolve(path, Access::Entry).map_err(|e| e.to_string())
     }
 
+    /// Returns a path without quotes, a label or the number of a line around it, where nothing is at the path as it stands
+    /// and something at what remains.
+    pub fn without_extras<'p>(&self, path: &'p str, access: Access) -> &'p str {
+        let is_there = |path: &str| {
+            let resolved = self.workspace.resolve(path, access);
+            resolved.is_ok_and(|path| self.workspace.root().join(path).symlink_metadata().is_ok())
+        };
+        let bare = bare_path(path);
+        if bare != path && !is_there(path) && is_there(bare) { bare } else { path }
+    }
+
     /// Returns where a read leads: into the workspace, or out of it where the person approved or must be asked.
     ///
     /// # Errors
     /// When the path may not be read at all.
     pub fn reading(&self, path: &str, access: Access) -> Result<ReadTarget, String> {
+        let path = self.without_extras(path, access);
         match self.workspace.resolve(path, access) {
             Ok(path) => Ok(ReadTarget::Inside(path)),
             Err(PathError::Outside { real, .. }) if self.outside.as_ref() == Some(&real) => {

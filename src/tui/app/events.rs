@@ -392,6 +392,10 @@ fn longest_fence(text: &str) -> usize {
 fn model_entry(model: &ModelRow, current: &str, dot: &str) -> Entry {
     let window = model.window.map(|window| say::window_of(&number::tokens(window.into())));
     let price = model.price.map(|(input, output)| say::price_of(&format!("${input:.2}"), &format!("${output:.2}")));
+    let price = price.map(|price| match &model.price_as_of {
+        Some(date) => say::dated(&price, date),
+        None => price,
+    });
     let reads = [(model.images, say::images()), (model.pdfs, say::pdfs())]
         .into_iter()
         .filter_map(|(reads, what)| reads.then_some(what));

@@ -15,14 +15,17 @@ use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
 /// The providers on offer: their names, what they are called, where they are, and the variable that wins over a key here.
-const PROVIDERS: [(&str, Text, &str, &str); 4] = [
+const PROVIDERS: [(&str, Text, &str, &str); 5] = [
     ("openai", say::openai, "api.openai.com", "OPENAI_API_KEY"),
     ("anthropic", say::anthropic, "api.anthropic.com", "ANTHROPIC_API_KEY"),
     ("gemini", say::gemini, "generativelanguage.googleapis.com", "GEMINI_API_KEY"),
+    ("embedded", say::model_file, "", ""),
     ("openai", say::any_server, "", ""),
 ];
 /// The last of them is named by its address.
 const ANY: usize = PROVIDERS.len() - 1;
+/// The one before it is this program, which needs no key.
+const FILE: usize = ANY - 1;
 /// The column of the values.
 const VALUE: u16 = 14;
 const WIDTH: u16 = 76;
@@ -115,7 +118,7 @@ impl Connect {
     /// Pastes a line.
     pub fn paste(&mut self, text: &str) {
         // A key is pasted before anything is chosen: it is meant for its field.
-        if self.editor().is_none() {
+        if self.editor().is_none() && self.provider != FILE {
             self.field = Field::Key;
         }
         let line = text.trim().lines().next().unwrap_or_default().to_string();
@@ -147,6 +150,7 @@ impl Connect {
         let all = [Field::Provider, Field::Address, Field::Key, Field::Keep, Field::Model];
         let here = |field: &Field| match field {
             Field::Address => self.provider == ANY,
+            Field::Key => self.provider != FILE,
             Field::Model => matches!(self.stage, Stage::Accepted(_) | Stage::Connecting(_)),
             _ => true,
         };
@@ -155,7 +159,11 @@ impl Connect {
 
     /// Which field it is, from 1, and of how many.
     fn step(&self) -> (usize, usize) {
-        let of = if self.provider == ANY { 5 } else { 4 };
+        let of = match self.provider {
+            ANY => 5,
+            FILE => 3,
+            _ => 4,
+        };
         (self.fields().iter().position(|f| *f == self.field).map_or(1, |at| at + 1), of)
     }
 
@@ -236,7 +244,7 @@ impl Connect {
             self.fail(say::address_begins(), Field::Address);
             return ConnectOutcome::Stay;
         }
-        if self.provider != ANY && self.key.is_empty() {
+        if self.provider < FILE && self.key.is_empty() {
             self.fail(say::key_needed(), Field::Key);
             return ConnectOutcome::Stay;
         }
@@ -260,7 +268,7 @@ impl Connect {
     /// What was sent under `id` could not be connected.
     pub fn failed(&mut self, id: QueryId, why: &str) {
         if self.sent == Some(id) && matches!(self.stage, Stage::Checking | Stage::Connecting(_)) {
-            self.fail(why, Field::Key);
+            self.fail(why, if self.provider == FILE { Field::Provider } else { Field::Key });
         }
     }
 
@@ -339,7 +347,7 @@ impl Connect {
         let note = |words: String| row("", None, words, Role::Dim);
         let gap = || row("", None, String::new(), Role::Dim);
         let (_, name, host, variable) = PROVIDERS[self.provider];
-        let name = name();
+        let (name, host) = (name(), if self.provider == FILE { say::this_computer() } else { host });
         let others: Vec<&str> = PROVIDERS.iter().map(|p| p.1()).filter(|other| *other != name).collect();
         let mut rows = vec![
             row(say::provider(), Some(Field::Provider), format!("{name}   {host}"), Role::Text),
@@ -358,7 +366,9 @@ impl Connect {
             0 => (say::paste_it().to_string(), Role::Dim),
             n => (format!("{}   {}", self.masked(self.key.text(), ctx), count::characters(n)), Role::Text),
         };
-        rows.push(row(say::key(), Some(Field::Key), key, role));
+        if self.provider != FILE {
+            rows.push(row(say::key(), Some(Field::Key), key, role));
+        }
         let (words, role) = self.said(variable, ctx);
         // Why a key failed may take more than a row.
         rows.extend(wrap::breaks(&words, room.max(8)).into_iter().map(|at| row("", None, words[at].into(), role)));
@@ -371,7 +381,8 @@ impl Connect {
             let role = if chosen { Role::Text } else { Role::Dim };
             rows.push(row(label, field, format!("{mark} {words}"), role));
         }
-        rows.extend([note(say::goes_alone().into()), gap()]);
+        let alone = if self.provider == FILE { "" } else { say::goes_alone() };
+        rows.extend([note(alone.into()), gap()]);
         let (words, below) = self.model_words(room, ctx);
         let role = if matches!(self.stage, Stage::Accepted(_)) { Role::Text } else { Role::Dim };
         rows.extend([row(say::model(), Some(Field::Model), words, role), note(below)]);
@@ -419,6 +430,7 @@ impl Connect {
                 (words, Role::Added)
             }
             Stage::Connecting(_) => (say::connecting().into(), Role::Accent),
+            Stage::Filling if self.provider == FILE => (say::no_key_for_file().into(), Role::Dim),
             Stage::Filling if variable.is_empty() => (say::loopback().into(), Role::Dim),
             Stage::Filling => (say::one_request(&variable), Role::Dim),
         }
@@ -573,5 +585,22 @@ mod tests {
         let (shown, start) = drawn(&mut form);
         assert!(shown.contains("http://long."), "{shown}");
         assert!(start.x < end.x && start.y == end.y, "{start:?} {end:?}");
+    }
+
+    #[test]
+    fn a_model_file_needs_no_key() {
+        let mut form = Connect::default();
+        act(&mut form, Action::Up);
+        act(&mut form, Action::Up);
+        assert!(!text(&mut form, (100, 30)).contains("paste"));
+        act(&mut form, Action::Choose);
+        let asked = sent(act(&mut form, Action::Choose));
+        assert_eq!((asked.provider.as_str(), asked.base_url, asked.key.reveal()), ("embedded", None, ""));
+        form.failed(last(&form), "this nebula was built without the part that runs model files");
+        assert!(text(&mut form, (100, 30)).contains("built without"));
+        act(&mut form, Action::Choose);
+        sent(act(&mut form, Action::Choose));
+        form.accepted(last(&form), vec!["coder-1.5b".into()], "coder-1.5b");
+        assert_eq!(sent(act(&mut form, Action::Choose)).model.as_deref(), Some("coder-1.5b"));
     }
 }

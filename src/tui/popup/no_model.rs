@@ -122,6 +122,14 @@ impl NoModel {
             true => line(say::looking_for_server(), dim),
             false => line(&say::nothing_answers(&tried.join(", ")), dim),
         }
+        if let Some(file) = &status.model_file {
+            line("", dim);
+            line(say::model_file(), bold);
+            match file.runs {
+                true => line(&say::file_runs(&file.name, &file.size), dim),
+                false => line(&say::file_needs_build(&file.name, &file.size), dim),
+            }
+        }
         line("", dim);
         line(say::never_stored(), dim);
     }

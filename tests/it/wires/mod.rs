@@ -4,6 +4,7 @@
 mod anthropic;
 mod asked_on;
 mod fake;
+mod prefix;
 mod rules;
 mod sessions;
 mod task;

@@ -21,6 +21,9 @@ use crate::protocol::Mode;
 use crate::provider::models::Effort;
 use crate::provider::{Message, Request, ToolSpec};
 
+/// The longest answer of a model that does not say its own, in tokens, where its window has the room.
+const WHOLE_FILE: u64 = 8_192;
+
 /// Returns what the model may call in the present mode. A model that is asked for edits as text is not offered tools for them.
 pub fn offered(context: &SessionContext, session: &Conversation) -> Arc<[ToolSpec]> {
     let settings = context.settings();
@@ -31,12 +34,14 @@ pub fn offered(context: &SessionContext, session: &Conversation) -> Arc<[ToolSpe
 /// think, and how long its answer may be where its window is known. `estimate` is the size of the request in tokens.
 pub fn base(context: &SessionContext, session: &Conversation, estimate: u64) -> Request {
     let model = context.model();
-    let facts = model_facts::facts(&context.services, &model);
+    let facts = model_facts::facts(&context.services, context.provider().as_deref(), &model);
     let effort = lock(&context.services.config).effort_for(&model).and_then(Effort::parse);
     let answer = |window: u32| Budget::of_window(u64::from(window)).answer;
     // Where the window is nearly full the answer may be as long as what is left, less what the estimate may be off.
     let room = facts.window.map(|window| (u64::from(window).saturating_sub(estimate) / 10 * 9).max(answer(window)));
-    let most = facts.max_output.map(u64::from).or_else(|| facts.window.map(answer));
+    // A model that says nothing of its longest answer may write a whole file where the window has room for it.
+    let whole = |window: u32| answer(window).max(room.unwrap_or_default().min(WHOLE_FILE));
+    let most = facts.max_output.map(u64::from).or_else(|| facts.window.map(whole));
     let max_output = most.map(|most| u32::try_from(most.min(room.unwrap_or(most))).unwrap_or(u32::MAX));
     Request { model, effort, facts, max_output, conversation: session.id.as_str().into(), ..Request::default() }
 }

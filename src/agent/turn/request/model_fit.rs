@@ -14,7 +14,7 @@ use crate::provider::models::{Effort, Thinking};
 /// Says, once for each model, that it does not think as much as the configuration asks for.
 pub(super) async fn tell_effort(context: &SessionContext, session: &mut Conversation, model: &str) {
     let Some(effort) = lock(&context.services.config).effort_for(model).and_then(Effort::parse) else { return };
-    let facts = model_facts::facts(&context.services, model);
+    let facts = model_facts::facts(&context.services, context.provider().as_deref(), model);
     let sent = effort.within(facts.efforts.as_deref().unwrap_or(&[]));
     let title = match facts.thinking {
         Some(Thinking::None) if effort != Effort::None => say::does_not_think(&model, &effort.word()),
@@ -73,7 +73,7 @@ pub async fn learn_format(context: &SessionContext, session: &Conversation) {
     let model = context.model();
     let learnt = {
         let mut config = lock(&context.services.config);
-        let local = context.services.connection().provider.is_some_and(|provider| provider.local());
+        let local = context.provider().is_some_and(|provider| provider.local());
         if !is_unknown(&model) && !local {
             return;
         }

@@ -29,7 +29,7 @@ pub enum Unbuilt {
 /// Notes why the request that goes out now does not begin with the bytes of the last one, if it does not.
 fn note_prefix(context: &SessionContext, session: &mut Conversation, model: &str, tools: &Arc<[ToolSpec]>) {
     let settings = context.settings();
-    let place = context.services.connection().provider.map(|provider| provider.origin(model).place).unwrap_or_default();
+    let place = context.provider().map(|provider| provider.origin(model).place).unwrap_or_default();
     let prefix = RequestPrefix {
         mode: settings.mode.word(),
         model: (model.to_string(), place),
@@ -58,7 +58,8 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(window));
-    let parts = parts(session, system.len(), beside - system.len(), &fitted.messages);
+    let rules = context.status().rules.iter().map(|rule| rule.bytes).sum::<usize>().min(system.len());
+    let parts = parts(session, (system.len(), rules), beside - system.len(), &fitted.messages);
     context.show_context(parts, window);
     if !fitted.newly_left_out.is_empty() {
         keep_left_out(context, session, &fitted.newly_left_out).await;
@@ -96,14 +97,20 @@ async fn keep_left_out(context: &SessionContext, session: &mut Conversation, lef
 }
 
 /// Returns what a request holds, in tokens, by part.
-fn parts(session: &Conversation, system: usize, tools: usize, messages: &[Arc<Message>]) -> Vec<(&'static str, u64)> {
+fn parts(
+    session: &Conversation,
+    (system, rules): (usize, usize),
+    tools: usize,
+    messages: &[Arc<Message>],
+) -> Vec<(&'static str, u64)> {
     let of = |role: Role| -> usize {
         let own: Vec<Arc<Message>> = messages.iter().filter(|m| m.role == role).cloned().collect();
         size(&own)
     };
     let tokens = |bytes: usize| session.window.tokens(bytes);
     vec![
-        ("system prompt and rules", tokens(system)),
+        ("system prompt", tokens(system - rules)),
+        ("rules", tokens(rules)),
         ("tools", tokens(tools)),
         ("your messages and attached files", tokens(of(Role::User))),
         ("the model's answers", tokens(of(Role::Assistant))),

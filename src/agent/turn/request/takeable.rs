@@ -14,7 +14,7 @@ pub(super) fn takeable(
     session: &mut Conversation,
     messages: Vec<Arc<Message>>,
 ) -> Vec<Arc<Message>> {
-    let capabilities = model_facts::capabilities(&context.services, &context.model());
+    let capabilities = model_facts::capabilities(&context.services, context.provider().as_deref(), &context.model());
     let taken = |b: &Blob| if b.mime.starts_with("image/") { capabilities.images } else { capabilities.documents };
     let all = |m: &Arc<Message>| m.blobs().all(taken);
     if messages.iter().all(all) {

@@ -35,7 +35,7 @@ pub async fn stream(
 ) -> Step {
     let format = context.settings().format;
     let mut reader = StepReader::new(context, session, format, request.model.clone(), stop);
-    let connection = context.services.connection();
+    let connection = context.connection();
     let Some(provider) = connection.provider else {
         let unknown = || provider::Error::new(provider::Kind::NoKey, say::no_model(), say::doctor_says());
         return reader.finish(Ended::Broken(connection.why_not.unwrap_or_else(unknown))).await;

@@ -123,10 +123,12 @@ impl<'a> StepReader<'a> {
             }
             Delta::Thinking(text) => {
                 self.keep();
+                self.watch(&text);
                 self.think(text).await;
             }
             Delta::Call { index, name, arguments, .. } => {
                 self.keep();
+                self.watch(&arguments);
                 self.call(index, name, arguments).await;
             }
             // What a limit or a filter cut may look whole once it is mended, and is not.
@@ -136,10 +138,13 @@ impl<'a> StepReader<'a> {
         }
     }
 
-    /// Looks for a text that comes again and again.
+    /// Looks for a text that comes again and again, in what is said, thought or written into a call.
     fn watch(&mut self, text: &str) {
         let seen = &self.session.seen;
-        let known = |run: &str| seen.values().filter_map(|s| s.text.as_deref()).any(|t| t.contains(run));
+        let stands = |run: &str| seen.values().filter_map(|s| s.text.as_deref()).any(|t| t.contains(run));
+        // In the arguments of a call line breaks and quotes are escaped.
+        let plain = |run: &str| serde_json::from_str::<String>(&format!("\"{}\"", run.trim_end_matches('\\'))).ok();
+        let known = |run: &str| stands(run) || plain(run).is_some_and(|plain| stands(&plain));
         self.repeating = self.output.push(text, known);
     }
 
@@ -177,10 +182,9 @@ impl<'a> StepReader<'a> {
                 context: self.context.shown_context(),
             }
             .write(),
-            cost_nanos: self
-                .answer
-                .usage
-                .and_then(|u| model_facts::cost_nanos(&self.context.services, &self.model, &u)),
+            cost_nanos: self.answer.usage.and_then(|u| {
+                model_facts::cost_nanos(&self.context.services, self.context.provider().as_deref(), &self.model, &u)
+            }),
             ..MessageMeta::default()
         }
     }

@@ -214,7 +214,7 @@ fn place(edits: &[Edit], known: &[KnownFile]) {
         let state = found.map_or(FileState::Absent, |k| FileState::file(k.text.as_bytes()));
         Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new() })
     };
-    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing: false });
+    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing: false, asked: None });
 }
 
 fn setting(name: &str, usual: u64) -> u64 {

@@ -1,0 +1,264 @@
+//! The thread that runs a model: it loads the file a request names, reads the prompt from where it differs from the last
+//! one, and writes the answer token by token. It stops within a token, or a slice of the prompt, once nobody listens.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+
+use tokio::sync::mpsc::Sender;
+
+use super::FAMILIES;
+use super::found::look;
+use super::gguf::{Extent, Header};
+use super::inside::none_found;
+use super::network::{Network, Sizes};
+use super::template::Layout;
+use super::vocabulary::Vocabulary;
+use crate::config::ModelFolders;
+use crate::provider::models::Effort;
+use crate::provider::wire::ReasoningTags;
+use crate::provider::{Delta, EndReason, Error, Kind, Request, Usage};
+use crate::text::size;
+
+/// A request and where its answer goes.
+pub struct Job {
+    /// What is asked.
+    pub request: Request,
+    /// Where the answer goes.
+    pub out: Sender<Result<Delta, Error>>,
+}
+
+/// Tokens of a prompt that are read at once: between slices it is seen whether somebody still listens.
+const SLICE: usize = 32;
+
+/// Runs one model at a time.
+pub struct Engine {
+    folders: ModelFolders,
+    loaded: Option<Loaded>,
+}
+
+/// A model that is ready.
+struct Loaded {
+    path: PathBuf,
+    vocabulary: Vocabulary,
+    layout: Layout,
+    network: Network,
+    /// The tokens its keys and values stand for.
+    read: Vec<u32>,
+}
+
+/// Why an answer stopped early.
+enum Stopped {
+    /// Nobody listens.
+    Unheard,
+    /// It cannot go on.
+    Failed(Error),
+}
+
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Stopped::Failed(error)
+    }
+}
+
+impl Engine {
+    /// An engine for the files of `folders`.
+    pub fn new(folders: ModelFolders) -> Self {
+        Self { folders, loaded: None }
+    }
+
+    /// Answers requests until nobody can send one.
+    pub fn run(mut self, jobs: &Receiver<Job>) {
+        while let Ok(Job { request, out }) = jobs.recv() {
+            if let Err(Stopped::Failed(error)) = self.answer(&request, &out) {
+                let _ = out.blocking_send(Err(error));
+            }
+        }
+    }
+
+    fn answer(&mut self, request: &Request, out: &Sender<Result<Delta, Error>>) -> Result<(), Stopped> {
+        let path = self.path(&request.model)?;
+        if self.loaded.as_ref().is_none_or(|loaded| loaded.path != path) {
+            // The old weights go before the new ones come.
+            self.loaded = None;
+            self.loaded = Some(load(&path, out)?);
+        }
+        match &mut self.loaded {
+            Some(loaded) => loaded.answer(request, out),
+            None => Ok(()),
+        }
+    }
+
+    /// The file of a model.
+    fn path(&self, model: &str) -> Result<PathBuf, Error> {
+        let files = look(&self.folders);
+        match files.iter().find(|file| file.name == model) {
+            Some(file) => Ok(file.path.clone()),
+            None if files.is_empty() => Err(none_found()),
+            None => {
+                let names: Vec<&str> = files.iter().take(3).map(|file| file.name.as_str()).collect();
+                Err(Error::new(
+                    Kind::NoModel,
+                    format!("there is no model file {model} on this computer"),
+                    format!("There are {}. Choose one with Ctrl-O.", names.join(", ")),
+                ))
+            }
+        }
+    }
+}
+
+/// Loads a model, once it is known that it fits.
+fn load(path: &Path, out: &Sender<Result<Delta, Error>>) -> Result<Loaded, Stopped> {
+    let wrong = |why: String| {
+        let hint = "Choose another file with Ctrl-O, or set modelFile.";
+        Stopped::Failed(Error::new(Kind::Settings, why, hint))
+    };
+    let named = |why: String| wrong(format!("{} {why}", path.display()));
+    let mut header = Header::open(path, Extent::Whole).map_err(wrong)?;
+    if !FAMILIES.contains(&header.family()) {
+        let families = FAMILIES.join(", ");
+        return Err(named(format!("is a model of the family {:?}; {families} can be run", header.family())));
+    }
+    let sizes = Sizes::read(&header).map_err(named)?;
+    let layout = Layout::of(header.text("tokenizer.chat_template")).map_err(named)?;
+    let vocabulary = Vocabulary::read(&mut header).map_err(named)?;
+    let (weights, kept) = sizes.memory(&header);
+    let needs = format!("{} of memory, and up to {} more as its window fills", size::words(weights), size::words(kept));
+    if let Some(free) = free_memory().filter(|free| weights.saturating_add(kept) > *free) {
+        return Err(named(format!("needs {needs}; {} are free", size::words(free))));
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    tell(out, Delta::Notice(format!("loading {name}: {needs}")))?;
+    let network = Network::load(path, &header, vocabulary.len()).map_err(named)?;
+    Ok(Loaded { path: path.into(), vocabulary, layout, network, read: Vec::new() })
+}
+
+/// The memory that is free, where the system says so.
+fn free_memory() -> Option<u64> {
+    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+fn tell(out: &Sender<Result<Delta, Error>>, delta: Delta) -> Result<(), Stopped> {
+    out.blocking_send(Ok(delta)).map_err(|_| Stopped::Unheard)
+}
+
+impl Loaded {
+    fn answer(&mut self, request: &Request, out: &Sender<Result<Delta, Error>>) -> Result<(), Stopped> {
+        let prompt = self.layout.tokens(request, &self.vocabulary, request.effort != Some(Effort::None));
+        let window = self.network.window();
+        if prompt.is_empty() || prompt.len() >= window {
+            let mut error = Error::new(
+                Kind::ContextTooLong,
+                format!("the conversation is {} tokens long and the model's window {window}", prompt.len()),
+                "Leave something out, or /compact.",
+            );
+            error.limit = u32::try_from(window).ok();
+            return Err(error.into());
+        }
+        // The last token is read anew: what follows it is wanted.
+        let same = prompt.iter().zip(&self.read).take_while(|(a, b)| a == b).count().min(prompt.len() - 1);
+        self.network.keep(same);
+        self.read.truncate(same);
+        let mut usage = Usage { input: prompt.len() as u64, cache_read: same as u64, ..Usage::default() };
+        let mut likely = Vec::new();
+        for slice in prompt[same..].chunks(SLICE) {
+            if out.is_closed() {
+                return Err(Stopped::Unheard);
+            }
+            likely = self.pass(slice)?;
+        }
+        let room = window - prompt.len();
+        let most = request.max_output.map_or(room, |most| room.min(most as usize));
+        let end = self.write(likely, most, &mut usage, out)?;
+        tell(out, Delta::Usage(usage))?;
+        tell(out, Delta::End(end))
+    }
+
+    /// Writes the answer, always the likeliest token next.
+    fn write(
+        &mut self,
+        mut likely: Vec<f32>,
+        most: usize,
+        usage: &mut Usage,
+        out: &Sender<Result<Delta, Error>>,
+    ) -> Result<EndReason, Stopped> {
+        let mut text = Text { strip: self.vocabulary.begins_with_blank(), ..Text::default() };
+        let end = loop {
+            let next = likeliest(&likely);
+            if self.vocabulary.is_end(next) {
+                break EndReason::Stop;
+            }
+            if usage.output as usize >= most {
+                break EndReason::Length;
+            }
+            usage.output += 1;
+            for delta in text.push(&self.vocabulary.bytes(next)) {
+                tell(out, delta)?;
+            }
+            if out.is_closed() {
+                return Err(Stopped::Unheard);
+            }
+            likely = self.pass(&[next])?;
+        };
+        for delta in text.finish() {
+            tell(out, delta)?;
+        }
+        Ok(end)
+    }
+
+    fn pass(&mut self, tokens: &[u32]) -> Result<Vec<f32>, Error> {
+        let likely = self.network.pass(tokens).map_err(|why| {
+            let message = format!("{} cannot be run: {why}", self.path.display());
+            Error::new(Kind::Settings, message, "Choose another file with Ctrl-O, or set modelFile.")
+        })?;
+        self.read.extend_from_slice(tokens);
+        Ok(likely)
+    }
+}
+
+/// The number of the largest of `likely`; the first of equal ones.
+fn likeliest(likely: &[f32]) -> u32 {
+    let mut best = 0;
+    for (at, value) in likely.iter().enumerate() {
+        if *value > likely[best] {
+            best = at;
+        }
+    }
+    best as u32
+}
+
+/// The bytes of tokens as text: characters that end in a later token wait for it.
+#[derive(Default)]
+struct Text {
+    waiting: Vec<u8>,
+    tags: ReasoningTags,
+    /// A blank at the beginning is nobody's.
+    strip: bool,
+}
+
+impl Text {
+    fn push(&mut self, bytes: &[u8]) -> Vec<Delta> {
+        self.waiting.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.waiting) {
+            Ok(text) => text.len(),
+            // What can never become a character is shown as one that stands for it.
+            Err(why) if why.error_len().is_some() => self.waiting.len(),
+            Err(why) => why.valid_up_to(),
+        };
+        let text = String::from_utf8_lossy(&self.waiting[..whole]).into_owned();
+        self.waiting.drain(..whole);
+        let strip = !text.is_empty() && std::mem::take(&mut self.strip);
+        let mut deltas = Vec::new();
+        self.tags.push(text.strip_prefix(' ').filter(|_| strip).unwrap_or(&text), &mut deltas);
+        deltas
+    }
+
+    fn finish(mut self) -> Vec<Delta> {
+        let rest = String::from_utf8_lossy(&self.waiting).into_owned();
+        let mut deltas = Vec::new();
+        self.tags.push(&rest, &mut deltas);
+        self.tags.finish(&mut deltas);
+        deltas
+    }
+}

@@ -1,0 +1,128 @@
+//! The provider that answers from a model file. Its thread begins with the first request and ends with the provider.
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
+
+use futures_util::future::{BoxFuture, FutureExt};
+use futures_util::stream::{self, StreamExt};
+use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
+
+use super::engine::{Engine, Job};
+use super::found::{ModelFile, look};
+use super::gguf::{Extent, Header};
+use super::network::window;
+use super::{FAMILIES, NAME};
+use crate::config::ModelFolders;
+use crate::provider::models::{Facts, Model, Thinking};
+use crate::provider::{Capabilities, Deltas, Error, Kind, Origin, Provider, Request, Wire};
+
+/// Runs model files of this computer.
+pub struct Inside {
+    folders: ModelFolders,
+    engine: Mutex<Option<Sender<Job>>>,
+}
+
+/// So many pieces of an answer wait for whoever reads it; then the model waits.
+const AHEAD: usize = 64;
+
+impl Inside {
+    /// A provider of the model files in `folders`; nothing is read yet.
+    pub fn new(folders: ModelFolders) -> Self {
+        Self { folders, engine: Mutex::new(None) }
+    }
+
+    /// Hands a job to the thread that runs models, which is started where there is none.
+    fn ask(&self, job: Job) -> Result<(), Error> {
+        let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        let job = match engine.as_ref() {
+            Some(running) => match running.send(job) {
+                Ok(()) => return Ok(()),
+                Err(refused) => refused.0,
+            },
+            None => job,
+        };
+        let (sender, jobs) = channel();
+        let folders = self.folders.clone();
+        let begun =
+            std::thread::Builder::new().name("nebula-model".into()).spawn(move || Engine::new(folders).run(&jobs));
+        begun.map_err(|why| {
+            Error::new(Kind::Settings, format!("no thread could be started for the model: {why}"), "Try again.")
+        })?;
+        let _ = sender.send(job);
+        *engine = Some(sender);
+        Ok(())
+    }
+}
+
+impl Provider for Inside {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn place(&self) -> String {
+        "this computer".into()
+    }
+
+    fn capabilities(&self, _model: &str) -> Capabilities {
+        Capabilities { images: false, documents: false }
+    }
+
+    fn local(&self) -> bool {
+        true
+    }
+
+    fn origin(&self, model: &str) -> Origin {
+        Origin { wire: Wire::Embedded, place: NAME.into(), model: model.into() }
+    }
+
+    fn stream(&self, request: Request) -> Deltas {
+        let (out, answer) = mpsc::channel(AHEAD);
+        if let Err(error) = self.ask(Job { request, out }) {
+            return stream::iter([Err(error)]).boxed();
+        }
+        stream::unfold(answer, |mut answer| async move { answer.recv().await.map(|delta| (delta, answer)) }).boxed()
+    }
+
+    fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
+        let folders = self.folders.clone();
+        let models = spawn_blocking(move || {
+            let models = look(&folders).iter().map(described).collect::<Vec<_>>();
+            match models.is_empty() {
+                true => Err(none_found()),
+                false => Ok(models),
+            }
+        });
+        async move { models.await.unwrap_or_else(|_| Err(none_found())) }.boxed()
+    }
+}
+
+/// What the header of a file says of its model.
+fn described(file: &ModelFile) -> Model {
+    let header = Header::open(&file.path, Extent::Beginning).unwrap_or_default();
+    let thinking = match header.family() {
+        "qwen3" => Thinking::Words,
+        _ => Thinking::None,
+    };
+    let facts = Facts {
+        window: u32::try_from(window(&header)).ok(),
+        thinking: Some(thinking),
+        images: Some(false),
+        pdfs: Some(false),
+        ..Facts::default()
+    };
+    Model { name: file.name.clone(), facts }
+}
+
+/// No file was found.
+pub(super) fn none_found() -> Error {
+    Error::new(
+        Kind::NoModel,
+        "no model file was found on this computer",
+        format!(
+            "Set modelFile to a GGUF file of the families {}; Hugging Face's, Ollama's and LM Studio's folders are \
+             looked through.",
+            FAMILIES.join(", ")
+        ),
+    )
+}

@@ -1,0 +1,227 @@
+//! Sessions of small models, from the flags of `nebula task` to the files: a server plays back what a real model of 1.5 billion
+//! parameters wrote (`fixtures/model-replies`), and what it was asked is looked at.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::mock_server::{Act, MockServer, answer};
+use crate::support::world::World;
+
+/// What came of one `nebula task`.
+struct Ran {
+    events: Vec<Value>,
+    /// The bodies of the requests to the model.
+    requests: Vec<Value>,
+    code: Option<i32>,
+}
+
+/// A file of the recorded replies.
+fn real(name: &str) -> String {
+    std::fs::read_to_string(recorded(name)).expect("a recorded reply")
+}
+
+fn recorded(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/model-replies").join(name)
+}
+
+/// The first of a list of recorded replies.
+fn first(name: &str) -> String {
+    let replies: Vec<String> = serde_json::from_str(&real(name)).expect("a list");
+    replies.into_iter().next().expect("a reply")
+}
+
+/// A streamed answer that says `text`.
+fn streamed(text: &str) -> Vec<Act> {
+    let event = |value: Value| format!("data: {value}\n\n");
+    let pieces: Vec<char> = text.chars().collect();
+    let said = pieces
+        .chunks(60)
+        .map(|piece| event(json!({"choices": [{"index": 0, "delta": {"content": piece.iter().collect::<String>()}}]})));
+    let end = event(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}));
+    let usage = event(json!({"choices": [], "usage": {"prompt_tokens": 600, "completion_tokens": 90}}));
+    let body = said.collect::<String>() + &end + &usage + "data: [DONE]\n\n";
+    answer("200 OK", "content-type: text/event-stream\r\n", &body)
+}
+
+fn configure(world: &World, server: &MockServer, model: &str) {
+    std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+    let config = json!({"provider": "mine", "providers": {"mine": {"baseUrl": server.url(), "model": model}}});
+    std::fs::write(world.home().join(".nebula/config.json"), config.to_string()).expect("written");
+}
+
+async fn nebula(world: &World, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
+    command.args(words).env_clear().env("HOME", world.home()).env("PATH", "/usr/bin:/bin");
+    command.current_dir(world.root()).stdin(Stdio::null());
+    tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.expect("no panic")
+}
+
+/// Runs `nebula task --json` with `model`, of which the server says this window; each request gets the next reply.
+async fn task(world: &World, (model, window): (&str, u32), words: &[&str], replies: &[&str]) -> Ran {
+    let list = json!({"data": [{"id": model, "max_model_len": window}]}).to_string();
+    let list = answer("200 OK", "content-type: application/json\r\n", &list);
+    let scripts = [list].into_iter().chain(replies.iter().map(|reply| streamed(reply))).collect();
+    let server = MockServer::start(scripts).await;
+    configure(world, &server, model);
+    let words: Vec<&str> = ["task", "--json"].iter().chain(words).copied().collect();
+    let output = nebula(world, &words).await;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert!(!events.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let requests = server.seen().into_iter().filter(|seen| seen.line.starts_with("POST")).map(|seen| seen.body);
+    Ran { events, requests: requests.collect(), code: output.status.code() }
+}
+
+impl Ran {
+    fn notices(&self) -> Vec<&str> {
+        self.events
+            .iter()
+            .filter(|event| event["type"] == "notice")
+            .filter_map(|event| event["text"].as_str())
+            .collect()
+    }
+
+    fn done(&self) -> &Value {
+        self.events.last().expect("an event")
+    }
+
+    fn tools(&self, request: usize) -> Vec<&str> {
+        let tools = self.requests[request]["tools"].as_array().into_iter().flatten();
+        tools.filter_map(|tool| tool["function"]["name"].as_str()).collect()
+    }
+
+    /// The last message of a request.
+    fn last_message(&self, request: usize) -> String {
+        let messages = self.requests[request]["messages"].as_array().expect("messages");
+        messages.last().expect("one")["content"].as_str().unwrap_or_default().to_string()
+    }
+}
+
+/// The first recorded task: its file, what is asked, and the file as the model's own text leaves it.
+fn pager() -> (World, String, String) {
+    let before = real("01_py_pager/pager.py");
+    let world = World::new().file("pager.py", &before);
+    let prompt = format!("{} @pager.py", real("01_py_pager/task.txt").trim());
+    (world, prompt, real("01_py_pager/expected/reply.whole.txt/after"))
+}
+
+const SMALL: (&str, u32) = ("qwen2.5-coder:1.5b", 16_384);
+const UNKNOWN: (&str, u32) = ("somebody-coder", 65_536);
+
+/// Point 7: a call written as text switches an unknown model to whole files, says so once, and is remembered.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_written_call_switches_the_model_to_whole_files() {
+    let (world, prompt, after) = pager();
+    let (call, whole) = (first("01_py_pager/replies.tools-guard.json"), real("01_py_pager/reply.whole.txt"));
+    let ran = task(&world, UNKNOWN, &["--approve", "edits", &prompt], &[&call, &whole]).await;
+    assert!(ran.tools(0).contains(&"replaceInFile") && !ran.tools(1).contains(&"replaceInFile"), "{:?}", ran.tools(1));
+    assert!(ran.tools(1).contains(&"readFile"), "reading tools stay");
+    let told = ran.notices().into_iter().filter(|notice| notice.contains("writes edits as text: format whole")).count();
+    assert_eq!((told, ran.code), (1, Some(0)), "{:?}", ran.notices());
+    assert_eq!(world.read("pager.py"), after);
+    let again = task(&world, UNKNOWN, &["What is in it?"], &["Pages."]).await;
+    assert!(!again.tools(0).contains(&"replaceInFile"), "it is remembered");
+}
+
+/// Point 8: a small model gets the short prompt, the file in the notation of its reply before the task, and the reminder last.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_model_is_asked_briefly() {
+    let (world, prompt, after) = pager();
+    let whole = real("01_py_pager/reply.whole.txt");
+    let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&whole]).await;
+    let asked = ran.last_message(0);
+    let file = format!("pager.py\n```python\n{}```\n\n", real("01_py_pager/pager.py"));
+    assert!(asked.starts_with(&file) && asked[file.len()..].starts_with("Fix two bugs in Pager."), "{asked}");
+    assert!(asked.ends_with("then a fenced block with the file's complete new text."), "{asked}");
+    let request = &ran.requests[0];
+    let (system, tools) = (request["messages"][0]["content"].as_str().expect("a prompt"), request["tools"].to_string());
+    assert!(system.len() + tools.len() <= 6 << 10, "{} and {} bytes", system.len(), tools.len());
+    assert!(!system.contains("Thought") && !system.contains("path:line"), "{system}");
+    assert_eq!((world.read("pager.py"), ran.requests.len(), ran.code), (after, 1, Some(0)));
+    assert_eq!(ran.done()["changed"], 1);
+}
+
+/// Point 9: a part that stands for the whole is asked about, and a fence that holds only a path empties nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_part_in_place_of_the_whole_is_asked_about() {
+    let (world, prompt, after) = pager();
+    let before = world.read("pager.py");
+    let part = "pager.py\n```python\ndef rounded_up(a, b):\n    return -(-a // b)\n\n\ndef first(items):\n    return items[0]\n```\n";
+    let whole = real("01_py_pager/reply.whole.txt");
+    let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[part, &whole]).await;
+    let asked = ran.last_message(1);
+    assert!(asked.contains("is a part of the file meant?") && asked.contains("Nothing was written yet"), "{asked}");
+    assert_eq!((world.read("pager.py"), ran.code), (after, Some(0)));
+    world.write("pager.py", &before);
+    // Sent again it is meant; a policy does not accept it all the same.
+    let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[part, part, "I see."]).await;
+    assert_eq!(world.read("pager.py"), before, "{:?}", ran.notices());
+    let empty = "Here is the file:\n\n```\npager.py\n```\n";
+    let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[empty, "Done."]).await;
+    assert_eq!((world.read("pager.py"), &ran.done()["changed"]), (before, &json!(0)));
+}
+
+/// Point 10: labels, quotes and line numbers round a path are no part of its name.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_path_is_read_in_any_dress() {
+    let text = real("01_py_pager/reply.whole.txt");
+    let fence = text.strip_prefix("pager.py\n").expect("a path first");
+    for dressed in ["File: `pager.py`", "path: \"pager.py:12\"", "**pager.py**:"] {
+        let (world, prompt, after) = pager();
+        let reply = format!("{dressed}\n{fence}");
+        let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&reply, "Done."]).await;
+        assert_eq!((world.read("pager.py"), ran.code), (after, Some(0)), "{dressed}");
+        let names: Vec<_> =
+            std::fs::read_dir(world.root()).expect("a folder").flatten().map(|e| e.file_name()).collect();
+        assert!(names.iter().all(|name| !name.to_string_lossy().contains([':', '`', '"'])), "{dressed}: {names:?}");
+    }
+}
+
+/// Point 11: what stands is done already, the second identical refusal ends the turn, and repetition is cut.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn loops_end() {
+    let (world, prompt, after) = pager();
+    let call = first("01_py_pager/replies.tools-guard.json");
+    let ran = task(&world, UNKNOWN, &["--approve", "edits", &prompt], &[&call, &call, &call]).await;
+    assert_eq!(ran.requests.len(), 2, "{:?}", ran.notices());
+    assert!(ran.notices().iter().any(|notice| notice.starts_with("the same was refused twice")), "{:?}", ran.notices());
+    assert_eq!(ran.code, Some(1));
+    let wrong = json!({"name": "readFile", "arguments": {"path": "nowhere.py"}}).to_string();
+    let both = format!("{}\n\n{wrong}\n", real("01_py_pager/reply.whole.txt"));
+    let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&both, &both, "Done."]).await;
+    let told: Vec<String> = (1..ran.requests.len()).map(|request| ran.last_message(request)).collect();
+    assert!(told.iter().any(|told| told.contains("already done")), "{told:?}");
+    assert_eq!(world.read("pager.py"), after);
+    let endless =
+        "I will now write the function again, with the change that the task asks for, and check each line of it.\n";
+    let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&endless.repeat(300)]).await;
+    assert!(ran.done()["error"].as_str().is_some_and(|why| why.contains("repeated itself")), "{}", ran.done());
+    let most = ran.requests[0]["max_tokens"].as_u64().expect("a limit");
+    assert!((4_096..=16_384).contains(&most), "{most}");
+}
+
+/// Point 12: a turn that should have changed a file and did not says so; the person may have it count as a failure.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_changed_is_said() {
+    let (world, prompt, after) = pager();
+    let idle =
+        "Both bugs come from rounding:\n\n```python\nimport math\npages = math.ceil(25 / 10)\nprint(pages)\n```\n";
+    let ran = task(&world, UNKNOWN, &["--approve", "edits", "What is wrong in it?"], &[idle]).await;
+    assert!(ran.notices().iter().any(|notice| notice.starts_with("no file was changed")), "{:?}", ran.notices());
+    assert_eq!((&ran.done()["changed"], ran.code), (&json!(0), Some(0)));
+    let ran =
+        task(&world, SMALL, &["--approve", "edits", "--expect-change", &prompt], &["It is fine.", "It is."]).await;
+    assert_eq!((ran.requests.len(), ran.code), (2, Some(1)));
+    let nudge = ran.last_message(1);
+    assert!(nudge.contains("No file was changed") && nudge.contains("complete new text"), "{nudge}");
+    let whole = real("01_py_pager/reply.whole.txt");
+    let words = ["--approve", "edits", "--expect-change", &prompt];
+    let ran = task(&world, SMALL, &words, &["It is fine.", &whole]).await;
+    assert_eq!((world.read("pager.py"), ran.code), (after, Some(0)));
+    let stats = nebula(&world, &["stats", "--json"]).await;
+    let rows: Vec<Value> = serde_json::from_slice(&stats.stdout).expect("a list");
+    let small = |row: &&Value| row["model"] == SMALL.0;
+    assert_eq!(rows.iter().filter(small).filter_map(|row| row["nudged"].as_u64()).sum::<u64>(), 2, "{rows:?}");
+}
