@@ -636,7 +636,7 @@ def spent(world, *args):
 
 def headless():
     """CPU of `task` for an answer of 20,000 tokens without a screen, each wire format"""
-    words = [f"word{n % 89} " for n in range(20_000)]
+    words = [f"w{n * 7919 % 100_003} " for n in range(20_000)]
     for wire in WIRES:
         model = Model(lambda n: [*(({"content": word}, None) for word in words), ({}, "stop")], wire)
         world = World()

@@ -41,11 +41,10 @@ impl Budget {
 
     /// Returns the smallest window that has so many tokens of room.
     pub fn window_for(room: u64) -> u64 {
-        [room * 4 / 3, room + 4_096, room * 8 / 7]
-            .into_iter()
-            .filter(|w| Budget::of_window(*w).room() >= room)
-            .min()
-            .unwrap_or(room + 16_384)
+        let share = |of: u64, less: u64| room.saturating_mul(of) / less + 2;
+        let windows = [share(4, 3), room.saturating_add(4_096), share(8, 7), room.saturating_add(16_384)];
+        let enough = windows.into_iter().filter(|window| Budget::of_window(*window).room() >= room);
+        enough.min().unwrap_or(room)
     }
 
     /// Returns what is left for what is sent, in tokens.
@@ -311,6 +310,17 @@ mod tests {
             all.push(Arc::new(Message::tool(id, "line\n".repeat(size / 5))));
         }
         all
+    }
+
+    #[test]
+    fn the_window_for_a_room_has_that_room_and_little_more() {
+        for room in [1, 100, 3_000, 12_000, 20_000, 30_000, 100_000, 1_000_000] {
+            let window = Budget::window_for(room);
+            assert!(Budget::of_window(window).room() >= room, "{room}");
+            assert!(Budget::of_window(window - window / 50 - 3).room() < room, "{room}: {window}");
+        }
+        let answers = [4_096, 8_192, 16_384, 32_768, 65_536, 1 << 20].map(|window| Budget::of_window(window).answer);
+        assert_eq!(answers, [1_024, 2_048, 4_096, 4_096, 8_192, 16_384]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::agent::services::{Services, lock};
 use crate::config::Connection;
 use crate::protocol::{Listing, ModelRow};
 use crate::provider::models::{Facts, Known, Model};
-use crate::provider::{self, Capabilities, Provider};
+use crate::provider::{self, Capabilities, Provider, embedded};
 
 /// How long the connected provider may take to list its models, and one that is not connected.
 const TO_LIST_OWN: Duration = Duration::from_secs(10);
@@ -21,7 +21,10 @@ const TO_LIST: Duration = Duration::from_secs(3);
 pub async fn models(services: &Services, connected: Option<Arc<dyn Provider>>, present: String) -> Listing {
     let recorded = connected.as_ref().is_some_and(|provider| provider.recorded());
     let name = connected.as_ref().map(|provider| provider.name().to_string()).unwrap_or_default();
-    let others = lock(&services.config).other_connections(&name);
+    let mut others = lock(&services.config).other_connections(&name);
+    if embedded::RUNS && name != embedded::NAME {
+        others.push(lock(&services.config).connection_of(embedded::NAME));
+    }
     let own = async {
         match &connected {
             Some(provider) => model_facts::list_within(&**provider, TO_LIST_OWN).await.unwrap_or_default(),

@@ -215,6 +215,11 @@ impl SessionContext {
         *lock(&self.own_provider) = newest;
     }
 
+    /// Asks, from the next request on, the provider that is connected then.
+    pub fn forget_provider(&self) {
+        *lock(&self.own_provider) = None;
+    }
+
     /// Asks this provider in this session, whichever others ask.
     pub fn ask_provider(&self, provider: Arc<dyn Provider>) {
         *lock(&self.own_provider) = Some(provider);

@@ -101,7 +101,8 @@ fn provider_of(services: &Services, record: &memory::Session) -> Option<Arc<dyn 
     let chosen = config.origin("provider") == ValueSource::Flag || config.origin("model") == ValueSource::Flag;
     let now = services.connection().provider;
     let other = now.as_ref().is_some_and(|provider| provider.name() != name && !provider.recorded());
-    if chosen || !other || !config.is_provider(name) {
+    // A server that was found on this computer is named `openai` too, and may be gone: nothing of it goes elsewhere.
+    if chosen || !other || name == "openai" || !config.is_provider(name) {
         return None;
     }
     provider::connect(&config.connection_of(name)).ok()

@@ -33,6 +33,7 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
         Setting::Trust => {
             let trusted = trust(context).await;
             if trusted && !services.connection().provider.is_some_and(|p| p.recorded()) {
+                context.forget_provider();
                 model::connect(services);
             }
         }

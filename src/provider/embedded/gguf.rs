@@ -3,6 +3,9 @@
 
 use std::collections::HashMap;
 use std::fs::File;
+#[cfg(not(feature = "embedded"))]
+use std::io::{BufReader, Read};
+#[cfg(feature = "embedded")]
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -169,6 +172,7 @@ impl Header {
     }
 
     /// The number with a fraction of this key.
+    #[cfg(feature = "embedded")]
     pub fn float(&self, key: &str) -> Option<f64> {
         match self.metadata.get(key)? {
             Value::Float(number) => Some(*number),
@@ -186,6 +190,7 @@ impl Header {
     }
 
     /// The list of texts of this key.
+    #[cfg(feature = "embedded")]
     pub fn texts(&self, key: &str) -> Option<&[String]> {
         match self.metadata.get(key)? {
             Value::Texts(texts) => Some(texts),
@@ -199,6 +204,7 @@ impl Header {
     }
 
     /// A number of the model's own: `context_length`.
+    #[cfg(feature = "embedded")]
     pub fn size(&self, name: &str) -> Option<u64> {
         self.number(&format!("{}.{name}", self.family()))
     }
@@ -303,6 +309,7 @@ impl Source {
 ///
 /// # Errors
 /// When the file does not hold them any more.
+#[cfg(feature = "embedded")]
 pub fn read_weights(file: &mut File, weights: &Weights) -> Result<Vec<u8>, String> {
     let size = usize::try_from(weights.bytes).map_err(|_| "is too large for this computer".to_string())?;
     let mut bytes = Vec::new();
