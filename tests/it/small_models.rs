@@ -200,7 +200,7 @@ async fn reading_tools_take_paths_in_any_dress() {
 /// sent again it is one, for the person alone to decide.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_doubtful_whole_file_is_asked_about_first() {
-    let file = "def a():\n    pass\n\n\ndef b():\n    pass\n\n\ndef c():\n    pass\n";
+    let file = "def a():\n    pass\n\n\ndef b():\n    pass\n\n\ndef c():\n    pass\n\n\ndef d():\n    pass\n";
     let part = "a.py\n```python\ndef x():\n    pass\n\n\ndef y():\n    pass\n```\n";
     let world = World::new().file("a.py", file).approve("edits").model([say(part), say(part), say("Done.")]);
     let mut live = started(&world, "qwen2.5-coder:1.5b");
@@ -210,7 +210,7 @@ async fn a_doubtful_whole_file_is_asked_about_first() {
     live.end().await;
     let asked = live.requests()[1].messages.last().expect("a question").text().into_owned();
     assert!(
-        asked.contains("3 of the file's 3 definitions") && asked.contains("is a part of the file meant?"),
+        asked.contains("4 of the file's 4 definitions") && asked.contains("is a part of the file meant?"),
         "{asked}"
     );
     assert_eq!(world.read("a.py"), file);

@@ -6,10 +6,8 @@ use std::sync::mpsc::Receiver;
 
 use tokio::sync::mpsc::Sender;
 
-use super::FAMILIES;
-use super::found::look;
-use super::gguf::{Extent, Header};
-use super::inside::none_found;
+use super::found::{look, none_found};
+use super::gguf::{Extent, FAMILIES, Header};
 use super::network::{Network, Sizes};
 use super::template::Layout;
 use super::vocabulary::Vocabulary;

@@ -6,10 +6,14 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::FAMILIES;
-use super::gguf::{Extent, Header};
+use super::gguf::{Extent, FAMILIES, Header};
 use crate::config::ModelFolders;
 use crate::disk;
+#[cfg(feature = "embedded")]
+use crate::provider::{Error, Kind};
+
+/// The provider's name in the configuration.
+pub const NAME: &str = "embedded";
 
 /// A model file that can be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +131,20 @@ fn blob(manifest: &Path) -> Option<String> {
     let sum = digest.strip_prefix("sha256:")?;
     let plain = !sum.is_empty() && sum.chars().all(|c| c.is_ascii_hexdigit());
     plain.then(|| format!("sha256-{sum}"))
+}
+
+/// No file was found.
+#[cfg(feature = "embedded")]
+pub fn none_found() -> Error {
+    Error::new(
+        Kind::NoModel,
+        "no model file was found on this computer",
+        format!(
+            "Set modelFile to a GGUF file of the families {}; Hugging Face's, Ollama's and LM Studio's folders are \
+             looked through.",
+            FAMILIES.join(", ")
+        ),
+    )
 }
 
 #[cfg(test)]

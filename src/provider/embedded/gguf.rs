@@ -52,6 +52,9 @@ pub struct Header {
     pub tensors: HashMap<String, Weights>,
 }
 
+/// The families of models that can be run.
+pub const FAMILIES: [&str; 3] = ["llama", "qwen2", "qwen3"];
+
 /// How much of a header is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {

@@ -9,10 +9,9 @@ use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
 use super::engine::{Engine, Job};
-use super::found::{ModelFile, look};
+use super::found::{ModelFile, NAME, look, none_found};
 use super::gguf::{Extent, Header};
 use super::network::window;
-use super::{FAMILIES, NAME};
 use crate::config::ModelFolders;
 use crate::provider::models::{Facts, Model, Thinking};
 use crate::provider::{Capabilities, Deltas, Error, Kind, Origin, Provider, Request, Wire};
@@ -112,17 +111,4 @@ fn described(file: &ModelFile) -> Model {
         ..Facts::default()
     };
     Model { name: file.name.clone(), facts }
-}
-
-/// No file was found.
-pub(super) fn none_found() -> Error {
-    Error::new(
-        Kind::NoModel,
-        "no model file was found on this computer",
-        format!(
-            "Set modelFile to a GGUF file of the families {}; Hugging Face's, Ollama's and LM Studio's folders are \
-             looked through.",
-            FAMILIES.join(", ")
-        ),
-    )
 }

@@ -25,19 +25,15 @@ mod tests;
 #[cfg(feature = "embedded")]
 mod vocabulary;
 
-pub use found::{ModelFile, look};
+pub use found::{ModelFile, NAME, look};
 
 use std::sync::Arc;
 
 use super::{Error, Provider};
 use crate::config::Connection;
 
-/// The provider's name in the configuration.
-pub const NAME: &str = "embedded";
 /// Whether this build runs model files.
 pub const RUNS: bool = cfg!(feature = "embedded");
-/// The families of models that can be run.
-const FAMILIES: [&str; 3] = ["llama", "qwen2", "qwen3"];
 
 /// The provider that runs the model files of `connection`.
 ///

@@ -27,7 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pane/diff/rows.rs", &["blocks", "delete", "edit", "lines", "move", "patch", "whole", "write"]),
     ("pane/diff/talk.rs", &["nebula"]),
     ("pane/tools/viewer.rs", &["read"]),
-    ("popup/connect.rs", &["anthropic", "gemini", "http://", "https://", "openai"]),
+    ("popup/connect.rs", &["anthropic", "embedded", "gemini", "http://", "https://", "openai"]),
     (
         "popup/no_model.rs",
         &[
