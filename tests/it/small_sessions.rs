@@ -191,9 +191,14 @@ async fn loops_end() {
     let list = json!({"name": "list", "arguments": {"path": "."}}).to_string();
     let both = format!("{}\n\n{list}\n", real("01_py_pager/reply.whole.txt"));
     let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&both, &both, "Done."]).await;
-    let told = ran.requests.last().expect("a request")["messages"].to_string();
+    // The same text once more changes nothing and counts as done.
+    assert_eq!((world.read("pager.py"), &ran.done()["changed"], ran.code), (after, &json!(1), Some(0)));
+    let written = json!({"name": "writeFile", "arguments": {"path": "new.py", "content": "x = 1\n"}}).to_string();
+    let ran =
+        task(&world, UNKNOWN, &["--format", "tools", "--approve", "edits", "Go"], &[&written, &written, "Done."]).await;
+    let told = ran.last_message(ran.requests.len() - 1);
     assert!(told.contains("already done"), "{told}");
-    assert_eq!(world.read("pager.py"), after);
+    assert_eq!((world.read("new.py").as_str(), ran.code), ("x = 1\n", Some(0)));
     let endless =
         "I will now write the function again, with the change that the task asks for, and check each line of it.\n";
     let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&endless.repeat(300)]).await;
