@@ -192,6 +192,7 @@ impl Actor {
                 }
             }
             Command::Reply(id, text) => drop(context.approvals.reply(id, text)),
+            Command::DecideCommand(id, decision) => drop(context.approvals.decide_command(id, decision)),
             Command::Restore(request) => {
                 let turn = self.session.as_ref().and_then(|s| s.turn);
                 self.restores.restore(context, request, turn);

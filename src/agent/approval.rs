@@ -8,8 +8,10 @@ use std::sync::Mutex;
 
 use tokio::sync::{mpsc, oneshot};
 
+use crate::messages::agent as say;
 use crate::proposal::{Consent, Decision, Proposal, ProposalId};
-use crate::protocol::{Approval, Comment, QuestionId};
+use crate::protocol::{Approval, CommandDecision, Comment, QuestionId};
+use crate::shell::class::rules::ShellPolicy;
 
 /// Pending proposals and questions by id.
 #[derive(Default)]
@@ -21,6 +23,7 @@ pub struct PendingApprovals {
 struct Waiting {
     decisions: HashMap<ProposalId, oneshot::Sender<Decision>>,
     replies: HashMap<QuestionId, oneshot::Sender<String>>,
+    commands: HashMap<QuestionId, oneshot::Sender<CommandDecision>>,
     comments: HashMap<ProposalId, mpsc::UnboundedSender<Comment>>,
 }
 
@@ -51,6 +54,19 @@ impl PendingApprovals {
         rx
     }
 
+    /// Registers a command that waits; the decision arrives at the receiver.
+    pub fn await_command(&self, id: QuestionId) -> oneshot::Receiver<CommandDecision> {
+        let (tx, rx) = oneshot::channel();
+        self.lock().commands.insert(id, tx);
+        rx
+    }
+
+    /// Hands a decision about a command to its receiver. Returns false if there is none any more.
+    pub fn decide_command(&self, id: QuestionId, decision: CommandDecision) -> bool {
+        let waiter = self.lock().commands.remove(&id);
+        waiter.is_some_and(|w| w.send(decision).is_ok())
+    }
+
     /// Hands a decision to its receiver. Returns false if there is none any more.
     pub fn decide(&self, id: ProposalId, decision: Decision) -> bool {
         let waiter = self.lock().decisions.remove(&id);
@@ -59,6 +75,14 @@ impl PendingApprovals {
 
     /// Hands a reply to its receiver. Returns false if there is none any more.
     pub fn reply(&self, id: QuestionId, text: String) -> bool {
+        if self.lock().commands.contains_key(&id) {
+            let decision = match text.trim() {
+                run if run == say::run_it() => CommandDecision::Run { network: false },
+                no if no == say::no() => CommandDecision::Refuse(String::new()),
+                reason => CommandDecision::Refuse(reason.to_string()),
+            };
+            return self.decide_command(id, decision);
+        }
         let waiter = self.lock().replies.remove(&id);
         waiter.is_some_and(|w| w.send(text).is_ok())
     }
@@ -72,7 +96,9 @@ impl PendingApprovals {
 
     /// Removes a question whose reply is not awaited any more.
     pub fn withdraw_question(&self, id: QuestionId) {
-        self.lock().replies.remove(&id);
+        let mut waiting = self.lock();
+        waiting.replies.remove(&id);
+        waiting.commands.remove(&id);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
@@ -88,28 +114,18 @@ pub fn policy(approval: Approval, consent: Consent, proposal: &Proposal, needs_p
     match approval {
         Approval::Ask => None,
         Approval::None => Some(Decision::refuse(proposal).because("the approval policy accepts no edits")),
-        Approval::Edits | Approval::All if needs_person || proposal.needs_person().is_some() => None,
-        Approval::Edits | Approval::All => Some(Decision::accept(proposal, consent)),
+        Approval::Edits | Approval::Review | Approval::All if needs_person || proposal.needs_person().is_some() => None,
+        Approval::Edits | Approval::Review | Approval::All => Some(Decision::accept(proposal, consent)),
     }
 }
 
-/// The policy's verdict on a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandPolicy {
-    /// It runs, in the name of this consent.
-    Run(Consent),
-    /// The person is asked.
-    Ask,
-    /// It does not run, and why.
-    Refuse(&'static str),
-}
-
-/// Returns what the policy says of a command.
-pub fn command_policy(approval: Approval, consent: Consent) -> CommandPolicy {
+/// Returns what the policy means for commands.
+pub fn shell_policy(approval: Approval) -> ShellPolicy {
     match approval {
-        Approval::All => CommandPolicy::Run(consent),
-        Approval::Ask | Approval::Edits => CommandPolicy::Ask,
-        Approval::None => CommandPolicy::Refuse("the approval policy allows no commands"),
+        Approval::Ask | Approval::Edits => ShellPolicy::Ask,
+        Approval::Review => ShellPolicy::Review,
+        Approval::All => ShellPolicy::All,
+        Approval::None => ShellPolicy::None,
     }
 }
 

@@ -33,16 +33,13 @@ pub struct Finished {
 pub async fn begin(
     context: &Arc<SessionContext>,
     call: &CommandCall,
+    grant: Grant,
     keeper: Keeper,
     info: CommandInfo,
 ) -> Result<Arc<Command>, StartError> {
     let commands = Arc::clone(&context.commands);
     let services = Arc::clone(&context.services);
-    let request = CommandRequest {
-        text: call.text.clone(),
-        folder: call.folder.clone(),
-        grant: if call.network { Grant::Online } else { Grant::Workspace },
-    };
+    let request = CommandRequest { text: call.text.clone(), folder: call.folder.clone(), grant };
     let begun = tokio::task::spawn_blocking(move || {
         adopt_and_say(&services);
         commands.begin(&request, keeper, info, None)

@@ -23,7 +23,8 @@ mod start;
 mod supervisor;
 mod turn;
 
+pub use approval::shell_policy;
 pub use background::adopt::adopt;
-pub use services::shell;
+pub use services::{command_rules, shell};
 pub use session::export;
 pub use start::{AgentHandle, AgentParts, ended, open_archive, spawn};

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::events::Events;
 use super::file_index::FileIndex;
 use crate::archive::{Archive, Id};
-use crate::config::{Config, folder};
+use crate::config::{Config, RuleConfig, folder};
 use crate::context::prompts::{self, Prompts};
 use crate::execute::Stores;
 use crate::memory::{self, Trouble};
@@ -22,6 +22,7 @@ use crate::messages::agent as say;
 use crate::protocol::{Level, ModelFileRow, Notice};
 use crate::provider::models::KnownModels;
 use crate::provider::{self, Provider};
+use crate::shell::class::rules::{Rule, RuleDecision};
 use crate::shell::{CopyLimits, Environment, Keeper, PlaceSettings, SandboxSettings, Shell, ShellSettings};
 use crate::tools::{Sha, Tool, ToolSet};
 use crate::workspace::Workspace;
@@ -105,6 +106,20 @@ pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell
     }
 }
 
+/// Returns the rules for commands that the configuration names, and what is wrong with those that cannot be.
+pub fn command_rules(config: &Config) -> (Vec<Rule>, Vec<String>) {
+    let (mut rules, mut wrong) = (Vec::new(), Vec::new());
+    for said in config.shell.rules.iter().chain(&config.shell.workspace_rules) {
+        let decision = RuleDecision::parse(&said.decision).unwrap_or(RuleDecision::Ask);
+        let rule = Rule { prefix: said.prefix.clone(), decision, network: said.network, why: said.why.clone() };
+        match rule.check() {
+            Ok(()) => rules.push(rule),
+            Err(why) => wrong.push(format!("shell.rules: {why}")),
+        }
+    }
+    (rules, wrong)
+}
+
 fn shell_settings(config: &Config, root: &Path) -> ShellSettings {
     let (said, usual) = (&config.shell, ShellSettings::default());
     let home = config.env().get("HOME").map(PathBuf::from);
@@ -123,6 +138,7 @@ fn shell_settings(config: &Config, root: &Path) -> ShellSettings {
             caches: folders(&said.caches),
             ports: said.ports.clone(),
         },
+        rules: command_rules(config).0,
         limits: CopyLimits {
             file: said.keep_file.unwrap_or(usual.limits.file),
             total: said.keep_total.unwrap_or(usual.limits.total),
@@ -153,6 +169,22 @@ pub enum ServiceReport {
 }
 
 impl Services {
+    /// Keeps a rule for commands in the person's own file.
+    ///
+    /// # Errors
+    /// Why it is not kept, in words.
+    pub fn keep_command_rule(&self, rule: &Rule) -> Result<(), String> {
+        let mut config = lock(&self.config);
+        let kept = RuleConfig {
+            prefix: rule.prefix.clone(),
+            decision: rule.decision.word().into(),
+            network: rule.network,
+            why: rule.why.clone(),
+        };
+        let rules: Vec<_> = config.shell.rules.iter().chain([&kept]).map(RuleConfig::json).collect();
+        config.set("shell.rules", &serde_json::Value::from(rules).to_string()).map_err(|error| error.to_string())
+    }
+
     /// Puts the parts together; reports arrive at the other end of `reports`.
     pub fn new(
         workspace: Arc<Workspace>,

@@ -10,7 +10,7 @@ use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::background::{maintenance, watch};
 use crate::agent::events::Events;
 use crate::agent::model;
-use crate::agent::services::{ServiceReport, Services, lock};
+use crate::agent::services::{ServiceReport, Services, command_rules, lock};
 use crate::agent::session::context::Settings;
 use crate::agent::supervisor::Supervisor;
 use crate::archive::{self, Archive};
@@ -78,6 +78,7 @@ pub fn spawn(parts: AgentParts) -> AgentHandle {
 async fn boot(parts: AgentParts, events: Events, reports: mpsc::UnboundedSender<ServiceReport>) -> Supervisor {
     let AgentParts { config, workspace, archive, provider, tools, record, mode } = parts;
     let (warnings, untrusted) = (config.warnings.clone(), config.untrusted.clone());
+    let (_, wrong_rules) = command_rules(&config);
     let settings = Settings::new(&config, mode);
     let options = match config.paths.folder() {
         Some(folder) => memory::Options::in_folder(folder),
@@ -98,7 +99,7 @@ async fn boot(parts: AgentParts, events: Events, reports: mpsc::UnboundedSender<
         }
         None => model::connect(&services),
     }
-    tell_configuration(&services, warnings, &untrusted);
+    tell_configuration(&services, warnings.into_iter().chain(wrong_rules).collect(), &untrusted);
     services.report(ServiceReport::Status);
     let services2 = Arc::clone(&services);
     tokio::spawn(async move { tell_opened(&services2, opened.await.unwrap_or_default()) });

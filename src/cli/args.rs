@@ -80,6 +80,12 @@ pub enum Cmd {
         /// `c7`, or `SESSION/c7` as `nebula commands` lists it.
         id: String,
     },
+    /// Tell what would become of a command of the model
+    Rules {
+        /// What to tell.
+        #[command(subcommand)]
+        what: RulesCmd,
+    },
     /// Talk line by line: for screen readers, logs, pipes and dumb terminals
     Chat(ChatArgs),
     /// Files and their archive.
@@ -167,6 +173,28 @@ pub struct RunArgs {
     pub command: Vec<String>,
 }
 
+/// What can be told of rules.
+#[derive(Debug, Subcommand)]
+pub enum RulesCmd {
+    /// Print class, parts, rules, grant and decision of a command; nothing is run
+    ///
+    /// Exit code 0: it runs; 3: it asks, or is refused.
+    Check {
+        /// Who decides, in place of the configuration
+        #[arg(long, value_name = "ask|edits|review|all|none", value_parser = ["ask", "edits", "review", "all", "none"])]
+        approve: Option<String>,
+        /// As if the model asked for the network
+        #[arg(long)]
+        network: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// The text
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "TEXT")]
+        text: Vec<String>,
+    },
+}
+
 /// Arguments of `task`.
 #[derive(Debug, Args)]
 pub struct TaskArgs {
@@ -174,7 +202,7 @@ pub struct TaskArgs {
     #[arg(required = true)]
     pub prompt: Vec<String>,
     /// Who decides: `ask` needs a terminal
-    #[arg(long, value_name = "ask|edits|all|none", value_parser = ["ask", "edits", "all", "none"])]
+    #[arg(long, value_name = "ask|edits|review|all|none", value_parser = ["ask", "edits", "review", "all", "none"])]
     pub approve: Option<String>,
     /// Fail if no file was changed, after asking the model once more
     #[arg(long)]

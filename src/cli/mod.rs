@@ -12,9 +12,9 @@ pub mod out;
 mod parse;
 mod print;
 mod rag;
-mod run;
 mod sessions;
 mod settings;
+mod shell;
 mod task;
 mod usage;
 
@@ -91,9 +91,10 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
         Cmd::Stats(args) => settings::stats(context, args.json),
         Cmd::Usage(args) => usage::run(&*context, &args),
         Cmd::Files(command) => run_files(context, &command),
-        Cmd::Run(args) => run::run(context, &args),
-        Cmd::Commands(args) => run::list(context, args.json),
-        Cmd::Output { id } => run::output(context, &id),
+        Cmd::Run(args) => shell::run(context, &args),
+        Cmd::Commands(args) => shell::list(context, args.json),
+        Cmd::Output { id } => shell::output(context, &id),
+        Cmd::Rules { what } => shell::check(context, &what),
         #[cfg(feature = "strand")]
         Cmd::Strand { .. } => Ok(0),
         Cmd::Demo | Cmd::Completions { .. } => Ok(0),

@@ -18,7 +18,7 @@ const FORMAT_WORDS: [&str; Format::ALL.len() + 1] = {
     words
 };
 /// The approval policies by name.
-pub const APPROVALS: &[&str] = &["ask", "edits", "all", "none"];
+pub const APPROVALS: &[&str] = &["ask", "edits", "review", "all", "none"];
 /// The wire formats in which providers can be spoken to.
 pub const WIRES: &[&str] = &["chat", "responses", "anthropic", "gemini", "ollama"];
 /// How much a model thinks before it answers, in ascending order.
@@ -107,8 +107,16 @@ const ACCESS: [Key; 4] = [
 const PROVIDER: &[Key] =
     &[guarded("model", Shape::Text), ACCESS[0], ACCESS[1], ACCESS[2], guarded("wire", Shape::Word(WIRES)), ACCESS[3]];
 
+/// The keys of a rule for commands.
+const RULE: &[Key] = &[
+    guarded("prefix", Shape::Texts),
+    guarded("decision", Shape::Word(&["allow", "ask", "refuse"])),
+    guarded("network", Shape::Flag),
+    guarded("why", Shape::Text),
+];
 /// The keys below `shell`.
 const SHELL: &[Key] = &[
+    guarded("rules", Shape::List(RULE)),
     guarded("derived", Shape::Texts),
     guarded("kept", Shape::Texts),
     guarded("write", Shape::Texts),

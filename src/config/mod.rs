@@ -31,7 +31,7 @@ pub use keys::{EFFORTS, FORMATS, PROVIDERS, WIRES};
 pub use layers::ValueSource;
 pub use paths::{Env, Paths, workspace_config};
 pub use price::Price;
-pub use shell::{ShellConfig, folder};
+pub use shell::{RuleConfig, ShellConfig, folder};
 pub use values::{Config, Flags, ModelConfig, ProviderConfig};
 
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ impl Config {
             overlay(&mut merged, &mut origins, read.keys, ValueSource::User);
         }
         let trusted: Vec<PathBuf> = texts(&merged, "trusted").into_iter().map(PathBuf::from).collect();
-        let (mut untrusted, mut redirects) = (Vec::new(), false);
+        let (mut untrusted, mut redirects, mut workspace_rules) = (Vec::new(), false, Vec::new());
         if let Some(root) = workspace {
             let path = workspace_config(root);
             if user_file.as_ref() != Some(&path) {
@@ -68,6 +68,9 @@ impl Config {
                 warnings.extend(read.complaints);
                 untrusted.extend(shell::take_own(&mut read.keys));
                 let whole = trusted.iter().any(|folder| same_folder(folder, root));
+                let left_out;
+                (workspace_rules, left_out) = shell::take_rules(&mut read.keys, whole);
+                untrusted.extend(left_out);
                 read.keys.retain(|name, _| {
                     let allowed = name != "trusted" && (whole || keys::key(name).is_some_and(|key| key.open));
                     if !allowed {
@@ -90,6 +93,7 @@ impl Config {
         }
         let mut config = Self::from_keys(merged);
         config.own_provider = own_provider;
+        config.shell.workspace_rules = workspace_rules;
         (config.warnings, config.untrusted, config.origins) = (warnings, untrusted, origins);
         config.no_color = env.get("NO_COLOR").is_some();
         config.text_models = text_models::read(&paths);

@@ -9,9 +9,51 @@ use super::layers::{bytes, text, texts};
 /// The key that only the person's own file may set.
 const OWN: &str = "sandbox";
 
+/// A rule for commands as a file says it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RuleConfig {
+    /// The words that a command begins with.
+    pub prefix: Vec<String>,
+    /// `allow`, `ask` or `refuse`.
+    pub decision: String,
+    /// The network is allowed, too.
+    pub network: bool,
+    /// Why.
+    pub why: Option<String>,
+}
+
+impl RuleConfig {
+    fn read(value: &Value) -> Option<Self> {
+        let keys = value.as_object()?;
+        let network = keys.get("network").and_then(Value::as_bool).unwrap_or(false);
+        Some(RuleConfig {
+            prefix: texts(keys, "prefix"),
+            decision: text(keys, "decision")?,
+            network,
+            why: text(keys, "why"),
+        })
+    }
+
+    /// Returns the rule as a file says it.
+    pub fn json(&self) -> Value {
+        let mut rule = serde_json::json!({"prefix": self.prefix, "decision": self.decision});
+        if self.network {
+            rule["network"] = true.into();
+        }
+        if let Some(why) = &self.why {
+            rule["why"] = why.clone().into();
+        }
+        rule
+    }
+}
+
 /// Settings of commands; what is not set is `None` or empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ShellConfig {
+    /// Rules of the person's own file.
+    pub rules: Vec<RuleConfig>,
+    /// Rules of the workspace's file; where it is not trusted, none of them allows anything.
+    pub workspace_rules: Vec<RuleConfig>,
     /// More folders that can be rebuilt, as globs.
     pub derived: Vec<String>,
     /// Folders that are archived though they look so.
@@ -48,6 +90,8 @@ impl ShellConfig {
         let number = |name: &str| keys.get(name).and_then(Value::as_u64);
         let ports = keys.get("ports").and_then(Value::as_array).into_iter().flatten();
         ShellConfig {
+            rules: rules_of(keys.get("rules")),
+            workspace_rules: Vec::new(),
             derived: texts(keys, "derived"),
             kept: texts(keys, "kept"),
             write: texts(keys, "write"),
@@ -70,6 +114,23 @@ impl ShellConfig {
 pub(super) fn take_own(keys: &mut Map<String, Value>) -> Option<String> {
     let shell = keys.get_mut("shell").and_then(Value::as_object_mut)?;
     shell.remove(OWN).map(|_| format!("shell.{OWN}"))
+}
+
+fn rules_of(value: Option<&Value>) -> Vec<RuleConfig> {
+    value.and_then(Value::as_array).into_iter().flatten().filter_map(RuleConfig::read).collect()
+}
+
+/// Takes the rules out of a workspace's file: they stand beside the person's own, never in their place. `trusted`: they may
+/// allow something. Returns those that count, and the key where some do not.
+pub(super) fn take_rules(keys: &mut Map<String, Value>, trusted: bool) -> (Vec<RuleConfig>, Option<String>) {
+    let Some(shell) = keys.get_mut("shell").and_then(Value::as_object_mut) else { return (Vec::new(), None) };
+    let rules = rules_of(shell.remove("rules").as_ref());
+    if shell.is_empty() {
+        keys.remove("shell");
+    }
+    let (counted, left): (Vec<_>, Vec<_>) =
+        rules.into_iter().partition(|rule| trusted || rule.decision == "ask" || rule.decision == "refuse");
+    (counted, (!left.is_empty()).then(|| "shell.rules (allow)".to_string()))
 }
 
 /// Returns a folder as the configuration names it: absolute, below the home folder (`~/`), or below the workspace's root.
@@ -97,6 +158,12 @@ mod tests {
         assert_eq!(take_own(&mut keys), Some("shell.sandbox".into()));
         assert_eq!(take_own(&mut keys), None);
         assert_eq!(ShellConfig::read(keys.get("shell")).sandbox, None);
+        let rules = serde_json::json!({"rules": [{"prefix": ["a"], "decision": "allow"}, {"prefix": ["b"], "decision": "refuse"}]});
+        for (trusted, count, left) in [(false, 1, Some("shell.rules (allow)".to_string())), (true, 2, None)] {
+            let mut keys = Map::from_iter([("shell".to_string(), rules.clone())]);
+            let (counted, found) = take_rules(&mut keys, trusted);
+            assert_eq!((counted.len(), found, keys.is_empty()), (count, left, true));
+        }
         let root = Path::new("/w");
         assert_eq!(folder("~/x", Some(Path::new("/h")), root), Path::new("/h/x"));
         assert_eq!(folder("x", None, root), Path::new("/w/x"));

@@ -157,6 +157,26 @@ impl Repository {
         Ok(said.lines().map(str::to_string).collect())
     }
 
+    /// Returns the files at and below these paths that git does not have, and whether each is ignored.
+    ///
+    /// # Errors
+    /// When git does not answer in time.
+    pub fn not_tracked(&self, paths: &[PathBuf], limit: Duration) -> Result<Vec<(String, bool)>, Error> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let ask = |options: &[&str]| {
+            let mut arguments = vec!["--literal-pathspecs", "ls-files", "-z", "--full-name", "--others"];
+            arguments.extend(options.iter().copied().chain(["--"]).chain(paths.iter().map(String::as_str)));
+            self.read(&arguments, limit)
+        };
+        let (all, ignored) = (ask(&[])?, ask(&["--ignored", "--exclude-standard"])?);
+        let ignored: std::collections::BTreeSet<&str> = ignored.split('\0').collect();
+        let files = all.split('\0').filter(|path| !path.is_empty());
+        Ok(files.map(|path| (path.to_string(), ignored.contains(path))).collect())
+    }
+
     /// Returns those of these objects that the repository does not have.
     ///
     /// # Errors

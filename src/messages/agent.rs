@@ -128,7 +128,6 @@ messages! {
     read_outside(path): "Read {path} outside the workspace?", "ワークスペース外の{path}を読み取りますか？";
     no: "no", "いいえ";
     run_it: "run", "実行する";
-    run_this(why, text, keeper, bounds, limit): "Run this command?{why}\n\n{text}\n\n{keeper}\n{bounds} · {limit}", "このコマンドを実行しますか？{why}\n\n{text}\n\n{keeper}\n{bounds} · {limit}";
     no_sandbox: "no sandbox: it may write and reach whatever you may", "サンドボックスなし: あなたの権限で書き込みと通信ができます";
     grant_workspace: "writes: this workspace and temporary folders · network: none", "書き込み: このワークスペースと一時フォルダ · ネットワーク: なし";
     grant_online: "writes: this workspace, temporary folders and caches · network: all", "書き込み: このワークスペース、一時フォルダ、キャッシュ · ネットワーク: すべて";
@@ -139,9 +138,9 @@ messages! {
     yes_once: "yes, this once", "はい、今回のみ";
     default_continues: "default; the model is told and continues without it", "既定。モデルに伝え、これなしで続行します";
     default_goes_on: "default; the model is told and goes on without it", "既定。モデルに伝え、これなしで続行します";
-    guard: "keeper: guard, each file is kept before it is changed; undo brings it back", "保護: guard。各ファイルを変更前に保存し、元に戻せます";
-    scan: "keeper: scan, undo restores what it changes in this workspace", "保護: scan。このワークスペースの変更を元に戻せます";
-    no_keeper: "keeper: none, what it overwrites cannot be undone", "保護: なし。上書きした内容は元に戻せません";
+    guard: "guard: each file is kept before it is changed; undo brings it back", "guard: 各ファイルを変更前に保存し、元に戻せます";
+    scan: "scan: undo restores what it changes in this workspace", "scan: このワークスペースの変更を元に戻せます";
+    no_keeper: "none: what it overwrites cannot be undone", "なし: 上書きした内容は元に戻せません";
 
     steps_done(steps): "{steps} in this turn; nebula stopped to ask", "このターンで{steps}実行しました。確認のため停止しました";
     arrived_kept: "What arrived is kept.", "届いた分は残っています。";

@@ -128,6 +128,7 @@ macro_rules! messages {
 pub(crate) mod actions;
 pub(crate) mod agent;
 pub(crate) mod app;
+pub(crate) mod card;
 pub(crate) mod commands;
 pub(crate) mod count;
 pub(crate) mod hints;
@@ -157,6 +158,7 @@ mod tests {
         ("verbs", verbs::ROWS),
         ("app", app::ROWS),
         ("archive", archive::ROWS),
+        ("card", card::ROWS),
         ("chat", chat::ROWS),
         ("commands", commands::ROWS),
         ("count", count::ROWS),

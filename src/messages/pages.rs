@@ -8,6 +8,7 @@ messages! {
     the_calls: "the calls", "呼び出し";
     the_diff: "the diff", "差分";
     the_archive: "the archive", "アーカイブ";
+    the_command: "the command", "コマンド";
     the_question: "the question", "質問";
     the_sessions: "the sessions", "セッション";
     the_start: "the start", "開始画面";

@@ -10,11 +10,13 @@ messages! {
     plan: "plan, reads only", "計画、読み取りのみ";
     agent: "agent", "エージェント";
     edits_approved: "agent, edits approved", "エージェント、編集を承認";
+    review_approved: "agent, review", "エージェント、事後確認";
     all_approved: "agent, edits and commands approved", "エージェント、編集とコマンドを承認";
     nothing_approved: "agent, nothing approved", "エージェント、すべて拒否";
     a_recording: "a recording", "録画";
     recording_of(model): "{model}, a recording", "{model}、録画";
     no_model: "no model", "モデルなし";
+    deciding: "deciding", "判断中";
     reviewing: "reviewing", "レビュー中";
     not_saved: "not saved", "未保存";
     context(used, window): "{used} of {window}", "{used} / {window}";

@@ -1,5 +1,6 @@
 //! The requests of a front end to the agent, and the values inside.
 
+use super::command_card::CommandDecision;
 use super::{QueryId, QuestionId, SessionId};
 use crate::proposal::{Decision, ForeignChoice, ProposalId, State};
 
@@ -32,6 +33,8 @@ pub enum Command {
     Decide(ProposalId, Decision),
     /// The answer to a question of the model.
     Reply(QuestionId, String),
+    /// The decision about a command that waits.
+    DecideCommand(QuestionId, CommandDecision),
     /// Undo, redo and restores from the archive pane: answered by [`super::EventBody::Proposed`], or a notice.
     Restore(RestoreRequest),
     /// A question of the person about a hunk of a proposal, which waits on; answered by
@@ -284,18 +287,21 @@ pub enum Approval {
     Ask,
     /// Edits are accepted, but inexact ones.
     Edits,
-    /// Edits, and the commands of a later step.
+    /// Edits are accepted and what can be undone runs; it waits to be looked at afterwards.
+    Review,
+    /// Edits are accepted and commands run, but those that nobody can take back.
     All,
     /// Accept nothing.
     None,
 }
 
 impl Approval {
-    /// Returns `ask`, `edits`, `all` or `none`.
+    /// Returns `ask`, `edits`, `review`, `all` or `none`.
     pub fn word(self) -> &'static str {
         match self {
             Approval::Ask => "ask",
             Approval::Edits => "edits",
+            Approval::Review => "review",
             Approval::All => "all",
             Approval::None => "none",
         }
@@ -303,7 +309,8 @@ impl Approval {
 
     /// Reads the word.
     pub fn parse(word: &str) -> Option<Self> {
-        [Approval::Ask, Approval::Edits, Approval::All, Approval::None].into_iter().find(|a| a.word() == word)
+        let all = [Approval::Ask, Approval::Edits, Approval::Review, Approval::All, Approval::None];
+        all.into_iter().find(|approval| approval.word() == word)
     }
 }
 

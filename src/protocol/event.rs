@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::cause::Cause;
+use super::command_card::CommandCard;
 use super::item::{Changeset, Item, Notice, RuleChip};
 use super::listing::Listing;
 use super::{Approval, Comment, ItemId, Mode, Prompt, QueryId, QuestionId, SessionId, TurnId};
@@ -220,6 +221,8 @@ pub struct Question {
     pub choices: Vec<(String, String)>,
     /// A permission: the first choice permits, the last, which is the default, does not.
     pub permission: bool,
+    /// The command that waits, where it is about one.
+    pub card: Option<Arc<CommandCard>>,
 }
 
 /// A pause before the next try.

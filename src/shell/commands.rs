@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::class::Around;
 use super::env::find_shell;
 use super::host::{Keeper, Shell};
 use super::message::{Exit, ShellState, Start};
@@ -148,6 +149,21 @@ impl Commands {
     /// Returns what all sessions share.
     pub fn shell(&self) -> &Shell {
         &self.shell
+    }
+
+    /// Returns where a command would run, and the variable that its programs are found by.
+    pub fn around(&self, folder: Option<&str>) -> (Around, String) {
+        let request = CommandRequest { folder: folder.map(str::to_string), ..CommandRequest::default() };
+        let root = self.shell.workspace.root().to_path_buf();
+        let folder = self.folder_of(&request).unwrap_or_else(|_| root.clone());
+        let left = self.state().left.get("PATH").cloned();
+        let path = left.or_else(|| self.shell.environment.all().get("PATH").cloned());
+        (Around { root, folder }, path.unwrap_or_default())
+    }
+
+    /// Returns the name of the command that is started next.
+    pub fn next_id(&self) -> String {
+        format!("c{}", self.state().next + 1)
     }
 
     /// Starts a command.

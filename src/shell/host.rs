@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use super::class::rules::Rule;
 use super::env::Environment;
 use super::message::GuardStart;
 use super::places::{CopyLimits, PathClasses, PlaceSettings};
@@ -45,6 +46,8 @@ pub struct ShellSettings {
     pub places: PlaceSettings,
     /// The configuration of the sandbox.
     pub sandbox: SandboxSettings,
+    /// Rules by the words that a command begins with.
+    pub rules: Vec<Rule>,
     /// How much is copied of what is changed in place.
     pub limits: CopyLimits,
     /// The keeper, where it is not the best one that works.
@@ -62,6 +65,7 @@ impl Default for ShellSettings {
         ShellSettings {
             places: PlaceSettings::default(),
             sandbox: SandboxSettings::default(),
+            rules: Vec::new(),
             limits: CopyLimits::default(),
             keeper: None,
             program: None,

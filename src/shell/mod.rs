@@ -5,6 +5,7 @@
 //! A keeper stages the states before into `.shaft/commands`; sealing makes a changeset of them, which is undone like
 //! any other.
 
+pub mod class;
 mod commands;
 mod env;
 #[cfg(target_os = "linux")]

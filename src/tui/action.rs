@@ -31,6 +31,8 @@ pub enum Context {
     Viewer,
     /// A question of the model.
     Question,
+    /// The card of a command that waits.
+    Card,
     /// The sessions of the project.
     Sessions,
     /// What stands in the prompt's place while no model is connected.
@@ -39,7 +41,7 @@ pub enum Context {
 
 impl Context {
     /// Every context with its name in `keys.toml`.
-    pub const ALL: [(Context, &'static str); 14] = [
+    pub const ALL: [(Context, &'static str); 15] = [
         (Context::Global, "global"),
         (Context::Pane, "pane"),
         (Context::Chat, "chat"),
@@ -52,6 +54,7 @@ impl Context {
         (Context::List, "list"),
         (Context::Viewer, "viewer"),
         (Context::Question, "question"),
+        (Context::Card, "card"),
         (Context::Sessions, "sessions"),
         (Context::NoModel, "no-model"),
     ];
@@ -192,6 +195,8 @@ actions! {
     PreviewUp "preview-up" preview_up
     PreviewDown "preview-down" preview_down
     Answer "answer" answer
+    WithNetwork "with-network" with_network
+    AlwaysRun "always-run" always_run
     New "new" new
     Rename "rename" rename
     Fork "fork" fork
@@ -314,6 +319,18 @@ pub const GROUPS: &[Group] = &[
     g(C::Question, hints::answer, &[A::Answer], hints::answer, none),
     g(C::Question, hints::answer, &[A::FocusInput], hints::write, hints::answer_in_your_own_words),
     g(C::Question, hints::answer, &[A::Later], hints::later, hints::answer_later),
+    g(C::Card, hints::decide, &[A::Accept], hints::run, hints::run_command),
+    g(C::Card, hints::decide, &[A::Reject], hints::refuse, hints::refuse_command),
+    g(C::Card, hints::decide, &[A::Answer], none, hints::refuse_or_make_rule),
+    g(C::Card, hints::decide, &[A::EditResult], hints::edit, hints::edit_command),
+    g(C::Card, hints::decide, &[A::WithNetwork], hints::with_network, none),
+    g(C::Card, hints::decide, &[A::AlwaysRun], hints::always, none),
+    g(C::Card, hints::decide, &[A::AcceptSession], hints::in_review, hints::review_from_now_on),
+    g(C::Card, hints::decide, &[A::Left, A::Right], none, hints::rule_shorter_longer),
+    g(C::Card, hints::decide, &[A::Toggle], none, hints::rule_kept_or_session),
+    g(C::Card, hints::decide, &[A::Later], hints::later, hints::decide_later_command),
+    g(C::Card, hints::moving, &[A::Up, A::Down], none, hints::line_up_down),
+    g(C::Card, hints::moving, &[A::PageUp, A::PageDown], none, hints::page_up_down),
     g(C::Sessions, hints::session, &[A::Open], hints::resume, hints::resume),
     g(C::Sessions, hints::session, &[A::New], hints::new, none),
     g(C::Sessions, hints::session, &[A::Rename], hints::rename, none),

@@ -13,6 +13,7 @@
 
 pub mod action;
 pub mod app;
+mod card;
 pub mod colour;
 pub mod glyphs;
 pub mod input;

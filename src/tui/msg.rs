@@ -122,6 +122,8 @@ pub enum Exit {
 pub enum LineFor {
     /// Why hunks were rejected; told to the model.
     Reason,
+    /// Another text for a command.
+    Text,
     /// A question about the hunk in focus.
     Comment,
     /// A comment that is sent with the decision.

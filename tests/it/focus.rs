@@ -26,7 +26,13 @@ fn arrive(stage: &mut Stage, arrival: Arrival, n: u64) {
             let named = |name: &str| (name.to_string(), String::new());
             let choices = if choices { vec![named("yes, delete it"), named("no")] } else { Vec::new() };
             let text = "Delete the folder?".into();
-            stage.tell(EventBody::Asked(Question { id: QuestionId(100 + n), text, choices, permission: false }));
+            stage.tell(EventBody::Asked(Question {
+                id: QuestionId(100 + n),
+                text,
+                choices,
+                permission: false,
+                card: None,
+            }));
         }
     }
 }

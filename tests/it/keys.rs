@@ -153,6 +153,16 @@ fn scenes(context: Context) -> Vec<Scene> {
             }),
         ],
         Context::Question => vec![("choices", || main_screen(asking, "<down>"))],
+        Context::Card => vec![
+            ("the card", || main_screen(card, "<f6>")),
+            ("a rule", || main_screen(card, "<f6>t")),
+            ("low, in the middle", || {
+                let mut s = main_screen(card, "<f6>");
+                s.resize(80, 24);
+                s.keys("<down><down>");
+                s
+            }),
+        ],
         Context::Sessions => vec![("the list", || {
             stage(Start::New, |s| {
                 s.tell(opened(status()));
@@ -329,6 +339,6 @@ fn rests(context: Context, action: Action) -> bool {
             | (Context::Tools, Action::FocusTools)
             | (Context::Archive, Action::FocusArchive)
             | (Context::Diff, Action::FocusDiff)
-            | (Context::Question, Action::FocusQuestion)
+            | (Context::Question | Context::Card, Action::FocusQuestion)
     )
 }

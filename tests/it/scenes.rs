@@ -405,6 +405,51 @@ pub fn proposing(stage: &mut Stage) {
     stage.keys("ny");
 }
 
+/// Frame 25: the card of a command.
+pub fn card(stage: &mut Stage) {
+    reading(stage);
+    archive(stage);
+    stage.item(Item::Call(call("runCommand", "rm -rf src/generated", CallState::Asking)));
+    let part = |class, text: &str, note: &str| CardPart { class, text: text.into(), note: note.into() };
+    let card = CommandCard {
+        text: "rm -rf src/generated \\\n  && cargo run --bin generate -- --from migrations --out src/generated \\\n  && git status --short src/generated | head -n 40".into(),
+        id: "c7".into(),
+        why: Some("The query types in src/generated were made from the old schema; they are made again, so that cargo check sees what is really used.".into()),
+        class: "harm",
+        class_why: "the worst part decides".into(),
+        parts: vec![
+            part("harm", "rm -rf src/generated", "214 files, 1.9 MiB"),
+            part("work", "cargo run --bin generate -- --from migrations --out src/generated", "runs a program"),
+            part("read", "git status --short src/generated", "only reads"),
+            part("read", "head -n 40", "only reads"),
+        ],
+        not_in_git: vec![
+            ("src/generated/vat_jp.rs".into(), "2.1 KiB".into(), "untracked".into()),
+            ("src/generated/.cache.json".into(), "96 KiB".into(), "ignored".into()),
+        ],
+        grant: "writes: this workspace and temporary folders · network: none · limit 120 s".into(),
+        keeper: "guard: each file is kept before it is changed; undo brings it back".into(),
+        not_kept: "folders that can be built again, as target and node_modules, are not archived".into(),
+        rule: "no rule meets this text".into(),
+        prefix: (["rm", "-rf", "src/generated"].map(String::from).to_vec(), 1),
+        may_network: true,
+        may_review: true,
+    };
+    stage.tell(EventBody::Asked(Question {
+        id: QuestionId(1),
+        text: "Run this command?".into(),
+        choices: vec![("run".into(), String::new()), ("no".into(), String::new())],
+        permission: true,
+        card: Some(card.into()),
+    }));
+}
+
+/// The same, with the keys.
+pub fn card_open(stage: &mut Stage) {
+    card(stage);
+    stage.keys("<f6>");
+}
+
 /// Frame 15: a question, and two queued messages.
 pub fn asking(stage: &mut Stage) {
     reading(stage);
@@ -422,6 +467,7 @@ pub fn asking(stage: &mut Stage) {
         .map(|(a, b)| (a.to_string(), b.to_string()))
         .into(),
         permission: false,
+        card: None,
     }));
     stage.wait(2 * SECOND);
     stage.wait(SECOND);

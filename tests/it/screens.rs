@@ -20,10 +20,11 @@ fn golden(name: &str, stage: &Stage) {
 
 type Scene = fn(&mut Stage);
 
-const SCENES: [(&str, Scene); 6] = [
+const SCENES: [(&str, Scene); 7] = [
     ("main", working),
     ("proposal", proposing),
     ("question", asking),
+    ("command-card", card_open),
     ("mention", mentioning),
     ("without-model", without_model),
     ("errors", failing),
@@ -181,7 +182,13 @@ fn a_question_is_answered_by_just_writing() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
     let asked = |n, choices| {
-        EventBody::Asked(Question { id: QuestionId(n), text: "Which name?".into(), choices, permission: false })
+        EventBody::Asked(Question {
+            id: QuestionId(n),
+            text: "Which name?".into(),
+            choices,
+            permission: false,
+            card: None,
+        })
     };
     let answers = |stage: &Stage| {
         let sent = stage.sent().into_iter().filter_map(|c| match c {

@@ -14,6 +14,7 @@ use crate::protocol::{
     Approval, EventBody, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, SessionId, Status,
 };
 use crate::provider::{Provider, SkipBackoff};
+use crate::shell::class::rules::Rule;
 use crate::shell::{CommandReport, Commands, SealResult};
 use crate::text::number;
 use crate::tools::{Tool, ToolKind};
@@ -36,6 +37,7 @@ pub struct SessionContext {
     pub rules: Mutex<RulesView>,
     /// Events outside of the conversation that the model is informed of with the next message.
     pub notes: Mutex<Vec<String>>,
+    command_rules: Mutex<Vec<Rule>>,
     settings: Mutex<Settings>,
     /// The provider it asks, once it asked or chose one.
     own_provider: Mutex<Option<Arc<dyn Provider>>>,
@@ -118,6 +120,7 @@ impl Settings {
 pub fn consent(config: &Config, approval: Approval) -> Consent {
     match (config.origin("approval"), approval) {
         (ValueSource::Flag, Approval::All) => Consent::Flag("--approve all"),
+        (ValueSource::Flag, Approval::Review) => Consent::Flag("--approve review"),
         (ValueSource::Flag, _) => Consent::Flag("--approve edits"),
         (_, approval) => Consent::Policy(approval.word()),
     }
@@ -150,6 +153,7 @@ impl SessionContext {
             skip_backoff: SkipBackoff::default(),
             rules: Mutex::new(RulesView::default()),
             notes: Mutex::new(Vec::new()),
+            command_rules: Mutex::new(services.shell.settings.rules.clone()),
             settings: Mutex::new(settings),
             own_provider: Mutex::new(None),
             status_data: Mutex::new(StatusData::default()),
@@ -170,6 +174,16 @@ impl SessionContext {
             format!("{} ended: {}\n{}", job.id, report.summary, job.running.output().last(LAST).join("\n"))
         });
         std::mem::take(&mut *lock(&self.notes)).into_iter().chain(ended).collect()
+    }
+
+    /// Returns the rules for commands, those of this session with them.
+    pub fn command_rules(&self) -> Vec<Rule> {
+        lock(&self.command_rules).clone()
+    }
+
+    /// Goes by one more rule for commands from now on.
+    pub fn add_command_rule(&self, rule: Rule) {
+        lock(&self.command_rules).push(rule);
     }
 
     /// Returns the settings now.

@@ -247,7 +247,7 @@ async fn offer(
         Some(grace) => format!("{} {}", say::send_summary(), say::counts_in(&grace.as_secs())),
         None => say::send_summary().to_string(),
     };
-    let question = Question { id, text: asks, choices, permission: false };
+    let question = Question { id, text: asks, choices, permission: false, card: None };
     context.events.send(EventBody::Asked(question)).await;
     let said = stop.run_until_cancelled(said_within(reply, grace)).await.flatten();
     context.approvals.withdraw_question(id);

@@ -305,7 +305,7 @@ impl ToolRun<'_> {
         let (id, question_text) = (self.context.events.question(), text.clone());
         let reply = self.context.approvals.await_reply(id);
         item.set(&self.context.events, CallState::Asking).await;
-        self.context.events.send(EventBody::Asked(Question { id, text, choices, permission })).await;
+        self.context.events.send(EventBody::Asked(Question { id, text, choices, permission, card: None })).await;
         let reply = self.stop.run_until_cancelled(reply).await.and_then(Result::ok);
         self.context.approvals.withdraw_question(id);
         self.context.events.send(EventBody::Answered(id)).await;

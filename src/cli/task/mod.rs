@@ -23,8 +23,8 @@ use crate::agent::{self, AgentHandle};
 use crate::context::small_model;
 use crate::proposal::{Choice, Decision, Proposal, ProposalId};
 use crate::protocol::{
-    CallState, Cause, Command, EventBody, Item, ItemId, Level, Mode, NOBODY, Notice, Outcome, Prompt, Question,
-    SessionChoice, SessionInfo, TurnEnd,
+    CallState, Cause, Command, EventBody, Item, ItemId, Level, Mode, Notice, Outcome, Prompt, Question, SessionChoice,
+    SessionInfo, TurnEnd,
 };
 
 /// The arguments of a task.
@@ -390,7 +390,8 @@ impl Printer {
             self.fresh_line()?;
             return Ok(StepDone { question: Some(ApprovalRequest::Question(question)), ..StepDone::default() });
         }
-        Ok(StepDone { command: Some(Command::Reply(question.id, NOBODY.into())), ..StepDone::default() })
+        self.refused |= question.card.is_some();
+        Ok(StepDone { command: Some(ask::unanswered(&question)), ..StepDone::default() })
     }
 
     fn notice(&mut self, Notice { level, title, detail, cause, .. }: &Notice) -> io::Result<()> {

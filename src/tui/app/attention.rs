@@ -1,7 +1,7 @@
 //! What waits for the person, and when it may take the keys by itself: never while the input holds text, nor within two
 //! seconds of the last typed character. Until then a banner above the input tells of it.
 
-use super::{App, At, Attention, Effect, LineFor, Screen};
+use super::{App, At, Attention, Effect, LineFor, Owner, Screen};
 use crate::messages::app as say;
 use crate::tui::pane::id::PaneId;
 
@@ -79,6 +79,10 @@ impl App {
 
     fn attention_changed(&mut self, before: Option<Attention>, waits: Option<Attention>) -> Vec<Effect> {
         let proposal = waits.and_then(Attention::proposal);
+        // The command does not wait any more.
+        if self.line.as_ref().is_some_and(|line| line.owner == Owner::Card) {
+            self.line = None;
+        }
         if before.and_then(Attention::proposal).is_some() && proposal.is_none() {
             // Nobody waits for the reason any more.
             if self.line.as_ref().is_some_and(|l| l.purpose == LineFor::Reason) {

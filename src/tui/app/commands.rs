@@ -79,6 +79,7 @@ impl App {
             Context::Diff => pages::the_diff(),
             Context::Archive => pages::the_archive(),
             Context::Question => pages::the_question(),
+            Context::Card => pages::the_command(),
             Context::Sessions => pages::the_sessions(),
             Context::NoModel => pages::the_start(),
             Context::Line | Context::List | Context::Viewer => pages::the_list(),
@@ -343,12 +344,13 @@ impl App {
         effects
     }
 
-    /// Shift-Tab: from asking to approving edits, to planning, and back to asking.
+    /// Shift-Tab: from asking to approving edits, to running what can be undone, to planning, and back to asking.
     pub(super) fn toggle_mode(&mut self) -> Vec<Effect> {
         let status = &self.session.status;
         let (mode, approval, words) = match (status.mode, status.approval) {
             (Mode::Agent, Approval::Ask) => (Mode::Agent, Approval::Edits, say::edits_approved()),
-            (Mode::Agent, Approval::Edits) => (Mode::Plan, Approval::Ask, say::plan_mode()),
+            (Mode::Agent, Approval::Edits) => (Mode::Agent, Approval::Review, say::review_approved()),
+            (Mode::Agent, Approval::Review) => (Mode::Plan, Approval::Ask, say::plan_mode()),
             _ => (Mode::Agent, Approval::Ask, say::asks_before_edits()),
         };
         self.say = Some(words.into());

@@ -236,6 +236,8 @@ impl App {
                 self.ask_all(owner, asked)
             }
             Owner::Changed => self.changed(listing),
+            // It asks for lines alone.
+            Owner::Card => Vec::new(),
             Owner::Bare => {
                 self.offered(&query, listing);
                 Vec::new()

@@ -45,6 +45,7 @@ impl App {
             Focus::Line => Context::Line,
             Focus::Input if self.composer.completion.is_some() => Context::Completion,
             Focus::Input => Context::Input,
+            Focus::Question if self.card().is_some() => Context::Card,
             Focus::Question => Context::Question,
             Focus::Pane(id) => id.context(),
             Focus::Sessions => Context::Sessions,
@@ -99,6 +100,9 @@ impl App {
             },
             (Focus::Popup | Focus::Line, Context::Global) => false,
             (Focus::Sessions | Focus::NoModel, Context::Global) => action == Action::Help,
+            (Focus::Question, Context::Card) => {
+                action == Action::Help || self.card().is_some_and(|(card, state)| state.offers(card, action))
+            }
             (Focus::Question, Context::Global) => action == Action::Help,
             (Focus::Pane(PaneId::Diff), Context::Global) if self.panes.diff.waiting().is_some() => {
                 action == Action::Help

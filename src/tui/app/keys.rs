@@ -101,6 +101,8 @@ impl App {
                 }
                 self.line_typed()
             }
+            // Letters decide about a command.
+            Focus::Question if self.card().is_some() => Vec::new(),
             Focus::Question if self.questions.first_mut().is_some_and(|q| q.select(c)) => Vec::new(),
             // Whoever begins to write answers in their own words.
             Focus::Question => {

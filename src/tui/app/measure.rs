@@ -40,6 +40,7 @@ impl App {
             start: matches!(self.screen, Screen::Start(_)),
         };
         self.rects = layout::rects(self.size.0, self.size.1, &wants);
+        self.measure_card();
         let (now, zone) = (self.now, self.zone);
         let look = Look {
             theme: &self.appearance.theme,

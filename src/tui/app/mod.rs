@@ -2,6 +2,7 @@
 //! queue own theirs.
 
 mod attention;
+mod card;
 mod commands;
 mod effects;
 mod events;

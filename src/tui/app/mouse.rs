@@ -97,7 +97,7 @@ impl App {
             self.layout.at = At::Input;
             return Vec::new();
         }
-        if self.rects.question.contains(at) {
+        if self.rects.question.contains(at) && self.card().is_none() {
             return self.press_question(row);
         }
         if self.rects.tabs && row == self.rects.body.y {

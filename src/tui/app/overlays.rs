@@ -19,6 +19,12 @@ impl App {
                 let text = line.editor.expanded();
                 self.hand_line(line.owner, line.purpose, LineInput::Taken(&text))
             }
+            Action::NewLine if self.line.as_ref().is_some_and(|line| line.purpose == LineFor::Text) => {
+                if let Some(line) = &mut self.line {
+                    line.editor.act(action);
+                }
+                Vec::new()
+            }
             Action::NewLine if self.line.as_ref().is_some_and(|line| line.purpose != LineFor::Comment) => Vec::new(),
             Action::NewLine => {
                 let Some(line) = self.line.take() else { return Vec::new() };
@@ -47,6 +53,7 @@ impl App {
     fn hand_line(&mut self, owner: Owner, purpose: LineFor, typed: LineInput<'_>) -> Vec<Effect> {
         let effects = match owner {
             Owner::Pane(id) => self.panes.line(id, purpose, typed, self.now),
+            Owner::Card => return self.card_line(&purpose, typed),
             Owner::Sessions => match &mut self.screen {
                 Screen::Sessions(sessions) | Screen::Start(sessions) => sessions.line(&purpose, typed),
                 _ => Vec::new(),
@@ -57,6 +64,9 @@ impl App {
     }
 
     pub(super) fn act_question(&mut self, action: Action) -> Vec<Effect> {
+        if self.card().is_some() && action != Action::Help {
+            return self.act_card(action).unwrap_or_default();
+        }
         let Some(asking) = self.questions.first_mut() else { return Vec::new() };
         match action {
             Action::Up | Action::Down | Action::Answer | Action::FocusInput | Action::Later => {

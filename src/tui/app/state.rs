@@ -50,6 +50,8 @@ pub(in crate::tui) enum Owner {
     List,
     Page,
     History,
+    /// The card of a command.
+    Card,
     /// The bare file name at the caret.
     Bare,
     /// What the session has changed.

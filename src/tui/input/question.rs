@@ -3,6 +3,7 @@
 use crate::messages::app as say;
 use crate::protocol::{Command, Question};
 use crate::tui::action::Action;
+use crate::tui::card::CardState;
 
 /// The open question, and which choice is selected.
 #[derive(Debug, Clone)]
@@ -11,6 +12,8 @@ pub struct Asking {
     pub question: Question,
     /// The selected choice; one more than there are: something else. `None`: nothing yet.
     pub selected: Option<usize>,
+    /// Where it is about a command: what was chosen on its card.
+    pub card: CardState,
 }
 
 /// What became of a key.
@@ -32,7 +35,7 @@ impl Asking {
     pub fn new(question: Question, writing: bool) -> Asking {
         let first = (!writing && !question.choices.is_empty()).then_some(0);
         let selected = if question.permission { Some(question.choices.len().saturating_sub(1)) } else { first };
-        Asking { question, selected }
+        Asking { question, selected, card: CardState::default() }
     }
 
     /// The key that selects choice `index`: `y` and `n` for a permission, else its number.
@@ -94,7 +97,7 @@ mod tests {
 
     fn question(permission: bool) -> Question {
         let choices = vec![("a".into(), String::new()), ("b".into(), "why".into())];
-        Question { id: QuestionId(3), text: "Which?".into(), choices, permission }
+        Question { id: QuestionId(3), text: "Which?".into(), choices, permission, card: None }
     }
 
     #[test]

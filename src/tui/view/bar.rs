@@ -15,7 +15,7 @@ use super::super::pane::id::PaneId;
 use super::super::pane::line::{line, note_room};
 use super::super::text::{cut, paint, wrap};
 use super::super::theme::Role;
-use crate::messages::{count, times, view as say};
+use crate::messages::{card as card_say, count, times, view as say};
 use crate::protocol::TurnEnd;
 use crate::text::number::thousands;
 
@@ -117,6 +117,7 @@ fn empty_words(app: &App) -> String {
     match app.focus_below() {
         Focus::Sessions if matches!(app.screen, Screen::Start(_)) => say::type_to_write().into(),
         Focus::Sessions => to(Action::Search, say::to_search()),
+        Focus::Question if app.card().is_some() => to(Action::Later, say::to_write()),
         Focus::Question => say::answer_or_choose().into(),
         Focus::Pane(_) if app.goes_to_input() => to(Action::NextPane, say::to_write()),
         Focus::Pane(_) => to(Action::FocusInput, say::to_write()),
@@ -276,7 +277,9 @@ fn banner(app: &App, what: Attention) -> Doing {
             Doing::marked(app.appearance.glyphs.asking, Role::Attention, shows(words, Action::FocusDiff, say::review()))
         }
         Attention::Question(_) => {
+            let card = app.questions.first().and_then(|asking| asking.question.card.as_ref());
             let words = match app.questions.len() {
+                _ if card.is_some() => card_say::waits(&card.map_or("", |card| card.class)),
                 0 | 1 => say::question().to_string(),
                 n => count::questions(n),
             };

@@ -66,7 +66,7 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
     let context = app.context_below();
     let mut hints: Vec<Hint> = Vec::new();
     if app.focus_below() == Focus::Question
-        && let Some(asking) = app.question().filter(|q| !q.choices().is_empty())
+        && let Some(asking) = app.question().filter(|q| !q.choices().is_empty() && q.question.card.is_none())
     {
         let key = if asking.question.permission { "y n".into() } else { format!("1-{}", asking.choices().len()) };
         hints.push(Hint { key, word: say::select().into(), rank: 1 });

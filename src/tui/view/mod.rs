@@ -14,6 +14,7 @@ use ratatui::text::{Line, Span};
 
 use super::action::{Action, Context};
 use super::app::{App, Focus, Screen};
+use super::card;
 use super::layout::{self, MEDIUM, NARROW};
 use super::pane::id::PaneId;
 use super::pane::line::{line, pane_line};
@@ -207,6 +208,9 @@ fn main(app: &App, buf: &mut Buffer) {
     if let Some(area) = rects.rule {
         rule(app, area, buf);
     }
+    if let Some((card, state)) = app.card() {
+        card::body::draw(card, state, rects.body, buf, &app.ctx(app.focus() == Focus::Question));
+    }
     question::draw(app, rects.question, buf);
     queue::draw(app, rects.queue, buf);
 }
@@ -309,6 +313,7 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         (Mode::Plan, _) => parts.push((say::plan().into(), text)),
         (Mode::Agent, Approval::Ask) => parts.push((say::agent().into(), text)),
         (Mode::Agent, Approval::Edits) => parts.push((say::edits_approved().into(), attention)),
+        (Mode::Agent, Approval::Review) => parts.push((say::review_approved().into(), attention)),
         (Mode::Agent, Approval::All) => parts.push((say::all_approved().into(), attention)),
         (Mode::Agent, Approval::None) => parts.push((say::nothing_approved().into(), text)),
     }
@@ -320,6 +325,9 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
             parts.push((say::no_model().into(), t.style(Role::Attention)));
         }
         None => {}
+    }
+    if app.card().is_some() && app.focus() == Focus::Question {
+        parts.push((say::deciding().into(), t.style(Role::Accent)));
     }
     if app.is_reviewing() {
         parts.push((say::reviewing().into(), t.style(Role::Accent)));

@@ -10,6 +10,7 @@ use ratatui::text::{Line, Span};
 use crate::messages::view as say;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{App, Focus};
+use crate::tui::card::decide;
 use crate::tui::input::question::Asking;
 use crate::tui::pane::line::line;
 use crate::tui::popup;
@@ -25,6 +26,9 @@ const KEY: usize = 4;
 
 /// Rows of a question with its line and the empty row below.
 pub fn rows(asking: &Asking, width: u16) -> u16 {
+    if let Some(card) = &asking.question.card {
+        return decide::rows(card, width);
+    }
     let width = usize::from(width.saturating_sub(2));
     let choices = choices(asking, width).last().map_or(0, |c| c.rows.end);
     u16::try_from(1 + text(asking, width).len() + choices + 1).unwrap_or(u16::MAX)
@@ -93,6 +97,9 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
     let Some(asking) = app.open_question().filter(|_| area.height > 2) else { return };
     let focus = app.focus() == Focus::Question;
     let ctx = app.ctx(focus);
+    if let Some(card) = &asking.question.card {
+        return decide::draw(card, &asking.card, area, buf, &ctx);
+    }
     let t = ctx.theme;
     head(app, asking, Rect { height: 1, ..area }, buf);
     let width = usize::from(area.width.saturating_sub(2));

@@ -1,5 +1,6 @@
 //! Commands and their undoing, with the real program.
 
+mod classes;
 mod forms;
 mod model;
 mod person;

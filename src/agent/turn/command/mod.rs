@@ -1,29 +1,31 @@
 //! A command of the model on its way: the policy or the person decides, it runs under its keeper, what it overwrote is
 //! sealed, and its result goes to the model.
 
+mod card;
+mod judge;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::approval;
 use crate::agent::command::{self, Finished};
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::call_item::CallItem;
 use crate::archive::staging::CommandInfo;
-use crate::messages::agent as say;
-use crate::protocol::{Call, CallState, EventBody, PreviewLine, Question, Verb};
-use crate::shell::{self, Command, Keeper, Stopped};
-use crate::text::clean::clean;
+use crate::messages::{agent as say, card as words};
+use crate::proposal::Consent;
+use crate::protocol::{Approval, Call, CallState, CommandDecision, EventBody, Level, PreviewLine, Question, Verb};
+use crate::shell::class::rules::Verdict;
+use crate::shell::{self, Command, Grant, Keeper, Stopped};
 use crate::tools::CommandCall;
+use judge::judge_command;
 
 /// Lines of output that are shown below a running command.
 const SHOWN: usize = 12;
 /// How often they are shown anew at most.
 const PACE: Duration = Duration::from_millis(100);
-/// Lines of a command's text in its question; the whole text is below its entry in the conversation.
-const ASKED: usize = 12;
 /// The person's own commands run until they end or are stopped.
 const NO_LIMIT: Duration = Duration::from_secs(30 * 24 * 3_600);
 
@@ -47,25 +49,18 @@ pub async fn run(
     info: CommandInfo,
     stop: &CancellationToken,
 ) -> CommandResult {
-    item.call.preview = call.text.lines().map(|line| PreviewLine { sign: '$', text: line.to_string() }).collect();
-    let (keeper, has_sandbox) = surroundings(context).await;
-    let approved = match approval::command_policy(context.settings().approval, context.settings().consent) {
-        approval::CommandPolicy::Run(consent) => consent.to_string(),
-        approval::CommandPolicy::Refuse(why) => return CommandResult::Refused(why.into()),
-        approval::CommandPolicy::Ask => {
-            match ask(context, item, &run_question(call, keeper, has_sandbox), stop).await {
-                Answer::Run => "person".to_string(),
-                Answer::No(why) => return CommandResult::Refused(why),
-                Answer::Interrupted => return CommandResult::Interrupted,
-            }
-        }
+    let mut call = call.clone();
+    let allowed = match allow(context, item, &mut call, stop).await {
+        Ok(allowed) => allowed,
+        Err(result) => return result,
     };
-    let info = CommandInfo { approved: Some(approved), ..info };
-    let begun = match command::begin(context, call, keeper, info.clone()).await {
+    let info = CommandInfo { approved: Some(allowed.by), ..info };
+    let (grant, keeper) = (allowed.grant, allowed.keeper);
+    let begun = match command::begin(context, &call, grant, keeper, info.clone()).await {
         Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
-            let question = say::run_all_the_same(&why, &shortened(&call.text));
+            let question = say::run_all_the_same(&why, &card::shortened(&call.text));
             match ask(context, item, &question, stop).await {
-                Answer::Run => command::begin(context, call, Keeper::None, info.clone()).await,
+                Answer::Run => command::begin(context, &call, grant, Keeper::None, info.clone()).await,
                 Answer::No(why) => return CommandResult::Refused(why),
                 Answer::Interrupted => return CommandResult::Interrupted,
             }
@@ -81,7 +76,73 @@ pub async fn run(
         true => None,
         false => follow(context, item, &command, call.limit, stop).await,
     };
-    CommandResult::Done(Box::new(command::finish(context, command, info, stopped).await))
+    let mut finished = command::finish(context, command, info, stopped).await;
+    if allowed.edited {
+        finished.report.notes.push(format!("the person changed the command to: {}", call.text));
+    }
+    CommandResult::Done(Box::new(finished))
+}
+
+/// A command that may run.
+struct Allowed {
+    /// Who let it run, for its record.
+    by: String,
+    grant: Grant,
+    keeper: Keeper,
+    /// The person changed its text.
+    edited: bool,
+}
+
+/// Lets the rules, the policy or the person decide; the text may be another afterwards. An error is the result of the call.
+async fn allow(
+    context: &Arc<SessionContext>,
+    item: &mut CallItem,
+    call: &mut CommandCall,
+    stop: &CancellationToken,
+) -> Result<Allowed, CommandResult> {
+    let mut edited = false;
+    loop {
+        if let Err(why) = shell::check_text(&call.text) {
+            return Err(CommandResult::Failed(why));
+        }
+        item.call.preview = call.text.lines().map(|line| PreviewLine { sign: '$', text: line.to_string() }).collect();
+        let Some(judged) = judge_command(context, call).await else {
+            return Err(CommandResult::Failed("the command could not be judged: nothing was run".into()));
+        };
+        if let Some(why) = judged.refusal() {
+            return Err(CommandResult::Refused(why));
+        }
+        let allowed = |by: String, grant| Ok(Allowed { by, grant, keeper: judged.keeper, edited });
+        match judged.judgement.verdict {
+            Verdict::Policy => return allowed(context.settings().consent.to_string(), judged.judgement.grant),
+            Verdict::Rule => return allowed("rule".into(), judged.judgement.grant),
+            Verdict::Ask | Verdict::Refuse(_) => {}
+        }
+        match card::ask(context, item, call, &judged, stop).await {
+            None => return Err(CommandResult::Interrupted),
+            Some(CommandDecision::Run { network: false }) => return allowed("person".into(), judged.judgement.grant),
+            Some(CommandDecision::Run { network: true }) => return allowed("person".into(), Grant::Online),
+            Some(CommandDecision::Refuse(reason)) => return Err(CommandResult::Refused(not_allowed(&reason))),
+            Some(CommandDecision::Edit(text)) => (call.text, edited) = (text, true),
+            Some(CommandDecision::Always { prefix, keep }) => {
+                if let Err(why) = judge::allow(context, &judged.found, prefix, keep).await {
+                    context.say(Level::Warning, words::no_such_rule(&why), "").await;
+                }
+            }
+            Some(CommandDecision::Review) => {
+                context.change_settings(|settings| settings.approve(Approval::Review, Consent::Policy("review")));
+                context.say(Level::Info, words::review_now(), "").await;
+                context.tell_status().await;
+            }
+        }
+    }
+}
+
+fn not_allowed(reason: &str) -> String {
+    match reason.is_empty() {
+        true => "the person did not allow the command. Do not ask for it again unless they say so".into(),
+        false => format!("the person did not allow the command: {reason}"),
+    }
 }
 
 /// Runs a command of the person's own, without waiting for its end.
@@ -98,7 +159,8 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
         let mut item = CallItem::add(&context.events, entry).await;
         let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, network: false, why: None };
         let info = CommandInfo { session: context.id(), approved: Some("person".into()), ..CommandInfo::default() };
-        let command = match command::begin(&context, &call, surroundings(&context).await.0, info.clone()).await {
+        let keeper = keeper(&context).await;
+        let command = match command::begin(&context, &call, Grant::Workspace, keeper, info.clone()).await {
             Ok(command) => command,
             Err(why) => return item.end(&context.events, CallState::Failed, &why.to_string(), &why.to_string()).await,
         };
@@ -112,38 +174,10 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
     });
 }
 
-/// Returns what keeps the states of commands here, and whether they run in a sandbox. The first time it is tried.
-async fn surroundings(context: &SessionContext) -> (Keeper, bool) {
+/// Returns what keeps the states of commands here. The first time it is tried.
+async fn keeper(context: &SessionContext) -> Keeper {
     let shell = Arc::clone(&context.services.shell);
-    let known = tokio::task::spawn_blocking(move || (shell.keeper(), shell.has_sandbox())).await;
-    known.unwrap_or((Keeper::Scan, false))
-}
-
-/// Returns what the person is asked.
-fn run_question(call: &CommandCall, keeper: Keeper, has_sandbox: bool) -> String {
-    let why = call.why.as_ref().map_or(String::new(), |why| format!("\n{}", clean(why)));
-    let limit = if call.background { say::in_background().into() } else { say::limit(&call.limit.as_secs()) };
-    let keeper = match keeper {
-        Keeper::Guard => say::guard(),
-        Keeper::Scan => say::scan(),
-        Keeper::None => say::no_keeper(),
-    };
-    let bounds = match (has_sandbox, call.network) {
-        (false, _) => say::no_sandbox(),
-        (true, false) => say::grant_workspace(),
-        (true, true) => say::grant_online(),
-    };
-    say::run_this(&why, &shortened(&call.text), &keeper, &bounds, &limit)
-}
-
-/// Returns a command's text for a question.
-fn shortened(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    let mut lines_shown: Vec<String> = lines.iter().take(ASKED).map(|line| format!("  $ {}", clean(line))).collect();
-    if lines.len() > ASKED {
-        lines_shown.push(say::more_lines(&(lines.len() - ASKED)));
-    }
-    lines_shown.join("\n")
+    tokio::task::spawn_blocking(move || shell.keeper()).await.unwrap_or(Keeper::Scan)
 }
 
 enum Answer {
@@ -159,17 +193,18 @@ async fn ask(context: &SessionContext, item: &mut CallItem, text: &str, stop: &C
     item.set(&context.events, CallState::Asking).await;
     let no = say::default_goes_on();
     let choices = vec![(say::run_it().to_string(), String::new()), (say::no().into(), no.into())];
-    context.events.send(EventBody::Asked(Question { id, text: text.into(), choices, permission: true })).await;
+    context
+        .events
+        .send(EventBody::Asked(Question { id, text: text.into(), choices, permission: true, card: None }))
+        .await;
     let reply = stop.run_until_cancelled(reply).await.and_then(Result::ok);
     context.approvals.withdraw_question(id);
     context.events.send(EventBody::Answered(id)).await;
     match reply.as_deref().map(str::trim) {
         None => Answer::Interrupted,
         Some(run) if run == say::run_it() => Answer::Run,
-        Some(no) if no.is_empty() || no == say::no() => {
-            Answer::No("the person did not allow the command. Do not ask for it again unless they say so".into())
-        }
-        Some(reason) => Answer::No(format!("the person did not allow the command: {reason}")),
+        Some(no) if no == say::no() => Answer::No(not_allowed("")),
+        Some(reason) => Answer::No(not_allowed(reason)),
     }
 }
 

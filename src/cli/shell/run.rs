@@ -7,9 +7,9 @@ use anyhow::Result;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::args::RunArgs;
-use super::out::{self, Out};
-use super::{Context, UsageError};
+use super::super::args::RunArgs;
+use super::super::out::{self, Out};
+use super::super::{Context, UsageError};
 use crate::agent::adopt;
 use crate::archive::staging::CommandInfo;
 use crate::execute::Stores;

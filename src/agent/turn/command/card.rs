@@ -1,0 +1,203 @@
+//! A command that waits for the person: the card that they are shown, and their answer.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::judge::JudgedCommand;
+use crate::agent::session::context::SessionContext;
+use crate::agent::turn::call_item::CallItem;
+use crate::git::Repository;
+use crate::messages::{agent as say, card as words};
+use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandDecision, EventBody, Question};
+use crate::shell::class::rules::{RuleDecision, proposed};
+use crate::shell::class::{Class, Part, Reason, Unknown, hidden};
+use crate::shell::{Grant, Keeper};
+use crate::text::clean::clean;
+use crate::text::size;
+use crate::tools::CommandCall;
+
+/// How long git may take to tell what it does not have.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Files that git does not have, as they are listed.
+const LISTED: usize = 6;
+/// Lines of a command's text in its question; the whole text is on the card, and below its entry in the conversation.
+const ASKED: usize = 12;
+
+/// Asks the person about a command and waits; none when interrupted.
+pub async fn ask(
+    context: &Arc<SessionContext>,
+    item: &mut CallItem,
+    call: &CommandCall,
+    judged: &JudgedCommand,
+    stop: &CancellationToken,
+) -> Option<CommandDecision> {
+    let paths: Vec<PathBuf> = judged.met.iter().flat_map(|met| met.paths.clone()).collect();
+    let root = judged.around.root.clone();
+    let not_in_git = tokio::task::spawn_blocking(move || not_in_git(&root, &paths)).await.unwrap_or_default();
+    let card = card(context, call, judged, not_in_git);
+    let text = question(&card);
+    let no = say::default_goes_on();
+    let choices = vec![(say::run_it().to_string(), String::new()), (say::no().into(), no.into())];
+    let id = context.events.question();
+    let reply = context.approvals.await_command(id);
+    item.set(&context.events, CallState::Asking).await;
+    let question = Question { id, text, choices, permission: true, card: Some(Arc::new(card)) };
+    context.events.send(EventBody::Asked(question)).await;
+    let reply = stop.run_until_cancelled(reply).await.and_then(Result::ok);
+    context.approvals.withdraw_question(id);
+    context.events.send(EventBody::Answered(id)).await;
+    reply
+}
+
+/// Returns what the person is asked where there is no card: in a line, or a small window.
+fn question(card: &CommandCard) -> String {
+    let why = card.why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
+    let mut bounds = vec![words::class_line(&card.class, &card.class_why), card.keeper.clone(), card.grant.clone()];
+    bounds.extend(Some(card.not_kept.clone()).filter(|line| !line.is_empty()));
+    words::run_this(&why, &shortened(&card.text), &bounds.join("\n"))
+}
+
+/// Returns a command's text for a question.
+pub fn shortened(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut lines_shown: Vec<String> = lines.iter().take(ASKED).map(|line| format!("  $ {}", clean(line))).collect();
+    if lines.len() > ASKED {
+        lines_shown.push(say::more_lines(&(lines.len() - ASKED)));
+    }
+    lines_shown.join("\n")
+}
+
+fn card(
+    context: &SessionContext,
+    call: &CommandCall,
+    judged: &JudgedCommand,
+    not_in_git: Vec<(String, String, String)>,
+) -> CommandCard {
+    let (found, judgement) = (&judged.found, &judged.judgement);
+    let asking = judgement.rules.iter().flatten().find(|rule| rule.decision == RuleDecision::Ask);
+    let is_new = matches!(context.settings().approval, Approval::Ask | Approval::Edits);
+    let known = found.parts.iter().zip(&judgement.rules);
+    let first = known.clone().find(|(part, rule)| part.class > Class::Read && rule.is_none());
+    let all: Vec<String> =
+        first.map(|(part, _)| part.words.iter().map_while(Clone::clone).collect()).unwrap_or_default();
+    let count = asking.is_none().then(|| proposed(found, &judgement.rules)).flatten().map_or(0, |prefix| prefix.len());
+    CommandCard {
+        text: shown(&call.text),
+        id: context.commands.next_id(),
+        why: call.why.as_ref().map(|why| clean(why).into_owned()),
+        class: found.class.word(),
+        class_why: match &found.unknown {
+            Some(unknown) => unknown_words(unknown),
+            None if found.parts.len() > 1 => words::worst_decides().into(),
+            None => reason_words(found.reason()).into(),
+        },
+        parts: parts(judged),
+        not_in_git,
+        grant: grant_words(judged, call),
+        keeper: keeper_words(judged),
+        not_kept: not_kept(judged),
+        rule: match asking {
+            Some(rule) => words::rule_asks(&rule.words()),
+            None => words::no_rule().into(),
+        },
+        prefix: if count == 0 { (Vec::new(), 0) } else { (all, count) },
+        may_network: judged.has_sandbox && judgement.grant != Grant::Online,
+        may_review: is_new && judged.is_guarded() && found.class < Class::Reach && asking.is_none(),
+    }
+}
+
+fn parts(judged: &JudgedCommand) -> Vec<CardPart> {
+    let part = |(i, part): (usize, &Part)| {
+        let met = judged.met.get(i).filter(|met| met.files > 0);
+        let note = match met {
+            Some(met) if met.more => words::more_than(met.files, &size::words(met.bytes)),
+            Some(met) => words::meets(met.files, &size::words(met.bytes)),
+            None => reason_words(part.reason).into(),
+        };
+        CardPart { class: part.class.word(), text: shown(part.text.lines().next().unwrap_or_default()), note }
+    };
+    judged.found.parts.iter().enumerate().map(part).collect()
+}
+
+/// Shows what is not seen.
+fn shown(text: &str) -> String {
+    let one = |c: char| match hidden(c) {
+        true => format!("⟨U+{:04X}⟩", u32::from(c)),
+        false => c.to_string(),
+    };
+    text.chars().map(one).collect()
+}
+
+fn grant_words(judged: &JudgedCommand, call: &CommandCall) -> String {
+    let limit = if call.background { say::in_background().into() } else { say::limit(&call.limit.as_secs()) };
+    let bounds = match (judged.has_sandbox, judged.judgement.grant) {
+        (false, _) => say::no_sandbox(),
+        (true, Grant::Read) => words::grant_read(),
+        (true, Grant::Workspace) => say::grant_workspace(),
+        (true, Grant::Online) => say::grant_online(),
+    };
+    format!("{bounds} · {limit}")
+}
+
+fn keeper_words(judged: &JudgedCommand) -> String {
+    match judged.keeper {
+        Keeper::Guard => say::guard(),
+        Keeper::Scan => say::scan(),
+        Keeper::None => say::no_keeper(),
+    }
+    .into()
+}
+
+/// What could not be undone, in one line.
+fn not_kept(judged: &JudgedCommand) -> String {
+    match judged.found.class {
+        Class::Final => words::final_not_undone().into(),
+        Class::Reach => words::reach_not_undone().into(),
+        _ => words::derived_not_kept().into(),
+    }
+}
+
+fn reason_words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Reads => words::reads(),
+        Reason::Runs => words::runs(),
+        Reason::Sets => words::sets(),
+        Reason::Removes => words::removes(),
+        Reason::Overwrites => words::overwrites(),
+        Reason::History => words::history(),
+        Reason::Network => words::network(),
+        Reason::Others => words::others(),
+        Reason::Outside => words::outside(),
+        Reason::Final => words::is_final(),
+        Reason::Unclear => words::unclear(),
+    }
+}
+
+fn unknown_words(unknown: &Unknown) -> String {
+    match unknown {
+        Unknown::Syntax => words::unknown_syntax().into(),
+        Unknown::Name => words::unknown_name().into(),
+        Unknown::Meaning(what) => words::unknown_meaning(what),
+        Unknown::Hidden => words::unknown_hidden().into(),
+        Unknown::Depth => words::unknown_depth().into(),
+    }
+}
+
+/// The files at and below these paths that git does not have: the path, its size, and why.
+fn not_in_git(root: &std::path::Path, paths: &[PathBuf]) -> Vec<(String, String, String)> {
+    let Ok(repository) = Repository::find(root) else { return Vec::new() };
+    let Ok(untracked) = repository.not_tracked(paths, PATIENCE) else { return Vec::new() };
+    let row = |(path, ignored): &(String, bool)| {
+        let bytes = repository.top().join(path).symlink_metadata().map_or(0, |about| about.len());
+        let why = if *ignored { words::ignored() } else { words::untracked() };
+        (clean(path).into_owned(), size::words(bytes), why.to_string())
+    };
+    let mut rows: Vec<_> = untracked.iter().take(LISTED).map(row).collect();
+    if untracked.len() > LISTED {
+        rows.push((words::more_files(untracked.len() - LISTED), String::new(), String::new()));
+    }
+    rows
+}

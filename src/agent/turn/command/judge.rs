@@ -1,0 +1,94 @@
+//! What is to become of a command of the model: its class, the rules that meet it, and the policy.
+
+use std::sync::Arc;
+
+use crate::agent::approval::shell_policy;
+use crate::agent::session::context::SessionContext;
+use crate::shell::Keeper;
+use crate::shell::class::disk::{self, Met};
+use crate::shell::class::rules::{Enforced, Judgement, Rule, RuleDecision, Verdict, judge};
+use crate::shell::class::{Around, Assessment, Class, assess};
+use crate::tools::CommandCall;
+
+/// A command as it was judged.
+#[derive(Debug, Clone)]
+pub struct JudgedCommand {
+    /// What it would do.
+    pub found: Assessment,
+    /// What is to become of it.
+    pub judgement: Judgement,
+    /// Where it would run.
+    pub around: Around,
+    /// What each of its parts would meet on disk.
+    pub met: Vec<Met>,
+    /// What would keep the states before.
+    pub keeper: Keeper,
+    /// It would run in a sandbox.
+    pub has_sandbox: bool,
+}
+
+impl JudgedCommand {
+    /// Returns whether all that it overwrites is kept by the guard, in a sandbox.
+    pub fn is_guarded(&self) -> bool {
+        self.keeper == Keeper::Guard && self.has_sandbox
+    }
+
+    /// Returns why it is refused, for the model; none: it is not.
+    pub fn refusal(&self) -> Option<String> {
+        let Verdict::Refuse(rule) = &self.judgement.verdict else { return None };
+        let class = self.found.class.word();
+        Some(match rule {
+            Some(Rule { why: Some(why), .. }) => format!("a rule refuses this command: {why}"),
+            Some(rule) => format!("a rule refuses commands that begin with `{}`", rule.words()),
+            None => format!(
+                "the approval policy none runs commands that only read; this one is {class}: {}",
+                self.found.reason().words()
+            ),
+        })
+    }
+}
+
+/// Judges a command. None where it could not be looked at.
+pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) -> Option<JudgedCommand> {
+    let (shell, commands) = (Arc::clone(&context.services.shell), Arc::clone(&context.commands));
+    let (rules, policy) = (context.command_rules(), shell_policy(context.settings().approval));
+    let (text, folder, network) = (call.text.clone(), call.folder.clone(), call.network);
+    let judged = tokio::task::spawn_blocking(move || {
+        let (keeper, has_sandbox) = (shell.keeper(), shell.has_sandbox());
+        let (around, path) = commands.around(folder.as_deref());
+        let mut found = assess(&text, &around, network);
+        disk::look(&mut found, &around, &path);
+        let met = disk::count(&found, &around);
+        let off = shell.settings.sandbox.off;
+        let enforced = Enforced { guard: keeper == Keeper::Guard, sandbox: has_sandbox, off };
+        let judgement = judge(&found, &rules, policy, enforced);
+        JudgedCommand { found, judgement, around, met, keeper, has_sandbox }
+    });
+    judged.await.ok()
+}
+
+/// Lets commands that begin with these words run from now on; `keep`: also in later sessions.
+///
+/// # Errors
+/// Why there can be no such rule, or why it is not kept.
+pub async fn allow(
+    context: &Arc<SessionContext>,
+    found: &Assessment,
+    prefix: Vec<String>,
+    keep: bool,
+) -> Result<(), String> {
+    // A rule for a part that reaches out is of no use without the network.
+    let begins = |words: &[Option<String>]| {
+        words.len() >= prefix.len() && words.iter().zip(&prefix).all(|(word, own)| word.as_ref() == Some(own))
+    };
+    let network = found.parts.iter().any(|part| part.class == Class::Reach && begins(&part.words));
+    let rule = Rule { prefix, decision: RuleDecision::Allow, network, why: None };
+    rule.check()?;
+    context.add_command_rule(rule.clone());
+    if !keep {
+        return Ok(());
+    }
+    let services = Arc::clone(&context.services);
+    let kept = tokio::task::spawn_blocking(move || services.keep_command_rule(&rule));
+    kept.await.map_err(|error| error.to_string())?
+}

@@ -1,0 +1,445 @@
+//! Classes of commands: what a text would do, as far as that can be seen before it runs. Text and tables in, class out:
+//! nothing here looks at the disk but [`disk`].
+//!
+//! A class decides how a command is asked for and what its sandbox allows. A text that is read wrongly can cost a prompt; it
+//! cannot cost a file, because the kernel enforces the class.
+
+pub mod disk;
+mod parse;
+mod readers;
+pub mod rules;
+mod tables;
+mod unwrap;
+mod word;
+
+use std::path::{Component, Path, PathBuf};
+
+pub use parse::Unknown;
+pub use parse::hidden;
+use parse::{Redirect, SimpleCommand};
+pub use word::Word;
+
+use super::sandbox::Grant;
+
+/// Wrappers within wrappers are taken off so often.
+const DEEPEST: usize = 8;
+/// Words of the grammar: as the name of a program, one was read wrongly.
+const RESERVED: &[&str] = &[
+    "{", "}", "!", "[[", "]]", "((", "))", "if", "then", "elif", "else", "fi", "for", "in", "do", "done", "while",
+    "until", "select", "case", "esac", "function",
+];
+/// Variables that change how a text looks, and nothing else.
+const HARMLESS: &[&str] =
+    &["LANG", "TZ", "NO_COLOR", "COLUMNS", "LINES", "TERM", "CLICOLOR", "FORCE_COLOR", "GREP_COLORS"];
+/// Devices that keep nothing, and the command's own output.
+const NOWHERE: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/1", "/dev/fd/2"];
+
+/// What a command may do, from the least to the most. The worst of its parts decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Class {
+    /// It only reads.
+    #[default]
+    Read,
+    /// It works in the workspace.
+    Work,
+    /// It removes or overwrites something there.
+    Harm,
+    /// It needs the network, or more than the workspace.
+    Reach,
+    /// Nobody can take it back.
+    Final,
+}
+
+impl Class {
+    /// Returns `read`, `work`, `harm`, `reach` or `final`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Class::Read => "read",
+            Class::Work => "work",
+            Class::Harm => "harm",
+            Class::Reach => "reach",
+            Class::Final => "final",
+        }
+    }
+
+    /// Returns what the sandbox of a command of this class allows.
+    pub fn grant(self) -> Grant {
+        match self {
+            Class::Read => Grant::Read,
+            Class::Work | Class::Harm => Grant::Workspace,
+            Class::Reach | Class::Final => Grant::Online,
+        }
+    }
+}
+
+/// Why a part has its class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reason {
+    /// It is in the table of readers.
+    #[default]
+    Reads,
+    /// It runs a program that may write the workspace.
+    Runs,
+    /// It sets a variable that changes what other programs do.
+    Sets,
+    /// It removes files.
+    Removes,
+    /// It overwrites files.
+    Overwrites,
+    /// It gives up states that git keeps.
+    History,
+    /// It needs the network.
+    Network,
+    /// It acts on other processes, services or users.
+    Others,
+    /// It writes outside the workspace.
+    Outside,
+    /// Nobody can take it back.
+    Final,
+    /// What it does is not seen from its text.
+    Unclear,
+}
+
+impl Reason {
+    /// Returns the reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Reason::Reads => "only reads",
+            Reason::Runs => "runs a program",
+            Reason::Sets => "sets what other programs go by",
+            Reason::Removes => "removes files",
+            Reason::Overwrites => "overwrites files",
+            Reason::History => "gives up states that git keeps",
+            Reason::Network => "needs the network",
+            Reason::Others => "acts on other processes, services or users",
+            Reason::Outside => "writes outside the workspace",
+            Reason::Final => "cannot be undone by anyone",
+            Reason::Unclear => "what it does is not seen from its text",
+        }
+    }
+}
+
+impl Unknown {
+    /// Returns why a text is not understood, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Unknown::Syntax => "not every part of it is understood".into(),
+            Unknown::Name => "the name of a program is known only when it runs".into(),
+            Unknown::Meaning(what) => format!("{what} changes what the rest means"),
+            Unknown::Hidden => "it holds hidden characters".into(),
+            Unknown::Depth => "commands stand too deep within commands".into(),
+        }
+    }
+}
+
+/// What a command would do to a path, if something is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// It is removed, with all below it.
+    Removed(String),
+    /// It is overwritten.
+    Over(String),
+    /// This, or what has the second one's name in it, is overwritten.
+    Onto(String, String),
+}
+
+/// A simple command, wrappers taken off, and its class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its text.
+    pub text: String,
+    /// Its class.
+    pub class: Class,
+    /// Why.
+    pub reason: Reason,
+    /// Name and arguments; a word that is not known before it runs is none.
+    pub words: Vec<Option<String>>,
+    /// The paths it would remove or overwrite.
+    pub targets: Vec<Target>,
+}
+
+/// What a text would do.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Assessment {
+    /// The worst class of its parts.
+    pub class: Class,
+    /// Its parts, in their order.
+    pub parts: Vec<Part>,
+    /// Why it is not understood, where it is not.
+    pub unknown: Option<Unknown>,
+}
+
+/// Where a command runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Around {
+    /// The workspace's root.
+    pub root: PathBuf,
+    /// The folder it starts in.
+    pub folder: PathBuf,
+}
+
+/// Returns what a text would do. `network`: it is asked to reach beyond this machine.
+pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
+    let mut reader = Reader { around, found: Assessment::default(), moved: false };
+    reader.text(text, 0);
+    let mut found = reader.found;
+    if found.unknown.is_some() {
+        found.parts.push(not_understood(text));
+    }
+    if network {
+        let words = Vec::new();
+        found.parts.push(Part {
+            text: "network".into(),
+            class: Class::Reach,
+            reason: Reason::Network,
+            words,
+            targets: Vec::new(),
+        });
+    }
+    found.settle();
+    found
+}
+
+impl Assessment {
+    /// Takes the worst class of the parts.
+    fn settle(&mut self) {
+        self.class = self.parts.iter().map(|part| part.class).max().unwrap_or_default();
+    }
+
+    /// Returns why the text has its class: the reason of its worst part.
+    pub fn reason(&self) -> Reason {
+        self.parts.iter().find(|part| part.class == self.class).map(|part| part.reason).unwrap_or_default()
+    }
+}
+
+/// A text that is not understood: at least `harm`, and what any of its words would be.
+fn not_understood(text: &str) -> Part {
+    let class = any_word(text).0.max(Class::Harm);
+    Part { text: text.into(), class, reason: Reason::Unclear, words: vec![None], targets: Vec::new() }
+}
+
+/// Returns the worst that any word of a text would be as the name of a program, with the words after it.
+fn any_word(text: &str) -> (Class, Reason) {
+    let inside = |c: char| c.is_alphanumeric() || "_-./:%+,".contains(c);
+    let classes = |is_inside: &dyn Fn(char) -> bool| {
+        let words: Vec<Word> = text.split(|c| !is_inside(c)).filter(|word| !word.is_empty()).map(Word::known).collect();
+        let classes = (0..words.len()).map(|at| tables::class_of(&words[at..words.len().min(at + 12)]));
+        classes.max_by_key(|(class, _)| *class).unwrap_or((Class::Work, Reason::Runs))
+    };
+    // `of=/dev/sda` is one word, `--exec=rm` is two.
+    [classes(&inside), classes(&|c| inside(c) || c == '=')]
+        .into_iter()
+        .max_by_key(|(class, _)| *class)
+        .unwrap_or((Class::Work, Reason::Runs))
+}
+
+struct Reader<'a> {
+    around: &'a Around,
+    found: Assessment,
+    /// The folder may be another by now.
+    moved: bool,
+}
+
+impl Reader<'_> {
+    fn unknown(&mut self, why: Unknown) {
+        self.found.unknown.get_or_insert(why);
+    }
+
+    fn text(&mut self, text: &str, depth: usize) {
+        if depth > DEEPEST {
+            return self.unknown(Unknown::Depth);
+        }
+        let script = parse::parse(text);
+        self.found.unknown = self.found.unknown.take().or(script.unknown);
+        for command in script.commands {
+            self.command(command, depth);
+        }
+    }
+
+    fn command(&mut self, command: SimpleCommand, depth: usize) {
+        let redirects: Vec<Part> =
+            command.redirects.iter().filter_map(|redirect| self.redirect(redirect, &command.text)).collect();
+        if let Some(name) = command.assigned.iter().find(|name| !is_harmless(name)) {
+            let text = format!("{name}=…");
+            self.push(text, Class::Work, Reason::Sets, &[]);
+        }
+        if !command.words.is_empty() {
+            self.words(&command.text, &command.words, command.has_document, depth);
+        }
+        self.found.parts.extend(redirects);
+    }
+
+    /// A simple command by its words; wrappers are taken off first.
+    fn words(&mut self, text: &str, words: &[Word], has_document: bool, depth: usize) {
+        if depth > DEEPEST {
+            return self.unknown(Unknown::Depth);
+        }
+        let Some(name) = words.first() else { return };
+        let Some(name) = name.value().map(str::to_string).filter(|name| !name.is_empty()) else {
+            return self.unknown(Unknown::Name);
+        };
+        if RESERVED.contains(&name.as_str()) {
+            return self.unknown(Unknown::Syntax);
+        }
+        match unwrap::unwrap(words, has_document) {
+            unwrap::Inner::None => self.plain(text, &name, words),
+            unwrap::Inner::Unknown(why) => self.unknown(why),
+            unwrap::Inner::Text(inner) => self.text(&inner, depth + 1),
+            unwrap::Inner::Words { own, assigned, inner } => {
+                if assigned.iter().any(|name| !is_harmless(name)) {
+                    self.push(text.into(), Class::Work, Reason::Sets, &[]);
+                }
+                if own {
+                    self.plain(text, &name, words);
+                }
+                for words in inner {
+                    let text = words.iter().map(shown).collect::<Vec<_>>().join(" ");
+                    self.words(&text, &words, has_document, depth + 1);
+                }
+            }
+        }
+    }
+
+    /// A simple command that wraps nothing.
+    fn plain(&mut self, text: &str, name: &str, words: &[Word]) {
+        self.moved |= ["cd", "pushd", "popd"].contains(&name);
+        let (mut class, mut reason) = tables::class_of(words);
+        if readers::asks_version(words) || class == Class::Work && readers::only_reads(words) {
+            (class, reason) = (Class::Read, Reason::Reads);
+        }
+        if class <= Class::Work && class != Class::Read && tables::named(tables::RUNNERS, tables::base(name)) {
+            let inside = any_word(&words.iter().skip(1).map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "));
+            (class, reason) = if inside.0 > class { inside } else { (class, reason) };
+        }
+        let targets = self.targets(name, words);
+        let outside = targets.iter().any(|target| match target {
+            Target::Removed(path) | Target::Over(path) | Target::Onto(path, _) => self.is_outside(path),
+        });
+        if class < Class::Final && outside {
+            (class, reason) = (Class::Reach, Reason::Outside);
+        }
+        // Where it lands is known only when it runs.
+        if class == Class::Work
+            && ["mv", "cp"].contains(&tables::base(name))
+            && (self.moved || !words.iter().all(|word| word.is_static))
+        {
+            (class, reason) = (Class::Harm, Reason::Overwrites);
+        }
+        let targets = if self.moved { Vec::new() } else { targets };
+        self.push(text.into(), class, reason, words);
+        if let Some(part) = self.found.parts.last_mut() {
+            part.targets = targets;
+        }
+    }
+
+    fn push(&mut self, text: String, class: Class, reason: Reason, words: &[Word]) {
+        let words = words.iter().map(|word| word.value().map(str::to_string)).collect();
+        self.found.parts.push(Part { text, class, reason, words, targets: Vec::new() });
+    }
+
+    /// A redirection that writes a file.
+    fn redirect(&self, redirect: &Redirect, text: &str) -> Option<Part> {
+        let known = redirect.target.value();
+        let target = known.unwrap_or_default();
+        // Bash opens connections under these names, to read them too.
+        let connects = redirect.target.text.starts_with("/dev/tcp/") || redirect.target.text.starts_with("/dev/udp/");
+        let part = |class, reason, targets| {
+            let words = Vec::new();
+            Some(Part { text: text.into(), class, reason, words, targets })
+        };
+        if connects {
+            return part(Class::Reach, Reason::Network, Vec::new());
+        }
+        let descriptor =
+            redirect.descriptor && (target == "-" || !target.is_empty() && target.bytes().all(|b| b.is_ascii_digit()));
+        if !redirect.writes || descriptor || NOWHERE.contains(&target) {
+            return None;
+        }
+        let over = vec![Target::Over(target.to_string())];
+        match known {
+            None => part(Class::Harm, Reason::Overwrites, Vec::new()),
+            Some(path) if path.starts_with("/dev/") && !path.starts_with("/dev/shm/") => {
+                part(Class::Final, Reason::Final, Vec::new())
+            }
+            Some(path) if self.is_outside(path) => part(Class::Reach, Reason::Outside, over),
+            Some(_) if redirect.anew && self.moved => part(Class::Harm, Reason::Overwrites, Vec::new()),
+            Some(_) if redirect.anew => part(Class::Work, Reason::Runs, over),
+            Some(_) => part(Class::Work, Reason::Runs, Vec::new()),
+        }
+    }
+
+    /// The paths that a command would remove or overwrite, as far as they are known.
+    fn targets(&self, name: &str, words: &[Word]) -> Vec<Target> {
+        let operands: Vec<String> = words
+            .iter()
+            .skip(1)
+            .filter(|word| !word.text.starts_with('-'))
+            .filter_map(|word| word.value().map(str::to_string))
+            .collect();
+        match tables::base(name) {
+            "rm" | "rmdir" | "unlink" | "shred" | "srm" | "rimraf" => {
+                operands.into_iter().map(Target::Removed).collect()
+            }
+            "tee" | "truncate" | "touch" | "mkdir" | "chmod" => operands.into_iter().map(Target::Over).collect(),
+            "mv" | "cp" | "ln" | "install" => match operands.split_last() {
+                Some((last, from)) if !from.is_empty() => from
+                    .iter()
+                    .map(|from| Target::Onto(last.clone(), tables::base(from.trim_end_matches('/')).into()))
+                    .collect(),
+                _ => Vec::new(),
+            },
+            "dd" => operands
+                .iter()
+                .filter_map(|word| word.strip_prefix("of="))
+                .map(|path| Target::Over(path.into()))
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns whether a path that is written lies neither in the workspace nor where any program keeps things for a while.
+    fn is_outside(&self, path: &str) -> bool {
+        if path.starts_with('~') {
+            return true;
+        }
+        if self.moved && !path.starts_with('/') {
+            return false;
+        }
+        let full = flat(&self.around.folder.join(path));
+        let temporary =
+            super::sandbox::TEMPORARY.iter().any(|folder| full.starts_with(folder) && full != Path::new(folder));
+        let devices = NOWHERE.iter().any(|device| full == Path::new(device));
+        !full.starts_with(&self.around.root) && !temporary && !devices
+    }
+}
+
+/// A word as it is shown.
+fn shown(word: &Word) -> String {
+    match word.is_static {
+        true if word.text.is_empty() || word.text.contains(char::is_whitespace) => format!("'{}'", word.text),
+        true => word.text.clone(),
+        false => format!("{}…", word.text),
+    }
+}
+
+/// Variables in small letters are the text's own; those of the list change how output looks.
+fn is_harmless(name: &str) -> bool {
+    let own = !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b.is_ascii_digit());
+    own && !name.ends_with("_proxy") || HARMLESS.contains(&name) || name.starts_with("LC_")
+}
+
+/// A path without `.` and `..`, by its text alone.
+fn flat(path: &Path) -> PathBuf {
+    let mut flat = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(flat.pop()),
+            Component::CurDir => {}
+            part => flat.push(part),
+        }
+    }
+    flat
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,332 @@
+//! Shell text as simple commands: read with tree-sitter and a closed list of kinds of nodes. What is not on the list makes
+//! the text one that is not understood.
+
+use tree_sitter::{Node, Parser};
+
+use super::word::{Word, word};
+
+/// Kinds of nodes that are understood; all that lies in them is walked.
+const KINDS: &[&str] = &[
+    "program",
+    "redirected_statement",
+    "for_statement",
+    "c_style_for_statement",
+    "while_statement",
+    "do_group",
+    "if_statement",
+    "elif_clause",
+    "else_clause",
+    "case_statement",
+    "case_item",
+    "compound_statement",
+    "subshell",
+    "pipeline",
+    "list",
+    "negated_command",
+    "test_command",
+    "declaration_command",
+    "unset_command",
+    "command",
+    "command_name",
+    "variable_assignment",
+    "variable_assignments",
+    "subscript",
+    "file_redirect",
+    "heredoc_redirect",
+    "heredoc_start",
+    "heredoc_body",
+    "heredoc_content",
+    "heredoc_end",
+    "herestring_redirect",
+    "binary_expression",
+    "ternary_expression",
+    "unary_expression",
+    "postfix_expression",
+    "parenthesized_expression",
+    "concatenation",
+    "array",
+    "raw_string",
+    "ansi_c_string",
+    "string",
+    "string_content",
+    "translated_string",
+    "number",
+    "simple_expansion",
+    "expansion",
+    "command_substitution",
+    "process_substitution",
+    "arithmetic_expansion",
+    "brace_expression",
+    "variable_name",
+    "special_variable_name",
+    "word",
+    "regex",
+    "extglob_pattern",
+    "file_descriptor",
+    "test_operator",
+    "comment",
+];
+/// Nodes deeper than this are not walked.
+const DEEPEST: usize = 200;
+/// Operators of redirections that only read.
+const READ: &[&str] = &["<", "<&", "<&-", ">&-"];
+/// Those that open a file anew.
+const ANEW: &[&str] = &[">", ">|", "&>", ">&"];
+
+/// Why a text is not understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unknown {
+    /// It does not follow the grammar, or holds something that is on no list.
+    Syntax,
+    /// The name of a program is known only when it runs.
+    Name,
+    /// It changes what names mean, or runs text that is known only when it runs.
+    Meaning(String),
+    /// It holds characters that are not seen, or change the order of others.
+    Hidden,
+    /// Commands within commands, too deep.
+    Depth,
+}
+
+/// Where a redirection leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirect {
+    /// The file or descriptor.
+    pub target: Word,
+    /// It writes.
+    pub writes: bool,
+    /// What was in the file is lost.
+    pub anew: bool,
+    /// The target may be a descriptor.
+    pub descriptor: bool,
+}
+
+/// One simple command as it is written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SimpleCommand {
+    /// Its text.
+    pub text: String,
+    /// Name and arguments.
+    pub words: Vec<Word>,
+    /// Variables that are set before it, or instead of it.
+    pub assigned: Vec<String>,
+    /// Where its input and output go.
+    pub redirects: Vec<Redirect>,
+    /// What it reads as input is part of the text.
+    pub has_document: bool,
+}
+
+/// A text as it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Script {
+    /// Its commands, those within others too.
+    pub commands: Vec<SimpleCommand>,
+    /// Why it is not understood, where it is not.
+    pub unknown: Option<Unknown>,
+}
+
+/// Reads a text.
+pub fn parse(text: &str) -> Script {
+    let mut script = Script::default();
+    if text.chars().any(hidden) {
+        script.unknown = Some(Unknown::Hidden);
+    }
+    let mut parser = Parser::new();
+    let tree = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok().and_then(|()| parser.parse(text, None));
+    let Some(tree) = tree else {
+        script.unknown.get_or_insert(Unknown::Syntax);
+        return script;
+    };
+    if tree.root_node().has_error() || text.contains("\\`") {
+        script.unknown.get_or_insert(Unknown::Syntax);
+    }
+    let mut walk = Walk { text, script };
+    walk.node(tree.root_node(), 0);
+    walk.script
+}
+
+/// Returns whether a character is not seen, changes the order of others, or controls a terminal.
+pub fn hidden(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        || (c.is_control() && !matches!(c, '\n' | '\t'))
+}
+
+struct Walk<'a> {
+    text: &'a str,
+    script: Script,
+}
+
+impl Walk<'_> {
+    fn unknown(&mut self, why: Unknown) {
+        self.script.unknown.get_or_insert(why);
+    }
+
+    fn source(&self, node: Node<'_>) -> &str {
+        self.text.get(node.byte_range()).unwrap_or_default()
+    }
+
+    fn node(&mut self, node: Node<'_>, depth: usize) {
+        if depth > DEEPEST {
+            return self.unknown(Unknown::Depth);
+        }
+        if node.is_error() || node.is_missing() {
+            self.unknown(Unknown::Syntax);
+        } else if node.kind() == "function_definition" {
+            self.unknown(Unknown::Meaning("function".into()));
+        } else if node.is_named() && !KINDS.contains(&node.kind()) {
+            self.unknown(Unknown::Syntax);
+        }
+        match node.kind() {
+            "command" | "declaration_command" | "unset_command" => self.command(node),
+            "redirected_statement" => return self.redirected(node, depth),
+            "for_statement" => self.assigned_by(node),
+            "variable_assignment" if !in_command(node) => self.assigned_by(node),
+            // Bash evaluates what such strings hold.
+            "test_command" if self.has_hidden_text(node) => self.unknown(Unknown::Meaning("[[".into())),
+            "expansion" if self.source(node).contains("@P") => self.unknown(Unknown::Meaning("${…@P}".into())),
+            _ => {}
+        }
+        self.children(node, depth);
+    }
+
+    fn children(&mut self, node: Node<'_>, depth: usize) {
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+        children.into_iter().for_each(|child| self.node(child, depth + 1));
+    }
+
+    /// A statement with redirections: they belong to its last command.
+    fn redirected(&mut self, node: Node<'_>, depth: usize) {
+        let before = self.script.commands.len();
+        let mut cursor = node.walk();
+        let (body, redirects): (Vec<Node<'_>>, Vec<Node<'_>>) =
+            node.children(&mut cursor).partition(|child| !child.kind().ends_with("_redirect"));
+        body.iter().for_each(|child| self.node(*child, depth + 1));
+        if self.script.commands.len() == before {
+            let text = self.source(node).to_string();
+            self.script.commands.push(SimpleCommand { text, ..SimpleCommand::default() });
+        }
+        let own = self.script.commands.len() - 1;
+        let read: Vec<Redirect> = redirects.iter().filter_map(|node| self.redirect(*node)).collect();
+        let has_document = redirects.iter().any(|node| node.kind() != "file_redirect");
+        if let Some(command) = self.script.commands.get_mut(own) {
+            command.redirects.extend(read);
+            command.has_document |= has_document;
+        }
+        // What is substituted in them, and the rest of a pipe behind a document.
+        redirects.iter().for_each(|node| self.node(*node, depth + 1));
+    }
+
+    fn redirect(&mut self, node: Node<'_>) -> Option<Redirect> {
+        if node.kind() != "file_redirect" {
+            return None;
+        }
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+        let operator = children.iter().find(|child| !child.is_named()).map_or("", |child| child.kind());
+        let known = READ.contains(&operator) || ANEW.contains(&operator) || [">>", "&>>"].contains(&operator);
+        if !known {
+            self.unknown(Unknown::Syntax);
+        }
+        let target = children.iter().rev().find(|child| child.is_named() && child.kind() != "file_descriptor");
+        let target = target.map(|target| word(*target, self.text)).unwrap_or_default();
+        Some(Redirect {
+            target,
+            writes: !READ.contains(&operator),
+            anew: ANEW.contains(&operator) || !known,
+            descriptor: operator.ends_with('&'),
+        })
+    }
+
+    fn command(&mut self, node: Node<'_>) {
+        let mut command = SimpleCommand { text: self.source(node).to_string(), ..SimpleCommand::default() };
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+        for child in children {
+            match child.kind() {
+                "variable_assignment" => {
+                    command.assigned.extend(name_of(child, self.text));
+                    if node.kind() != "command" {
+                        command.words.push(Word::unknown());
+                    }
+                }
+                "file_redirect" => command.redirects.extend(self.redirect(child)),
+                "herestring_redirect" | "heredoc_redirect" => command.has_document = true,
+                "command_name" => {
+                    let name = child.child(0).map(|name| word(name, self.text)).unwrap_or_default();
+                    command.words.push(name);
+                }
+                _ if !child.is_named() => command.words.push(Word::known(self.source(child))),
+                _ => command.words.push(word(child, self.text)),
+            }
+        }
+        self.script.commands.push(command);
+    }
+
+    /// A variable that is set for what follows.
+    fn assigned_by(&mut self, node: Node<'_>) {
+        let text = self.source(node).lines().next().unwrap_or_default().to_string();
+        let assigned = name_of(node, self.text).into_iter().collect();
+        self.script.commands.push(SimpleCommand { text, assigned, ..SimpleCommand::default() });
+    }
+
+    /// Returns whether a string below a node holds text that the shell would evaluate once more.
+    fn has_hidden_text(&self, node: Node<'_>) -> bool {
+        let own = matches!(node.kind(), "raw_string" | "ansi_c_string");
+        if own && self.source(node).contains(['$', '`', '[']) || self.source(node) == "-v" {
+            return true;
+        }
+        let mut cursor = node.walk();
+        node.children(&mut cursor).any(|child| self.has_hidden_text(child))
+    }
+}
+
+/// The name that an assignment or a loop sets.
+fn name_of(node: Node<'_>, text: &str) -> Option<String> {
+    let name = node.child_by_field_name("name").or_else(|| node.child_by_field_name("variable"))?;
+    Some(text.get(name.byte_range())?.to_string())
+}
+
+/// Returns whether an assignment belongs to a command.
+fn in_command(node: Node<'_>) -> bool {
+    node.parent().is_some_and(|parent| matches!(parent.kind(), "command" | "declaration_command"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_within_commands_are_found() {
+        let names = |text: &str| -> Vec<String> {
+            let script = parse(text);
+            assert_eq!(script.unknown, None, "{text}");
+            script.commands.iter().filter_map(|c| Some(c.words.first()?.text.clone())).collect()
+        };
+        assert_eq!(names("ls | wc -l && { cat a; } & (pwd)"), ["ls", "wc", "cat", "pwd"]);
+        assert_eq!(names("echo \"$(rm a)\" `stat b` <(head c)"), ["echo", "rm", "stat", "head"]);
+        assert_eq!(names("cat <<X | sort\n$(rm a)\nX\n").len(), 3);
+        assert_eq!(names("for f in $(ls); do rm \"$f\"; done"), ["ls", "rm"]);
+        assert_eq!(names("case $x in a) ls;; *) rm y;; esac"), ["ls", "rm"]);
+        assert_eq!(names("if [[ -f a ]]; then ls; elif test -f b; then pwd; fi"), ["ls", "test", "pwd"]);
+    }
+
+    #[test]
+    fn what_is_on_no_list_is_not_understood() {
+        for text in
+            ["f() { ls; }; f", "ls '", "if ls", "echo `echo \\`ls\\``", "ls \u{202e}", "echo ${x@P}", "[[ -v x ]]"]
+        {
+            assert!(parse(text).unknown.is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn redirections_belong_to_their_command() {
+        let script = parse("sort a > b 2>&1 < c");
+        let [command] = script.commands.as_slice() else { panic!("{script:?}") };
+        let kinds: Vec<_> = command.redirects.iter().map(|r| (r.target.text.as_str(), r.writes, r.anew)).collect();
+        assert_eq!(kinds, [("b", true, true), ("1", true, true), ("c", false, false)]);
+        assert_eq!(parse("> a").commands[0].redirects.len(), 1);
+    }
+}

@@ -1,0 +1,320 @@
+//! Rules for commands by the words they begin with, and the decision that policy and rules come to.
+
+use serde::{Deserialize, Serialize};
+
+use super::tables::{RUNNERS, base, named};
+use super::{Assessment, Class, Part};
+use crate::shell::sandbox::Grant;
+
+/// Programs that run whatever they are given: a rule for one alone would allow everything.
+const ANYTHING: &[&str] = &[
+    "sh", "bash", "dash", "zsh", "ksh", "fish", "env", "xargs", "find", "sudo", "doas", "su", "ssh", "docker",
+    "podman", "eval", "exec", "command", "npx", "bunx", "uvx", "nice", "nohup", "time", "timeout", "watch", "flock",
+];
+/// Interpreters whose next word may be a text to run.
+const TEXT: &[&str] = &["-c", "-e", "-E", "-p", "-r", "-m", "--eval", "--print", "-i", "-"];
+
+/// What a rule decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RuleDecision {
+    /// It runs without a question.
+    Allow,
+    /// The person is asked.
+    Ask,
+    /// It does not run.
+    Refuse,
+}
+
+impl RuleDecision {
+    /// Returns `allow`, `ask` or `refuse`.
+    pub fn word(self) -> &'static str {
+        match self {
+            RuleDecision::Allow => "allow",
+            RuleDecision::Ask => "ask",
+            RuleDecision::Refuse => "refuse",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        [RuleDecision::Allow, RuleDecision::Ask, RuleDecision::Refuse].into_iter().find(|own| own.word() == word)
+    }
+}
+
+/// A rule: it meets a simple command that begins with these words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// The words.
+    pub prefix: Vec<String>,
+    /// What it decides.
+    pub decision: RuleDecision,
+    /// With `allow`: the network is allowed, too.
+    pub network: bool,
+    /// Why, for the person and the model.
+    pub why: Option<String>,
+}
+
+impl Rule {
+    /// Checks a rule.
+    ///
+    /// # Errors
+    /// Why there can be no such rule, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let Some(program) = self.prefix.first().filter(|word| !word.trim().is_empty()) else {
+            return Err("a rule needs the words that a command begins with".into());
+        };
+        let name = base(program);
+        let runs_text = named(RUNNERS, name)
+            && self
+                .prefix
+                .get(1)
+                .is_none_or(|word| word.starts_with('-') && (TEXT.contains(&word.as_str()) || self.prefix.len() == 2));
+        if self.decision == RuleDecision::Allow
+            && (ANYTHING.contains(&name) || runs_text && !["git", "sed", "tar", "zip", "rsync"].contains(&name))
+        {
+            let example = if ANYTHING.contains(&name) { "the program itself" } else { "a script" };
+            return Err(format!(
+                "{name} runs anything: a rule would allow everything; give {example}, as [\"python\", \"tools/gen.py\"]"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns whether the rule meets a part.
+    fn meets(&self, part: &Part) -> bool {
+        let words = part.words.iter().take(self.prefix.len());
+        part.words.len() >= self.prefix.len()
+            && words.map(Option::as_deref).eq(self.prefix.iter().map(|word| Some(word.as_str())))
+    }
+
+    /// Returns the rule as it is written: `cargo test`.
+    pub fn words(&self) -> String {
+        self.prefix.join(" ")
+    }
+}
+
+/// Who decides about commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellPolicy {
+    /// The person, but for what only reads.
+    Ask,
+    /// What can be undone runs.
+    Review,
+    /// All but what nobody can take back runs.
+    All,
+    /// Nothing but what only reads runs.
+    None,
+}
+
+/// What is to become of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The policy lets it run.
+    Policy,
+    /// Rules let it run.
+    Rule,
+    /// The person is asked.
+    Ask,
+    /// It is refused, and the rule that does so; none: the policy does.
+    Refuse(Option<Rule>),
+}
+
+/// The verdict on a command, and how it came to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// What is to become of it.
+    pub verdict: Verdict,
+    /// What its sandbox allows, if it runs.
+    pub grant: Grant,
+    /// The rule that met each part.
+    pub rules: Vec<Option<Rule>>,
+}
+
+/// What holds a command to its class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Enforced {
+    /// The guard keeps what it overwrites.
+    pub guard: bool,
+    /// It runs in a sandbox.
+    pub sandbox: bool,
+    /// The person switched the sandbox off.
+    pub off: bool,
+}
+
+/// Judges a command by rules and policy.
+pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: Enforced) -> Judgement {
+    let mut judged = by_rules(found, rules, policy, enforced.guard && enforced.sandbox);
+    let known = found.parts.iter().all(|part| part.words.iter().all(Option::is_some));
+    let harmless = found.class == Class::Read && known;
+    let runs = matches!(judged.verdict, Verdict::Policy | Verdict::Rule);
+    // Nothing enforces the class.
+    if runs && !enforced.sandbox && !enforced.off && !harmless {
+        judged.verdict = if policy == ShellPolicy::None { Verdict::Refuse(None) } else { Verdict::Ask };
+    }
+    judged
+}
+
+fn by_rules(found: &Assessment, rules: &[Rule], policy: ShellPolicy, guarded: bool) -> Judgement {
+    let met: Vec<Option<Rule>> = found.parts.iter().map(|part| strongest(part, rules).cloned()).collect();
+    let decides = |decision| met.iter().flatten().find(|rule| rule.decision == decision).cloned();
+    let judged = |verdict, grant| Judgement { verdict, grant, rules: met.clone() };
+    let grant = found.class.grant();
+    if let Some(rule) = decides(RuleDecision::Refuse) {
+        return judged(Verdict::Refuse(Some(rule)), grant);
+    }
+    if decides(RuleDecision::Ask).is_some() && policy != ShellPolicy::None {
+        return judged(Verdict::Ask, grant);
+    }
+    let allowed = |(part, rule): (&Part, &Option<Rule>)| part.class == Class::Read || rule.is_some();
+    let by_rule = found.unknown.is_none() && found.class > Class::Read && found.class < Class::Final;
+    if by_rule && policy != ShellPolicy::None && found.parts.iter().zip(&met).all(allowed) {
+        let network = met.iter().flatten().any(|rule| rule.network);
+        return judged(Verdict::Rule, if network { Grant::Online } else { Grant::Workspace });
+    }
+    judged(by_policy(found.class, policy, guarded), grant)
+}
+
+fn by_policy(class: Class, policy: ShellPolicy, guarded: bool) -> Verdict {
+    match (class, policy) {
+        (Class::Read, _) => Verdict::Policy,
+        (_, ShellPolicy::None) => Verdict::Refuse(None),
+        (Class::Final, _) | (_, ShellPolicy::Ask) => Verdict::Ask,
+        (Class::Harm, _) if !guarded => Verdict::Ask,
+        // Without guard and sandbox it is no review.
+        (Class::Work, ShellPolicy::Review) if !guarded => Verdict::Ask,
+        (Class::Reach, ShellPolicy::Review) => Verdict::Ask,
+        _ => Verdict::Policy,
+    }
+}
+
+/// The rule that counts for a part: `refuse` before `ask` before `allow`.
+fn strongest<'a>(part: &Part, rules: &'a [Rule]) -> Option<&'a Rule> {
+    let met = rules.iter().filter(|rule| rule.meets(part));
+    met.max_by_key(|rule| match rule.decision {
+        RuleDecision::Allow => (0, rule.network),
+        RuleDecision::Ask => (1, false),
+        RuleDecision::Refuse => (2, false),
+    })
+}
+
+/// Returns the words that a rule would begin with, for a text that asks: those of its first part that no rule and no table
+/// lets run, without options that differ each time. None: there can be no rule for it.
+pub fn proposed(found: &Assessment, met: &[Option<Rule>]) -> Option<Vec<String>> {
+    let asks = |(part, rule): &(&Part, &Option<Rule>)| part.class > Class::Read && rule.is_none();
+    let (part, _) = found.parts.iter().zip(met).find(asks)?;
+    let known: Vec<String> = part.words.iter().map_while(Clone::clone).collect();
+    let possible = found.unknown.is_none() && found.class < Class::Final;
+    let words = known.iter().take(2).take_while(|word| !word.starts_with('-')).count().max(1);
+    let allows = |count: usize| {
+        let rule =
+            Rule { prefix: known.get(..count)?.to_vec(), decision: RuleDecision::Allow, network: false, why: None };
+        rule.check().is_ok().then_some(rule.prefix)
+    };
+    possible.then(|| (words..=known.len()).find_map(allows)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Around, assess};
+    use super::*;
+
+    fn found(text: &str) -> Assessment {
+        let around = Around { root: "/w".into(), folder: "/w".into() };
+        assess(text, &around, false)
+    }
+
+    fn rule(prefix: &[&str], decision: RuleDecision, network: bool) -> Rule {
+        Rule { prefix: prefix.iter().map(|word| word.to_string()).collect(), decision, network, why: None }
+    }
+
+    #[test]
+    fn the_table_of_policies() {
+        let rows: [(&str, [Verdict; 5]); 5] = {
+            use Verdict::*;
+            let no = || Refuse(None);
+            [
+                ("ls", [Policy, Policy, Policy, Policy, Policy]),
+                ("cargo build", [Ask, Policy, Ask, Policy, no()]),
+                ("rm a", [Ask, Policy, Ask, Policy, no()]),
+                ("curl x", [Ask, Ask, Ask, Policy, no()]),
+                ("git push", [Ask, Ask, Ask, Ask, no()]),
+            ]
+        };
+        for (text, [ask, review, unguarded, all, none]) in rows {
+            let of =
+                |policy, guard| judge(&found(text), &[], policy, Enforced { guard, sandbox: true, off: false }).verdict;
+            assert_eq!(of(ShellPolicy::Ask, true), ask, "{text}");
+            assert_eq!(of(ShellPolicy::Review, true), review, "{text}");
+            assert_eq!(of(ShellPolicy::Review, false), unguarded, "{text}");
+            assert_eq!(of(ShellPolicy::All, true), all, "{text}");
+            assert_eq!(of(ShellPolicy::None, true), none, "{text}");
+        }
+        let bare = Enforced { guard: false, sandbox: false, off: false };
+        assert_eq!(judge(&found("cargo test"), &[], ShellPolicy::All, bare).verdict, Verdict::Ask);
+        assert_eq!(judge(&found("ls $x"), &[], ShellPolicy::All, bare).verdict, Verdict::Ask);
+        assert_eq!(judge(&found("ls a"), &[], ShellPolicy::Ask, bare).verdict, Verdict::Policy);
+        assert_eq!(
+            judge(&found("cargo test"), &[], ShellPolicy::All, Enforced { off: true, ..bare }).verdict,
+            Verdict::Policy
+        );
+    }
+
+    #[test]
+    fn every_part_must_be_allowed_and_refusing_wins() {
+        let rules = [
+            rule(&["cargo", "test"], RuleDecision::Allow, false),
+            rule(&["cargo", "add"], RuleDecision::Allow, true),
+            rule(&["git", "push"], RuleDecision::Allow, true),
+            rule(&["npm"], RuleDecision::Ask, false),
+            rule(&["rm", "-rf"], RuleDecision::Refuse, false),
+        ];
+        let enforced = Enforced { guard: true, sandbox: true, off: false };
+        let of = |text: &str, policy| judge(&found(text), &rules, policy, enforced);
+        let by = |text| of(text, ShellPolicy::Ask).verdict;
+        assert_eq!(by("cargo test --lib | head -n 5"), Verdict::Rule);
+        assert_eq!(by("timeout 60 cargo test"), Verdict::Rule);
+        assert_eq!(by("cargo test && touch x"), Verdict::Ask);
+        assert_eq!(by("cargo test $(touch x)"), Verdict::Ask);
+        assert_eq!(by("cargo $x"), Verdict::Ask);
+        assert_eq!(by("CARGO_HOME=. cargo test"), Verdict::Ask);
+        assert_eq!(by("cargo test > out.txt"), Verdict::Ask);
+        assert_eq!(by("git push"), Verdict::Ask, "a rule never allows what nobody can take back");
+        assert_eq!(of("npm test", ShellPolicy::All).verdict, Verdict::Ask);
+        assert_eq!(of("cargo test", ShellPolicy::None).verdict, Verdict::Refuse(None));
+        assert_eq!(of("cargo test; rm -rf x", ShellPolicy::All).verdict, Verdict::Refuse(Some(rules[4].clone())));
+        assert_eq!(of("cargo test", ShellPolicy::Ask).grant, Grant::Workspace);
+        assert_eq!(of("cargo add x", ShellPolicy::Ask).grant, Grant::Online);
+    }
+
+    #[test]
+    fn a_rule_cannot_allow_everything() {
+        for prefix in [
+            &["python"][..],
+            &["bash"],
+            &["env"],
+            &["make"],
+            &["python", "-c"],
+            &["node", "-e"],
+            &["sudo", "ls"],
+            &[""],
+        ] {
+            assert!(rule(prefix, RuleDecision::Allow, false).check().is_err(), "{prefix:?}");
+        }
+        assert!(rule(&["python"], RuleDecision::Refuse, false).check().is_ok());
+        for prefix in [&["python", "tools/gen.py"][..], &["make", "test"], &["cargo"], &["git", "commit"]] {
+            assert!(rule(prefix, RuleDecision::Allow, false).check().is_ok(), "{prefix:?}");
+        }
+    }
+
+    #[test]
+    fn a_rule_is_proposed_for_the_part_that_asks() {
+        let of = |text| proposed(&found(text), &vec![None; found(text).parts.len()]).map(|words| words.join(" "));
+        assert_eq!(of("ls | cargo test --lib x").as_deref(), Some("cargo test"));
+        assert_eq!(of("touch a b").as_deref(), Some("touch a"));
+        assert_eq!(of("make test").as_deref(), Some("make test"));
+        assert_eq!(of("python tools/gen.py").as_deref(), Some("python tools/gen.py"));
+        assert_eq!(of("git push"), None);
+        assert_eq!(of("$x"), None);
+    }
+}

@@ -1,0 +1,279 @@
+//! Commands that run other commands: what they run.
+
+use super::parse::Unknown;
+use super::tables::base;
+use super::word::Word;
+
+/// What a simple command runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Inner {
+    /// Nothing but itself.
+    None,
+    /// Other simple commands; `own`: it does something itself, too.
+    Words {
+        /// It counts as a part of its own.
+        own: bool,
+        /// Variables that it sets for them.
+        assigned: Vec<String>,
+        /// What it runs.
+        inner: Vec<Vec<Word>>,
+    },
+    /// A text.
+    Text(String),
+    /// Something that is known only when it runs.
+    Unknown(Unknown),
+}
+
+/// Words that change what other words mean.
+const CHANGE: &[&str] = &[
+    "alias",
+    "unalias",
+    "shopt",
+    "source",
+    ".",
+    "enable",
+    "hash",
+    "bind",
+    "complete",
+    "coproc",
+    "function",
+    "mapfile",
+    "readarray",
+    "fc",
+    "history",
+    "caller",
+    "let",
+];
+/// Shells that are given a text.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "yash"];
+/// Wrappers, their options with a value of their own, and how many operands stand before the command.
+const WRAPPERS: &[(&str, &[&str], usize)] = &[
+    ("nice", &["-n", "--adjustment"], 0),
+    ("nohup", &[], 0),
+    ("time", &["-f", "-o", "--format", "--output"], 0),
+    ("timeout", &["-k", "-s", "--kill-after", "--signal"], 1),
+    ("gtimeout", &["-k", "-s", "--kill-after", "--signal"], 1),
+    ("stdbuf", &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
+    ("setsid", &[], 0),
+    ("ionice", &["-c", "-n", "-p", "--class", "--classdata"], 0),
+    ("builtin", &[], 0),
+    ("exec", &["-a"], 0),
+    ("watch", &["-n", "--interval"], 0),
+    ("flock", &["-w", "-E", "--timeout", "--wait", "--conflict-exit-code"], 1),
+    ("sudo", &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "--user", "--group"], 0),
+    ("doas", &["-u", "-C"], 0),
+];
+/// Options of `xargs` with a value.
+const XARGS: &[&str] = &[
+    "-n",
+    "-P",
+    "-L",
+    "-d",
+    "-a",
+    "-s",
+    "-E",
+    "--max-args",
+    "--max-procs",
+    "--max-lines",
+    "--delimiter",
+    "--arg-file",
+];
+
+/// Returns what a simple command runs. `has_document`: what it reads as input stands in the text.
+pub fn unwrap(words: &[Word], has_document: bool) -> Inner {
+    let Some(name) = words.first().and_then(Word::value).map(base) else { return Inner::Unknown(Unknown::Name) };
+    let arguments = &words[1..];
+    match name {
+        name if CHANGE.contains(&name) => Inner::Unknown(Unknown::Meaning(name.into())),
+        name if SHELLS.contains(&name) => shell(name, arguments, has_document),
+        "eval" => text_of(arguments, "eval"),
+        "trap" => match arguments.iter().find(|word| !word.text.starts_with('-') || !word.is_static) {
+            Some(action) => text_of(std::slice::from_ref(action), "trap"),
+            None => Inner::None,
+        },
+        "env" => env(arguments),
+        "command"
+            if arguments
+                .iter()
+                .take_while(|word| word.text.starts_with('-'))
+                .any(|word| ["-v", "-V"].contains(&word.text.as_str())) =>
+        {
+            Inner::None
+        }
+        "command" => wrapper("command", arguments, &[], 0),
+        "xargs" => xargs(arguments),
+        "find" => find(arguments),
+        "flock" if arguments.iter().any(|word| ["-c", "--command"].contains(&word.text.as_str())) => {
+            let at = arguments.iter().position(|word| ["-c", "--command"].contains(&word.text.as_str())).unwrap_or(0);
+            text_of(&arguments[(at + 1).min(arguments.len())..], "flock")
+        }
+        "watch" => watch(arguments),
+        name => match WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name) {
+            Some((wrapped, valued, operands)) => wrapper(wrapped, arguments, valued, *operands),
+            None => Inner::None,
+        },
+    }
+}
+
+/// A text that is given as words; it must be known.
+fn text_of(words: &[Word], name: &str) -> Inner {
+    match words.iter().map(Word::value).collect::<Option<Vec<_>>>() {
+        Some(words) => Inner::Text(words.join(" ")),
+        None => Inner::Unknown(Unknown::Meaning(name.into())),
+    }
+}
+
+/// Skips options, those of `valued` with what follows them; none: an option is not known.
+fn after_options<'a>(arguments: &'a [Word], valued: &[&str]) -> Option<&'a [Word]> {
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        match word.value() {
+            None if word.may_be_option() => return None,
+            Some("--") => return arguments.get(at + 1..),
+            Some(text) if valued.contains(&text) => at += 2,
+            Some(text) if text.starts_with('-') && text.len() > 1 => at += 1,
+            _ => break,
+        }
+    }
+    Some(arguments.get(at..).unwrap_or_default())
+}
+
+fn wrapper(name: &str, arguments: &[Word], valued: &[&str], operands: usize) -> Inner {
+    // `sudo` and its like act as someone else, whatever they run.
+    let own = ["sudo", "doas"].contains(&name);
+    let Some(rest) = after_options(arguments, valued) else { return Inner::Unknown(Unknown::Name) };
+    let assigned: Vec<String> =
+        rest.iter().take_while(|word| own && assignment(word).is_some()).filter_map(assignment).collect();
+    match rest.get(operands + assigned.len()..) {
+        Some(inner) if !inner.is_empty() => Inner::Words { own, assigned, inner: vec![inner.to_vec()] },
+        _ => Inner::None,
+    }
+}
+
+fn assignment(word: &Word) -> Option<String> {
+    let (name, _) = word.text.split_once('=')?;
+    let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    is_name.then(|| name.to_string())
+}
+
+fn env(arguments: &[Word]) -> Inner {
+    if arguments
+        .iter()
+        .any(|word| word.text.starts_with("-S") || word.text.starts_with("--split") || word.text.starts_with("-vS"))
+    {
+        return Inner::Unknown(Unknown::Meaning("env -S".into()));
+    }
+    let Some(mut rest) = after_options(arguments, &["-u", "--unset", "-C", "--chdir"]) else {
+        return Inner::Unknown(Unknown::Name);
+    };
+    let mut assigned = Vec::new();
+    while let Some((name, after)) = rest.split_first().and_then(|(first, after)| Some((assignment(first)?, after))) {
+        assigned.push(name);
+        rest = after;
+    }
+    // In another folder, relative paths are others.
+    let moves = arguments.iter().any(|word| word.text.starts_with("-C") || word.text.starts_with("--ch"));
+    match rest.is_empty() {
+        true if assigned.is_empty() => Inner::None,
+        true => Inner::Words { own: false, assigned, inner: Vec::new() },
+        false if moves => {
+            Inner::Words { own: false, assigned, inner: vec![vec![Word::known("cd"), Word::unknown()], rest.to_vec()] }
+        }
+        false => Inner::Words { own: false, assigned, inner: vec![rest.to_vec()] },
+    }
+}
+
+/// `sh -c TEXT`; a script is a program like any other; without either, what comes as input is run.
+fn shell(name: &str, arguments: &[Word], has_document: bool) -> Inner {
+    let version = arguments.len() == 1 && arguments[0].text == "--version";
+    if version {
+        return Inner::None;
+    }
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        match word.value() {
+            None if word.may_be_option() => return Inner::Unknown(Unknown::Name),
+            Some(text) if text.starts_with('-') && !text.starts_with("--") && text.contains('c') => {
+                // Options may stand between, too.
+                let Some(rest) = after_options(&arguments[at + 1..], &["-o", "-O", "+o", "+O"]) else {
+                    return Inner::Unknown(Unknown::Name);
+                };
+                return match rest.first() {
+                    Some(text) => text_of(std::slice::from_ref(text), name),
+                    None => Inner::None,
+                };
+            }
+            Some("-s" | "-") => return Inner::Unknown(Unknown::Meaning(name.into())),
+            Some("-o" | "-O" | "+o" | "+O" | "--rcfile" | "--init-file") => at += 2,
+            Some(text) if text.starts_with(['-', '+']) => at += 1,
+            // A script: of a file that the text itself makes, nothing is known.
+            _ if word.text.starts_with("/dev/") || word.text.starts_with("/proc/") => {
+                return Inner::Unknown(Unknown::Meaning(name.into()));
+            }
+            _ => return if has_document { Inner::Unknown(Unknown::Meaning(name.into())) } else { Inner::None },
+        }
+    }
+    Inner::Unknown(Unknown::Meaning(name.into()))
+}
+
+fn watch(arguments: &[Word]) -> Inner {
+    let Some(rest) = after_options(arguments, &["-n", "--interval"]) else { return Inner::Unknown(Unknown::Name) };
+    match rest.is_empty() {
+        true => Inner::None,
+        false => text_of(rest, "watch"),
+    }
+}
+
+/// What `xargs` runs gets further words that nobody knows.
+fn xargs(arguments: &[Word]) -> Inner {
+    let Some(rest) = after_options(arguments, XARGS) else { return Inner::Unknown(Unknown::Name) };
+    // `-I MARK` and `-i`: each word that holds the mark is another.
+    let replaces = arguments
+        .iter()
+        .take(arguments.len() - rest.len())
+        .any(|word| word.text.starts_with("-I") || word.text.starts_with("-i") || word.text.starts_with("--replace"));
+    let rest = match arguments.iter().position(|word| word.text == "-I") {
+        Some(at) if at + 2 <= arguments.len() && rest.len() == arguments.len() - at - 1 => &rest[1..],
+        _ => rest,
+    };
+    let Some((name, words)) = rest.split_first() else { return Inner::None };
+    let unsure = |word: &Word| if replaces { Word::unknown() } else { word.clone() };
+    let name = if replaces && !is_name(&name.text) { Word::unknown() } else { name.clone() };
+    let inner = std::iter::once(name).chain(words.iter().map(unsure)).chain([Word::unknown()]).collect();
+    Inner::Words { own: false, assigned: Vec::new(), inner: vec![inner] }
+}
+
+fn is_name(text: &str) -> bool {
+    text.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'/' || b == b'.')
+}
+
+/// `find -exec`, `-execdir`, `-ok`: each runs a command for what was found.
+fn find(arguments: &[Word]) -> Inner {
+    let mut inner = Vec::new();
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        at += 1;
+        if !word.is_static && word.splits && word.may_be_option() && word.text.is_empty() {
+            return Inner::Unknown(Unknown::Name);
+        }
+        if !["-exec", "-execdir", "-ok", "-okdir"].contains(&word.text.as_str()) {
+            continue;
+        }
+        let begun = at;
+        while arguments.get(at).is_some_and(|word| word.text != ";" && !(word.text == "+" && at > begun)) {
+            at += 1;
+        }
+        let found = |word: &Word| {
+            if word.text.contains("{}") {
+                Word { is_static: false, text: "./".into(), splits: false }
+            } else {
+                word.clone()
+            }
+        };
+        inner.push(arguments[begun..at].iter().map(found).collect());
+    }
+    match inner.is_empty() {
+        true => Inner::None,
+        false => Inner::Words { own: true, assigned: Vec::new(), inner },
+    }
+}

@@ -1,0 +1,71 @@
+//! The card of a command that waits: its keys, and the lines in which a reason or another text is written.
+
+use super::{App, At, Effect, Line, LineFor, LineInput, Owner};
+use crate::messages::card as say;
+use crate::protocol::{Command, CommandCard, CommandDecision, QuestionId};
+use crate::tui::action::Action;
+use crate::tui::card::{CardOutcome, CardState};
+use crate::tui::input::Editor;
+
+impl App {
+    /// The card that stands on the screen, and what has been chosen on it.
+    pub(in crate::tui) fn card(&self) -> Option<(&CommandCard, &CardState)> {
+        let asking = self.open_question()?;
+        Some((asking.question.card.as_deref()?, &asking.card))
+    }
+
+    /// Tells the card its size.
+    pub(super) fn measure_card(&mut self) {
+        let (width, height) = (self.rects.body.width, self.rects.body.height.saturating_sub(1));
+        if let Some(asking) = self.questions.first_mut()
+            && let Some(card) = &asking.question.card
+        {
+            asking.card.measure(card, usize::from(width), usize::from(height));
+        }
+    }
+
+    /// Does an action on the card; none: no card is open.
+    pub(super) fn act_card(&mut self, action: Action) -> Option<Vec<Effect>> {
+        let asking = self.questions.first_mut()?;
+        let card = asking.question.card.clone()?;
+        let id = asking.question.id;
+        if !asking.card.offers(&card, action) {
+            let own = matches!(action, Action::Left | Action::Right | Action::Toggle | Action::Up | Action::Down);
+            let paging = matches!(action, Action::PageUp | Action::PageDown);
+            let decides = matches!(action, Action::Accept | Action::Reject | Action::EditResult);
+            let chooses = matches!(action, Action::WithNetwork | Action::AlwaysRun | Action::AcceptSession);
+            return Some(if own || paging || decides || chooses { Vec::new() } else { self.act_global(action) });
+        }
+        Some(match asking.card.act(&card, action) {
+            CardOutcome::Stay => Vec::new(),
+            CardOutcome::Decide(decision) => decide(id, decision),
+            CardOutcome::Reason => self.ask_line(LineFor::Reason, say::why_refused(), ""),
+            CardOutcome::Edit => self.ask_line(LineFor::Text, say::change_text(), &card.text),
+            CardOutcome::Later => {
+                self.layout.at = At::Input;
+                Vec::new()
+            }
+        })
+    }
+
+    fn ask_line(&mut self, purpose: LineFor, prompt: &str, text: &str) -> Vec<Effect> {
+        self.line = Some(Line { owner: Owner::Card, purpose, prompt: prompt.into(), editor: Editor::with(text) });
+        Vec::new()
+    }
+
+    /// Takes a line that the card asked for.
+    pub(super) fn card_line(&mut self, purpose: &LineFor, typed: LineInput<'_>) -> Vec<Effect> {
+        let Some(id) = self.card().and(self.questions.first()).map(|asking| asking.question.id) else {
+            return Vec::new();
+        };
+        match (purpose, typed) {
+            (LineFor::Reason, LineInput::Taken(reason)) => decide(id, CommandDecision::Refuse(reason.trim().into())),
+            (LineFor::Text, LineInput::Taken(text)) => decide(id, CommandDecision::Edit(text.into())),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn decide(id: QuestionId, decision: CommandDecision) -> Vec<Effect> {
+    vec![Effect::Send(Command::DecideCommand(id, decision))]
+}

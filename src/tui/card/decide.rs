@@ -1,0 +1,96 @@
+//! The keys that decide about a command, above the input.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::CardState;
+use crate::messages::card as say;
+use crate::protocol::CommandCard;
+use crate::tui::action::{Action, Context};
+use crate::tui::look::Ctx;
+use crate::tui::pane::line::line;
+use crate::tui::popup;
+use crate::tui::text::{paint, wrap};
+use crate::tui::theme::Role;
+
+/// Columns from which choices stand in two columns.
+const TWO: u16 = 120;
+
+/// A choice: its action, its name, what it does.
+type Choice = (Action, &'static str, &'static str);
+
+fn choices(card: &CommandCard) -> Vec<Choice> {
+    let state = CardState::default();
+    let all: [Choice; 7] = [
+        (Action::Accept, say::run(), say::run_does()),
+        (Action::Reject, say::refuse(), say::refuse_does()),
+        (Action::EditResult, say::edit(), say::edit_does()),
+        (Action::WithNetwork, say::with_network(), say::with_network_does()),
+        (Action::AlwaysRun, say::always(), say::always_does()),
+        (Action::AcceptSession, say::review(), say::review_does()),
+        (Action::Later, say::later(), say::later_does()),
+    ];
+    all.into_iter().filter(|(action, ..)| state.offers(card, *action)).collect()
+}
+
+/// Rows of the choices with their line and the empty row below.
+pub fn rows(card: &CommandCard, width: u16) -> u16 {
+    let count = choices(card).len();
+    let rows = if width >= TWO { count.div_ceil(2) } else { count };
+    u16::try_from(rows + 2).unwrap_or(u16::MAX)
+}
+
+/// Draws the choices.
+pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let dim = ctx.theme.style(Role::Dim);
+    let title = Span::styled(say::decide(), if ctx.focus { ctx.theme.style(Role::Focus) } else { dim });
+    let note = Span::styled(card.rule.clone(), dim);
+    line(Rect { height: 1, ..area }, Line::from(title), ctx.focus, Some(note.into()), buf, ctx);
+    let inside = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
+    if let Some((count, keep)) = state.rule {
+        return draw_rule(card, count, keep, inside, buf, ctx);
+    }
+    let all = choices(card);
+    let two = area.width >= TWO;
+    let first = if two { all.len().div_ceil(2) } else { all.len() };
+    let names = all.iter().map(|(_, name, _)| wrap::cells(name)).max().unwrap_or(0);
+    let column = if two { area.width / 2 } else { area.width };
+    for (i, (action, name, does)) in all.iter().enumerate() {
+        let (x, y) = (inside.x + if i < first { 0 } else { column }, inside.y + (i % first.max(1)) as u16);
+        if y >= inside.bottom() {
+            continue;
+        }
+        let is_default = *action == Action::Reject;
+        let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
+        let style = if is_default { bold } else { ctx.theme.style(Role::Text) };
+        let key = ctx.key(Context::Card, *action).unwrap_or_default();
+        let room = |used: usize| usize::from(column).saturating_sub(used + 1);
+        paint::text(buf, x + 1, y, 5, &key, bold);
+        paint::text(buf, x + 6, y, room(6), name, style);
+        paint::text(buf, x + 8 + names as u16, y, room(8 + names), does, dim);
+        if is_default && ctx.focus {
+            popup::select(Rect { x, y, width: column, height: 1 }, buf, ctx);
+        }
+    }
+}
+
+/// The line of a rule that is being made.
+fn draw_rule(card: &CommandCard, count: usize, keep: bool, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let (text, dim) = (ctx.theme.style(Role::Text), ctx.theme.style(Role::Dim));
+    let words = card.prefix.0.iter().take(count).map(String::as_str).collect::<Vec<_>>().join(" ");
+    let rest = card.prefix.0.iter().skip(count).map(String::as_str).collect::<Vec<_>>().join(" ");
+    let room = usize::from(area.width.saturating_sub(2));
+    let rule = [
+        Span::styled(format!("{}  ", say::always()), dim),
+        Span::styled(words, text.add_modifier(Modifier::BOLD)),
+        Span::styled(format!(" {rest}"), dim),
+    ];
+    paint::spans(buf, area.x + 1, area.y, room, &rule);
+    let scope = if keep { say::rule_kept() } else { say::rule_session() };
+    let lines = [scope.to_string(), say::rule_keys().to_string()];
+    for (y, line) in (area.y + 1..area.bottom()).zip(&lines) {
+        paint::text(buf, area.x + 1, y, room, line, dim);
+    }
+}

@@ -1,0 +1,134 @@
+//! Classes and rules: what runs unasked, what asks, what is refused, and what a person's answer to a card does.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nebula::protocol::{CallState, Command, CommandCard, CommandDecision, EventBody, Item, QuestionId, TurnEnd};
+use nebula::provider::{Delta, Replay};
+use serde_json::json;
+
+use super::tree::{Tree, text};
+use crate::support::world::{Live, World, call, say};
+
+fn start(world: &World, texts: &[&str]) -> Live {
+    let mut steps: Vec<Vec<Delta>> = texts.iter().map(|text| call("runCommand", json!({"command": text}))).collect();
+    steps.push(say("done"));
+    let model = Arc::new(Replay::from_steps(steps));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    world.start_with(parts, model)
+}
+
+fn world() -> World {
+    World::new().variable("PATH", &std::env::var("PATH").expect("a PATH")).file("a.txt", "one\n")
+}
+
+/// The next card.
+async fn card(live: &mut Live) -> (QuestionId, Arc<CommandCard>) {
+    live.until(|event| match event {
+        EventBody::Asked(question) => Some((question.id, question.card.clone().expect("a card"))),
+        _ => None,
+    })
+    .await
+}
+
+/// The final state of the next call, and its result.
+async fn ended(live: &mut Live) -> (CallState, String) {
+    live.until(|event| match event {
+        EventBody::Changed(_, Item::Call(call)) if call.state.is_final() => {
+            Some((call.state, call.result.clone().or_else(|| call.reason.clone()).unwrap_or_default()))
+        }
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn reading_runs_unasked_and_cannot_write() {
+    let world = world();
+    // Judged by its text alone it reads; the kernel holds it to that.
+    let mut live = start(&world, &["cat a.txt", "sort a.txt | tee /dev/null"]);
+    live.submit("go");
+    let (state, result) = ended(&mut live).await;
+    assert!(state == CallState::Done && result.contains("one"), "{result}");
+    let (_, card) = card(&mut live).await;
+    assert_eq!((card.class, card.parts.len()), ("harm", 2), "tee opens its file anew");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_card_tells_what_is_met_and_its_answers_are_obeyed() {
+    let world = world().file("gen/x", "12").file("gen/y", "345");
+    let mut live = start(&world, &["rm -rf gen && ls", "touch made-1", "touch made-2", "touch made-3"]);
+    live.submit("go");
+    let (id, shown) = card(&mut live).await;
+    assert_eq!((shown.class, shown.parts[0].class, shown.parts[1].class), ("harm", "harm", "read"));
+    assert!(shown.parts[0].note.starts_with("2 files, 5"), "{:?}", shown.parts);
+    // An edited text is judged anew.
+    live.send(Command::DecideCommand(id, CommandDecision::Edit("rm gen/x".into())));
+    let (id, shown) = card(&mut live).await;
+    assert_eq!(shown.text, "rm gen/x");
+    live.send(Command::DecideCommand(id, CommandDecision::Run { network: false }));
+    let (_, result) = ended(&mut live).await;
+    assert!(result.contains("the person changed the command to: rm gen/x"), "{result}");
+    assert!(!world.has("gen/x") && world.has("gen/y"));
+    // A rule for this session lets the next one run.
+    let (id, shown) = card(&mut live).await;
+    assert_eq!((shown.class, shown.prefix.0.join(" ").as_str()), ("work", "touch made-1"));
+    live.send(Command::DecideCommand(id, CommandDecision::Always { prefix: vec!["touch".into()], keep: false }));
+    assert_eq!(ended(&mut live).await.0, CallState::Done);
+    assert_eq!(ended(&mut live).await.0, CallState::Done, "by the rule");
+    assert_eq!(ended(&mut live).await.0, CallState::Done);
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(world.has("made-2") && world.has("made-3"));
+    live.close().await;
+}
+
+#[tokio::test]
+async fn review_runs_what_can_be_undone_and_asks_for_the_rest() {
+    let world = world().approve("review");
+    let mut live = start(&world, &["rm a.txt", "git push"]);
+    live.submit("go");
+    assert_eq!(ended(&mut live).await.0, CallState::Done);
+    assert!(!world.has("a.txt"));
+    let (id, shown) = card(&mut live).await;
+    assert_eq!(shown.class, "final");
+    live.send(Command::DecideCommand(id, CommandDecision::Refuse("not yet".into())));
+    let (state, result) = ended(&mut live).await;
+    assert!(state == CallState::Refused && result.contains("not yet"), "{result}");
+    live.close().await;
+}
+
+#[test]
+fn rules_check_prints_the_class_and_the_decision() {
+    let tree = Tree::new();
+    let check = |arguments: &[&str]| {
+        let ran = tree.nebula(&[&["rules", "check", "--json"], arguments].concat());
+        let said: serde_json::Value = serde_json::from_str(&text(&ran.stdout)).expect("JSON");
+        let word = |key: &str| said[key].as_str().unwrap_or_default().to_string();
+        (word("class"), word("decision"), word("grant"), ran.status.code())
+    };
+    let is = |found: (String, String, String, Option<i32>), class, decision, grant, code| {
+        assert_eq!(found, (String::from(class), String::from(decision), String::from(grant), Some(code)));
+    };
+    is(check(&["ls -la"]), "read", "policy", "read", 0);
+    is(check(&["cargo test"]), "work", "ask", "workspace", 3);
+    is(check(&["--approve", "review", "rm -rf x"]), "harm", "policy", "workspace", 0);
+    is(check(&["--approve", "all", "git push"]), "final", "ask", "online", 3);
+    is(check(&["--approve", "none", "cargo test"]), "work", "refused", "workspace", 3);
+    is(check(&["--network", "ls"]), "reach", "ask", "online", 3);
+    assert!(
+        tree.nebula(&["config", "set", "shell.rules", r#"[{"prefix": ["cargo", "test"], "decision": "allow"}]"#])
+            .status
+            .success()
+    );
+    is(check(&["cargo test --lib"]), "work", "rule", "workspace", 0);
+    is(check(&["cargo test; curl x"]), "reach", "ask", "online", 3);
+    // The workspace's own file only tightens, and takes nothing away.
+    std::fs::create_dir_all(tree.root().join(".nebula")).expect("made");
+    let own = r#"{"shell": {"rules": [{"prefix": ["cargo", "test"], "decision": "refuse"}, {"prefix": ["make", "x"], "decision": "allow"}]}}"#;
+    std::fs::write(tree.root().join(".nebula/config.json"), own).expect("written");
+    is(check(&["cargo test"]), "work", "refused", "workspace", 3);
+    is(check(&["make x"]), "work", "ask", "workspace", 3);
+    assert_eq!(tree.nebula(&["rules", "check", " "]).status.code(), Some(1));
+}
