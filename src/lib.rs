@@ -13,6 +13,7 @@
 //! | [`context`] | what joins a prompt: mentions, rules, templates, retrieval |
 //! | [`provider`] | how nebula talks to a model, or runs one; recordings |
 //! | [`restore_plan`] | what undo, redo and restore ask of the archive |
+//! | [`review`] | the changes that nobody approved beforehand, until they are kept or restored |
 //! | [`execute`] | the end of the road: intent → archive → disk → record; what writes workspace files, beside commands themselves |
 //! | [`shell`] | commands: their processes, output, environment, and what keeps the states before |
 //! | [`archive`] | every state that is about to be overwritten, as plain files; undo makes proposals |
@@ -62,6 +63,7 @@ pub mod proposal;
 pub mod protocol;
 pub mod provider;
 pub mod restore_plan;
+pub mod review;
 pub mod shell;
 #[cfg(feature = "strand")]
 pub mod strand;

@@ -6,6 +6,7 @@ use crate::archive::{self, Choices, Id, Restoration, RestoreTarget};
 use crate::execute::Stores;
 use crate::memory::{self, ChangesetRecord, ChangesetState};
 use crate::proposal::ProposalId;
+use crate::text::number::plural;
 
 /// The scope of a restore. Paths are normalised; ids may be unique beginnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum RestoreScope {
     Redo,
     /// One changeset.
     Changeset(String),
+    /// Several changesets, and none between them.
+    Changesets(Vec<String>),
     /// A changeset and all after it.
     Since(String),
     /// All changes of a session from a message on.
@@ -120,6 +123,14 @@ pub fn plan(wanted: &RestoreScope, stores: Stores<'_>) -> Result<RestorePlan, Pl
             let id = stores.archive.find_changeset(id)?;
             let title = format!("undo of {}", title_of(id, stores).unwrap_or_else(|| "one changeset".into()));
             Ok(undo(RestoreTarget::Changesets(vec![id]), title))
+        }
+        RestoreScope::Changesets(names) => {
+            let ids = names.iter().map(|id| stores.archive.find_changeset(id)).collect::<Result<Vec<_>, _>>()?;
+            let title = match ids.as_slice() {
+                [id] => title_of(*id, stores).unwrap_or_else(|| "one changeset".into()),
+                ids => plural(ids.len(), "change"),
+            };
+            Ok(undo(RestoreTarget::Changesets(ids), format!("undo of {title}")))
         }
         RestoreScope::Since(id) => {
             let id = stores.archive.find_changeset(id)?;

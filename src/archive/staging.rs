@@ -11,7 +11,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,10 @@ pub struct CommandInfo {
     pub approved: Option<String>,
     /// The keeper of the states: `guard` or `scan`.
     pub keeper: String,
+    /// Device and inode of the staging folder, set when it is made: one that came with a clone has others, and what it says
+    /// of files is not believed.
+    #[serde(default)]
+    pub place: (u64, u64),
 }
 
 /// The kind of a path's state before the command changed it.
@@ -220,6 +224,7 @@ impl Archive {
             return Err(Error::NotAFolder(commands));
         }
         make(&folder).map_err(at(&folder))?;
+        let info = &CommandInfo { place: place(&folder).map_err(at(&folder))?, ..info.clone() };
         let text = serde_json::to_vec(info).map_err(|e| at(&folder)(e.into()))?;
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(INFO));
         file.and_then(|mut file| file.write_all(&text)).map_err(at(&folder))?;
@@ -244,7 +249,9 @@ impl Archive {
                 Ok((Ok(()), file)) => {
                     // Shared from here on: the next process that looks finds it taken.
                     let opened = file.lock_shared().and_then(|()| CommandStaging::open(&folder));
-                    if let Ok((staging, info)) = opened.and_then(|s| s.info().map(|info| (s, info))) {
+                    if let Ok((staging, info)) = opened.and_then(|s| s.info().map(|info| (s, info)))
+                        && place(&folder).is_ok_and(|place| place == info.place)
+                    {
                         found.push((staging, info));
                     }
                 }
@@ -259,6 +266,12 @@ impl Archive {
         found.sort_by_key(|(staging, _)| staging.id);
         Ok(found)
     }
+}
+
+/// Returns the device and the inode of a folder; a link is none.
+fn place(folder: &Path) -> io::Result<(u64, u64)> {
+    let meta = fs::symlink_metadata(folder)?;
+    Ok((meta.dev(), meta.ino()))
 }
 
 /// Returns whether a folder is older than the making of one takes.

@@ -173,7 +173,7 @@ pub struct RunArgs {
     pub command: Vec<String>,
 }
 
-/// What can be told of rules.
+/// Arguments of `rules`.
 #[derive(Debug, Subcommand)]
 pub enum RulesCmd {
     /// Print class, parts, rules, grant and decision of a command; nothing is run

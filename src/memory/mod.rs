@@ -21,6 +21,7 @@ mod notice;
 mod options;
 mod projects;
 pub mod rag;
+mod reviews;
 mod search;
 mod sessions;
 mod stats;
@@ -45,6 +46,7 @@ pub use messages::{
 pub use notice::{Listener, Notice};
 pub use options::Options;
 pub use projects::StoredArchiveSize;
+pub use reviews::ReviewDecision;
 pub use search::Hit;
 pub use sessions::{NewSession, Session, SessionUse, Summary, Totals};
 pub use stats::StatsRow;

@@ -3,6 +3,7 @@
 messages! {
     run_this(why, text, bounds): "Run this command?{why}\n\n{text}\n\n{bounds}", "このコマンドを実行しますか？{why}\n\n{text}\n\n{bounds}";
     class_line(class, why): "class: {class}, {why}", "種別: {class}、{why}";
+    nebula: "nebula", "nebula";
     command: "command", "コマンド";
     class: "class", "種別";
     not_in_git: "no git", "git外";
@@ -29,7 +30,8 @@ messages! {
     rule_keys: "Left shorter · Right longer · Enter makes the rule · Esc back", "左で短く · 右で長く · Enterで規則を作成 · Escで戻る";
     why_refused: "why not? the model is told", "理由（モデルに伝えます）";
     change_text: "the command; Enter judges it again", "コマンド。Enterで再判定";
-    waits(class): "waiting for you: 1 command, {class}", "確認待ち: コマンド1件、{class}";
+    commands(n): "{n} command" | "{n} commands", "コマンド{n}件";
+    waits(class): "1 command, {class}", "コマンド1件、{class}";
     worst_decides: "the worst part decides", "最も重い部分で決まります";
     no_rule: "no rule meets this text", "該当する規則はありません";
     rule_asks(prefix): "a rule asks: {prefix}", "確認する規則: {prefix}";

@@ -1,27 +1,54 @@
 //! What the person is shown of a command that waits for them, and what they can say to it.
 
+/// The class of a command, as the agent judged it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum CommandClass {
+    /// It only reads.
+    #[default]
+    Read,
+    /// It works in the workspace.
+    Work,
+    /// It removes or overwrites something there.
+    Harm,
+    /// It needs more than the workspace.
+    Reach,
+    /// Nobody can take it back.
+    Final,
+}
+
+impl CommandClass {
+    /// Returns `read`, `work`, `harm`, `reach` or `final`.
+    pub fn word(self) -> &'static str {
+        match self {
+            CommandClass::Read => "read",
+            CommandClass::Work => "work",
+            CommandClass::Harm => "harm",
+            CommandClass::Reach => "reach",
+            CommandClass::Final => "final",
+        }
+    }
+}
+
 /// A command that waits, as the person is shown it. Sentences are in the person's language.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandCard {
     /// Its text.
     pub text: String,
-    /// The name that it will have: `c7`.
-    pub id: String,
-    /// What the model says that it is for.
+    /// Its purpose, in the words of the model.
     pub why: Option<String>,
-    /// `work`, `harm`, `reach`, `final`, `read`.
-    pub class: &'static str,
+    /// Its class.
+    pub class: CommandClass,
     /// Why it has that class.
     pub class_why: String,
     /// Its parts.
     pub parts: Vec<CardPart>,
     /// Files that it would remove or overwrite and that git does not have: the path, its size, and why git has it not.
     pub not_in_git: Vec<(String, String, String)>,
-    /// What its sandbox allows.
+    /// The limits of its sandbox.
     pub grant: String,
-    /// What keeps the states before.
+    /// The keeper of the states before.
     pub keeper: String,
-    /// What could not be undone; empty: all of it could.
+    /// Effects that could not be undone.
     pub not_kept: String,
     /// The rule that makes it ask, or that there is none.
     pub rule: String,
@@ -29,7 +56,7 @@ pub struct CommandCard {
     pub prefix: (Vec<String>, usize),
     /// It may be run with the network, which its class alone does not give.
     pub may_network: bool,
-    /// What can be undone may run without a question from now on.
+    /// Commands that can be undone may run without a question from now on.
     pub may_review: bool,
 }
 
@@ -37,14 +64,14 @@ pub struct CommandCard {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CardPart {
     /// Its class.
-    pub class: &'static str,
+    pub class: CommandClass,
     /// Its text.
     pub text: String,
-    /// What it meets on disk, or why it has its class.
+    /// The files it meets on disk, or why it has its class.
     pub note: String,
 }
 
-/// What the person says to a command that waits.
+/// The decision of the person about a command that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandDecision {
     /// Run it; with the network, where its class alone does not give it.

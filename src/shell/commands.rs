@@ -161,11 +161,6 @@ impl Commands {
         (Around { root, folder }, path.unwrap_or_default())
     }
 
-    /// Returns the name of the command that is started next.
-    pub fn next_id(&self) -> String {
-        format!("c{}", self.state().next + 1)
-    }
-
     /// Starts a command.
     ///
     /// # Errors

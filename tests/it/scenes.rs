@@ -413,15 +413,14 @@ pub fn card(stage: &mut Stage) {
     let part = |class, text: &str, note: &str| CardPart { class, text: text.into(), note: note.into() };
     let card = CommandCard {
         text: "rm -rf src/generated \\\n  && cargo run --bin generate -- --from migrations --out src/generated \\\n  && git status --short src/generated | head -n 40".into(),
-        id: "c7".into(),
         why: Some("The query types in src/generated were made from the old schema; they are made again, so that cargo check sees what is really used.".into()),
-        class: "harm",
+        class: CommandClass::Harm,
         class_why: "the worst part decides".into(),
         parts: vec![
-            part("harm", "rm -rf src/generated", "214 files, 1.9 MiB"),
-            part("work", "cargo run --bin generate -- --from migrations --out src/generated", "runs a program"),
-            part("read", "git status --short src/generated", "only reads"),
-            part("read", "head -n 40", "only reads"),
+            part(CommandClass::Harm, "rm -rf src/generated", "214 files, 1.9 MiB"),
+            part(CommandClass::Work, "cargo run --bin generate -- --from migrations --out src/generated", "runs a program"),
+            part(CommandClass::Read, "git status --short src/generated", "only reads"),
+            part(CommandClass::Read, "head -n 40", "only reads"),
         ],
         not_in_git: vec![
             ("src/generated/vat_jp.rs".into(), "2.1 KiB".into(), "untracked".into()),
@@ -431,7 +430,7 @@ pub fn card(stage: &mut Stage) {
         keeper: "guard: each file is kept before it is changed; undo brings it back".into(),
         not_kept: "folders that can be built again, as target and node_modules, are not archived".into(),
         rule: "no rule meets this text".into(),
-        prefix: (["rm", "-rf", "src/generated"].map(String::from).to_vec(), 1),
+        prefix: (["rm", "-rf", "src/generated"].map(String::from).to_vec(), 2),
         may_network: true,
         may_review: true,
     };

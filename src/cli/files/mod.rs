@@ -4,6 +4,7 @@
 mod history;
 mod patch;
 mod prune;
+mod review;
 mod states;
 mod undo;
 mod write;
@@ -75,6 +76,10 @@ fails is a line of ~/.nebula/logs/hook.log.")]
     },
     /// Delete old versions, never the newest of a file
     Prune(PruneArgs),
+    /// List the changes that nobody approved beforehand, and keep or restore them
+    ///
+    /// Exit code 0: nothing waits; 1: something does; 3: something was not restored.
+    Review(review::ReviewArgs),
     /// Apply an edit in any format: a diff, blocks, whole files, tags
     Patch(PatchArgs),
 }
@@ -203,7 +208,7 @@ impl ArchiveCommands<'_> {
     }
 
     fn run_command(&mut self, command: &FilesCmd) -> Result<u8> {
-        if let FilesCmd::Undo(_) | FilesCmd::Redo(_) | FilesCmd::History(_) = command {
+        if let FilesCmd::Undo(_) | FilesCmd::Redo(_) | FilesCmd::History(_) | FilesCmd::Review(_) = command {
             let shell = crate::shell::Shell::for_archive(self.workspace, self.archive);
             for line in crate::agent::adopt(&shell, self.stores())? {
                 self.complain(&line)?;
@@ -220,6 +225,7 @@ impl ArchiveCommands<'_> {
             FilesCmd::Diff { version, with } => self.diff(version, with),
             FilesCmd::Prune(args) => self.prune(args),
             FilesCmd::Patch(args) => self.patch(args),
+            FilesCmd::Review(args) => self.review(args),
         }
     }
 

@@ -65,7 +65,7 @@ impl ArchiveCommands<'_> {
         Ok(RestoreScope::SinceMessage { session, message, called: format!("message {message}") })
     }
 
-    fn restore(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<u8> {
+    pub(super) fn restore(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<u8> {
         let plan = restore_plan::plan(wanted, self.stores()).map_err(|error| match error {
             // Told apart by who runs the command: a damaged memory is looked at.
             PlanError::Memory(error) => anyhow::Error::from(error),

@@ -10,7 +10,7 @@ use super::super::args::RulesCmd;
 use super::super::out::{self, Out};
 use crate::agent::{command_rules, shell_policy};
 use crate::protocol::Approval;
-use crate::shell::class::rules::{Enforced, Rule, Verdict, judge};
+use crate::shell::class::rules::{CommandVerdict, Enforced, Rule, judge};
 use crate::shell::class::{Class, assess, disk};
 use crate::shell::{Commands, Keeper, check_text};
 
@@ -43,10 +43,10 @@ pub fn check(context: &Context, what: &RulesCmd) -> Result<i32> {
     let enforced = Enforced { guard, sandbox, off: shell.settings.sandbox.off };
     let judged = judge(&found, &rules, shell_policy(approval), enforced);
     let (decision, runs) = match &judged.verdict {
-        Verdict::Policy => ("policy", true),
-        Verdict::Rule => ("rule", true),
-        Verdict::Ask => ("ask", false),
-        Verdict::Refuse(_) => ("refused", false),
+        CommandVerdict::Policy => ("policy", true),
+        CommandVerdict::Rule => ("rule", true),
+        CommandVerdict::Ask => ("ask", false),
+        CommandVerdict::Refuse(_) => ("refused", false),
     };
     let unknown = found.unknown.as_ref().map(|unknown| unknown.words());
     let parts = || found.parts.iter().zip(&judged.rules);

@@ -34,8 +34,10 @@ pub fn unanswered(question: &Question) -> Command {
     let Some(card) = &question.card else {
         return Command::Reply(question.id, NOBODY.into());
     };
-    let why =
-        format!("nobody is there to approve it, and the approval policy asks for commands of class {}", card.class);
+    let why = format!(
+        "nobody is there to approve it, and the approval policy asks for commands of class {}",
+        card.class.word()
+    );
     Command::DecideCommand(question.id, CommandDecision::Refuse(why))
 }
 

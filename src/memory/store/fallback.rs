@@ -160,7 +160,7 @@ fn attach(conn: &Connection, path: &Path) -> Result<(), Error> {
     conn.execute("ATTACH ?1 AS disk", [&uri])?;
     let fill = || {
         conn.execute_batch("BEGIN")?;
-        for table in ["sessions", "session_meta", "changesets", "changeset_files"] {
+        for table in ["sessions", "session_meta", "changesets", "changeset_files", "reviews"] {
             copy_from_disk(conn, table, "true", params![])?;
         }
         Ok(conn.execute_batch("COMMIT")?)

@@ -9,7 +9,7 @@ use super::{Around, Assessment, Class, Reason, Target};
 /// How long files are counted.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What a part of a command meets on disk.
+/// The files that a part of a command meets on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Met {
     /// Files that it would remove or overwrite.

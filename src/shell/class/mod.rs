@@ -5,6 +5,7 @@
 //! cannot cost a file, because the kernel enforces the class.
 
 pub mod disk;
+mod kinds;
 mod parse;
 mod readers;
 pub mod rules;
@@ -14,12 +15,11 @@ mod word;
 
 use std::path::{Component, Path, PathBuf};
 
+pub use kinds::{Around, Assessment, Class, Part, Reason, Target};
 pub use parse::Unknown;
 pub use parse::hidden;
 use parse::{Redirect, SimpleCommand};
 pub use word::Word;
-
-use super::sandbox::Grant;
 
 /// Wrappers within wrappers are taken off so often.
 const DEEPEST: usize = 8;
@@ -33,150 +33,6 @@ const HARMLESS: &[&str] =
     &["LANG", "TZ", "NO_COLOR", "COLUMNS", "LINES", "TERM", "CLICOLOR", "FORCE_COLOR", "GREP_COLORS"];
 /// Devices that keep nothing, and the command's own output.
 const NOWHERE: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/1", "/dev/fd/2"];
-
-/// What a command may do, from the least to the most. The worst of its parts decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Class {
-    /// It only reads.
-    #[default]
-    Read,
-    /// It works in the workspace.
-    Work,
-    /// It removes or overwrites something there.
-    Harm,
-    /// It needs the network, or more than the workspace.
-    Reach,
-    /// Nobody can take it back.
-    Final,
-}
-
-impl Class {
-    /// Returns `read`, `work`, `harm`, `reach` or `final`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Class::Read => "read",
-            Class::Work => "work",
-            Class::Harm => "harm",
-            Class::Reach => "reach",
-            Class::Final => "final",
-        }
-    }
-
-    /// Returns what the sandbox of a command of this class allows.
-    pub fn grant(self) -> Grant {
-        match self {
-            Class::Read => Grant::Read,
-            Class::Work | Class::Harm => Grant::Workspace,
-            Class::Reach | Class::Final => Grant::Online,
-        }
-    }
-}
-
-/// Why a part has its class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reason {
-    /// It is in the table of readers.
-    #[default]
-    Reads,
-    /// It runs a program that may write the workspace.
-    Runs,
-    /// It sets a variable that changes what other programs do.
-    Sets,
-    /// It removes files.
-    Removes,
-    /// It overwrites files.
-    Overwrites,
-    /// It gives up states that git keeps.
-    History,
-    /// It needs the network.
-    Network,
-    /// It acts on other processes, services or users.
-    Others,
-    /// It writes outside the workspace.
-    Outside,
-    /// Nobody can take it back.
-    Final,
-    /// What it does is not seen from its text.
-    Unclear,
-}
-
-impl Reason {
-    /// Returns the reason in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Reason::Reads => "only reads",
-            Reason::Runs => "runs a program",
-            Reason::Sets => "sets what other programs go by",
-            Reason::Removes => "removes files",
-            Reason::Overwrites => "overwrites files",
-            Reason::History => "gives up states that git keeps",
-            Reason::Network => "needs the network",
-            Reason::Others => "acts on other processes, services or users",
-            Reason::Outside => "writes outside the workspace",
-            Reason::Final => "cannot be undone by anyone",
-            Reason::Unclear => "what it does is not seen from its text",
-        }
-    }
-}
-
-impl Unknown {
-    /// Returns why a text is not understood, in words.
-    pub fn words(&self) -> String {
-        match self {
-            Unknown::Syntax => "not every part of it is understood".into(),
-            Unknown::Name => "the name of a program is known only when it runs".into(),
-            Unknown::Meaning(what) => format!("{what} changes what the rest means"),
-            Unknown::Hidden => "it holds hidden characters".into(),
-            Unknown::Depth => "commands stand too deep within commands".into(),
-        }
-    }
-}
-
-/// What a command would do to a path, if something is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// It is removed, with all below it.
-    Removed(String),
-    /// It is overwritten.
-    Over(String),
-    /// This, or what has the second one's name in it, is overwritten.
-    Onto(String, String),
-}
-
-/// A simple command, wrappers taken off, and its class.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
-    /// Its text.
-    pub text: String,
-    /// Its class.
-    pub class: Class,
-    /// Why.
-    pub reason: Reason,
-    /// Name and arguments; a word that is not known before it runs is none.
-    pub words: Vec<Option<String>>,
-    /// The paths it would remove or overwrite.
-    pub targets: Vec<Target>,
-}
-
-/// What a text would do.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Assessment {
-    /// The worst class of its parts.
-    pub class: Class,
-    /// Its parts, in their order.
-    pub parts: Vec<Part>,
-    /// Why it is not understood, where it is not.
-    pub unknown: Option<Unknown>,
-}
-
-/// Where a command runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Around {
-    /// The workspace's root.
-    pub root: PathBuf,
-    /// The folder it starts in.
-    pub folder: PathBuf,
-}
 
 /// Returns what a text would do. `network`: it is asked to reach beyond this machine.
 pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
@@ -198,18 +54,6 @@ pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
     }
     found.settle();
     found
-}
-
-impl Assessment {
-    /// Takes the worst class of the parts.
-    fn settle(&mut self) {
-        self.class = self.parts.iter().map(|part| part.class).max().unwrap_or_default();
-    }
-
-    /// Returns why the text has its class: the reason of its worst part.
-    pub fn reason(&self) -> Reason {
-        self.parts.iter().find(|part| part.class == self.class).map(|part| part.reason).unwrap_or_default()
-    }
 }
 
 /// A text that is not understood: at least `harm`, and what any of its words would be.

@@ -95,7 +95,7 @@ pub struct Redirect {
     pub target: Word,
     /// It writes.
     pub writes: bool,
-    /// What was in the file is lost.
+    /// The file loses its content.
     pub anew: bool,
     /// The target may be a descriptor.
     pub descriptor: bool,
@@ -112,7 +112,7 @@ pub struct SimpleCommand {
     pub assigned: Vec<String>,
     /// Where its input and output go.
     pub redirects: Vec<Redirect>,
-    /// What it reads as input is part of the text.
+    /// Its input is part of the text.
     pub has_document: bool,
 }
 

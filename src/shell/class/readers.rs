@@ -12,7 +12,7 @@ const ANY: &str = "\
     tsort ldd";
 /// Options of `rg` that run programs or hand files to them.
 const RG: &[&str] = &["--pre", "--pre-glob", "--hostname-bin", "-z", "--search-zip"];
-/// What makes `find` do more than look.
+/// Options that make `find` do more than look.
 const FIND: &[&str] =
     &["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from"];
 /// Parts of git that only look.

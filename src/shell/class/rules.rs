@@ -14,7 +14,7 @@ const ANYTHING: &[&str] = &[
 /// Interpreters whose next word may be a text to run.
 const TEXT: &[&str] = &["-c", "-e", "-E", "-p", "-r", "-m", "--eval", "--print", "-i", "-"];
 
-/// What a rule decides.
+/// The decision of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleDecision {
@@ -47,7 +47,7 @@ impl RuleDecision {
 pub struct Rule {
     /// The words.
     pub prefix: Vec<String>,
-    /// What it decides.
+    /// Its decision.
     pub decision: RuleDecision,
     /// With `allow`: the network is allowed, too.
     pub network: bool,
@@ -99,7 +99,7 @@ impl Rule {
 pub enum ShellPolicy {
     /// The person, but for what only reads.
     Ask,
-    /// What can be undone runs.
+    /// Commands that can be undone run.
     Review,
     /// All but what nobody can take back runs.
     All,
@@ -107,9 +107,9 @@ pub enum ShellPolicy {
     None,
 }
 
-/// What is to become of a command.
+/// The outcome of judging a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CommandVerdict {
     /// The policy lets it run.
     Policy,
     /// Rules let it run.
@@ -123,15 +123,15 @@ pub enum Verdict {
 /// The verdict on a command, and how it came to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
-    /// What is to become of it.
-    pub verdict: Verdict,
-    /// What its sandbox allows, if it runs.
+    /// The outcome.
+    pub verdict: CommandVerdict,
+    /// The grant of its sandbox, if it runs.
     pub grant: Grant,
     /// The rule that met each part.
     pub rules: Vec<Option<Rule>>,
 }
 
-/// What holds a command to its class.
+/// The means that hold a command to its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Enforced {
     /// The guard keeps what it overwrites.
@@ -147,10 +147,10 @@ pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: 
     let mut judged = by_rules(found, rules, policy, enforced.guard && enforced.sandbox);
     let known = found.parts.iter().all(|part| part.words.iter().all(Option::is_some));
     let harmless = found.class == Class::Read && known;
-    let runs = matches!(judged.verdict, Verdict::Policy | Verdict::Rule);
+    let runs = matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule);
     // Nothing enforces the class.
     if runs && !enforced.sandbox && !enforced.off && !harmless {
-        judged.verdict = if policy == ShellPolicy::None { Verdict::Refuse(None) } else { Verdict::Ask };
+        judged.verdict = if policy == ShellPolicy::None { CommandVerdict::Refuse(None) } else { CommandVerdict::Ask };
     }
     judged
 }
@@ -161,30 +161,30 @@ fn by_rules(found: &Assessment, rules: &[Rule], policy: ShellPolicy, guarded: bo
     let judged = |verdict, grant| Judgement { verdict, grant, rules: met.clone() };
     let grant = found.class.grant();
     if let Some(rule) = decides(RuleDecision::Refuse) {
-        return judged(Verdict::Refuse(Some(rule)), grant);
+        return judged(CommandVerdict::Refuse(Some(rule)), grant);
     }
     if decides(RuleDecision::Ask).is_some() && policy != ShellPolicy::None {
-        return judged(Verdict::Ask, grant);
+        return judged(CommandVerdict::Ask, grant);
     }
     let allowed = |(part, rule): (&Part, &Option<Rule>)| part.class == Class::Read || rule.is_some();
     let by_rule = found.unknown.is_none() && found.class > Class::Read && found.class < Class::Final;
     if by_rule && policy != ShellPolicy::None && found.parts.iter().zip(&met).all(allowed) {
         let network = met.iter().flatten().any(|rule| rule.network);
-        return judged(Verdict::Rule, if network { Grant::Online } else { Grant::Workspace });
+        return judged(CommandVerdict::Rule, if network { Grant::Online } else { Grant::Workspace });
     }
     judged(by_policy(found.class, policy, guarded), grant)
 }
 
-fn by_policy(class: Class, policy: ShellPolicy, guarded: bool) -> Verdict {
+fn by_policy(class: Class, policy: ShellPolicy, guarded: bool) -> CommandVerdict {
     match (class, policy) {
-        (Class::Read, _) => Verdict::Policy,
-        (_, ShellPolicy::None) => Verdict::Refuse(None),
-        (Class::Final, _) | (_, ShellPolicy::Ask) => Verdict::Ask,
-        (Class::Harm, _) if !guarded => Verdict::Ask,
+        (Class::Read, _) => CommandVerdict::Policy,
+        (_, ShellPolicy::None) => CommandVerdict::Refuse(None),
+        (Class::Final, _) | (_, ShellPolicy::Ask) => CommandVerdict::Ask,
+        (Class::Harm, _) if !guarded => CommandVerdict::Ask,
         // Without guard and sandbox it is no review.
-        (Class::Work, ShellPolicy::Review) if !guarded => Verdict::Ask,
-        (Class::Reach, ShellPolicy::Review) => Verdict::Ask,
-        _ => Verdict::Policy,
+        (Class::Work, ShellPolicy::Review) if !guarded => CommandVerdict::Ask,
+        (Class::Reach, ShellPolicy::Review) => CommandVerdict::Ask,
+        _ => CommandVerdict::Policy,
     }
 }
 
@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn the_table_of_policies() {
-        let rows: [(&str, [Verdict; 5]); 5] = {
-            use Verdict::*;
+        let rows: [(&str, [CommandVerdict; 5]); 5] = {
+            use CommandVerdict::*;
             let no = || Refuse(None);
             [
                 ("ls", [Policy, Policy, Policy, Policy, Policy]),
@@ -251,12 +251,12 @@ mod tests {
             assert_eq!(of(ShellPolicy::None, true), none, "{text}");
         }
         let bare = Enforced { guard: false, sandbox: false, off: false };
-        assert_eq!(judge(&found("cargo test"), &[], ShellPolicy::All, bare).verdict, Verdict::Ask);
-        assert_eq!(judge(&found("ls $x"), &[], ShellPolicy::All, bare).verdict, Verdict::Ask);
-        assert_eq!(judge(&found("ls a"), &[], ShellPolicy::Ask, bare).verdict, Verdict::Policy);
+        assert_eq!(judge(&found("cargo test"), &[], ShellPolicy::All, bare).verdict, CommandVerdict::Ask);
+        assert_eq!(judge(&found("ls $x"), &[], ShellPolicy::All, bare).verdict, CommandVerdict::Ask);
+        assert_eq!(judge(&found("ls a"), &[], ShellPolicy::Ask, bare).verdict, CommandVerdict::Policy);
         assert_eq!(
             judge(&found("cargo test"), &[], ShellPolicy::All, Enforced { off: true, ..bare }).verdict,
-            Verdict::Policy
+            CommandVerdict::Policy
         );
     }
 
@@ -272,17 +272,20 @@ mod tests {
         let enforced = Enforced { guard: true, sandbox: true, off: false };
         let of = |text: &str, policy| judge(&found(text), &rules, policy, enforced);
         let by = |text| of(text, ShellPolicy::Ask).verdict;
-        assert_eq!(by("cargo test --lib | head -n 5"), Verdict::Rule);
-        assert_eq!(by("timeout 60 cargo test"), Verdict::Rule);
-        assert_eq!(by("cargo test && touch x"), Verdict::Ask);
-        assert_eq!(by("cargo test $(touch x)"), Verdict::Ask);
-        assert_eq!(by("cargo $x"), Verdict::Ask);
-        assert_eq!(by("CARGO_HOME=. cargo test"), Verdict::Ask);
-        assert_eq!(by("cargo test > out.txt"), Verdict::Ask);
-        assert_eq!(by("git push"), Verdict::Ask, "a rule never allows what nobody can take back");
-        assert_eq!(of("npm test", ShellPolicy::All).verdict, Verdict::Ask);
-        assert_eq!(of("cargo test", ShellPolicy::None).verdict, Verdict::Refuse(None));
-        assert_eq!(of("cargo test; rm -rf x", ShellPolicy::All).verdict, Verdict::Refuse(Some(rules[4].clone())));
+        assert_eq!(by("cargo test --lib | head -n 5"), CommandVerdict::Rule);
+        assert_eq!(by("timeout 60 cargo test"), CommandVerdict::Rule);
+        assert_eq!(by("cargo test && touch x"), CommandVerdict::Ask);
+        assert_eq!(by("cargo test $(touch x)"), CommandVerdict::Ask);
+        assert_eq!(by("cargo $x"), CommandVerdict::Ask);
+        assert_eq!(by("CARGO_HOME=. cargo test"), CommandVerdict::Ask);
+        assert_eq!(by("cargo test > out.txt"), CommandVerdict::Ask);
+        assert_eq!(by("git push"), CommandVerdict::Ask, "a rule never allows what nobody can take back");
+        assert_eq!(of("npm test", ShellPolicy::All).verdict, CommandVerdict::Ask);
+        assert_eq!(of("cargo test", ShellPolicy::None).verdict, CommandVerdict::Refuse(None));
+        assert_eq!(
+            of("cargo test; rm -rf x", ShellPolicy::All).verdict,
+            CommandVerdict::Refuse(Some(rules[4].clone()))
+        );
         assert_eq!(of("cargo test", ShellPolicy::Ask).grant, Grant::Workspace);
         assert_eq!(of("cargo add x", ShellPolicy::Ask).grant, Grant::Online);
     }

@@ -1,7 +1,7 @@
 //! Programs that remove and overwrite, that reach beyond the workspace, and whose effect nobody can take back.
 
+use super::kinds::{Class, Reason};
 use super::word::Word;
-use super::{Class, Reason};
 
 /// Programs that remove or overwrite what is there.
 const HARM: &str = "\
@@ -52,7 +52,7 @@ nix: run shell build develop profile flake
 nix-env: -i -iA -e -u
 git: fetch pull clone ls-remote send-email request-pull svn
 corepack: enable prepare install use";
-/// What publishes, and what gives up for good: the program, and words of which one makes it so; none: it alone.
+/// Programs that publish or give up for good: the program, and words of which one makes it so; none: it alone.
 const FINAL: &str = "\
 git: push
 npm: publish unpublish deprecate dist-tag owner access

@@ -4,7 +4,7 @@ use super::parse::Unknown;
 use super::tables::base;
 use super::word::Word;
 
-/// What a simple command runs.
+/// The commands that a simple command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inner {
     /// Nothing but itself.
@@ -15,7 +15,7 @@ pub enum Inner {
         own: bool,
         /// Variables that it sets for them.
         assigned: Vec<String>,
-        /// What it runs.
+        /// Its commands.
         inner: Vec<Vec<Word>>,
     },
     /// A text.
@@ -166,6 +166,8 @@ fn env(arguments: &[Word]) -> Inner {
     let Some(mut rest) = after_options(arguments, &["-u", "--unset", "-C", "--chdir"]) else {
         return Inner::Unknown(Unknown::Name);
     };
+    // `env - CMD` starts without any variable.
+    rest = rest.strip_prefix(&[Word::known("-")]).unwrap_or(rest);
     let mut assigned = Vec::new();
     while let Some((name, after)) = rest.split_first().and_then(|(first, after)| Some((assignment(first)?, after))) {
         assigned.push(name);
@@ -224,7 +226,7 @@ fn watch(arguments: &[Word]) -> Inner {
     }
 }
 
-/// What `xargs` runs gets further words that nobody knows.
+/// Commands of `xargs` get further words that nobody knows.
 fn xargs(arguments: &[Word]) -> Inner {
     let Some(rest) = after_options(arguments, XARGS) else { return Inner::Unknown(Unknown::Name) };
     // `-I MARK` and `-i`: each word that holds the mark is another.

@@ -5,10 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::CardState;
 use super::shell_text::coloured;
 use crate::messages::card as say;
-use crate::protocol::CommandCard;
+use crate::protocol::{CommandCard, CommandClass};
 use crate::tui::look::Ctx;
 use crate::tui::pane::line::pane_line;
 use crate::tui::text::{paint, wrap};
@@ -19,7 +18,7 @@ const LABEL: usize = 9;
 
 /// A row of the card before it has colours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Row {
+pub enum CardRow {
     /// Nothing.
     Gap,
     /// A label and text after it; the label may be empty.
@@ -27,13 +26,13 @@ pub enum Row {
     /// The command's text.
     Shell(String),
     /// The class and why.
-    Class(&'static str, String),
+    Class(CommandClass, String),
     /// A part: its class, its text, its note.
-    Part(&'static str, String, String),
+    Part(CommandClass, String, String),
 }
 
 /// Returns the rows of a card, wrapped to `width` cells; nothing is cut.
-pub fn rows(card: &CommandCard, width: usize) -> Vec<Row> {
+pub fn rows(card: &CommandCard, width: usize) -> Vec<CardRow> {
     let room = width.saturating_sub(LABEL + 2).max(10);
     let broken = |text: &str, room: usize| -> Vec<String> {
         text.lines()
@@ -41,33 +40,33 @@ pub fn rows(card: &CommandCard, width: usize) -> Vec<Row> {
             .collect()
     };
     let mut rows = Vec::new();
-    let words = |label: &'static str, text: &str, rows: &mut Vec<Row>| {
+    let words = |label: &'static str, text: &str, rows: &mut Vec<CardRow>| {
         for (i, line) in broken(text, room).into_iter().enumerate() {
-            rows.push(Row::Words(if i == 0 { label } else { "" }, line));
+            rows.push(CardRow::Words(if i == 0 { label } else { "" }, line));
         }
     };
     if let Some(why) = card.why.as_ref().filter(|why| !why.is_empty()) {
-        words("nebula", why, &mut rows);
-        rows.push(Row::Gap);
+        words(say::nebula(), why, &mut rows);
+        rows.push(CardRow::Gap);
     }
     for (i, line) in card.text.lines().enumerate() {
         for (n, part) in broken(line, room.saturating_sub(4)).into_iter().enumerate() {
             let sign = if i == 0 && n == 0 { "$ " } else { "  " };
-            rows.push(Row::Shell(format!("{sign}{part}")));
+            rows.push(CardRow::Shell(format!("{sign}{part}")));
         }
     }
-    rows.push(Row::Gap);
-    rows.push(Row::Class(card.class, card.class_why.clone()));
+    rows.push(CardRow::Gap);
+    rows.push(CardRow::Class(card.class, card.class_why.clone()));
     if card.parts.len() > 1 || card.parts.first().is_some_and(|part| part.note != card.class_why) {
-        rows.extend(card.parts.iter().map(|part| Row::Part(part.class, part.text.clone(), part.note.clone())));
+        rows.extend(card.parts.iter().map(|part| CardRow::Part(part.class, part.text.clone(), part.note.clone())));
     }
     for (i, (path, size, why)) in card.not_in_git.iter().enumerate() {
         if i == 0 {
-            rows.push(Row::Gap);
+            rows.push(CardRow::Gap);
         }
         words(if i == 0 { say::not_in_git() } else { "" }, &format!("{path}   {size}   {why}"), &mut rows);
     }
-    rows.push(Row::Gap);
+    rows.push(CardRow::Gap);
     words(say::grant(), &card.grant, &mut rows);
     words(say::keeper(), &card.keeper, &mut rows);
     words(say::not_kept(), &card.not_kept, &mut rows);
@@ -75,24 +74,23 @@ pub fn rows(card: &CommandCard, width: usize) -> Vec<Row> {
 }
 
 /// Draws a card with its line.
-pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+pub fn draw(card: &CommandCard, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     for y in area.top()..area.bottom() {
         for x in area.left()..area.right() {
             buf[(x, y)].set_symbol(" ").set_style(ctx.theme.style(Role::Text));
         }
     }
-    let note = Span::styled(card.id.clone(), ctx.theme.style(Role::Dim));
-    pane_line(Rect { height: 1, ..area }, say::command(), ctx.focus, Some(note.into()), buf, ctx);
+    pane_line(Rect { height: 1, ..area }, say::command(), ctx.focus, None, buf, ctx);
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let width = usize::from(body.width);
     let notes = card.parts.iter().map(|part| wrap::cells(&part.text)).max().unwrap_or(0).clamp(20, width / 2);
     let rows = rows(card, width);
-    for (y, row) in (body.top()..body.bottom()).zip(rows.iter().skip(state.scroll)) {
+    for (y, row) in (body.top()..body.bottom()).zip(rows.iter().skip(scroll)) {
         let (label, line) = spans(row, notes, ctx.theme);
         paint::text(buf, body.x + 1, y, LABEL, label, ctx.theme.style(Role::Dim));
         let x = body.x + 1 + LABEL as u16;
         let room = width.saturating_sub(LABEL + 2);
-        if let (Row::Shell(_), Some(ground)) = (row, ctx.theme.style(Role::CodeBg).bg) {
+        if let (CardRow::Shell(_), Some(ground)) = (row, ctx.theme.style(Role::CodeBg).bg) {
             for x in x..body.right().saturating_sub(2) {
                 buf[(x, y)].set_bg(ground);
             }
@@ -101,17 +99,17 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
     }
 }
 
-fn spans(row: &Row, notes: usize, theme: &Theme) -> (&'static str, Line<'static>) {
+fn spans(row: &CardRow, notes: usize, theme: &Theme) -> (&'static str, Line<'static>) {
     let (text, dim) = (theme.style(Role::Text), theme.style(Role::Dim));
-    let class_style = |class: &str| match class {
-        "read" => dim,
-        "work" => text,
+    let class_style = |class: &CommandClass| match class {
+        CommandClass::Read => dim,
+        CommandClass::Work => text,
         _ => theme.style(Role::Attention),
     };
     match row {
-        Row::Gap => ("", Line::default()),
-        Row::Words(label, words) => (label, Line::from(Span::styled(words.clone(), text))),
-        Row::Shell(line) => {
+        CardRow::Gap => ("", Line::default()),
+        CardRow::Words(label, words) => (label, Line::from(Span::styled(words.clone(), text))),
+        CardRow::Shell(line) => {
             let (sign, rest) = line.split_at(2);
             let mut spans = vec![Span::styled(format!(" {sign}"), dim)];
             spans.extend(coloured(rest, theme));
@@ -121,12 +119,13 @@ fn spans(row: &Row, notes: usize, theme: &Theme) -> (&'static str, Line<'static>
             }
             ("", Line::from(spans))
         }
-        Row::Class(class, why) => {
-            let class_span = Span::styled(format!("{class:<7}"), class_style(class).add_modifier(Modifier::BOLD));
+        CardRow::Class(class, why) => {
+            let class_span =
+                Span::styled(format!("{:<7}", class.word()), class_style(class).add_modifier(Modifier::BOLD));
             (say::class(), Line::from(vec![class_span, Span::styled(why.clone(), dim)]))
         }
-        Row::Part(class, part, note) => {
-            let mut spans = vec![Span::styled(format!("{class:<7}"), class_style(class))];
+        CardRow::Part(class, part, note) => {
+            let mut spans = vec![Span::styled(format!("{:<7}", class.word()), class_style(class))];
             let (shown, cut) = cut(part, notes);
             spans.extend(coloured(&shown, theme));
             let gap = notes.saturating_sub(wrap::cells(&shown) + cut.len().min(1)) + 3;

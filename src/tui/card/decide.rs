@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::CardState;
+use super::state::CardState;
 use crate::messages::card as say;
 use crate::protocol::CommandCard;
 use crate::tui::action::{Action, Context};
@@ -45,9 +45,9 @@ pub fn rows(card: &CommandCard, width: u16) -> u16 {
 /// Draws the choices.
 pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let dim = ctx.theme.style(Role::Dim);
-    let title = Span::styled(say::decide(), if ctx.focus { ctx.theme.style(Role::Focus) } else { dim });
+    let title = Span::styled(say::decide(), dim);
     let note = Span::styled(card.rule.clone(), dim);
-    line(Rect { height: 1, ..area }, Line::from(title), ctx.focus, Some(note.into()), buf, ctx);
+    line(Rect { height: 1, ..area }, Line::from(title), false, Some(note.into()), buf, ctx);
     let inside = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
     if let Some((count, keep)) = state.rule {
         return draw_rule(card, count, keep, inside, buf, ctx);
@@ -69,7 +69,10 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
         let room = |used: usize| usize::from(column).saturating_sub(used + 1);
         paint::text(buf, x + 1, y, 5, &key, bold);
         paint::text(buf, x + 6, y, room(6), name, style);
-        paint::text(buf, x + 8 + names as u16, y, room(8 + names), does, dim);
+        // Half a sentence is none.
+        if wrap::cells(does) <= room(8 + names) {
+            paint::text(buf, x + 8 + names as u16, y, room(8 + names), does, dim);
+        }
         if is_default && ctx.focus {
             popup::select(Rect { x, y, width: column, height: 1 }, buf, ctx);
         }
@@ -85,7 +88,7 @@ fn draw_rule(card: &CommandCard, count: usize, keep: bool, area: Rect, buf: &mut
     let rule = [
         Span::styled(format!("{}  ", say::always()), dim),
         Span::styled(words, text.add_modifier(Modifier::BOLD)),
-        Span::styled(format!(" {rest}"), dim),
+        Span::styled(if rest.is_empty() { rest } else { format!(" … {rest}") }, dim),
     ];
     paint::spans(buf, area.x + 1, area.y, room, &rule);
     let scope = if keep { say::rule_kept() } else { say::rule_session() };

@@ -279,7 +279,7 @@ fn banner(app: &App, what: Attention) -> Doing {
         Attention::Question(_) => {
             let card = app.questions.first().and_then(|asking| asking.question.card.as_ref());
             let words = match app.questions.len() {
-                _ if card.is_some() => card_say::waits(&card.map_or("", |card| card.class)),
+                _ if card.is_some() => card_say::waits(&card.map_or("", |card| card.class.word())),
                 0 | 1 => say::question().to_string(),
                 n => count::questions(n),
             };
@@ -306,6 +306,9 @@ fn waiting(app: &App) -> Option<String> {
         None => {}
     }
     let questions = app.questions.len();
+    if questions > 0 && app.questions.iter().all(|asking| asking.question.card.is_some()) {
+        return Some(card_say::commands(questions));
+    }
     (questions > 0).then(|| count::questions(questions))
 }
 

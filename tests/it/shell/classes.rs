@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nebula::protocol::{CallState, Command, CommandCard, CommandDecision, EventBody, Item, QuestionId, TurnEnd};
+use nebula::protocol::{
+    CallState, Command, CommandCard, CommandClass, CommandDecision, EventBody, Item, QuestionId, TurnEnd,
+};
 use nebula::provider::{Delta, Replay};
 use serde_json::json;
 
@@ -52,7 +54,7 @@ async fn reading_runs_unasked_and_cannot_write() {
     let (state, result) = ended(&mut live).await;
     assert!(state == CallState::Done && result.contains("one"), "{result}");
     let (_, card) = card(&mut live).await;
-    assert_eq!((card.class, card.parts.len()), ("harm", 2), "tee opens its file anew");
+    assert_eq!((card.class, card.parts.len()), (CommandClass::Harm, 2), "tee opens its file anew");
     live.close().await;
 }
 
@@ -62,7 +64,10 @@ async fn a_card_tells_what_is_met_and_its_answers_are_obeyed() {
     let mut live = start(&world, &["rm -rf gen && ls", "touch made-1", "touch made-2", "touch made-3"]);
     live.submit("go");
     let (id, shown) = card(&mut live).await;
-    assert_eq!((shown.class, shown.parts[0].class, shown.parts[1].class), ("harm", "harm", "read"));
+    assert_eq!(
+        (shown.class, shown.parts[0].class, shown.parts[1].class),
+        (CommandClass::Harm, CommandClass::Harm, CommandClass::Read)
+    );
     assert!(shown.parts[0].note.starts_with("2 files, 5"), "{:?}", shown.parts);
     // An edited text is judged anew.
     live.send(Command::DecideCommand(id, CommandDecision::Edit("rm gen/x".into())));
@@ -74,7 +79,7 @@ async fn a_card_tells_what_is_met_and_its_answers_are_obeyed() {
     assert!(!world.has("gen/x") && world.has("gen/y"));
     // A rule for this session lets the next one run.
     let (id, shown) = card(&mut live).await;
-    assert_eq!((shown.class, shown.prefix.0.join(" ").as_str()), ("work", "touch made-1"));
+    assert_eq!((shown.class, shown.prefix.0.join(" ").as_str()), (CommandClass::Work, "touch made-1"));
     live.send(Command::DecideCommand(id, CommandDecision::Always { prefix: vec!["touch".into()], keep: false }));
     assert_eq!(ended(&mut live).await.0, CallState::Done);
     assert_eq!(ended(&mut live).await.0, CallState::Done, "by the rule");
@@ -92,7 +97,7 @@ async fn review_runs_what_can_be_undone_and_asks_for_the_rest() {
     assert_eq!(ended(&mut live).await.0, CallState::Done);
     assert!(!world.has("a.txt"));
     let (id, shown) = card(&mut live).await;
-    assert_eq!(shown.class, "final");
+    assert_eq!(shown.class, CommandClass::Final);
     live.send(Command::DecideCommand(id, CommandDecision::Refuse("not yet".into())));
     let (state, result) = ended(&mut live).await;
     assert!(state == CallState::Refused && result.contains("not yet"), "{result}");

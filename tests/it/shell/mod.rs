@@ -4,5 +4,6 @@ mod classes;
 mod forms;
 mod model;
 mod person;
+mod review;
 mod sandbox;
 mod tree;

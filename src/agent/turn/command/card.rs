@@ -11,7 +11,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::turn::call_item::CallItem;
 use crate::git::Repository;
 use crate::messages::{agent as say, card as words};
-use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandDecision, EventBody, Question};
+use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, EventBody, Question};
 use crate::shell::class::rules::{RuleDecision, proposed};
 use crate::shell::class::{Class, Part, Reason, Unknown, hidden};
 use crate::shell::{Grant, Keeper};
@@ -55,7 +55,8 @@ pub async fn ask(
 /// Returns what the person is asked where there is no card: in a line, or a small window.
 fn question(card: &CommandCard) -> String {
     let why = card.why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
-    let mut bounds = vec![words::class_line(&card.class, &card.class_why), card.keeper.clone(), card.grant.clone()];
+    let mut bounds =
+        vec![words::class_line(&card.class.word(), &card.class_why), card.keeper.clone(), card.grant.clone()];
     bounds.extend(Some(card.not_kept.clone()).filter(|line| !line.is_empty()));
     words::run_this(&why, &shortened(&card.text), &bounds.join("\n"))
 }
@@ -86,9 +87,8 @@ fn card(
     let count = asking.is_none().then(|| proposed(found, &judgement.rules)).flatten().map_or(0, |prefix| prefix.len());
     CommandCard {
         text: shown(&call.text),
-        id: context.commands.next_id(),
         why: call.why.as_ref().map(|why| clean(why).into_owned()),
-        class: found.class.word(),
+        class: class(found.class),
         class_why: match &found.unknown {
             Some(unknown) => unknown_words(unknown),
             None if found.parts.len() > 1 => words::worst_decides().into(),
@@ -117,9 +117,19 @@ fn parts(judged: &JudgedCommand) -> Vec<CardPart> {
             Some(met) => words::meets(met.files, &size::words(met.bytes)),
             None => reason_words(part.reason).into(),
         };
-        CardPart { class: part.class.word(), text: shown(part.text.lines().next().unwrap_or_default()), note }
+        CardPart { class: class(part.class), text: shown(part.text.lines().next().unwrap_or_default()), note }
     };
     judged.found.parts.iter().enumerate().map(part).collect()
+}
+
+fn class(class: Class) -> CommandClass {
+    match class {
+        Class::Read => CommandClass::Read,
+        Class::Work => CommandClass::Work,
+        Class::Harm => CommandClass::Harm,
+        Class::Reach => CommandClass::Reach,
+        Class::Final => CommandClass::Final,
+    }
 }
 
 /// Shows what is not seen.
@@ -151,7 +161,7 @@ fn keeper_words(judged: &JudgedCommand) -> String {
     .into()
 }
 
-/// What could not be undone, in one line.
+/// Returns in one line the effects that could not be undone.
 fn not_kept(judged: &JudgedCommand) -> String {
     match judged.found.class {
         Class::Final => words::final_not_undone().into(),

@@ -6,22 +6,22 @@ use crate::agent::approval::shell_policy;
 use crate::agent::session::context::SessionContext;
 use crate::shell::Keeper;
 use crate::shell::class::disk::{self, Met};
-use crate::shell::class::rules::{Enforced, Judgement, Rule, RuleDecision, Verdict, judge};
+use crate::shell::class::rules::{CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge};
 use crate::shell::class::{Around, Assessment, Class, assess};
 use crate::tools::CommandCall;
 
 /// A command as it was judged.
 #[derive(Debug, Clone)]
 pub struct JudgedCommand {
-    /// What it would do.
+    /// Its class and its parts.
     pub found: Assessment,
-    /// What is to become of it.
+    /// The verdict.
     pub judgement: Judgement,
     /// Where it would run.
     pub around: Around,
-    /// What each of its parts would meet on disk.
+    /// The files that each of its parts would meet.
     pub met: Vec<Met>,
-    /// What would keep the states before.
+    /// The keeper of the states before.
     pub keeper: Keeper,
     /// It would run in a sandbox.
     pub has_sandbox: bool,
@@ -35,7 +35,7 @@ impl JudgedCommand {
 
     /// Returns why it is refused, for the model; none: it is not.
     pub fn refusal(&self) -> Option<String> {
-        let Verdict::Refuse(rule) = &self.judgement.verdict else { return None };
+        let CommandVerdict::Refuse(rule) = &self.judgement.verdict else { return None };
         let class = self.found.class.word();
         Some(match rule {
             Some(Rule { why: Some(why), .. }) => format!("a rule refuses this command: {why}"),

@@ -17,7 +17,7 @@ use crate::archive::staging::CommandInfo;
 use crate::messages::{agent as say, card as words};
 use crate::proposal::Consent;
 use crate::protocol::{Approval, Call, CallState, CommandDecision, EventBody, Level, PreviewLine, Question, Verb};
-use crate::shell::class::rules::Verdict;
+use crate::shell::class::rules::CommandVerdict;
 use crate::shell::{self, Command, Grant, Keeper, Stopped};
 use crate::tools::CommandCall;
 use judge::judge_command;
@@ -114,9 +114,9 @@ async fn allow(
         }
         let allowed = |by: String, grant| Ok(Allowed { by, grant, keeper: judged.keeper, edited });
         match judged.judgement.verdict {
-            Verdict::Policy => return allowed(context.settings().consent.to_string(), judged.judgement.grant),
-            Verdict::Rule => return allowed("rule".into(), judged.judgement.grant),
-            Verdict::Ask | Verdict::Refuse(_) => {}
+            CommandVerdict::Policy => return allowed(context.settings().consent.to_string(), judged.judgement.grant),
+            CommandVerdict::Rule => return allowed("rule".into(), judged.judgement.grant),
+            CommandVerdict::Ask | CommandVerdict::Refuse(_) => {}
         }
         match card::ask(context, item, call, &judged, stop).await {
             None => return Err(CommandResult::Interrupted),

@@ -1,0 +1,107 @@
+//! `review`: the changes that nobody approved beforehand, kept or restored.
+
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use serde_json::json;
+
+use super::{ArchiveCommands, AskArgs, DONE, FAILED};
+use crate::memory::ReviewDecision;
+use crate::restore_plan::RestoreScope;
+use crate::review::{self, ReviewEntry};
+use crate::text::clean::clean_line;
+use crate::text::number::plural;
+use crate::text::time;
+
+/// Arguments of `review`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ReviewArgs {
+    /// Keep these changes; nothing is written
+    #[arg(long, value_name = "ID|all", num_args = 1.., conflicts_with = "restore")]
+    pub keep: Vec<String>,
+    /// Restore what these changes overwrote: as `undo`, merged with later changes
+    #[arg(long, value_name = "ID|all", num_args = 1..)]
+    pub restore: Vec<String>,
+    /// How a restore is asked for.
+    #[command(flatten)]
+    pub ask: AskArgs,
+}
+
+impl ArchiveCommands<'_> {
+    pub(super) fn review(&mut self, args: &ReviewArgs) -> Result<u8> {
+        let open = review::open(self.stores())?;
+        let names = if args.keep.is_empty() { &args.restore } else { &args.keep };
+        let chosen = match review::named(&open, names) {
+            Ok(chosen) => chosen,
+            Err(why) => bail!(why),
+        };
+        let ids: Vec<String> = chosen.iter().map(|entry| entry.id.to_string()).collect();
+        if args.keep.is_empty() && args.restore.is_empty() {
+            return self.list_open(&open, args.ask.json);
+        }
+        if ids.is_empty() {
+            self.complain("nothing waits to be reviewed")?;
+            return Ok(DONE);
+        }
+        if !args.keep.is_empty() {
+            self.memory.review(&self.project(), &ids, ReviewDecision::Keep)?;
+            if args.ask.json {
+                self.out.json(&json!({"kept": ids}))?;
+            } else {
+                writeln!(self.out, "kept {}; nothing was written", plural(ids.len(), "change"))?;
+            }
+            self.out.flush()?;
+            return Ok(DONE);
+        }
+        let code = self.restore(&RestoreScope::Changesets(ids.clone()), &args.ask)?;
+        // What stayed waits on.
+        if code == DONE && !args.ask.dry_run {
+            self.memory.review(&self.project(), &ids, ReviewDecision::Restore)?;
+        }
+        Ok(code)
+    }
+
+    /// Lists what waits; the code says whether anything does.
+    fn list_open(&mut self, open: &[ReviewEntry], as_json: bool) -> Result<u8> {
+        let code = if open.is_empty() { DONE } else { FAILED };
+        if as_json {
+            let rows: Vec<_> = open.iter().map(row).collect();
+            self.out.json(&rows)?;
+            self.out.flush()?;
+            return Ok(code);
+        }
+        let mut turn = None;
+        for (n, entry) in open.iter().enumerate() {
+            if n == 0 || turn != entry.turn {
+                let session = entry.turn.as_ref().map_or("no turn", |(session, _)| session.get(..8).unwrap_or(session));
+                writeln!(self.out, "{}{}  {session}", if n == 0 { "" } else { "\n" }, time::local(entry.id.at()))?;
+            }
+            turn.clone_from(&entry.turn);
+            let sign = if entry.kind == "command" { '$' } else { '•' };
+            writeln!(self.out, "  {}  {sign} {}", entry.id, clean_line(&entry.title))?;
+            for file in &entry.files {
+                let lines = file.lines.map_or(String::new(), |(added, removed)| format!("  +{added} −{removed}"));
+                writeln!(self.out, "      {}{lines}", clean_line(&file.path))?;
+            }
+        }
+        self.out.flush()?;
+        match open.len() {
+            0 => self.complain("nothing waits to be reviewed")?,
+            n => self.complain(&format!(
+                "{} not reviewed: `nebula review --keep all`, or `--restore ID…` (`--hunk` chooses hunks)",
+                plural(n, "change")
+            ))?,
+        }
+        Ok(code)
+    }
+}
+
+fn row(entry: &ReviewEntry) -> serde_json::Value {
+    let file = |file: &review::ReviewFile| json!({"path": file.path, "added": file.lines.map(|l| l.0), "removed": file.lines.map(|l| l.1)});
+    json!({
+        "id": entry.id.to_string(), "time": time::utc_millis(entry.id.at()), "kind": entry.kind, "cause": entry.title,
+        "session": entry.turn.as_ref().map(|turn| &turn.0), "turn": entry.turn.as_ref().map(|turn| turn.1),
+        "approved": entry.approved, "files": entry.files.iter().map(file).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,52 @@
+//! What the person decided about changes that nobody approved beforehand.
+
+use std::collections::BTreeSet;
+
+use rusqlite::params;
+
+use super::store::Safety;
+use super::{Error, Memory, now_ms};
+
+/// A decision about a change that was made without a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReviewDecision {
+    /// It stays.
+    Keep,
+    /// It was taken back, wholly or in part.
+    Restore,
+}
+
+impl ReviewDecision {
+    fn word(self) -> &'static str {
+        match self {
+            ReviewDecision::Keep => "keep",
+            ReviewDecision::Restore => "restore",
+        }
+    }
+}
+
+impl Memory {
+    /// Records what was decided about changesets, safe against power loss when this returns.
+    pub fn review(&self, project: &str, changesets: &[String], decision: ReviewDecision) -> Result<(), Error> {
+        let mut store = self.store();
+        let now = now_ms();
+        store.write(Safety::Full, None, |tx| {
+            for id in changesets {
+                tx.prepare_cached(
+                    "INSERT OR REPLACE INTO reviews(project_path, changeset, decision, reason, at_ms)
+                     VALUES(?1, ?2, ?3, NULL, ?4)",
+                )?
+                .execute(params![project, id, decision.word(), now])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the changesets of a project that were decided about.
+    pub fn reviewed(&self, project: &str) -> Result<BTreeSet<String>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached("SELECT changeset FROM reviews WHERE project_path = ?1")?;
+        let rows = statement.query_map([project], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

@@ -1,0 +1,123 @@
+//! The review queue: changes that nobody approved beforehand wait until the person keeps or restores them.
+//!
+//! The queue is not stored: a changeset says who approved it, in the archive and in memory, so an entry is there as soon as
+//! its changeset is, whatever is killed afterwards. Memory stores the decisions alone.
+
+use crate::archive::{self, Id};
+use crate::execute::Stores;
+use crate::memory;
+
+/// Who let a change happen, where no person looked at it before.
+const UNASKED: &[&str] = &["policy review", "policy all", "rule", "flag --approve review", "flag --approve all"];
+
+/// A change that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewEntry {
+    /// Its changeset.
+    pub id: Id,
+    /// `edit`, `command`; empty where memory does not know it.
+    pub kind: String,
+    /// Its cause, in words.
+    pub title: String,
+    /// The session, and the message that began the turn.
+    pub turn: Option<(String, i64)>,
+    /// Who let it happen, in words.
+    pub approved: String,
+    /// Its files.
+    pub files: Vec<ReviewFile>,
+}
+
+/// A file of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewFile {
+    /// Normalised path.
+    pub path: String,
+    /// Lines added and removed, where they were counted.
+    pub lines: Option<(u64, u64)>,
+}
+
+/// Why the queue cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReviewError {
+    /// The archive cannot be read.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
+    /// Memory cannot be read.
+    #[error("memory: {0}")]
+    Memory(#[from] memory::Error),
+}
+
+/// Returns the entries that wait, oldest first. One whose files are all back to their states before waits no more.
+///
+/// # Errors
+/// When archive or memory cannot be read.
+pub fn open(stores: Stores<'_>) -> Result<Vec<ReviewEntry>, ReviewError> {
+    let project = stores.project();
+    let (known, reviewed) = (stores.memory.listing(&project)?, stores.memory.reviewed(&project)?);
+    let mut open = Vec::new();
+    for id in stores.archive.list()? {
+        let name = id.to_string();
+        let record = known.find(&name);
+        let approved = match record {
+            Some(record) => record.cause.approved.clone(),
+            // Its process died before memory knew.
+            None => stores.archive.approved(id)?,
+        };
+        let Some(approved) = approved.filter(|who| UNASKED.contains(&who.as_str())) else { continue };
+        if reviewed.contains(&name) {
+            continue;
+        }
+        let mut files: Vec<ReviewFile> = known
+            .files(&name)
+            .map(|file| ReviewFile { path: file.path.into(), lines: file.added.zip(file.removed) })
+            .collect();
+        if files.is_empty() {
+            let paths = stores.archive.paths(id)?;
+            files.extend(paths.into_iter().map(|path| ReviewFile { path, lines: None }));
+        }
+        if files.iter().all(|file| is_back(&file.path, id, stores)) {
+            continue;
+        }
+        let cause = record.map(|record| record.cause.clone()).unwrap_or_default();
+        let turn = cause.session.zip(cause.turn);
+        open.push(ReviewEntry { id, kind: cause.kind, title: cause.title, turn, approved, files });
+    }
+    open.sort_by_key(|entry| entry.id);
+    Ok(open)
+}
+
+/// Returns whether a path is as it was before a changeset. What cannot be compared is not.
+fn is_back(path: &str, id: Id, stores: Stores<'_>) -> bool {
+    let Ok(Some(version)) = stores.archive.version_in(path, id) else { return false };
+    let size = stores.workspace.stamp(path).map(|stamp| stamp.size());
+    // Most have another size, and are not read.
+    if !version.absent && !version.folder && size.is_some_and(|size| size != version.size()) {
+        return false;
+    }
+    match (stores.archive.show(&version), stores.workspace.read_archived(path)) {
+        (Ok(before), Ok(now)) => before == now.state,
+        _ => false,
+    }
+}
+
+/// Returns the entries that are named: `all`, or ids by a unique beginning.
+///
+/// # Errors
+/// The name that is of no entry, or of several.
+pub fn named<'a>(open: &'a [ReviewEntry], names: &[String]) -> Result<Vec<&'a ReviewEntry>, String> {
+    let mut found: Vec<&ReviewEntry> = Vec::new();
+    for name in names {
+        if name == "all" {
+            return Ok(open.iter().collect());
+        }
+        let mut met = open.iter().filter(|entry| entry.id.to_string().starts_with(name.as_str()));
+        match (met.next(), met.next()) {
+            (Some(entry), None) => found.push(entry),
+            (None, _) => return Err(format!("no change that waits begins with {name}: `nebula review` lists them")),
+            (Some(_), Some(_)) => return Err(format!("several changes begin with {name}: write more of the id")),
+        }
+    }
+    found.sort_by_key(|entry| entry.id);
+    found.dedup_by_key(|entry| entry.id);
+    Ok(found)
+}

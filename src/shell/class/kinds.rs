@@ -1,0 +1,162 @@
+//! Classes of commands, the reasons for them, and the parts of a text.
+
+use std::path::PathBuf;
+
+use super::parse::Unknown;
+use crate::shell::sandbox::Grant;
+
+/// The class of a command, from the least harmful to the most. The worst of its parts decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Class {
+    /// It only reads.
+    #[default]
+    Read,
+    /// It works in the workspace.
+    Work,
+    /// It removes or overwrites something there.
+    Harm,
+    /// It needs the network, or more than the workspace.
+    Reach,
+    /// Nobody can take it back.
+    Final,
+}
+
+impl Class {
+    /// Returns `read`, `work`, `harm`, `reach` or `final`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Class::Read => "read",
+            Class::Work => "work",
+            Class::Harm => "harm",
+            Class::Reach => "reach",
+            Class::Final => "final",
+        }
+    }
+
+    /// Returns what the sandbox of a command of this class allows.
+    pub fn grant(self) -> Grant {
+        match self {
+            Class::Read => Grant::Read,
+            Class::Work | Class::Harm => Grant::Workspace,
+            Class::Reach | Class::Final => Grant::Online,
+        }
+    }
+}
+
+/// Why a part has its class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reason {
+    /// It is in the table of readers.
+    #[default]
+    Reads,
+    /// It runs a program that may write the workspace.
+    Runs,
+    /// It sets a variable that changes what other programs do.
+    Sets,
+    /// It removes files.
+    Removes,
+    /// It overwrites files.
+    Overwrites,
+    /// It gives up states that git keeps.
+    History,
+    /// It needs the network.
+    Network,
+    /// It acts on other processes, services or users.
+    Others,
+    /// It writes outside the workspace.
+    Outside,
+    /// Nobody can take it back.
+    Final,
+    /// Its text does not show what it does.
+    Unclear,
+}
+
+impl Reason {
+    /// Returns the reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Reason::Reads => "only reads",
+            Reason::Runs => "runs a program",
+            Reason::Sets => "sets what other programs go by",
+            Reason::Removes => "removes files",
+            Reason::Overwrites => "overwrites files",
+            Reason::History => "gives up states that git keeps",
+            Reason::Network => "needs the network",
+            Reason::Others => "acts on other processes, services or users",
+            Reason::Outside => "writes outside the workspace",
+            Reason::Final => "cannot be undone by anyone",
+            Reason::Unclear => "what it does is not seen from its text",
+        }
+    }
+}
+
+impl Unknown {
+    /// Returns why a text is not understood, in words.
+    pub fn words(&self) -> String {
+        match self {
+            Unknown::Syntax => "not every part of it is understood".into(),
+            Unknown::Name => "the name of a program is known only when it runs".into(),
+            Unknown::Meaning(what) => format!("{what} changes what the rest means"),
+            Unknown::Hidden => "it holds hidden characters".into(),
+            Unknown::Depth => "commands stand too deep within commands".into(),
+        }
+    }
+}
+
+/// The change of a path, if something is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// It is removed, with all below it.
+    Removed(String),
+    /// It is overwritten.
+    Over(String),
+    /// This, or what has the second one's name in it, is overwritten.
+    Onto(String, String),
+}
+
+/// A simple command, wrappers taken off, and its class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its text.
+    pub text: String,
+    /// Its class.
+    pub class: Class,
+    /// Why.
+    pub reason: Reason,
+    /// Name and arguments; a word that is not known before it runs is none.
+    pub words: Vec<Option<String>>,
+    /// The paths it would remove or overwrite.
+    pub targets: Vec<Target>,
+}
+
+/// The class of a text, and its parts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Assessment {
+    /// The worst class of its parts.
+    pub class: Class,
+    /// Its parts, in their order.
+    pub parts: Vec<Part>,
+    /// Why it is not understood, where it is not.
+    pub unknown: Option<Unknown>,
+}
+
+/// Where a command runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Around {
+    /// The workspace's root.
+    pub root: PathBuf,
+    /// The folder it starts in.
+    pub folder: PathBuf,
+}
+
+impl Assessment {
+    /// Takes the worst class of the parts.
+    pub(super) fn settle(&mut self) {
+        self.class = self.parts.iter().map(|part| part.class).max().unwrap_or_default();
+    }
+
+    /// Returns why the text has its class: the reason of its worst part.
+    pub fn reason(&self) -> Reason {
+        self.parts.iter().find(|part| part.class == self.class).map(|part| part.reason).unwrap_or_default()
+    }
+}

@@ -1,0 +1,74 @@
+//! The review queue: what ran unasked waits to be kept or restored, whatever happens to the program meanwhile.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use nebula::protocol::TurnEnd;
+use nebula::provider::Replay;
+use serde_json::{Value, json};
+
+use super::tree::text;
+use crate::support::world::{World, calls, say};
+
+/// Runs one step of these commands under a policy, to its end.
+async fn ran(world: &World, texts: &[&str]) {
+    let commands: Vec<(&str, Value)> = texts.iter().map(|text| ("runCommand", json!({"command": text}))).collect();
+    let model = Arc::new(Replay::from_steps(vec![calls(&commands), say("done")]));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    let mut live = world.start_with(parts, model);
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+}
+
+fn nebula(world: &World, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
+    command.args(arguments).current_dir(world.root()).env_clear().env("PATH", std::env::var("PATH").expect("a PATH"));
+    command.env("HOME", world.home());
+    command.output().expect("it runs")
+}
+
+fn open(world: &World) -> (Vec<Value>, Option<i32>) {
+    let said = nebula(world, &["review", "--json"]);
+    (serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}")), said.status.code())
+}
+
+#[tokio::test]
+async fn what_ran_unasked_waits_and_is_kept_or_restored() {
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").file("b.txt", "two\n").approve("review");
+    ran(&world, &["rm a.txt", "echo more >> b.txt"]).await;
+    let (entries, code) = open(&world);
+    assert_eq!((entries.len(), code), (2, Some(1)), "{entries:?}");
+    assert_eq!((&entries[0]["files"][0]["path"], &entries[0]["approved"]), (&"a.txt".into(), &"policy review".into()));
+    // Keeping writes nothing.
+    let id = entries[1]["id"].as_str().expect("an id").to_string();
+    assert!(nebula(&world, &["review", "--keep", &id]).status.success());
+    assert_eq!(world.read("b.txt"), "two\nmore\n");
+    assert_eq!(open(&world).0.len(), 1);
+    // Restoring is a change like any other.
+    assert_eq!(nebula(&world, &["review", "--restore", "zzz", "--yes"]).status.code(), Some(1));
+    let restored = nebula(&world, &["review", "--restore", "all", "--yes"]);
+    assert!(restored.status.success(), "{}", text(&restored.stderr));
+    assert_eq!(world.read("a.txt"), "one\n");
+    let (entries, code) = open(&world);
+    assert_eq!((entries.len(), code), (0, Some(0)));
+}
+
+#[tokio::test]
+async fn a_change_that_was_taken_back_waits_no_more_and_a_lost_memory_loses_no_entry() {
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("all");
+    ran(&world, &["rm a.txt"]).await;
+    assert_eq!(open(&world).0.len(), 1);
+    // The archive alone knows who approved it.
+    for file in ["memory.db", "memory.db-wal", "memory.db-shm"] {
+        let _ = std::fs::remove_file(world.home().join(".nebula").join(file));
+    }
+    assert_eq!(open(&world).0.len(), 1);
+    assert!(nebula(&world, &["undo", "--yes", "--force"]).status.success());
+    assert_eq!(world.read("a.txt"), "one\n");
+    assert_eq!(open(&world).0.len(), 0, "its files are as they were");
+}
