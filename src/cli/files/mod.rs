@@ -79,7 +79,7 @@ fails is a line of ~/.nebula/logs/hook.log.")]
     /// List the changes that nobody approved beforehand, and keep or restore them
     ///
     /// Exit code 0: nothing waits; 1: something does; 3: something was not restored.
-    Review(review::ReviewArgs),
+    Review(ReviewArgs),
     /// Apply an edit in any format: a diff, blocks, whole files, tags
     Patch(PatchArgs),
 }
@@ -117,6 +117,20 @@ pub struct UndoArgs {
     #[arg(long, value_name = "SESSION:MESSAGE", conflicts_with = "words")]
     pub to: Option<String>,
     /// How it is asked for.
+    #[command(flatten)]
+    pub ask: AskArgs,
+}
+
+/// Arguments of `review`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ReviewArgs {
+    /// Keep these changes; nothing is written
+    #[arg(long, value_name = "ID|all", num_args = 1.., conflicts_with = "restore")]
+    pub keep: Vec<String>,
+    /// Restore what these changes overwrote: as `undo`, merged with later changes
+    #[arg(long, value_name = "ID|all", num_args = 1..)]
+    pub restore: Vec<String>,
+    /// How a restore is asked for.
     #[command(flatten)]
     pub ask: AskArgs,
 }

@@ -3,30 +3,15 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use clap::Args;
 use serde_json::json;
 
-use super::{ArchiveCommands, AskArgs, DONE, FAILED};
+use super::{ArchiveCommands, DONE, FAILED, ReviewArgs};
 use crate::memory::ReviewDecision;
 use crate::restore_plan::RestoreScope;
 use crate::review::{self, ReviewEntry};
 use crate::text::clean::clean_line;
 use crate::text::number::plural;
 use crate::text::time;
-
-/// Arguments of `review`.
-#[derive(Debug, Clone, Default, Args)]
-pub struct ReviewArgs {
-    /// Keep these changes; nothing is written
-    #[arg(long, value_name = "ID|all", num_args = 1.., conflicts_with = "restore")]
-    pub keep: Vec<String>,
-    /// Restore what these changes overwrote: as `undo`, merged with later changes
-    #[arg(long, value_name = "ID|all", num_args = 1..)]
-    pub restore: Vec<String>,
-    /// How a restore is asked for.
-    #[command(flatten)]
-    pub ask: AskArgs,
-}
 
 impl ArchiveCommands<'_> {
     pub(super) fn review(&mut self, args: &ReviewArgs) -> Result<u8> {
