@@ -158,13 +158,33 @@ fn change_kind(before: &State, after: &State) -> ChangeKind {
     }
 }
 
-/// Lets a staged file be read by its owner where its mode does not; the version has that bit more.
+/// Lets a staged file be read by its owner where its mode does not; the version has that bit more. A file that has
+/// another name keeps its mode: that name may be in the workspace.
 fn make_readable(folder: &Path, entry: &mut JournalLine) {
     if let (StagedKind::File, Some(name), 0) = (entry.kind, &entry.staged, entry.mode & 0o400) {
         entry.mode |= 0o400;
-        // A file that cannot be read then is reported by the reading.
-        let _ = fs::set_permissions(folder.join(name), fs::Permissions::from_mode(entry.mode & 0o1777));
+        let staged = folder.join(name);
+        if fs::symlink_metadata(&staged).is_ok_and(|meta| meta.nlink() == 1) {
+            // A file that cannot be read then is reported by the reading.
+            let _ = fs::set_permissions(staged, fs::Permissions::from_mode(entry.mode & 0o1777));
+        }
     }
+}
+
+/// Opens a staged file to be read. Where its mode keeps its owner out, it may be read for that moment.
+fn open_staged(staged: &Path) -> io::Result<File> {
+    let refused = match disk::open_file(staged, disk::Links::Refuse) {
+        Err(refused) if refused.kind() == io::ErrorKind::PermissionDenied => refused,
+        opened => return opened,
+    };
+    let mode = fs::symlink_metadata(staged)?.mode() & 0o7777;
+    if mode & 0o400 != 0 {
+        return Err(refused);
+    }
+    fs::set_permissions(staged, fs::Permissions::from_mode(mode | 0o400))?;
+    let opened = disk::open_file(staged, disk::Links::Refuse);
+    fs::set_permissions(staged, fs::Permissions::from_mode(mode))?;
+    opened
 }
 
 /// Returns the state that was kept.
@@ -176,7 +196,7 @@ fn staged_state(folder: &Path, entry: &JournalLine) -> io::Result<State> {
         StagedKind::Link => State::Link { target: fs::read_link(staged?)? },
         StagedKind::File => {
             let staged = staged?;
-            match state_of(disk::open_file(&staged, disk::Links::Refuse)?, &staged, &CancellationToken::new())?.0 {
+            match state_of(open_staged(&staged)?, &staged, &CancellationToken::new())?.0 {
                 State::File { bytes, .. } => State::File { bytes, mode: Some(entry.mode & 0o7777) },
                 State::Large(mut large) => {
                     large.mode = Some(entry.mode & 0o7777);
@@ -218,7 +238,7 @@ fn name_version(folder: &Path, entry: &JournalLine, version: &Path) -> io::Resul
     // A file that has another name may still be written by another program.
     let linked = (meta.nlink() == 1 || entry.inode == JournalLine::COPY) && fs::hard_link(&staged, version).is_ok();
     if !linked {
-        let from = disk::open_file(&staged, disk::Links::Refuse)?;
+        let from = open_staged(&staged)?;
         disk::copy_new(&from, version, entry.mode & 0o1777)?;
     } else if meta.mode() & 0o7777 != entry.mode & 0o1777 {
         fs::set_permissions(version, fs::Permissions::from_mode(entry.mode & 0o1777))?;
@@ -236,4 +256,35 @@ fn sync_file_system(folder: &Path) -> io::Result<()> {
 fn sync_file_system(_folder: &Path) -> io::Result<()> {
     rustix::fs::sync();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_staged_file_with_another_name_keeps_its_mode() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, staged) = (dir.path().join("file"), dir.path().join("0001"));
+        fs::write(&file, "kept").unwrap();
+        fs::hard_link(&file, &staged).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o200)).unwrap();
+        let mode = || fs::metadata(&file).unwrap().mode() & 0o7777;
+        let line = |staged: &str| JournalLine {
+            path: "file".into(),
+            kind: StagedKind::File,
+            mode: 0o200,
+            staged: Some(staged.into()),
+            inode: (0, 0),
+        };
+        let mut entry = line("0001");
+        make_readable(dir.path(), &mut entry);
+        assert_eq!((entry.mode, mode()), (0o600, 0o200));
+        let state = staged_state(dir.path(), &entry).unwrap();
+        assert_eq!((state.bytes().map(|bytes| &bytes[..]), mode()), (Some(&b"kept"[..]), 0o200));
+
+        fs::remove_file(&file).unwrap();
+        make_readable(dir.path(), &mut line("0001"));
+        assert_eq!(fs::metadata(&staged).unwrap().mode() & 0o7777, 0o600);
+    }
 }

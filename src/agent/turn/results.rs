@@ -90,8 +90,11 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
     let words = decision.reason.as_deref().map(str::trim).filter(|words| !words.is_empty());
     match words {
         Some(words) if rejected > 0 => lines.push(format!("The person's reason: {words}")),
-        // What was written while deciding is told also where everything was accepted.
-        Some(words) => lines.push(format!("The person says: {words}")),
+        // What was written while deciding is told also where everything was accepted; else the rejected calls tell it.
+        Some(words) if decision.files().iter().all(|file| !file.hunks.contains(&Choice::Reject)) => {
+            lines.push(format!("The person says: {words}"));
+        }
+        Some(_) => {}
         None if rejected > 0 => {
             lines.push("The person gave no reason. Do not send the same change again; ask, or go on without it.".into())
         }
