@@ -14,7 +14,7 @@ use super::stream::reader::LineStart;
 use super::stream::starts::LineMark;
 
 /// The registry of formats, in the order in which they are listed.
-const FORMATS: [FormatSpec; 6] = [tools::SPEC, xml::SPEC, whole::SPEC, blocks::SPEC, patch::SPEC, lines::SPEC];
+const FORMATS: &[FormatSpec] = &[tools::SPEC, xml::SPEC, whole::SPEC, blocks::SPEC, patch::SPEC, lines::SPEC];
 
 impl Format {
     /// All formats, in the order in which they are listed.

@@ -28,7 +28,7 @@ const EFFORTS: [(&str, Text); 7] = [
 ];
 
 /// The formats of edits with what they are for.
-const FORMATS: [(&str, Text); 7] = [
+const FORMATS: &[(&str, Text)] = &[
     ("auto", say::format_auto),
     ("tools", say::format_tools),
     ("xml", say::format_xml),

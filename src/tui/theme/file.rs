@@ -65,7 +65,7 @@ pub enum ThemeFault {
 type Found = (String, Vec<String>, ThemeFault);
 
 /// The themes nebula comes with.
-pub(super) const SHIPPED: [(&str, &str); 5] = [
+pub(super) const SHIPPED: &[(&str, &str)] = &[
     ("dark", include_str!("../../../themes/dark.toml")),
     ("light", include_str!("../../../themes/light.toml")),
     ("contrast", include_str!("../../../themes/contrast.toml")),
