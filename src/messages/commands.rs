@@ -1,5 +1,18 @@
 //! The commands of the palette: what each does in short, and in a sentence or two.
 
+use crate::messages::Text;
+
+/// The formats of edits with what they are for.
+pub const FORMATS: &[(&str, Text)] = &[
+    ("auto", format_auto),
+    ("tools", format_tools),
+    ("xml", format_xml),
+    ("whole", format_whole),
+    ("blocks", format_blocks),
+    ("patch", format_patch),
+    ("lines", format_lines),
+];
+
 messages! {
     title: "commands", "コマンド";
     model: "choose the model for this session", "このセッションのモデルを選択";

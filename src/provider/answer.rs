@@ -7,7 +7,7 @@ use super::{Delta, EndReason, Message, PartKind, Span, ToolCall, Usage};
 pub struct Answer {
     /// Its text.
     pub text: String,
-    /// What the model thought; empty when it did not say.
+    /// The model's thoughts; empty where it sent none.
     pub thinking: String,
     /// Its calls, in order. The last one may be unfinished while [`Answer::end`] is `None`.
     pub calls: Vec<ToolCall>,
@@ -17,7 +17,7 @@ pub struct Answer {
     pub usage: Option<Usage>,
     /// Why it ended, once it has.
     pub end: Option<EndReason>,
-    /// What comes next begins a new part.
+    /// True if what comes next begins a new part.
     parted: bool,
 }
 
@@ -42,7 +42,7 @@ impl Answer {
         }
     }
 
-    /// Whether anything a person could miss has arrived.
+    /// Returns whether anything a person could miss has arrived.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty() && self.thinking.is_empty() && self.calls.is_empty()
     }

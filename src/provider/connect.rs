@@ -85,7 +85,7 @@ impl Provider for OpenAi {
     }
 }
 
-/// Whether the model of `connection` is on this computer.
+/// Returns whether the model of `connection` is on this computer.
 pub fn is_local(connection: &Connection) -> bool {
     connection.provider == embedded::NAME
         || reqwest::Url::parse(&connection.base_url).is_ok_and(|url| is_loopback(&url))

@@ -13,17 +13,17 @@ pub trait Provider: Send + Sync {
     /// Where the answers come from, for people: a host (`api.openai.com`), a local server's name, a recording's file.
     fn place(&self) -> String;
 
-    /// Whether the answers are a recording.
+    /// Returns whether the answers are a recording.
     fn recorded(&self) -> bool {
         false
     }
 
-    /// What a model takes beside text, as far as its name tells. The configuration may know better.
+    /// Returns the kinds of files that a model takes, as far as its name tells. The configuration may know better.
     fn capabilities(&self, model: &str) -> Capabilities {
         Capabilities::by_name(model)
     }
 
-    /// Whether the answers come from this computer and cost nothing.
+    /// Returns whether the answers come from this computer and cost nothing.
     fn local(&self) -> bool {
         false
     }
@@ -37,7 +37,7 @@ pub trait Provider: Send + Sync {
     /// The models on offer, sorted by name, with what the server says of them.
     fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>>;
 
-    /// What the server says of one model, asked for where its list does not say the window.
+    /// Asks the server about one model, where its list does not say the window.
     fn describe(&self, model: &str) -> BoxFuture<'static, Facts> {
         let (listed, model) = (self.models(), model.to_string());
         Box::pin(async move {

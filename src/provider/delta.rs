@@ -25,7 +25,7 @@ pub enum Delta {
         /// The next part of its arguments; may be empty.
         arguments: String,
     },
-    /// What follows begins a new part, also where it is of the same kind.
+    /// A new part begins, also where it is of the same kind.
     Part,
     /// The provider's own JSON of a part that is whole: of the newest one of its kind that has none yet, or, where
     /// there is none (or right after [`Delta::Part`]), of a new one without a word.
@@ -69,7 +69,7 @@ pub enum EndReason {
 /// A pause before the next try.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wait {
-    /// What failed.
+    /// The kind of failure.
     pub kind: Kind,
     /// The status of the answer, where there was one.
     pub status: Option<u16>,
@@ -81,6 +81,6 @@ pub struct Wait {
     pub of: u32,
     /// When it happens, in unix milliseconds.
     pub until: i64,
-    /// What happened, in one line: `api.openai.com: rate limited (429)`.
+    /// The failure, in one line: `api.openai.com: rate limited (429)`.
     pub why: String,
 }

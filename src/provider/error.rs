@@ -6,11 +6,11 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
-    /// What a caller may branch on.
+    /// The kind of failure, on which a caller may branch.
     pub kind: Kind,
-    /// What happened, in one line.
+    /// The failure, in one line.
     pub message: String,
-    /// What that means and what to do next; one or two sentences.
+    /// Its consequence and what to do next; one or two sentences.
     pub hint: String,
     /// The status of the answer, where there was one.
     pub status: Option<u16>,
@@ -35,7 +35,7 @@ pub enum Kind {
     NotFound,
     /// The server knows no such model.
     NoModel,
-    /// What the key may use is used up (402).
+    /// The key's credit is used up (402).
     Quota,
     /// Still rate limited after every try, or for longer than nebula waits by itself (429).
     RateLimited,
@@ -43,7 +43,7 @@ pub enum Kind {
     Server,
     /// The connection could not be made or broke off.
     Broken {
-        /// Whether a part of the answer had arrived: it stands, and the answer can go on from it.
+        /// True if a part of the answer had arrived: it stands, and the answer can go on from it.
         after_first_token: bool,
     },
     /// The conversation does not fit the model.
@@ -92,7 +92,7 @@ impl Error {
         }
     }
 
-    /// Whether going on from what arrived, or asking again, may help without changing anything.
+    /// Returns whether going on from what arrived, or asking again, may help without changing anything.
     pub fn resumable(&self) -> bool {
         matches!(self.kind, Kind::RateLimited | Kind::Server | Kind::Broken { .. } | Kind::BadAnswer)
     }

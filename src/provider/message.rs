@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub struct Message {
     /// Who says it.
     pub role: Role,
-    /// What it consists of, in the order in which it was said.
+    /// Its parts, in the order in which they were said.
     pub parts: Vec<Part>,
     /// Who answered, for a message of the model: seals go back there and nowhere else.
     pub origin: Option<Arc<Origin>>,
@@ -17,18 +17,18 @@ pub struct Message {
 /// One piece of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// What it says.
+    /// Its content.
     pub body: Body,
     /// The provider's own JSON of this part, byte for byte. Sent back unchanged, or not at all.
     pub seal: Option<Arc<str>>,
 }
 
-/// What a part says.
+/// The content of a part.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Body {
     /// Text.
     Text(String),
-    /// What the model thought, as far as it was told; may be empty beside a seal.
+    /// The model's thoughts, as far as the server sends them; may be empty beside a seal.
     Thinking(String),
     /// A tool call.
     Call(ToolCall),
@@ -129,14 +129,14 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
-/// What came of a tool call.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     /// The id of the call.
     pub call: String,
-    /// What the model is told.
+    /// The text for the model.
     pub text: String,
-    /// Whether the call did what was asked.
+    /// True if the call did what was asked.
     pub ok: bool,
 }
 
@@ -191,7 +191,7 @@ impl PartKind {
 /// spans say in which order pieces of them were said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// What it is.
+    /// Its MIME type.
     pub kind: PartKind,
     /// How many bytes of the text or of the thinking it takes; 0 for the others.
     pub bytes: usize,
@@ -248,13 +248,13 @@ impl Message {
         Self { role: Role::Assistant, parts, origin: None }
     }
 
-    /// The same message with these files.
+    /// Returns the message with these files.
     pub fn with_blobs(mut self, blobs: impl IntoIterator<Item = Blob>) -> Self {
         self.parts.extend(blobs.into_iter().map(|blob| Part::new(Body::Blob(blob))));
         self
     }
 
-    /// The same message with `more` at the end of its text.
+    /// Returns the message with `more` at the end of its text.
     pub fn and_text(mut self, more: &str) -> Self {
         let last = self.parts.iter_mut().rev().find_map(|part| match &mut part.body {
             Body::Text(text) | Body::Result(ToolResult { text, .. }) => Some(text),
@@ -275,7 +275,7 @@ impl Message {
         }))
     }
 
-    /// What the model thought, as far as it was told.
+    /// Returns the model's thoughts, as far as the server sends them.
     pub fn thinking(&self) -> Cow<'_, str> {
         joined(self.parts.iter().filter_map(|part| match &part.body {
             Body::Thinking(text) => Some(text.as_str()),
@@ -283,7 +283,7 @@ impl Message {
         }))
     }
 
-    /// What the model calls.
+    /// Returns the calls.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> + Clone {
         self.parts.iter().filter_map(|part| match &part.body {
             Body::Call(call) => Some(call),
@@ -291,7 +291,7 @@ impl Message {
         })
     }
 
-    /// Whether the model calls anything.
+    /// Returns whether the model calls anything.
     pub fn has_calls(&self) -> bool {
         self.calls().next().is_some()
     }
@@ -322,7 +322,7 @@ impl Message {
         self.parts.iter().filter_map(|part| part.seal.as_ref())
     }
 
-    /// Whether it says and asks for nothing, as an answer that was stopped before its first word: many servers refuse a
+    /// Returns whether it says and asks for nothing, as an answer that was stopped before its first word: many servers refuse a
     /// conversation with such a message, so it is not sent.
     pub fn is_blank(&self) -> bool {
         let says = |part: &Part| match &part.body {
@@ -353,7 +353,7 @@ impl Message {
     }
 }
 
-/// Whether `spans` cover exactly these texts, between whole characters, and so many calls.
+/// Returns whether `spans` cover exactly these texts, between whole characters, and so many calls.
 fn fit(spans: &[Span], text: &str, thinking: &str, calls: usize) -> bool {
     let covers = |kind, run: &str| {
         let mut at = 0usize;

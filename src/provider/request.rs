@@ -20,13 +20,13 @@ pub struct Request {
     pub system: Arc<str>,
     /// The conversation, oldest first.
     pub messages: Vec<Arc<Message>>,
-    /// What the model may call.
+    /// The tools that the model may call.
     pub tools: Arc<[ToolSpec]>,
     /// At most so many tokens of answer; `None`: the server's default.
     pub max_output: Option<u32>,
     /// How much the model is to think; `None`: as it does by itself.
     pub effort: Option<Effort>,
-    /// What is known of the model beside its name.
+    /// The facts about the model beside its name.
     pub facts: Facts,
     /// Names the conversation, for providers that cache by it; empty for none.
     pub conversation: Arc<str>,
@@ -34,7 +34,7 @@ pub struct Request {
     pub skip_backoff: SkipBackoff,
 }
 
-/// What a model is told of a tool.
+/// The description of a tool for a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     /// Its name.

@@ -25,7 +25,7 @@ impl Usage {
         Usage { input, output, ..Usage::default() }
     }
 
-    /// The same, where no part is larger than the whole.
+    /// Returns the same counts, with no part larger than the whole.
     pub(super) fn consistent(self) -> Self {
         let cache_read = self.cache_read.min(self.input);
         let cache_write = self.cache_write.min(self.input - cache_read);

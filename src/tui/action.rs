@@ -69,7 +69,7 @@ impl Context {
         }
     }
 
-    /// Whether `action` decides something, so that its key means what it means elsewhere while nothing waits.
+    /// Returns whether `action` decides something, so that its key means what it means elsewhere while nothing waits.
     pub fn decides(self, action: Action) -> bool {
         self == Context::Diff && matches!(action, Action::Accept | Action::Reject)
     }
@@ -82,7 +82,7 @@ impl Context {
 
 macro_rules! actions {
     ($($action:ident $name:literal $help:ident)*) => {
-        /// What a key or a command means.
+        /// The meaning of a key or a command.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Action {
             $(#[doc = concat!("`", $name, "` in `keys.toml`.")] $action,)*
@@ -215,7 +215,7 @@ impl Action {
         TABLE.iter().find(|(a, _, _)| *a == self).map_or("", |(_, n, _)| n)
     }
 
-    /// What it does.
+    /// Returns what it does.
     pub fn help(self) -> &'static str {
         TABLE.iter().find(|(a, _, _)| *a == self).map_or("", |(_, _, help)| help())
     }

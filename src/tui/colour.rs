@@ -20,7 +20,7 @@ pub fn nearest_in_cube((r, g, b): Rgb) -> u8 {
     16 + 36 * nearest(r) + 6 * nearest(g) + nearest(b)
 }
 
-/// What colour `index` (16 to 255) of the 256 is: the cube, then the greys.
+/// Returns what colour `index` (16 to 255) of the 256 is: the cube, then the greys.
 pub fn of_xterm(index: u8) -> Rgb {
     const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     match index {

@@ -20,7 +20,7 @@ pub struct Chord {
     modifiers: KeyModifiers,
 }
 
-/// What a key meant.
+/// The meaning of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyMatch {
     /// An action.
@@ -37,11 +37,11 @@ pub enum KeyMatch {
 pub struct KeysError {
     /// Line and column, both from 1.
     pub place: (usize, usize),
-    /// What is wrong.
+    /// The fault.
     pub what: KeysFault,
 }
 
-/// What can be wrong with a `keys.toml`.
+/// A fault of a `keys.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeysFault {
     /// Not TOML, a chord bound twice in one context, or of another shape.
@@ -213,13 +213,13 @@ impl Keys {
         found
     }
 
-    /// What the keys `typed` so far mean in `context` or around it. A sequence begun in an inner context wins over
+    /// Returns what the keys `typed` so far mean in `context` or around it. A sequence begun in an inner context wins over
     /// an action of an outer one.
     pub fn find(&self, context: Context, typed: &[Chord]) -> KeyMatch {
         self.find_offered(context, typed, |_| true)
     }
 
-    /// The same, passing over actions that are not `offered`.
+    /// Returns the same, passing over actions that are not `offered`.
     pub fn find_offered(&self, context: Context, typed: &[Chord], offered: impl Fn(Action) -> bool) -> KeyMatch {
         let all = std::iter::once(&context).chain(context.outer());
         for bound in all.filter_map(|c| self.bound.get(c)) {

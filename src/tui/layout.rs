@@ -17,7 +17,7 @@ pub const LEDGER_FROM: u16 = 30;
 /// Rows of the input at most.
 const INPUT_ROWS: u16 = 8;
 
-/// What the rectangles depend on beside the size.
+/// The inputs of the rectangles beside the size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wants {
     /// The pane that was chosen last.
@@ -49,7 +49,7 @@ pub struct Place {
     pub id: PaneId,
     /// Its pane line.
     pub line: Rect,
-    /// What is below.
+    /// The body below.
     pub body: Rect,
 }
 
@@ -78,7 +78,7 @@ pub struct Rects {
     pub notices: Rect,
     /// The input line.
     pub bar: Rect,
-    /// What the session has changed, below the input line.
+    /// The changes of the session, below the input line.
     pub ledger: Option<Rect>,
     /// The input.
     pub input: Rect,
@@ -183,7 +183,7 @@ pub fn right_width(width: u16, chosen: Option<u16>) -> u16 {
 }
 
 impl Rects {
-    /// What a popup may take where the screen is too small for a modal one: all but the status line, the input and the
+    /// Returns what a popup may take where the screen is too small for a modal one: all but the status line, the input and the
     /// hints; where the prompt stands on top, all but the status line and the hints.
     pub fn popup_body(&self) -> Rect {
         let top = self.body.y.min(self.bar.y);

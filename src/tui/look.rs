@@ -7,7 +7,7 @@ use super::text::highlight::Highlighter;
 use super::theme::Theme;
 use crate::text::time::Clock;
 
-/// What wrapping and styling depend on.
+/// The inputs of wrapping and styling.
 #[derive(Debug, Clone, Copy)]
 pub struct Look<'a> {
     /// Colours by role.
@@ -22,7 +22,7 @@ pub struct Look<'a> {
     pub zone: i32,
 }
 
-/// What drawing may know beside the pane's own state.
+/// The inputs of drawing beside the pane's own state.
 #[derive(Debug, Clone, Copy)]
 pub struct Ctx<'a> {
     /// Colours by role.
@@ -31,9 +31,9 @@ pub struct Ctx<'a> {
     pub glyphs: &'a Glyphs,
     /// Bindings, for the words that name a key.
     pub keys: &'a Keys,
-    /// Whether this pane has the focus.
+    /// True if this pane has the focus.
     pub focus: bool,
-    /// Whether the pane has the whole body: zoomed, or one pane with tabs.
+    /// True if the pane has the whole body: zoomed, or one pane with tabs.
     pub zoomed: bool,
     /// Unix milliseconds.
     pub now: i64,

@@ -37,7 +37,7 @@ pub enum Msg {
     Wide,
 }
 
-/// What leaves the program: [`super::app::App`] returns these, and `run` performs them.
+/// An effect outside of the program: [`super::app::App`] returns these, and `run` performs them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Tell the agent.
@@ -69,7 +69,7 @@ pub enum Effect {
     Quit(Exit),
 }
 
-/// What a pane or a list wants done. The screen does all of it but [`PaneEffect::Run`], which leaves the program.
+/// An effect that a pane or a list asks for. The screen does all of it but [`PaneEffect::Run`], which leaves the program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PaneEffect {
     /// Something outside.
@@ -117,7 +117,7 @@ pub enum Exit {
     Signal(i32),
 }
 
-/// What a line of text is for.
+/// The purpose of a line of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineFor {
     /// Why hunks were rejected; told to the model.

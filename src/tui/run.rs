@@ -100,7 +100,7 @@ enum Away {
     Suspend,
 }
 
-/// What ended a wait.
+/// The end of a wait.
 enum Woken {
     /// Something to take in, maybe nothing but the time.
     Messages {
@@ -207,7 +207,7 @@ impl Front {
         }
     }
 
-    /// What was held, with what follows it.
+    /// Returns what was held, with what follows it.
     fn take_held(&mut self, more: Vec<Msg>) -> Woken {
         let mut messages = std::mem::take(&mut self.held);
         messages.extend(more);

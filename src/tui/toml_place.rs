@@ -22,7 +22,7 @@ pub fn of(text: &str, path: &[&str]) -> (usize, usize) {
     at(text, place)
 }
 
-/// What is wrong with a text that is no TOML, in one line, and where.
+/// Returns what is wrong with a text that is no TOML, in one line, and where.
 pub fn syntax(text: &str, error: &toml::de::Error) -> ((usize, usize), String) {
     let place = at(text, error.span().map_or(0, |s| s.start));
     let what = error.message().split('\n').map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(", ");

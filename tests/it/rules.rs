@@ -270,10 +270,10 @@ fn what_the_map_and_the_recipes_name_is_there() {
 #[test]
 fn every_edit_format_has_its_words() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let chooser = fs::read_to_string(root.join("src/tui/app/commands.rs")).expect("the list of /format");
+    let chooser = fs::read_to_string(root.join("src/messages/commands.rs")).expect("the list of /format");
     let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
     for name in nebula::edit::Format::ALL.map(nebula::edit::Format::name) {
-        assert!(chooser.contains(&format!("(\"{name}\", say::format_{name})")), "/format does not list {name}");
+        assert!(chooser.contains(&format!("(\"{name}\", format_{name})")), "/format does not list {name}");
         assert!(readme.contains(&format!("`{name}`")), "README does not name the format {name}");
     }
 }

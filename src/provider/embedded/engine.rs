@@ -19,7 +19,7 @@ use crate::text::size;
 
 /// A request and where its answer goes.
 pub struct Job {
-    /// What is asked.
+    /// The request.
     pub request: Request,
     /// Where the answer goes.
     pub out: Sender<Result<Delta, Error>>,

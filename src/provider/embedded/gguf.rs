@@ -43,7 +43,7 @@ pub struct Weights {
     pub bytes: u64,
 }
 
-/// What stands before the weights.
+/// The part of a file before the weights.
 #[derive(Debug, Default)]
 pub struct Header {
     /// The metadata by key.

@@ -96,7 +96,7 @@ impl Provider for Inside {
     }
 }
 
-/// What the header of a file says of its model.
+/// Returns what the header of a file says of its model.
 fn described(file: &ModelFile) -> Model {
     let header = Header::open(&file.path, Extent::Beginning).unwrap_or_default();
     let thinking = match header.family() {

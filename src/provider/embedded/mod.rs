@@ -32,7 +32,7 @@ use std::sync::Arc;
 use super::{Error, Provider};
 use crate::config::Connection;
 
-/// Whether this build runs model files.
+/// True if this build runs model files.
 pub const RUNS: bool = cfg!(feature = "embedded");
 
 /// The provider that runs the model files of `connection`.

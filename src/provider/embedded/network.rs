@@ -273,7 +273,7 @@ impl Network {
 }
 
 impl Layer {
-    /// What each token takes from those before it; keeps the keys and values of the new ones.
+    /// Returns what each token takes from those before it; keeps the keys and values of the new ones.
     fn attend(
         &mut self,
         x: &Tensor,

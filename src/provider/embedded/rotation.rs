@@ -6,7 +6,7 @@ use super::gguf::Header;
 
 /// The angles of a model.
 pub struct Rotation {
-    /// What a pair is turned by a place.
+    /// The angle by which a place turns each pair.
     steps: Vec<f64>,
     /// The pairs are neighbours; else a number stands with the one half a head away.
     neighbours: bool,

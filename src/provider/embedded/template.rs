@@ -136,7 +136,7 @@ fn turns(request: &Request) -> Vec<(&'static str, String)> {
     turns
 }
 
-/// What the model said: its text, and its calls as it is asked to write them.
+/// Returns what the model said: its text, and its calls as it is asked to write them.
 fn said(message: &Message) -> String {
     let mut text = message.text().into_owned();
     for part in &message.parts {

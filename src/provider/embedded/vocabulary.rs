@@ -72,7 +72,7 @@ impl Vocabulary {
         self.texts.len()
     }
 
-    /// Whether a token ends an answer.
+    /// Returns whether a token ends an answer.
     pub fn is_end(&self, token: u32) -> bool {
         self.ends.contains(&token)
     }
@@ -140,7 +140,7 @@ impl Vocabulary {
         }
     }
 
-    /// Whether an answer begins with a blank that nobody wrote.
+    /// Returns whether an answer begins with a blank that nobody wrote.
     pub fn begins_with_blank(&self) -> bool {
         matches!(self.method, Method::Scores(_, true))
     }

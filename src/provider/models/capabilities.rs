@@ -1,6 +1,6 @@
 //! What a model takes beside text, told by its name, for servers that do not say it.
 
-/// What a model takes beside text.
+/// The kinds of files that a model takes beside text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
     /// Images.
@@ -61,7 +61,7 @@ impl Capabilities {
     /// Everything: what a recording answers to does not matter.
     pub const ALL: Capabilities = Capabilities { images: true, documents: true };
 
-    /// What a model of this name takes, as far as it is known; nothing, where it is not.
+    /// Returns the kinds that a model of this name takes, as far as is known; none where it is not.
     pub fn by_name(model: &str) -> Self {
         let lower = model.to_lowercase();
         // `openai/gpt-4o`, as servers in front of others write it.

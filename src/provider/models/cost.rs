@@ -3,7 +3,7 @@
 use crate::config::Price;
 use crate::provider::Usage;
 
-/// What a request of these tokens costs, in dollars.
+/// Returns the cost of a request of these tokens, in dollars.
 pub fn cost(price: &Price, usage: &Usage) -> f64 {
     let price = price.at(usage.input);
     let (read, write) = (price.cache_read.unwrap_or(price.input), price.cache_write.unwrap_or(price.input));

@@ -10,11 +10,11 @@ use crate::config::Price;
 pub struct Model {
     /// Its name.
     pub name: String,
-    /// What its server says of it.
+    /// The facts that its server gives.
     pub facts: Facts,
 }
 
-/// What is known of a model beside its name; `None`: nothing.
+/// The facts about a model beside its name; `None`: unknown.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Facts {
     /// Tokens that fit it.
@@ -25,13 +25,13 @@ pub struct Facts {
     pub thinking: Option<Thinking>,
     /// The efforts it knows.
     pub efforts: Option<Vec<Effort>>,
-    /// Whether it takes images.
+    /// True if it takes images.
     pub images: Option<bool>,
-    /// Whether it takes PDFs.
+    /// True if it takes PDFs.
     pub pdfs: Option<bool>,
     /// Dollars a million tokens.
     pub price: Option<Price>,
-    /// Whether cache marks are sent to it in the chat format.
+    /// True if cache marks are sent to it in the chat format.
     pub cache_marks: Option<bool>,
     /// Since when it is not served any more, in the server's words.
     pub retired: Option<String>,

@@ -12,7 +12,7 @@ pub struct Known {
     pub listed: Facts,
     /// The dated table.
     pub table: Facts,
-    /// What refusals taught.
+    /// The facts learnt from refusals.
     pub learnt: Facts,
 }
 
@@ -22,7 +22,7 @@ impl Known {
         Known { configured: of_config(configured), listed, table: by_name(model), learnt }
     }
 
-    /// What holds.
+    /// Returns the facts that hold.
     pub fn facts(&self) -> Facts {
         let all = [&self.listed, &self.table, &self.learnt].into_iter().cloned();
         // What a refusal said of the window is newer than what a list or the table says.
@@ -49,7 +49,7 @@ impl Known {
     }
 }
 
-/// What the configuration says of a model.
+/// Returns the facts that the configuration gives of a model.
 fn of_config(config: &ModelConfig) -> Facts {
     Facts {
         window: config.context_window,

@@ -12,12 +12,12 @@ pub struct KnownModels {
 }
 
 impl KnownModels {
-    /// What the server at `place` said of a model.
+    /// Returns the facts that the server at `place` gave of a model.
     pub fn listed(&self, place: &str, model: &str) -> Facts {
         self.listed.get(&(place.to_string(), model.to_string())).cloned().unwrap_or_default()
     }
 
-    /// What refusals of the server at `place` taught of a model.
+    /// Returns the facts that refusals of the server at `place` showed of a model.
     pub fn learnt(&self, place: &str, model: &str) -> Facts {
         self.learnt.get(&(place.to_string(), model.to_string())).cloned().unwrap_or_default()
     }

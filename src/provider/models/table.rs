@@ -17,7 +17,7 @@ pub fn as_of() -> &'static str {
     table()["asOf"].as_str().unwrap_or_default()
 }
 
-/// What the table says of a model of this name, or nothing.
+/// Returns the facts in the table about a model of this name, or nothing.
 pub fn by_name(model: &str) -> Facts {
     let lower = model.to_lowercase();
     // `openai/gpt-4o`, as servers in front of others write it.

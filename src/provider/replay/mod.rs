@@ -95,7 +95,7 @@ impl Replay {
         self.recording.steps.len().saturating_sub(self.state().next)
     }
 
-    /// What a [`Replay::from_steps`] was asked, oldest first; others keep nothing.
+    /// Returns the requests to a [`Replay::from_steps`], oldest first; others keep none.
     pub fn requests(&self) -> Vec<Request> {
         self.state().requests.clone().unwrap_or_default()
     }
@@ -182,7 +182,7 @@ fn broken(place: &str, step: &[(Duration, Delta)]) -> Error {
     )
 }
 
-/// Whether every call has its result, right after it, and every result its call.
+/// Returns whether every call has its result, right after it, and every result its call.
 fn check(messages: &[Arc<Message>]) -> Result<(), Error> {
     let wrong = |what: String| {
         Err(Error::new(
@@ -238,7 +238,7 @@ struct Tape {
 }
 
 impl Recorder {
-    /// Whether this path can be recorded to, as far as that shows before it is tried: its folder is there, and no other
+    /// Returns whether this path can be recorded to, as far as that shows before it is tried: its folder is there, and no other
     /// file is in its place.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ const LAST_BYTES: Duration = Duration::from_millis(20);
 /// Where the deltas of one request go.
 pub(in crate::provider) type Out = Sender<Result<Delta, Failure>>;
 
-/// What an event says other than deltas.
+/// The content of an event other than deltas.
 #[derive(Debug, PartialEq)]
 pub(in crate::provider) enum Trouble {
     /// The server reports an error.
@@ -61,7 +61,7 @@ pub(in crate::provider) trait Reader: Send {
     /// How far it has come.
     fn progress(&self) -> Progress;
 
-    /// What remains to be told once it has ended.
+    /// Returns the deltas that remain once it has ended.
     fn finish(&mut self, out: &mut Vec<Delta>);
 }
 

@@ -50,7 +50,7 @@ pub(in crate::provider) struct Server {
     command: Option<KeyCommand>,
     pub(super) headers: HeaderMap,
     loopback: bool,
-    /// What stands between, for words.
+    /// The proxy in between, for error messages.
     proxy: Option<String>,
     /// Made with the first request: it reads the system's certificates.
     client: OnceLock<Client>,
@@ -169,7 +169,7 @@ impl Server {
         url
     }
 
-    /// Whether it is on this computer.
+    /// Returns whether it is on this computer.
     pub fn is_loopback(&self) -> bool {
         self.loopback
     }
@@ -241,7 +241,7 @@ impl Server {
         Ok(self.client.get_or_init(|| client))
     }
 
-    /// What a request that got no answer, or not all of it, means.
+    /// Returns the error for a request that got no answer, or not all of it.
     pub fn broken(&self, why: &reqwest::Error) -> Failure {
         let host = self.reached();
         let cause = root(why);
@@ -295,7 +295,7 @@ impl Server {
         Error::new(Kind::NoKey, message, say::set_key())
     }
 
-    /// Whether the configured headers authorize the requests by themselves.
+    /// Returns whether the configured headers authorize the requests by themselves.
     pub(super) fn has_own_key(&self) -> bool {
         let own = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
         self.key().is_none() && own.iter().any(|name| self.headers.contains_key(*name))
@@ -383,7 +383,7 @@ pub(super) fn plain(url: &Url) -> String {
     format!("{}://{}{}", url.scheme(), host(url), url.path())
 }
 
-/// Whether a server is on this computer or on its own network.
+/// Returns whether a server is on this computer or on its own network.
 fn is_nearby(url: &Url) -> bool {
     let Some(host) = url.host_str().filter(|_| !is_loopback(url)) else { return true };
     match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {

@@ -14,7 +14,7 @@ use crate::provider::{Error, Kind};
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Once for the first request, and once more after a 401.
 const RUNS: u32 = 2;
-/// What is read of its output, in bytes.
+/// The most that is read of its output, in bytes.
 const LARGEST: usize = 64 << 10;
 
 /// The command, without a shell.
@@ -29,7 +29,7 @@ impl KeyCommand {
         (!words.is_empty()).then(|| KeyCommand { words: words.to_vec(), runs: AtomicU32::new(0) })
     }
 
-    /// Whether a key that was refused may be asked for once more.
+    /// Returns whether a key that was refused may be asked for once more.
     pub fn may_run_again(&self) -> bool {
         self.runs.load(Ordering::Relaxed) < RUNS
     }

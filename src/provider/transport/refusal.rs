@@ -14,7 +14,7 @@ use crate::provider::models::Model;
 use crate::provider::{Error, Kind};
 use crate::text::distance::nearest_few;
 
-/// What came with a refusal beside its words.
+/// The parts of a refusal beside its words.
 #[derive(Default)]
 struct Circumstances {
     wait: Option<Duration>,
@@ -36,7 +36,7 @@ impl Server {
         self.explain(status, &body, &with, &url, model)
     }
 
-    /// What an error object inside a stream means; it has no status of its own but may name one.
+    /// Returns the error for an error object inside a stream; it has no status of its own but may name one.
     pub fn complaint(&self, error: &Value, model: &str) -> Failure {
         let body = ErrorBody::of(error);
         let status = body.code.parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
@@ -129,7 +129,7 @@ impl Server {
         Error { limit: body.window(), ..error }
     }
 
-    /// What is to authorize the requests, by name.
+    /// The name of what is to authorize the requests.
     fn lets_in(&self) -> &str {
         match self.variable.as_deref() {
             Some(variable) if !self.has_own_key() => variable,
@@ -155,7 +155,7 @@ impl Server {
     }
 }
 
-/// What ends a sentence that has no end.
+/// Returns the full stop for a sentence that has no end.
 fn stop(sentence: &str) -> &'static str {
     if sentence.ends_with(['.', '!', '?']) { "" } else { "." }
 }
@@ -171,7 +171,7 @@ pub(in crate::provider) fn suggest(error: &mut Error, model: &str, offered: &[Mo
 /// So many names are suggested.
 const NEAREST: usize = 3;
 
-/// What a server says about a failure.
+/// Returns the server's words about a failure.
 #[derive(Debug, Default)]
 struct ErrorBody {
     message: String,

@@ -21,13 +21,13 @@ const FIRST: Duration = Duration::from_secs(1);
 /// One request that failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::provider) struct Failure {
-    /// What the person is told if it stays at that. Its message also stands beside the pause.
+    /// The error for the person if no further attempt succeeds. Its message also stands beside the pause.
     pub error: Error,
-    /// Whether another request may help.
+    /// True if another request may help.
     pub again: Again,
 }
 
-/// Whether another request may help.
+/// Tells whether another request may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::provider) enum Again {
     /// No.
@@ -131,17 +131,17 @@ fn until(pause: Duration) -> i64 {
     i64::try_from((now + pause).as_millis()).unwrap_or(i64::MAX)
 }
 
-/// What a `retry-after-ms` header asks for.
+/// Returns the pause that a `retry-after-ms` header asks for.
 pub(super) fn retry_after_ms(value: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(value.trim().parse::<f64>().ok()? / 1_000.0).ok()
 }
 
-/// The same of a `Retry-After` header, as of now.
+/// Returns the pause that a `Retry-After` header asks for, as of now.
 pub(super) fn retry_after_now(value: &str) -> Option<Duration> {
     retry_after(value, SystemTime::now())
 }
 
-/// What a `Retry-After` header asks for: seconds, or a date. A date that is past is no pause.
+/// Returns the pause that a `Retry-After` header asks for: seconds, or a date. A date that is past is no pause.
 fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {

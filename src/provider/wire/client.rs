@@ -165,7 +165,7 @@ impl<F: Format> Shared<F> {
         response.map_err(|why| self.server.broken(&why))
     }
 
-    /// What a refusal teaches, so that one more request has a chance.
+    /// Learns from a refusal, so that one more request has a chance.
     fn learn(&self, request: &Request, place: &str, says: &str) -> Option<Lesson> {
         let State { format, learnt } = &mut *self.state();
         let (host, most) = (self.server.host.as_str(), F::most(request, learnt));
@@ -200,7 +200,7 @@ impl<F: Format> Shared<F> {
         Ok(models)
     }
 
-    /// What the list says of a model, and, where that is not its window, what the server answers when it is asked. One
+    /// Returns what the list says of a model, and, where that is not its window, what the server answers when it is asked. One
     /// that cannot be asked says nothing.
     async fn describe(&self, model: &str) -> Facts {
         let listed = self.list().await.unwrap_or_default();
@@ -235,7 +235,7 @@ impl<F: Format> Shared<F> {
     }
 }
 
-/// Whether an address ends in its version or not, both reach the same server: for formats that put the version in every
+/// Returns whether an address ends in its version or not, both reach the same server: for formats that put the version in every
 /// path it is taken off, for others it is added where the address names nothing but a host.
 fn versioned(base: &str, version: &str, in_paths: bool) -> String {
     let plain = base.trim_end_matches('/');

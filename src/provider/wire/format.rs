@@ -10,13 +10,13 @@ use crate::provider::models::{Facts, Model};
 use crate::provider::transport::{Auth, Framing, Reader, Server};
 use crate::provider::{Request, Wire};
 
-/// What a request rests on beside itself.
+/// The inputs of a request's body beside the request.
 pub(in crate::provider) struct RequestBasis<'a> {
     /// Scheme, host and port of the server: seals go back there alone.
     pub place: &'a str,
     /// Host and port as people write them.
     pub host: &'a str,
-    /// What refusals taught.
+    /// The facts learnt from refusals.
     pub learnt: &'a Learnt,
     /// At most so many tokens of answer.
     pub most: Option<u32>,
@@ -49,7 +49,7 @@ pub(in crate::provider) trait Format: Send + Sized + 'static {
     const FRAMING: Framing = Framing::Events;
     /// The path segments that a base URL may end in or not.
     const VERSION: &'static str;
-    /// Whether [`Format::VERSION`] is part of every path, or only of bases that have it.
+    /// True if [`Format::VERSION`] is part of every path, or only of bases that have it.
     const VERSIONED: bool = true;
     /// Words of a refusal that is about what was sealed, in lower case.
     const SEALS: &'static [&'static str];

@@ -7,7 +7,7 @@ use crate::provider::models::Effort;
 use crate::provider::transport::numbers;
 use crate::provider::{Message, Origin, Request, Wire};
 
-/// What refusals taught.
+/// The facts learnt from refusals.
 #[derive(Default)]
 pub(in crate::provider) struct Learnt {
     /// Models that do not take how much to think.
@@ -36,7 +36,7 @@ pub(in crate::provider) struct Refusal<'a> {
     pub thinks: &'a [&'a str],
 }
 
-/// What a refusal teaches.
+/// A fact learnt from a refusal.
 pub(in crate::provider) enum Lesson {
     /// The next request will be another one.
     Quiet,
@@ -45,7 +45,7 @@ pub(in crate::provider) enum Lesson {
 }
 
 impl Learnt {
-    /// Whether the seals of a message go to the server at `place`: it came from there, and they were not refused.
+    /// Returns whether the seals of a message go to the server at `place`: it came from there, and they were not refused.
     pub fn sends_seals(&self, message: &Arc<Message>, wire: Wire, place: &str, model: &str) -> bool {
         is_from(message.origin.as_deref(), wire, place, model)
             && !self.unsealed.iter().any(|refused| Arc::ptr_eq(refused, message))
@@ -56,7 +56,7 @@ impl Learnt {
         self.unsealed.len()
     }
 
-    /// Whether a model takes how much it is to think, as far as it did not refuse that.
+    /// Returns whether a model takes how much it is to think, as far as it did not refuse that.
     pub fn thinks(&self, model: &str) -> bool {
         !self.unthinking.iter().any(|name| name == model)
     }
@@ -102,7 +102,7 @@ impl Learnt {
     }
 }
 
-/// Whether an answer came from there.
+/// Returns whether an answer came from there.
 pub(super) fn is_from(origin: Option<&Origin>, wire: Wire, place: &str, model: &str) -> bool {
     origin.is_some_and(|o| o.wire == wire && o.place == place && o.model == model)
 }

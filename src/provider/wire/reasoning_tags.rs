@@ -12,7 +12,7 @@ const NAMES: [&str; 2] = ["think", "thinking"];
 #[derive(Debug)]
 pub(in crate::provider) struct ReasoningTags {
     state: State,
-    /// What is not decided yet: the beginning of a tag.
+    /// The text that is not decided yet: the beginning of a tag.
     held: String,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::provider::{Message, Role};
 
-/// What the messages written so far were written for; another one begins anew.
+/// The key of the messages written so far; another one begins anew.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Target {
     /// The model that is asked.

@@ -11,7 +11,7 @@ pub(super) const QUIET: i64 = 2000;
 pub(super) const PAUSE: i64 = 400;
 
 impl App {
-    /// What waits for the person.
+    /// Returns what waits for the person.
     pub(in crate::tui) fn attention(&self) -> Option<Attention> {
         if let Some(waiting) = self.panes.diff.waiting() {
             return Some(Attention::Proposal(waiting.id));
@@ -20,7 +20,7 @@ impl App {
         restore.or_else(|| self.questions.first().map(|q| Attention::Question(q.question.id)))
     }
 
-    /// What waits while the keys go elsewhere: a banner tells of it.
+    /// Returns what waits while the keys go elsewhere: a banner tells of it.
     pub(in crate::tui) fn banner(&self) -> Option<Attention> {
         self.attention().filter(|what| !self.has_keys(*what))
     }
@@ -128,7 +128,7 @@ impl App {
         }
     }
 
-    /// What waits took the keys by itself, and typing has not paused since: nothing decides now.
+    /// Returns what waits took the keys by itself, and typing has not paused since: nothing decides now.
     pub(super) fn is_guarded(&self) -> bool {
         self.guard.guarded && self.now - self.guard.last_key < PAUSE
     }

@@ -27,17 +27,6 @@ const EFFORTS: [(&str, Text); 7] = [
     ("max", say::effort_max),
 ];
 
-/// The formats of edits with what they are for.
-const FORMATS: &[(&str, Text)] = &[
-    ("auto", say::format_auto),
-    ("tools", say::format_tools),
-    ("xml", say::format_xml),
-    ("whole", say::format_whole),
-    ("blocks", say::format_blocks),
-    ("patch", say::format_patch),
-    ("lines", say::format_lines),
-];
-
 const EXPORTS: [(&str, Text, ExportFormat); 3] = [
     ("md", say::export_markdown, ExportFormat::Markdown),
     ("json", say::export_json, ExportFormat::Json),
@@ -202,7 +191,7 @@ impl App {
     }
 
     fn choose_format(&mut self) -> Vec<Effect> {
-        let entries = FORMATS.iter().map(|(n, d)| entry(n, d())).collect();
+        let entries = say::FORMATS.iter().map(|(n, d)| entry(n, d())).collect();
         let mut list = List::new(ListKind::Formats, say::format(), entries);
         list.select(&self.session.status.format);
         self.popups.push(Popup::List(list));
@@ -364,7 +353,7 @@ impl App {
         effects
     }
 
-    /// What was chosen from a list.
+    /// Returns what was chosen from a list.
     pub(super) fn took(&mut self, kind: ListKind, name: &str, rest: &str) -> Vec<Effect> {
         match kind {
             ListKind::Commands => self.run_command(name, rest),
@@ -401,7 +390,7 @@ impl App {
         }
     }
 
-    /// What the editor left.
+    /// Returns what the editor left.
     pub(super) fn edited(&mut self, purpose: EditFor, result: Result<Vec<u8>, String>) -> Vec<Effect> {
         if let EditFor::Result(id, file) = purpose {
             let effects = self.panes.diff.edited(id, file, result);

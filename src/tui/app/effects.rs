@@ -48,7 +48,7 @@ impl App {
         Vec::new()
     }
 
-    /// What the screen itself has to do with an effect that leaves the program.
+    /// Returns what the screen itself has to do with an effect that leaves the program.
     fn run_effect(&mut self, effect: Effect) -> Vec<Effect> {
         match effect {
             Effect::Send(command) => return self.send(command),
@@ -124,7 +124,7 @@ impl App {
         vec![Effect::Send(Command::Shutdown), Effect::Quit(exit)]
     }
 
-    /// Whether the next pane after the one in focus is the input.
+    /// Returns whether the next pane after the one in focus is the input.
     pub(in crate::tui) fn goes_to_input(&self) -> bool {
         self.panes_around().last() == Some(&self.layout.pane)
     }

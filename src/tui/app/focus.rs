@@ -58,7 +58,7 @@ impl App {
         self.questions.first()
     }
 
-    /// What is written answers the question.
+    /// Returns what is written answers the question.
     pub(in crate::tui) fn is_answering(&self) -> bool {
         self.layout.at == At::Answer && self.question().is_some()
     }
@@ -78,7 +78,7 @@ impl App {
         self.session.turn.is_some() || self.session.starting
     }
 
-    /// Whether an action would do something in the present state, for the hints.
+    /// Returns whether an action would do something in the present state, for the hints.
     pub(in crate::tui) fn offers(&self, context: Context, action: Action) -> bool {
         match (self.focus_below(), context) {
             (Focus::Pane(id), context) if context == id.context() => self.panes.offers(id, action),

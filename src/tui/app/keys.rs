@@ -411,7 +411,7 @@ impl App {
     }
 }
 
-/// Whether an action edits text, so that one without effect goes no further.
+/// Returns whether an action edits text, so that one without effect goes no further.
 fn is_editing(action: Action) -> bool {
     matches!(
         action,

@@ -62,7 +62,7 @@ impl App {
         }
     }
 
-    /// Whether the selected file is what stands in the input already.
+    /// Returns whether the selected file is what stands in the input already.
     fn is_whole(&self) -> bool {
         let chosen = self.composer.completion.as_ref().and_then(|c| c.chosen());
         let typed = Completion::at(self.composer.input.text(), self.composer.input.caret())

@@ -53,7 +53,7 @@ pub struct Options {
     pub files: ScreenFiles,
     /// The workspace's root, for files that are opened in the editor.
     pub root: PathBuf,
-    /// What shows first.
+    /// The first screen.
     pub start: Start,
     /// A message to send as soon as a session is open.
     pub prompt: Option<String>,
@@ -63,7 +63,7 @@ pub struct Options {
     pub zone: i32,
 }
 
-/// What shows first.
+/// The first screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
     /// A new session, with the recent ones below its prompt.
@@ -80,7 +80,7 @@ impl Default for Start {
     }
 }
 
-/// What takes the body.
+/// The screens that take the body.
 #[derive(Debug)]
 pub(super) enum Screen {
     /// The panes.
@@ -201,7 +201,7 @@ impl App {
         self.update_all(std::iter::once(msg))
     }
 
-    /// The same for many messages. Neighbouring events of the agent are measured once, after the last of them: a
+    /// Returns the same for many messages. Neighbouring events of the agent are measured once, after the last of them: a
     /// stream, and a long session that is opened, would else be laid out again for every piece.
     pub fn update_all(&mut self, messages: impl IntoIterator<Item = Msg>) -> Vec<Effect> {
         let (mut effects, mut told, mut ticked) = (Vec::new(), false, false);
@@ -280,7 +280,7 @@ impl App {
         }
     }
 
-    /// Whether something was asked of the agent and not answered yet.
+    /// Returns whether something was asked of the agent and not answered yet.
     pub fn awaits_answer(&self) -> bool {
         self.queries.asked.values().any(|(owner, _)| *owner != Owner::Changed)
     }
@@ -322,7 +322,7 @@ impl App {
         next.into_iter().chain(self.takes_keys_at()).min()
     }
 
-    /// What drawing may know.
+    /// Returns what drawing may know.
     pub(super) fn ctx(&self, focus: bool) -> Ctx<'_> {
         Ctx {
             theme: &self.appearance.theme,

@@ -206,7 +206,7 @@ impl App {
         }
     }
 
-    /// Whether `/prompt ` is written in the palette: what follows is the name of a prompt.
+    /// Returns whether `/prompt ` is written in the palette: what follows is the name of a prompt.
     fn names_prompts(&self) -> bool {
         let Some(Popup::List(list)) = self.popups.last() else { return false };
         list.kind == list::ListKind::Commands && list.editor.text().starts_with("/prompt ")

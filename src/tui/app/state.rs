@@ -54,11 +54,11 @@ pub(in crate::tui) enum Owner {
     Card,
     /// The bare file name at the caret.
     Bare,
-    /// What the session has changed.
+    /// The changes of the session.
     Changed,
 }
 
-/// What is dragged.
+/// The edge that is dragged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tui) enum Edge {
     /// The rule between the columns.
@@ -67,7 +67,7 @@ pub(in crate::tui) enum Edge {
     Rows,
 }
 
-/// What waits for the person.
+/// The things that can wait for the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tui) enum Attention {
     /// A proposal, in the diff pane.

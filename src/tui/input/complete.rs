@@ -7,7 +7,7 @@ use crate::tui::text::highlight::Code;
 /// The list under `@`.
 #[derive(Debug, Clone, Default)]
 pub struct Completion {
-    /// What it completes.
+    /// The words that it completes.
     pub words: String,
     /// Files and the byte positions of matched letters, best first.
     pub hits: Vec<(String, Vec<u32>)>,
@@ -49,13 +49,13 @@ pub struct Preview {
 }
 
 impl Completion {
-    /// What is under way at the caret, with the place that a file would take.
+    /// Returns what is under way at the caret, with the place that a file would take.
     pub fn at(text: &str, caret: usize) -> Option<Typing> {
         // `@rag words` is no file, and a colon that begins no line numbers is in no path that is offered.
         typing(text, caret).filter(|t| t.words != "rag" && !t.words.contains(':'))
     }
 
-    /// What is typed behind the path; the preview goes there.
+    /// Returns what is typed behind the path; the preview goes there.
     pub fn set_lines(&mut self, lines: &str) {
         if self.lines != lines {
             self.lines = lines.to_string();
@@ -121,7 +121,7 @@ impl Completion {
         self.hits.get(self.selected).map(|(p, _)| p)
     }
 
-    /// What to put in place of the mention, with a space after a file so that typing goes on.
+    /// Returns what to put in place of the mention, with a space after a file so that typing goes on.
     pub fn chosen(&self) -> Option<String> {
         let path = self.path()?;
         let (mention, lines) = (written(path), self.lines.trim_end_matches([':', '-']));

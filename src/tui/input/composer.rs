@@ -22,9 +22,9 @@ pub struct Offer {
 pub struct Composer {
     /// The text.
     pub input: Editor,
-    /// What was sent before.
+    /// The messages that were sent before.
     pub history: History,
-    /// What is sent when the turn ends.
+    /// The messages that are sent when the turn ends.
     pub queue: Queue,
     /// The list of files under `@`.
     pub completion: Option<Completion>,

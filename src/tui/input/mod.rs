@@ -175,7 +175,7 @@ impl Editor {
         self.width = width;
     }
 
-    /// What is behind a fold's character.
+    /// Returns what is behind a fold's character.
     fn fold(&self, c: char) -> Option<&Fold> {
         if !is_fold(c) {
             return None;
@@ -225,7 +225,7 @@ impl Editor {
     }
 }
 
-/// Whether a character may stand for a fold.
+/// Returns whether a character may stand for a fold.
 fn is_fold(c: char) -> bool {
     (FOLD..FOLD + FOLDS as u32).contains(&(c as u32))
 }

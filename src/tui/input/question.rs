@@ -16,7 +16,7 @@ pub struct Asking {
     pub card: CardState,
 }
 
-/// What became of a key.
+/// The outcome of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum QuestionOutcome {
     /// The selection moved, or nothing happened.

@@ -30,7 +30,7 @@ impl Queue {
         (!self.entries.is_empty()).then(|| self.entries.remove(0))
     }
 
-    /// Whether a message of the queue is in the input.
+    /// Returns whether a message of the queue is in the input.
     pub fn is_editing(&self) -> bool {
         self.taken.is_some()
     }
@@ -87,12 +87,12 @@ impl Queue {
         self.held = held && !self.entries.is_empty();
     }
 
-    /// Whether it waits for the person.
+    /// Returns whether it waits for the person.
     pub fn is_held(&self) -> bool {
         self.held
     }
 
-    /// What is queued, oldest first.
+    /// Returns what is queued, oldest first.
     pub fn entries(&self) -> &[String] {
         &self.entries
     }

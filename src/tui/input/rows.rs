@@ -19,7 +19,7 @@ impl Editor {
 pub struct RowPart {
     /// Where it stands in the text, in bytes.
     pub at: usize,
-    /// What is drawn.
+    /// The text as it is drawn.
     pub shown: String,
     /// It belongs to a mention.
     pub mention: bool,
@@ -51,7 +51,7 @@ impl InputRow {
         self.parts.iter().map(|p| cells(&p.shown)).sum()
     }
 
-    /// What is drawn, as one text.
+    /// Returns what is drawn, as one text.
     pub fn text(&self) -> String {
         self.parts.iter().map(|p| p.shown.as_str()).collect()
     }

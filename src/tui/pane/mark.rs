@@ -2,7 +2,7 @@
 
 use crate::proposal::ProposalId;
 
-/// What the tab of a hidden pane shows after its title.
+/// The mark that the tab of a hidden pane shows after its title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// Something runs.
@@ -11,7 +11,7 @@ pub enum Mark {
     Waiting,
 }
 
-/// What the pending proposal waits for.
+/// The things that the pending proposal waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
     /// Which proposal.

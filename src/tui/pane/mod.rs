@@ -64,7 +64,7 @@ macro_rules! panes {
                 match id { $(PaneId::$id => self.$field.answer(query, listing, now),)* }
             }
 
-            /// Whether `action` would do something in pane `id` now.
+            /// Returns whether `action` would do something in pane `id` now.
             pub fn offers(&self, id: PaneId, action: Action) -> bool {
                 match id { $(PaneId::$id => self.$field.offers(action),)* }
             }
@@ -97,7 +97,7 @@ macro_rules! panes {
                 match id { $(PaneId::$id => self.$field.note(width, ctx),)* }
             }
 
-            /// What the tab of pane `id` shows.
+            /// Returns what the tab of pane `id` shows.
             pub fn mark(&self, id: PaneId) -> Option<Mark> {
                 match id { $(PaneId::$id => self.$field.mark(),)* }
             }
@@ -122,7 +122,7 @@ panes! {
 }
 
 impl Panes {
-    /// What waits for the person's decision: a proposal, or the files of a restore before it.
+    /// Returns what waits for the person's decision: a proposal, or the files of a restore before it.
     pub fn waiting(&self) -> Option<ProposalId> {
         self.diff.waiting().map(|w| w.id).or(self.archive.waiting())
     }

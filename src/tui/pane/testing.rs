@@ -147,7 +147,7 @@ pub fn note(theme: &Theme, make: impl FnOnce(&Ctx<'_>) -> ratatui::text::Line<'s
     make(&ctx).to_string()
 }
 
-/// What a tool is said to do.
+/// Returns what a tool is said to do.
 pub fn verb(name: &str) -> Verb {
     let (short, doing, done, one) = match name {
         "readFile" => ("read", "reading", "read", "file"),

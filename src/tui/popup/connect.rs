@@ -31,7 +31,7 @@ const VALUE: u16 = 14;
 const WIDTH: u16 = 76;
 const HEIGHT: u16 = 16;
 
-/// What the keys go to.
+/// The fields that keys go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Provider,
@@ -70,7 +70,7 @@ pub struct Connect {
     area: Rect,
 }
 
-/// What became of a key.
+/// The outcome of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ConnectOutcome {
     /// Nothing for others.
@@ -129,7 +129,7 @@ impl Connect {
         }
     }
 
-    /// What was checked is no longer what stands here, unless it is the model that was written.
+    /// Returns what was checked is no longer what stands here, unless it is the model that was written.
     fn changed(&mut self) {
         self.chosen = 0;
         if self.field != Field::Model {
@@ -224,7 +224,7 @@ impl Connect {
         }
     }
 
-    /// What is sent, to check the key or with a model to connect.
+    /// Returns what is sent, to check the key or with a model to connect.
     fn form(&mut self, model: Option<String>, id: QueryId) -> ConnectOutcome {
         self.sent = Some(id);
         let address = self.address.expanded().trim().to_string();
@@ -265,7 +265,7 @@ impl Connect {
         self.field = field;
     }
 
-    /// What was sent under `id` could not be connected.
+    /// Returns what was sent under `id` could not be connected.
     pub fn failed(&mut self, id: QueryId, why: &str) {
         if self.sent == Some(id) && matches!(self.stage, Stage::Checking | Stage::Connecting(_)) {
             self.fail(why, if self.provider == FILE { Field::Provider } else { Field::Key });
@@ -389,7 +389,7 @@ impl Connect {
         rows
     }
 
-    /// What stands in the field of the model, and below it.
+    /// Returns what stands in the field of the model, and below it.
     fn model_words(&self, room: usize, ctx: &Ctx<'_>) -> (String, String) {
         let (Stage::Accepted(models) | Stage::Connecting(models)) = &self.stage else {
             return (say::chosen_later().into(), String::new());
@@ -414,7 +414,7 @@ impl Connect {
         (words, below)
     }
 
-    /// What is said below the key.
+    /// Returns what is said below the key.
     fn said(&self, variable: &str, ctx: &Ctx<'_>) -> (String, Role) {
         match &self.stage {
             Stage::Checking => (say::checking().into(), Role::Accent),

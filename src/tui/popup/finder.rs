@@ -31,7 +31,7 @@ pub struct Finder {
     area: Rect,
 }
 
-/// What became of a key.
+/// The outcome of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FinderOutcome {
     /// Ask for this.
@@ -169,7 +169,7 @@ pub fn place(rects: &Rects, column: u16) -> Rect {
     Rect::new(x, rects.bar.y - height, width, height)
 }
 
-/// What a click in a list of files did.
+/// The outcome of a click in a list of files.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Clicked {
     /// It was not for the list.

@@ -22,7 +22,7 @@ pub fn keys<const N: usize>(
     actions.into_iter().filter_map(|(action, does)| Some((ctx.key(context, action)?, does))).collect()
 }
 
-/// The same for `Up/Down` and its like.
+/// Returns the same for `Up/Down` and its like.
 pub fn pair(
     ctx: &Ctx<'_>,
     context: Context,

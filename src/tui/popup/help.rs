@@ -45,12 +45,12 @@ pub fn listed(context: Context) -> Vec<Action> {
     groups.flat_map(|g| g.actions.iter().copied()).collect()
 }
 
-/// Whether the help of `inner` has a line for a group of `around`.
+/// Returns whether the help of `inner` has a line for a group of `around`.
 fn is_listed(group: &Group, inner: Context, around: Context) -> bool {
     group.context == around && !group.section().is_empty() && (around == inner || reaches(inner, group.actions[0]))
 }
 
-/// Whether a key that is bound everywhere does something where the keys go to `inner`: before a session is open there
+/// Returns whether a key that is bound everywhere does something where the keys go to `inner`: before a session is open there
 /// are neither panes nor a mode.
 fn reaches(inner: Context, action: Action) -> bool {
     match inner {

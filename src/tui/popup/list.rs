@@ -12,7 +12,7 @@ use crate::tui::look::Ctx;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
-/// What is chosen.
+/// The thing that is chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListKind {
     /// A command, with its arguments.
@@ -42,7 +42,7 @@ pub enum ListKind {
 pub struct Entry {
     /// What is matched and taken.
     pub name: String,
-    /// What it means.
+    /// Its meaning.
     pub detail: String,
     /// At the right: a key, a mark.
     pub note: String,
@@ -54,7 +54,7 @@ pub struct Entry {
     pub needs: bool,
 }
 
-/// What became of a key.
+/// The outcome of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListOutcome {
     /// Nothing that concerns others.
@@ -70,11 +70,11 @@ pub enum ListOutcome {
 /// The list.
 #[derive(Debug)]
 pub struct List {
-    /// What is chosen.
+    /// The thing that is chosen.
     pub kind: ListKind,
     /// In the top edge.
     pub title: String,
-    /// What is typed.
+    /// The text that is typed.
     pub editor: Editor,
     entries: Vec<Entry>,
     hits: Vec<(usize, Vec<u32>)>,
@@ -186,7 +186,7 @@ impl List {
         }
     }
 
-    /// What narrows the list, and the arguments behind it.
+    /// Returns what narrows the list, and the arguments behind it.
     fn words<'a>(&self, typed: &'a str) -> (&'a str, &'a str) {
         match self.kind {
             ListKind::Commands => {
@@ -310,7 +310,7 @@ impl List {
         border(area, &self.title, &note, &keys, buf, ctx);
     }
 
-    /// What was typed, and where its caret is.
+    /// Returns what was typed, and where its caret is.
     fn line(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Position {
         let prompt = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD);
         paint::text(buf, area.x + 3, area.y + 2, 1, ctx.glyphs.prompt, prompt);
@@ -321,7 +321,7 @@ impl List {
         Position::new(area.x + 5 + typed.caret.1 as u16, area.y + 2)
     }
 
-    /// What is said where no row is.
+    /// Returns what is said where no row is.
     fn nothing(&self, ctx: &Ctx<'_>) -> String {
         match ctx.key(Context::List, Action::Choose).filter(|_| self.kind == ListKind::Models) {
             Some(key) => say::takes_typed(&key),
@@ -330,7 +330,7 @@ impl List {
         }
     }
 
-    /// What the selected entry does, below a rule in row `y`.
+    /// Returns what the selected entry does, below a rule in row `y`.
     fn about(&self, area: Rect, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
         if y + 4 > area.bottom() || self.foot() == 0 {
             return;

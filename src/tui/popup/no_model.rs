@@ -20,7 +20,7 @@ pub struct NoModel {
     selected: usize,
 }
 
-/// What the person chose.
+/// The choice of the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoModelOutcome {
     /// Nothing yet.

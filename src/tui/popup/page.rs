@@ -22,7 +22,7 @@ pub struct KeyRow {
     pub help: String,
 }
 
-/// What stands on a page.
+/// The content of a page.
 #[derive(Debug)]
 pub enum Content {
     /// Sections of keys; `true`: the marks of a diff are explained too.
@@ -40,7 +40,7 @@ pub struct Page {
     pub title: String,
     /// At the right of the top edge.
     pub note: String,
-    /// What stands on it.
+    /// Its content.
     pub content: Content,
     filter: Option<Editor>,
     top: usize,
@@ -50,7 +50,7 @@ pub struct Page {
     total: usize,
 }
 
-/// What became of a key.
+/// The outcome of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageOutcome {
     /// Nothing that concerns others.

@@ -5,16 +5,16 @@ use crate::messages::{Text, commands as say};
 use crate::tui::action::{Action, Context};
 use crate::tui::keys::Keys;
 
-/// What a command does is in `app::commands`; here is what is said of it.
+/// The words about a command; its work is in `app::commands`.
 #[derive(Debug, Clone, Copy)]
 pub struct Info {
     /// With its slash.
     pub name: &'static str,
     /// Its arguments, as the usage shows them.
     arguments: Text,
-    /// What it does, short.
+    /// Its work in a few words.
     detail: Text,
-    /// What it does, in a sentence or two.
+    /// Its work in a sentence or two.
     long: Text,
     /// The key that does the same.
     key: Option<Action>,

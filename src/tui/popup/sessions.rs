@@ -57,7 +57,7 @@ struct Columns {
 /// Cells of the name of a model.
 const MODEL: usize = 13;
 
-/// What became of an action.
+/// The outcome of an action.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SessionsOutcome {
     /// Do this, and stay.
@@ -71,7 +71,7 @@ pub enum SessionsOutcome {
 }
 
 impl Sessions {
-    /// What to ask when the screen opens.
+    /// Returns what to ask when the screen opens.
     pub fn ask(&self) -> Query {
         Query::Sessions(self.words.clone())
     }
@@ -122,7 +122,7 @@ impl Sessions {
         }
     }
 
-    /// Whether an action would do something now.
+    /// Returns whether an action would do something now.
     pub fn offers(&self, action: Action) -> bool {
         match action {
             Action::Open => self.current().is_some_and(|r| r.state != SessionState::InUse),
@@ -331,7 +331,7 @@ impl Sessions {
         }
     }
 
-    /// What stands in an empty list.
+    /// Returns what stands in an empty list.
     fn empty_words(&self, ctx: &Ctx<'_>) -> String {
         match (&self.failed, self.listed, self.rows.is_empty(), self.words.is_empty()) {
             (Some(why), ..) => why.clone(),

@@ -9,7 +9,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::tui::colour::Rgb;
 
-/// What the terminal answered.
+/// The answers of the terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answers {
     /// The colour of its background.
@@ -18,7 +18,7 @@ pub struct Answers {
     pub rule: Option<u16>,
     /// It speaks the kitty keyboard protocol.
     pub kitty: bool,
-    /// What was typed meanwhile.
+    /// The keys that were typed meanwhile.
     pub typed: Vec<KeyEvent>,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn read_until(_until: Instant) -> io::Result<Vec<u8>> {
     Ok(Vec::new())
 }
 
-/// Whether the answer to the last question is there: `CSI ? … c`.
+/// Returns whether the answer to the last question is there: `CSI ? … c`.
 fn attributes_end(bytes: &[u8]) -> bool {
     let Some(at) = bytes.windows(3).rposition(|w| w == b"\x1b[?") else { return false };
     bytes[at + 3..].iter().find(|b| b.is_ascii_alphabetic()) == Some(&b'c')

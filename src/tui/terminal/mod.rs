@@ -40,7 +40,7 @@ const ASK_BACKGROUND: &[u8] = b"\x1b]11;?\x1b\\";
 /// How long after the question the first frame may wait for answers.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// What the environment tells of the terminal.
+/// The abilities of the terminal, as the environment tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
     /// Colours.
@@ -109,7 +109,7 @@ impl TerminalScreen {
         Ok(screen)
     }
 
-    /// What the terminal answered, and what was typed meanwhile. Waits for it at most until some milliseconds after
+    /// Returns what the terminal answered, and what was typed meanwhile. Waits for it at most until some milliseconds after
     /// the question, so whatever the start has to do is done between the two.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ pub(super) struct Grammars {
     set: SyntaxSet,
     rules: Vec<(Scope, Role)>,
     operator: Scope,
-    /// What a scope was found to mean, `None` for nothing.
+    /// The meaning that was found of a scope, `None` for nothing.
     known: Mutex<HashMap<Scope, Option<Role>>>,
     /// Where the beginning of a text in a language was found: the set is searched from end to end for each name.
     begun: Mutex<HashMap<String, Option<Parser>>>,
@@ -168,7 +168,7 @@ impl Grammars {
         add(tokens, part.end, role);
     }
 
-    /// What the innermost scope that means something means.
+    /// Returns what the innermost scope that means something means.
     fn role(&self, stack: &ScopeStack) -> Role {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let meaning = |scope: &Scope| {

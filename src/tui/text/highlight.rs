@@ -203,7 +203,7 @@ impl Shared {
     }
 }
 
-/// What is known of the texts looked at.
+/// The results for the texts looked at.
 #[derive(Default)]
 struct Cache {
     entries: HashMap<u64, Entry>,

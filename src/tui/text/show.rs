@@ -24,7 +24,7 @@ pub enum InvisibleKind {
 /// A piece of a shown line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// What is drawn.
+    /// The text as it is drawn.
     pub text: Cow<'a, str>,
     /// The bytes of the line it stands for.
     pub from: std::ops::Range<usize>,
@@ -84,7 +84,7 @@ pub fn plain(line: &str) -> Cow<'_, str> {
     pieces(line, 0, Invisible::Keep).into_iter().map(|p| p.text).collect::<String>().into()
 }
 
-/// Whether a character may be drawn as a mark.
+/// Returns whether a character may be drawn as a mark.
 pub fn is_marked(c: char) -> bool {
     c.is_control() || clean::is_hidden(c) || is_no_break(c) || looks_latin(c)
 }

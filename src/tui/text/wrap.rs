@@ -122,20 +122,20 @@ fn is_space(grapheme: &str) -> bool {
     grapheme == " " || grapheme == "\u{3000}"
 }
 
-/// Whether a line may end between two neighbours that are no spaces.
+/// Returns whether a line may end between two neighbours that are no spaces.
 fn may_break(before: Option<(&str, usize)>, after: (&str, usize)) -> bool {
     let Some((before, width)) = before else { return false };
     (width == 2 || after.1 == 2) && !never_first(after.0) && !never_last(before)
 }
 
-/// What may not begin a line: closing marks, small kana, what prolongs or repeats.
+/// Returns what may not begin a line: closing marks, small kana, what prolongs or repeats.
 fn never_first(grapheme: &str) -> bool {
     const CLOSING: &str = "、。，．,.:;：；!?！？)]}）］｝」』】〉》〕〗〙”’»…‥・ー～〜々ゝゞヽヾ％%°\
         ぁぃぅぇぉっゃゅょゎゕゖァィゥェォッャュョヮヵヶ｡､｣･ｰｧｨｩｪｫｬｭｮｯﾞﾟ";
     grapheme.chars().next().is_some_and(|c| CLOSING.contains(c))
 }
 
-/// What may not end a line: opening marks.
+/// Returns what may not end a line: opening marks.
 fn never_last(grapheme: &str) -> bool {
     const OPENING: &str = "([{（［｛「『【〈《〔〖〘“‘«｢￥＄$#@";
     grapheme.chars().next().is_some_and(|c| OPENING.contains(c))

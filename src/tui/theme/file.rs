@@ -24,7 +24,7 @@ pub enum ThemeError {
         file: String,
         /// Line and column, both from 1.
         place: (usize, usize),
-        /// What is wrong.
+        /// The fault.
         what: ThemeFault,
     },
     /// The file or folder could not be read.
@@ -32,7 +32,7 @@ pub enum ThemeError {
     Unreadable(PathBuf, String),
 }
 
-/// What can be wrong with a theme.
+/// A fault of a theme.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThemeFault {
     /// Not TOML, or of another shape.

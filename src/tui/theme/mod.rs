@@ -9,7 +9,7 @@ use ratatui::style::{Color, Style};
 
 pub use file::{ThemeError, ThemeFault, Themes};
 
-/// What a piece of the screen means. Tints (from [`Role::Selection`] on) are backgrounds, the others are text.
+/// The meaning of a piece of the screen. Tints (from [`Role::Selection`] on) are backgrounds, the others are text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Role {
@@ -89,13 +89,13 @@ impl Role {
         (Role::GapBg, "gap.bg"),
     ];
 
-    /// Whether the role is a background and not text.
+    /// Returns whether the role is a background and not text.
     pub fn is_tint(self) -> bool {
         self as u8 >= Role::Selection as u8
     }
 }
 
-/// What the terminal can show.
+/// The colours that the terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Depth {
     /// Any colour.
@@ -148,7 +148,7 @@ impl Theme {
         self.background
     }
 
-    /// Whether `tint` shows as a colour here. Where it does not, signs and bars carry the meaning.
+    /// Returns whether `tint` shows as a colour here. Where it does not, signs and bars carry the meaning.
     pub fn paints(&self, tint: Role) -> bool {
         self.style(tint).bg.is_some()
     }

@@ -103,12 +103,12 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
     }
 }
 
-/// Whether a column of a full pane looks like a rule: three cells of it above the line in row `y`.
+/// Returns whether a column of a full pane looks like a rule: three cells of it above the line in row `y`.
 fn full_rule(app: &App, x: u16, y: u16, buf: &Buffer) -> bool {
     !app.rects.tabs && (1..=3).all(|d| y >= d && buf[(x, y - d)].symbol() == app.appearance.glyphs.upright)
 }
 
-/// What stands in an empty input.
+/// Returns what stands in an empty input.
 fn empty_words(app: &App) -> String {
     let to = |action, does: &str| {
         let key = app.keyboard.keys.word(app.context_below(), action);
@@ -156,7 +156,7 @@ impl Doing {
     }
 }
 
-/// What nebula is doing.
+/// Returns what nebula is doing.
 fn doing(app: &App) -> Doing {
     if let Some(line) = &app.line {
         return Doing::calm(line.prompt.as_str());
@@ -254,7 +254,7 @@ fn ledger(app: &App, buf: &mut Buffer) {
     paint::spans(buf, area.x + 1, area.y, usize::from(area.width.saturating_sub(2)), &spans);
 }
 
-/// What waits while the keys go elsewhere, with the key that shows it.
+/// Returns what waits while the keys go elsewhere, with the key that shows it.
 fn banner(app: &App, what: Attention) -> Doing {
     let key = |action| app.keyboard.keys.word(app.context_below(), action);
     let shows = |words: String, action, does: &str| match key(action) {
@@ -288,7 +288,7 @@ fn banner(app: &App, what: Attention) -> Doing {
     }
 }
 
-/// What waits for the person.
+/// Returns what waits for the person.
 fn waiting(app: &App) -> Option<String> {
     let narrow = app.rects.bar.width < MEDIUM;
     if let Some(w) = app.panes.diff.waiting() {
@@ -312,7 +312,7 @@ fn waiting(app: &App) -> Option<String> {
     (questions > 0).then(|| count::questions(questions))
 }
 
-/// What to press, or what was just said, in at most `room` cells: a key that has no room is left out.
+/// Returns what to press, or what was just said, in at most `room` cells: a key that has no room is left out.
 fn note(app: &App, room: usize) -> Option<Line<'static>> {
     let (text, dim) = (app.appearance.theme.style(Role::Text), app.appearance.theme.style(Role::Dim));
     if let Some(words) = &app.say {
@@ -341,7 +341,7 @@ fn note(app: &App, room: usize) -> Option<Line<'static>> {
 /// What a key of some actions does now.
 type Offer = (&'static [Action], Cow<'static, str>);
 
-/// What to press now.
+/// Returns what to press now.
 fn offers(app: &App) -> Vec<Offer> {
     const STOP: &[Action] = &[Action::Escape, Action::Later, Action::Close];
     if app.line.is_some() {
@@ -382,7 +382,7 @@ fn offers(app: &App) -> Vec<Offer> {
     Vec::new()
 }
 
-/// What Enter does with a proposal, as long as there is room for.
+/// Returns what Enter does with a proposal, as long as there is room for.
 fn writes(app: &App, undecided: usize) -> &'static str {
     match app.rects.bar.width {
         _ if undecided == 0 => say::writes_accepted(),

@@ -82,7 +82,7 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
     cursor
 }
 
-/// What was done before, below a prompt that stands on top.
+/// Returns what was done before, below a prompt that stands on top.
 fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
     let (rects, focus) = (&app.rects, app.focus() == Focus::Sessions);
     let ctx = app.ctx(focus);
@@ -224,7 +224,7 @@ fn rule(app: &App, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// What stands on the line of tabs, from left to right: the pane, the first cell of its title, its width.
+/// Returns what stands on the line of tabs, from left to right: the pane, the first cell of its title, its width.
 fn tab_stops(app: &App) -> Vec<(PaneId, u16, u16)> {
     let width = |id: &PaneId| {
         let marked = app.panes.mark(*id).is_some() && *id != app.layout.pane;

@@ -11,8 +11,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "app/commands.rs",
         &[
-            "ansi", "auto", "blocks", "contrast", "dark", "high", "html", "json", "light", "lines", "medium", "none",
-            "patch", "plain", "tools", "turn", "undo", "whole", "xhigh",
+            "ansi", "auto", "contrast", "dark", "high", "html", "json", "light", "medium", "none", "plain", "turn",
+            "undo", "xhigh",
         ],
     ),
     ("app/keys.rs", &["model"]),

@@ -16,7 +16,7 @@ use crate::provider::models::listed;
 use crate::provider::transport::{Auth, Reader, Server};
 use crate::provider::{Request, Wire};
 
-/// What is asked of a model of which nothing is known.
+/// The answer's length for a model of which nothing is known, in tokens.
 const USUAL: u32 = 16_384;
 /// No model is asked for more.
 const LARGEST: u32 = 64_000;

@@ -15,7 +15,7 @@ use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSp
 #[derive(Default)]
 pub(super) struct AnthropicCache {
     written: Written,
-    /// What is cached is kept for an hour.
+    /// True if the cache is kept for an hour.
     hour: bool,
 }
 
@@ -62,7 +62,7 @@ impl AnthropicCache {
         if self.hour { json!({"type": "ephemeral", "ttl": "1h"}) } else { json!({"type": "ephemeral"}) }
     }
 
-    /// Whether the answers since the person's last word hold a call of an answer that was not sealed here: a model that
+    /// Returns whether the answers since the person's last word hold a call of an answer that was not sealed here: a model that
     /// is told to think by budget wants each of them to begin with what it thought.
     fn in_loop_without_thinking(&self) -> bool {
         let since = self.written.pieces().rev().take_while(|piece| piece.message.role != Role::User);

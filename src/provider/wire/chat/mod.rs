@@ -22,7 +22,7 @@ pub(in crate::provider) struct Chat {
     cache: ChatCache,
     /// The server has refused `stream_options` once.
     no_usage: bool,
-    /// What the server's refusals taught about the reasoning of earlier answers.
+    /// The form of the reasoning of earlier answers that the server's refusals showed.
     reasoning: SentReasoning,
 }
 
@@ -114,7 +114,7 @@ impl Format for Chat {
     }
 }
 
-/// What llama.cpp says of the model it has loaded.
+/// Returns the facts that llama.cpp gives of the model it has loaded.
 fn of_props(told: &Value) -> Facts {
     let window = told["default_generation_settings"]["n_ctx"].as_u64().or_else(|| told["n_ctx"].as_u64());
     let images = told["modalities"]["vision"].as_bool();

@@ -35,7 +35,7 @@ impl Reasoning {
         [of_content, of_reasoning, &of_details].into_iter().find(|t| !t.is_empty()).unwrap_or_default().to_string()
     }
 
-    /// What goes back with the answer, once it is whole.
+    /// Returns the reasoning that goes back with the answer, once it is whole.
     pub fn seal(self) -> Option<Delta> {
         let mut fields = Map::new();
         fields.extend(self.content.map(|text| (FIELDS[0].into(), text.into())));

@@ -17,7 +17,7 @@ use super::reasoning::FIELDS;
 use crate::provider::models::Effort;
 use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec, Wire};
 
-/// What differs between servers of this format.
+/// The differences between servers of this format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
     /// The server takes `stream_options`.
@@ -26,7 +26,7 @@ pub(super) struct Dialect {
     pub completion_tokens: bool,
     /// The server caches by a name of the conversation.
     pub conversation: bool,
-    /// What becomes of the reasoning of earlier answers.
+    /// The treatment of the reasoning of earlier answers.
     pub reasoning: SentReasoning,
     /// Cache marks stand on the system prompt and on the newest message.
     pub marks: bool,
@@ -187,7 +187,7 @@ impl ChatCache {
     }
 }
 
-/// Whether a request carries reasoning of earlier answers to the server at `place`.
+/// Returns whether a request carries reasoning of earlier answers to the server at `place`.
 pub(super) fn carries_reasoning(request: &Request, dialect: Dialect, place: &str) -> bool {
     let mut fields = 0;
     let mut carries = |m: &Arc<Message>| !reasoning(m, request, place, dialect.reasoning, &mut fields).is_empty();

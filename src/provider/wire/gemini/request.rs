@@ -101,7 +101,7 @@ fn think(request: &Request) -> Option<Value> {
     Some(thinking)
 }
 
-/// Whether a model checks the signatures of calls: those of generation 3 and later do.
+/// Returns whether a model checks the signatures of calls: those of generation 3 and later do.
 fn is_third_generation(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or(model);
     let number = name.strip_prefix("gemini-").unwrap_or_default();

@@ -60,7 +60,7 @@ impl Format for Ollama {
     }
 }
 
-/// What `/api/show` says of a model.
+/// Returns the facts in the answer of `/api/show`.
 fn shown(told: &Value) -> Facts {
     let info = told["model_info"].as_object();
     let length = info.and_then(|info| info.iter().find(|(name, _)| name.ends_with(".context_length")));

@@ -13,7 +13,7 @@ pub(super) struct OllamaReader {
     /// Begins the ids that are made up; differs from step to step.
     stem: String,
     calls: usize,
-    /// What the model thought, as the server told it.
+    /// The model's thoughts, as the server sent them.
     thinking: String,
     tags: ReasoningTags,
     end: Option<EndReason>,

@@ -255,7 +255,7 @@ fn texts(parts: &Value) -> String {
     parts.filter_map(|part| part["text"].as_str().or_else(|| part["refusal"].as_str())).collect()
 }
 
-/// What was thought, as far as it is told.
+/// Returns the thoughts, as far as they are sent.
 fn summary(item: &RawObject) -> String {
     let summary = item.value("summary");
     let parts = summary.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());

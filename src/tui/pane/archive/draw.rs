@@ -45,7 +45,7 @@ pub(super) struct Parts {
 }
 
 impl Archive {
-    /// Whether the pane line is parted: list at the left, the file in time at the right.
+    /// Returns whether the pane line is parted: list at the left, the file in time at the right.
     pub(super) fn splits_pane_line(&self) -> bool {
         self.size.0 >= WIDE && !self.full
     }
@@ -70,7 +70,7 @@ impl Archive {
         }
     }
 
-    /// Whether the files of a restore take the whole pane.
+    /// Returns whether the files of a restore take the whole pane.
     pub(super) fn list_alone(&self) -> bool {
         self.list_place() == Some(ListPlace::Alone)
     }

@@ -7,7 +7,7 @@ use crate::tui::action::Action;
 use crate::tui::msg::{LineFor, PaneEffect};
 
 impl Archive {
-    /// Whether `action` would do something now.
+    /// Returns whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         if let Some(previews) = &self.restore {
             return previews.offers(action);

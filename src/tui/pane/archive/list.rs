@@ -68,7 +68,7 @@ fn files(changeset: &Changeset) -> String {
     }
 }
 
-/// What caused a changeset, in words that always say something.
+/// Returns what caused a changeset, in words that always say something.
 pub(super) fn cause(changeset: &Changeset) -> &str {
     match (changeset.cause.as_str(), changeset.by.as_str()) {
         ("", "other session") => say::other_process(),

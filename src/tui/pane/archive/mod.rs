@@ -76,7 +76,7 @@ pub struct Archive {
 /// A file and its version, `None` for now.
 type StateOf = (String, Option<String>);
 
-/// What is asked for and not answered yet.
+/// The questions that are not answered yet.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Requested {
     Versions(String),
@@ -288,7 +288,7 @@ impl Archive {
         effects
     }
 
-    /// What the size of the pane makes worth asking for.
+    /// Returns what the size of the pane makes worth asking for.
     pub fn wanted(&mut self) -> Vec<PaneEffect> {
         if std::mem::take(&mut self.due) { self.want() } else { Vec::new() }
     }
@@ -406,12 +406,12 @@ impl Archive {
         Line::from(span(count::changesets(self.total), dim))
     }
 
-    /// What a tab shows.
+    /// Returns what a tab shows.
     pub fn mark(&self) -> Option<Mark> {
         self.restore.is_some().then_some(Mark::Waiting)
     }
 
-    /// Whether the comparison has taken the place of the list.
+    /// Returns whether the comparison has taken the place of the list.
     pub fn is_comparing(&self) -> bool {
         self.full
     }

@@ -31,12 +31,12 @@ pub(super) struct RestoreList {
 /// As many files are seen without scrolling almost everywhere.
 const FEW: usize = 8;
 
-/// Whether someone else changed the file.
+/// Returns whether someone else changed the file.
 fn is_foreign(preview: &RestorePreview) -> bool {
     matches!(preview.status, RestoreStatus::Foreign { .. })
 }
 
-/// Whether nothing was said of a file that someone else changed.
+/// Returns whether nothing was said of a file that someone else changed.
 fn undecided(preview: &RestorePreview) -> bool {
     matches!(preview.status, RestoreStatus::Foreign { choice: None, .. })
 }
@@ -51,7 +51,7 @@ impl RestoreList {
         self.gone_to.or_else(|| self.previews.iter().position(undecided))
     }
 
-    /// Whether nothing is left to be chosen.
+    /// Returns whether nothing is left to be chosen.
     fn is_chosen(&self) -> bool {
         !self.previews.iter().any(undecided)
     }
@@ -76,7 +76,7 @@ impl RestoreList {
         (self.previews.iter().filter(|f| undecided(f)).count(), self.previews.len())
     }
 
-    /// Whether `action` would do something now.
+    /// Returns whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         match action {
             Action::LeaveForeign | Action::TakeOld => self.asked().is_some(),
@@ -138,7 +138,7 @@ impl RestoreList {
         self.top = self.top.min(self.previews.len().saturating_sub(1));
     }
 
-    /// What a click on row `row` of `height` does: the choices and, once all are made, the line that goes on.
+    /// Returns what a click on row `row` of `height` does: the choices and, once all are made, the line that goes on.
     pub fn at_row(&self, row: u16, height: u16) -> Option<Action> {
         let question = self.rows(height) as u16 + 2;
         let below = row.checked_sub(question)?;

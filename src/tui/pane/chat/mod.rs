@@ -109,7 +109,7 @@ impl Chat {
         Vec::new()
     }
 
-    /// Whether `action` would do something now.
+    /// Returns whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         let any = !self.window.units.is_empty();
         match action {
@@ -203,7 +203,7 @@ impl Chat {
             .unwrap_or_default()
     }
 
-    /// What is being said now: `thinking`, `answering`. None: nothing is.
+    /// Returns what is being said now: `thinking`, `answering`. None: nothing is.
     pub fn now(&self) -> Option<&'static str> {
         match &self.window.units.last()?.said {
             BlockContent::Thinking { over: false, .. } if self.running => Some(say::thinking()),
@@ -212,12 +212,12 @@ impl Chat {
         }
     }
 
-    /// Whether the person said anything.
+    /// Returns whether the person said anything.
     pub fn has_messages(&self) -> bool {
         self.window.units.iter().any(|unit| matches!(unit.said, BlockContent::User { .. }))
     }
 
-    /// Whether the last entry is an answer with a plan: the heading that the plan prompt asks for, in whatever
+    /// Returns whether the last entry is an answer with a plan: the heading that the plan prompt asks for, in whatever
     /// language.
     pub fn ends_in_plan(&self) -> bool {
         let Some(BlockContent::Answer(doc)) = self.window.units.last().map(|u| &u.said) else { return false };
@@ -276,7 +276,7 @@ impl Chat {
         Span::styled(text, ctx.theme.style(Role::Dim)).into()
     }
 
-    /// What a tab shows: the calls' tab tells what runs.
+    /// Returns what a tab shows: the calls' tab tells what runs.
     pub fn mark(&self) -> Option<Mark> {
         None
     }
@@ -305,7 +305,7 @@ impl Chat {
 }
 
 impl Chat {
-    /// What keys act on: the selected entry, else the last one in view that can be acted on.
+    /// Returns what keys act on: the selected entry, else the last one in view that can be acted on.
     fn current(&self, can: impl Fn(&ChatBlock) -> bool) -> Option<usize> {
         let good = |n: &usize| self.window.units.get(*n).is_some_and(&can);
         match self.selected {
@@ -406,7 +406,7 @@ impl Chat {
     }
 }
 
-/// Whether a paragraph of Markdown is running text.
+/// Returns whether a paragraph of Markdown is running text.
 fn is_prose(paragraph: &str) -> bool {
     let start = paragraph.trim_start();
     !start.is_empty() && !start.starts_with(['#', '|', '>', '-', '`', '<']) && !paragraph.contains("```")

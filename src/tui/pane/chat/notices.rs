@@ -23,7 +23,7 @@ impl Chat {
         &self.kept
     }
 
-    /// Whether the last entry is a notice that offers something.
+    /// Returns whether the last entry is a notice that offers something.
     pub fn notice(&self) -> bool {
         self.last_notice().and_then(first_offer).is_some()
     }
@@ -71,7 +71,7 @@ impl Chat {
     }
 }
 
-/// Whether what a notice offers makes sense whatever came after it.
+/// Returns whether what a notice offers makes sense whatever came after it.
 fn lasts(action: &NoticeAction) -> bool {
     matches!(action, NoticeAction::ShowChange(_) | NoticeAction::RetryMemory)
 }

@@ -29,7 +29,7 @@ const NARROW: u16 = 71;
 /// Cells kept free at the right of a message for its time.
 const TIME: usize = 7;
 
-/// What a block says.
+/// The content of a block.
 #[derive(Debug, Clone)]
 pub(super) enum BlockContent {
     User { text: String, at: i64, attached: Vec<Attached> },
@@ -43,7 +43,7 @@ pub(super) enum BlockContent {
 }
 
 impl BlockContent {
-    /// Whether it is a line that folds, or belongs to one: no empty row stands between two of them.
+    /// Returns whether it is a line that folds, or belongs to one: no empty row stands between two of them.
     pub(super) fn is_fold(&self) -> bool {
         matches!(
             self,
@@ -185,7 +185,7 @@ impl ChatBlock {
         }
     }
 
-    /// Whether there is something to open or close.
+    /// Returns whether there is something to open or close.
     pub(super) fn folds(&self) -> bool {
         match &self.said {
             BlockContent::User { attached, .. } => !attached.is_empty(),
@@ -198,13 +198,13 @@ impl ChatBlock {
         }
     }
 
-    /// Whether row `row` of the block, its gap counted, is the one that folds.
+    /// Returns whether row `row` of the block, its gap counted, is the one that folds.
     pub(super) fn is_fold_row(&self, row: usize) -> bool {
         let Some(laid) = &self.laid else { return false };
         laid.fold.is_some_and(|fold| fold + self.before(laid.columns) == row)
     }
 
-    /// What copying it gives.
+    /// Returns what copying it gives.
     pub(super) fn copied(&self) -> Cow<'_, str> {
         match &self.said {
             BlockContent::User { text, .. } | BlockContent::Thinking { text, .. } => text.into(),

@@ -326,7 +326,7 @@ impl Window {
     }
 }
 
-/// What is looked for, and where it was found last.
+/// The text that is looked for, and its last place.
 #[derive(Debug)]
 pub(super) struct Find<'a> {
     pub(super) words: &'a str,
@@ -338,7 +338,7 @@ pub(super) struct Find<'a> {
 /// Rows that hold the words are counted up to so many.
 pub(super) const MOST_HITS: usize = 999;
 
-/// Whether `text` holds `words`; the case of ASCII letters does not matter.
+/// Returns whether `text` holds `words`; the case of ASCII letters does not matter.
 pub(super) fn contains(text: &str, words: &str) -> bool {
     position(text, words).is_some()
 }

@@ -14,7 +14,7 @@ use crate::tui::action::Action;
 use crate::tui::text::cut;
 use crate::tui::text::wrap::cells;
 
-/// What the chat keeps of a call.
+/// The summary of a call in the chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CallSummary {
     pub(super) name: String,
@@ -33,7 +33,7 @@ pub(super) struct CallSummary {
 }
 
 impl CallSummary {
-    /// Whether its verb says what happened, or happens; what went wrong is counted by how it ended.
+    /// Returns whether its verb says what happened, or happens; what went wrong is counted by how it ended.
     fn counts(&self) -> bool {
         !matches!(self.state, CallState::Refused | CallState::Failed | CallState::Interrupted)
     }
@@ -144,7 +144,7 @@ pub(super) fn seconds(took: Duration) -> String {
     }
 }
 
-/// What takes what a notice offers when it is selected, and what that does.
+/// Returns what takes what a notice offers when it is selected, and what that does.
 pub(super) fn offer(action: &NoticeAction) -> (Action, &'static str) {
     match action {
         NoticeAction::Continue => (Action::Open, say::go_on()),

@@ -113,7 +113,7 @@ fn align(left: &[&[u8]], right: &[&[u8]], budget: &mut usize) -> Pairs {
     out
 }
 
-/// Whether two lines have enough in common for telling their words apart.
+/// Returns whether two lines have enough in common for telling their words apart.
 pub fn alike(a: &[u8], b: &[u8]) -> bool {
     likeness(&letters(a), &letters(b)) > ALIKE
 }

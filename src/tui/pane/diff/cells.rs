@@ -43,7 +43,7 @@ impl Shown {
         self.cells.iter().take_while(|c| self.text[c.text.clone()].trim().is_empty()).map(|c| c.width).sum()
     }
 
-    /// What a cell draws.
+    /// Returns what a cell draws.
     pub fn draws(&self, cell: &Cell) -> &str {
         &self.text[cell.text.clone()]
     }
@@ -210,7 +210,7 @@ fn break_at(shown: &Shown, start: usize, room: usize) -> usize {
     shown.cells.len()
 }
 
-/// Whether a row may begin with grapheme `i`.
+/// Returns whether a row may begin with grapheme `i`.
 fn is_border(shown: &Shown, i: usize) -> bool {
     let (before, after) = (&shown.cells[i - 1], &shown.cells[i]);
     let (b, a) = (shown.draws(before), shown.draws(after));

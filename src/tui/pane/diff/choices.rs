@@ -164,7 +164,7 @@ impl Choices {
         open.iter().find(|at| **at >= (file, hunk)).or(open.first()).copied()
     }
 
-    /// What to tell the agent about `proposal`; what is undecided counts as rejected.
+    /// Returns what to tell the agent about `proposal`; what is undecided counts as rejected.
     pub fn decision(&self, proposal: &Proposal, reason: Option<String>, for_session: bool) -> Decision {
         let files = self.files.iter().zip(&proposal.files).map(|(f, proposed)| f.decision(proposed));
         let mut decision = Decision::new(files.collect(), Consent::Person);
@@ -189,7 +189,7 @@ impl FileChoices {
     }
 }
 
-/// Whether two hunks of two changes of one file are the same: the same lines before become the same lines.
+/// Returns whether two hunks of two changes of one file are the same: the same lines before become the same lines.
 pub fn is_same(a: &FileChange, x: &Hunk, b: &FileChange, y: &Hunk) -> bool {
     let becomes = |change: &FileChange, hunk: &Hunk| -> Vec<u8> {
         let bytes = change.after.bytes().cloned().unwrap_or_default();

@@ -194,7 +194,7 @@ impl View {
         }
     }
 
-    /// What a hunk is about, in words.
+    /// Returns what a hunk is about, in words.
     fn about(&self, f: usize, h: usize) -> String {
         let (file, hunk) = (&self.files[f], &self.files[f].hunks[h]);
         match hunk.kind {

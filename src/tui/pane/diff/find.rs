@@ -105,7 +105,7 @@ impl View {
     }
 }
 
-/// Whether `text` holds `words`; small letters stand for capitals too.
+/// Returns whether `text` holds `words`; small letters stand for capitals too.
 pub fn contains(text: &str, words: &str) -> bool {
     if words.chars().any(char::is_uppercase) { text.contains(words) } else { text.to_lowercase().contains(words) }
 }

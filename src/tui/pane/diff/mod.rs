@@ -214,12 +214,12 @@ impl Diff {
         self.held = None;
     }
 
-    /// Whether a proposal waits for decisions.
+    /// Returns whether a proposal waits for decisions.
     pub fn is_waiting(&self) -> bool {
         self.pending().is_some()
     }
 
-    /// What the pending proposal waits for; `None`: there is none.
+    /// Returns what the pending proposal waits for; `None`: there is none.
     pub fn waiting(&self) -> Option<Waiting> {
         let (id, (undecided, hunks)) = (self.pending()?, self.undecided()?);
         Some(Waiting { id, undecided, hunks, behind: self.later.len() })
@@ -289,7 +289,7 @@ impl Diff {
         Vec::new()
     }
 
-    /// Whether `action` would do something now.
+    /// Returns whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         let Some(page) = &self.page else { return false };
         let open = self.is_waiting();
@@ -444,7 +444,7 @@ impl Diff {
         Line::from(spans)
     }
 
-    /// What a tab shows.
+    /// Returns what a tab shows.
     pub fn mark(&self) -> Option<Mark> {
         self.is_waiting().then_some(Mark::Waiting)
     }

@@ -17,7 +17,7 @@ const WHY: usize = 3;
 /// The same, unfolded.
 const WHY_OPEN: usize = 12;
 
-/// What is shown.
+/// A page as it is shown.
 #[derive(Debug)]
 pub(super) struct DiffPage {
     /// As it came.
@@ -120,7 +120,7 @@ impl DiffPage {
         true
     }
 
-    /// Whether there is a decision to take back.
+    /// Returns whether there is a decision to take back.
     pub fn can_undo(&self) -> bool {
         !self.past.is_empty()
     }
@@ -132,7 +132,7 @@ impl DiffPage {
         }
     }
 
-    /// What the model said, as lines of `width` cells: the first three, unless all are wanted; and how many are left
+    /// Returns what the model said, as lines of `width` cells: the first three, unless all are wanted; and how many are left
     /// out.
     pub fn why_lines(&self, width: usize) -> (Vec<String>, usize) {
         let mut lines: Vec<String> = Vec::new();

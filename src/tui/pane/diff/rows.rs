@@ -89,7 +89,7 @@ pub enum Show {
 /// One hunk as it is shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HunkView {
-    /// What it is about.
+    /// Its kind.
     pub kind: HunkKind,
     /// Changed lines before.
     pub before: Range<usize>,
@@ -121,7 +121,7 @@ pub struct Talk {
 pub struct FileView {
     /// Normalised path.
     pub path: String,
-    /// What asked for the change.
+    /// The tool or format that asked for the change.
     pub by: String,
     /// Lines before.
     pub before: Lines,
@@ -148,7 +148,7 @@ struct Gap {
     after: usize,
     /// The hunk before.
     prev: Option<usize>,
-    /// Whether a hunk follows.
+    /// True if a hunk follows.
     next: bool,
 }
 
@@ -258,7 +258,7 @@ impl FileView {
         }
     }
 
-    /// What the note of a hunk says.
+    /// Returns what the note of a hunk says.
     pub fn note(&self, hunk: usize) -> Option<&str> {
         self.hunks.get(hunk)?.note.as_deref()
     }
@@ -405,7 +405,7 @@ fn found(found: &PlaceMatch) -> String {
     }
 }
 
-/// What a state is, when it is no text.
+/// Returns what a state is, when it is no text.
 fn binary(change: &FileChange) -> Option<String> {
     let state = if change.after.is_absent() { &change.before } else { &change.after };
     match state {

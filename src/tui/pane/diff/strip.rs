@@ -71,7 +71,7 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
     pen.thumb(0, pen.height(), first, view.files.len(), look);
 }
 
-/// What is to be known of a file beside its lines: that it changed meanwhile, that it acts later, how places were
+/// Returns what is to be known of a file beside its lines: that it changed meanwhile, that it acts later, how places were
 /// found.
 fn note(file: &FileView, look: Look<'_>) -> Vec<Span<'static>> {
     let (attention, dim) = (look.theme.style(Role::Attention), look.theme.style(Role::Dim));

@@ -486,7 +486,7 @@ fn all_further_edits_are_approved_on_the_second_press() {
     assert!(decision(&act(&mut diff, &[Action::AcceptSession])).for_session);
 }
 
-/// What an action in the session's diff asks to be restored.
+/// Returns what an action in the session's diff asks to be restored.
 fn restored(diff: &mut Diff, actions: &[Action]) -> RestoreRequest {
     match act(diff, actions).pop() {
         Some(PaneEffect::Run(Effect::Send(Command::Restore(request)))) => request,

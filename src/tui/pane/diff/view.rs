@@ -130,7 +130,7 @@ impl View {
         self.say((f, h), Talk { asked: true, text: text.to_string() });
     }
 
-    /// What the model answers about a hunk.
+    /// Returns what the model answers about a hunk.
     pub fn answer_talk(&mut self, (f, h): (usize, usize), text: &str) {
         self.say((f, h), Talk { asked: false, text: text.to_string() });
     }
@@ -201,7 +201,7 @@ impl View {
         self.lay();
     }
 
-    /// Whether unchanged lines wrap.
+    /// Returns whether unchanged lines wrap.
     pub fn wraps(&self) -> bool {
         self.wrap
     }

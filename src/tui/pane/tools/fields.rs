@@ -7,9 +7,9 @@ pub struct Field {
     pub name: String,
     /// Its value: text without quotes and escapes, anything else as it was written.
     pub value: String,
-    /// Whether the value is a text.
+    /// True if the value is a text.
     pub text: bool,
-    /// Whether it is whole.
+    /// True if it is whole.
     pub whole: bool,
 }
 

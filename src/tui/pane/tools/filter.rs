@@ -9,7 +9,7 @@ use crate::tui::pane::diff::contains;
 use crate::tui::text::{cut, wrap::cells};
 
 impl Entry {
-    /// Whether it failed or was rejected.
+    /// Returns whether it failed or was rejected.
     fn went_wrong(&self) -> bool {
         matches!(self.call.state, CallState::Failed | CallState::Refused)
     }
@@ -24,7 +24,7 @@ impl Entry {
 }
 
 impl Tools {
-    /// Whether call `i` is left out.
+    /// Returns whether call `i` is left out.
     pub(super) fn is_hidden(&self, i: usize) -> bool {
         self.filter.failed && !self.calls[i].went_wrong()
     }
@@ -101,7 +101,7 @@ impl Tools {
         Some(say::hits(&thousands(at), &thousands(hits.len())))
     }
 
-    /// What runs now, in words of at most `room` cells: `reading src/cart.rs`. A path loses folders before its name is
+    /// Returns what runs now, in words of at most `room` cells: `reading src/cart.rs`. A path loses folders before its name is
     /// cut. None: no call is under way.
     pub fn now(&self, room: usize, mark: &str) -> Option<String> {
         let active = |e: &&Entry| matches!(e.call.state, CallState::Running | CallState::Streaming);

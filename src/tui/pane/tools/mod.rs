@@ -51,7 +51,7 @@ pub struct Tools {
     /// Where each call begins on the endless page; one more at the end.
     tops: Vec<usize>,
     top: usize,
-    /// Whether the end stays in view.
+    /// True if the end stays in view.
     follow: bool,
     selected: Option<usize>,
     viewer: Option<Viewer>,
@@ -84,7 +84,7 @@ struct Entry {
     began: Option<i64>,
     fields: Vec<Field>,
     reason: Vec<String>,
-    /// Whether it has more rows than are shown.
+    /// True if it has more rows than are shown.
     reason_goes_on: bool,
     /// Someone else changed the file since this call read or wrote it.
     drifted: bool,
@@ -181,12 +181,12 @@ impl Tools {
         Vec::new()
     }
 
-    /// Whether a result is shown whole: Esc and Enter close it.
+    /// Returns whether a result is shown whole: Esc and Enter close it.
     pub fn is_viewing(&self) -> bool {
         self.viewer.is_some()
     }
 
-    /// Whether `action` would do something now.
+    /// Returns whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         match action {
             Action::Escape | Action::Close => self.viewer.is_some() || self.filter.failed,
@@ -347,7 +347,7 @@ impl Tools {
         }
     }
 
-    /// Whether the preview of call `i` is open: by hand, or while the call is news.
+    /// Returns whether the preview of call `i` is open: by hand, or while the call is news.
     fn is_open(&self, i: usize) -> bool {
         let entry = &self.calls[i];
         entry.open.unwrap_or_else(|| {
@@ -455,7 +455,7 @@ impl Tools {
         Line::from(span(words.join(&gap), dim))
     }
 
-    /// What a tab shows.
+    /// Returns what a tab shows.
     pub fn mark(&self) -> Option<Mark> {
         let any = |state| self.calls.iter().rev().take(64).any(|e| e.call.state == state);
         match () {

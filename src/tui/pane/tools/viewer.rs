@@ -170,7 +170,7 @@ impl Viewer {
         self.rows.len().saturating_sub(self.body())
     }
 
-    /// Whether words were looked for.
+    /// Returns whether words were looked for.
     pub fn searches(&self) -> bool {
         !self.words.is_empty()
     }

@@ -12,7 +12,7 @@ use crate::tui::text::wrap::cells;
 /// A leaf of the document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
-    /// What stands left of it, from the outside in.
+    /// The marks to its left, from the outside in.
     pub prefix: Vec<Prefix>,
     /// An empty row stands before it.
     pub gap: bool,
@@ -22,7 +22,7 @@ pub struct Block {
     pub kind: BlockKind,
 }
 
-/// What stands left of a block.
+/// A mark to the left of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prefix {
     /// A bar, on every row.
@@ -36,7 +36,7 @@ pub enum Prefix {
     },
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BlockKind {
     /// A paragraph.
@@ -158,7 +158,7 @@ impl CodeBlock {
         self.starts.len()
     }
 
-    /// Whether its colours can be asked for: not while it grows inside something else.
+    /// Returns whether its colours can be asked for: not while it grows inside something else.
     pub fn has_colours(&self) -> bool {
         self.id != 0
     }
@@ -439,7 +439,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether an empty line, maybe a quoted one, stands at the end of `text`, before the line that begins there.
+/// Returns whether an empty line, maybe a quoted one, stands at the end of `text`, before the line that begins there.
 fn blank_before(text: &str) -> bool {
     let mut lines = text.rsplit('\n').skip(1);
     let blank = |l: &str| l.bytes().all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'>'));

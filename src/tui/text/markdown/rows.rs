@@ -77,7 +77,7 @@ impl Rows {
         self.rows.len()
     }
 
-    /// Whether there is nothing to show.
+    /// Returns whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
