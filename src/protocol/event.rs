@@ -137,7 +137,7 @@ pub struct ModelFileRow {
     pub name: String,
     /// Its size in words.
     pub size: String,
-    /// Whether this build runs it.
+    /// True if this build runs it.
     pub runs: bool,
 }
 
