@@ -102,7 +102,7 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
             let (rows, unreadable) = services.memory.sync().stats(None).map_err(say)?;
             let mut text = stats(&rows);
             if unreadable > 0 {
-                text.push_str(&format!("\nThe results in {unreadable} messages cannot be read and are not counted.\n"));
+                text.push_str(&format!("\n{}.\n", say::unread_results(&unreadable)));
             }
             Listing::Table { title: say::edits_title().into(), text }
         }

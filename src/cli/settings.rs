@@ -316,7 +316,7 @@ async fn speed(provider: &dyn Provider, model: &str) -> Result<f64, provider::Er
 pub fn stats(context: &Context, as_json: bool) -> Result<i32> {
     let (rows, unreadable) = context.readable_memory()?.stats(None)?;
     if unreadable > 0 {
-        out::complain(format_args!("the results in {unreadable} messages cannot be read and are not counted"));
+        out::complain(crate::messages::agent::unread_results(&unreadable));
     }
     if as_json {
         let rows: Vec<_> = rows.iter().map(stats_record).collect();

@@ -47,6 +47,7 @@ messages! {
     nothing_asked: "Nothing was asked in this session yet.", "このセッションではまだ何も依頼していません。";
     no_edit_yet: "no edit was asked for yet", "編集の依頼はまだありません";
     key_value_from: "| key | value | from |\n|---|---|---|\n", "| キー | 値 | 出所 |\n|---|---|---|\n";
+    unread_results(n): "Messages whose results cannot be read, and are not counted: {n}", "結果を読み取れず集計していないメッセージ: {n}";
     edits_head: "| model | format | asked | applied | unchanged | not found | rejected | retried |\n|---|---|--:|---|--:|--:|--:|--:|\n", "| モデル | 形式 | 依頼 | 適用 | 変更なし | 該当なし | 却下 | 再試行 |\n|---|---|--:|---|--:|--:|--:|--:|\n";
     file_can_run(name): "Or run {name}, a model file on this computer, with --provider embedded.", "または--provider embeddedで、このコンピューターにあるモデルファイル{name}を動かせます。";
     file_could_run(name): "Or build nebula with --features embedded, which runs {name}, a model file on this computer.", "または--features embeddedでnebulaを作ると、このコンピューターにあるモデルファイル{name}を動かせます。";
