@@ -513,6 +513,8 @@ fn without_a_model_only_arrows_and_enter_choose() {
     let before = stage.text();
     stage.keys("tcbqryna1 ");
     assert_eq!(stage.text(), before, "no letter does anything");
+    stage.keys("fix the tests<enter>");
+    assert_eq!(stage.text(), before, "Enter after words chooses nothing");
     stage.keys("<down><enter>");
     golden("connect", &stage);
     stage.keys("<enter>");

@@ -3,6 +3,7 @@
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 
+use super::attention::QUIET;
 use super::{App, At, EditFor, Effect, Exit, Focus, Owner, Screen};
 use crate::context::mention;
 use crate::messages::app as say;
@@ -116,7 +117,11 @@ impl App {
                 self.layout.at = At::Input;
                 self.type_input(c)
             }
-            _ => Vec::new(),
+            Focus::NoModel => {
+                self.no_model.type_until(self.now + QUIET);
+                Vec::new()
+            }
+            Focus::Pane(_) => Vec::new(),
         }
     }
 

@@ -132,7 +132,7 @@ impl App {
 
     pub(super) fn act_no_model(&mut self, action: Action) -> Vec<Effect> {
         match action {
-            Action::Up | Action::Down | Action::Open => match self.no_model.act(action) {
+            Action::Up | Action::Down | Action::Open => match self.no_model.act(action, self.now) {
                 NoModelOutcome::Stay => Vec::new(),
                 NoModelOutcome::Tour => self.quit(Exit::Tour),
                 NoModelOutcome::Connect => {

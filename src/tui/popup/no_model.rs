@@ -18,6 +18,8 @@ use crate::tui::theme::Role;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoModel {
     selected: usize,
+    /// Until when Enter belongs to words that were typed, in milliseconds.
+    typing_until: Option<i64>,
 }
 
 /// The choice of the person.
@@ -51,9 +53,16 @@ impl NoModel {
     /// Rows that the choices take.
     pub const HEIGHT: u16 = ROWS.len() as u16;
 
-    /// Does an action.
-    pub fn act(&mut self, action: Action) -> NoModelOutcome {
+    /// Notes a letter, which nothing takes: whoever writes a message sends it with Enter, and means no choice.
+    pub fn type_until(&mut self, until: i64) {
+        self.typing_until = Some(until);
+    }
+
+    /// Does an action at a time in milliseconds.
+    pub fn act(&mut self, action: Action, now: i64) -> NoModelOutcome {
+        let typing = self.typing_until.take().filter(|until| now < *until);
         match action {
+            Action::Open if typing.is_some() => self.typing_until = typing,
             Action::Up => self.selected = self.selected.saturating_sub(1),
             Action::Down if self.selected + 1 == ROWS.len() => return NoModelOutcome::Below,
             Action::Down => self.selected += 1,
@@ -142,12 +151,24 @@ mod tests {
     #[test]
     fn up_down_and_enter_choose_and_nothing_else_does() {
         let mut choices = NoModel::default();
-        assert_eq!(choices.act(Action::Open), NoModelOutcome::Tour);
-        assert_eq!(choices.act(Action::Down), NoModelOutcome::Stay);
-        assert_eq!(choices.act(Action::Open), NoModelOutcome::Connect);
-        assert_eq!(choices.act(Action::Down), NoModelOutcome::Below);
-        assert_eq!(choices.act(Action::Copy), NoModelOutcome::Stay);
-        assert_eq!(choices.act(Action::Up), NoModelOutcome::Stay);
-        assert_eq!(choices.act(Action::Open), NoModelOutcome::Tour);
+        let mut act = |action| choices.act(action, 0);
+        assert_eq!(act(Action::Open), NoModelOutcome::Tour);
+        assert_eq!(act(Action::Down), NoModelOutcome::Stay);
+        assert_eq!(act(Action::Open), NoModelOutcome::Connect);
+        assert_eq!(act(Action::Down), NoModelOutcome::Below);
+        assert_eq!(act(Action::Copy), NoModelOutcome::Stay);
+        assert_eq!(act(Action::Up), NoModelOutcome::Stay);
+        assert_eq!(act(Action::Open), NoModelOutcome::Tour);
+    }
+
+    #[test]
+    fn enter_after_words_chooses_nothing() {
+        let mut choices = NoModel::default();
+        choices.type_until(2000);
+        assert_eq!(choices.act(Action::Open, 1999), NoModelOutcome::Stay);
+        assert_eq!(choices.act(Action::Open, 2000), NoModelOutcome::Tour);
+        choices.type_until(2000);
+        assert_eq!(choices.act(Action::Down, 10), NoModelOutcome::Stay);
+        assert_eq!(choices.act(Action::Open, 20), NoModelOutcome::Connect, "arrows choose at once");
     }
 }
