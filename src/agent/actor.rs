@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::command::seal_jobs;
-use crate::agent::restore::Restores;
+use crate::agent::restore::{Restores, keep_reviewed};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::open::{self, OpenedSession};
@@ -197,6 +197,7 @@ impl Actor {
                 let turn = self.session.as_ref().and_then(|s| s.turn);
                 self.restores.restore(context, request, turn);
             }
+            Command::KeepReviewed(names) => drop(tokio::spawn(keep_reviewed(Arc::clone(context), names))),
             Command::Interrupt => self.interrupt(),
             Command::SkipBackoff => context.skip_backoff.now(),
             Command::Sessions(change) => self.change_session(change).await,

@@ -2,6 +2,9 @@
 //! end.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
 
 use crate::agent::background::adopt::adopt_and_say;
 use crate::agent::execute_proposal::tell_changeset;
@@ -13,6 +16,9 @@ use crate::messages::agent as say;
 use crate::protocol::Level;
 use crate::shell::{self, Command, CommandReport, CommandRequest, Grant, Keeper, SealResult, StartError, Stopped};
 use crate::tools::CommandCall;
+
+/// How often the changes of a job are sealed.
+const SEAL_EACH: Duration = Duration::from_secs(30);
 
 /// A command that was answered.
 pub struct Finished {
@@ -83,12 +89,37 @@ pub async fn finish(
     let ended = Arc::clone(&command);
     // What fails in it fails the listing of this command alone.
     let _ = tokio::task::spawn_blocking(move || ended.keep_record(stored)).await;
-    if command.running.progress().is_over() {
-        command.set_told();
+    match command.running.progress().is_over() {
+        true => command.set_told(),
+        false => watch_job(context, &command),
     }
     context.tell_status().await;
     let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
     Finished { report, output, ok, changeset }
+}
+
+/// Seals what jobs changed every half minute while this one runs, and renews the count of jobs when it ends.
+fn watch_job(context: &Arc<SessionContext>, job: &Arc<Command>) {
+    let (context, job) = (Arc::clone(context), Arc::clone(job));
+    tokio::spawn(async move {
+        let session = context.id().unwrap_or_default();
+        let changed = Arc::new(Notify::new());
+        let tell = Arc::clone(&changed);
+        job.running.on_change(move || tell.notify_one());
+        let mut due = tokio::time::Instant::now() + SEAL_EACH;
+        // What changed before the listener stood was told to nobody.
+        while !job.running.progress().is_over() {
+            tokio::select! {
+                () = changed.notified() => {}
+                () = tokio::time::sleep_until(due) => {
+                    seal_jobs(&context, &session).await;
+                    due = tokio::time::Instant::now() + SEAL_EACH;
+                }
+            }
+        }
+        seal_jobs(&context, &session).await;
+        context.tell_status().await;
+    });
 }
 
 /// Seals every job's changes so far, so that changesets stand in the order in which things happened.

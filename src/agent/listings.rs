@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::agent::background::{model_list, rag, watch};
+use crate::agent::background::{model_list, rag, review, watch};
 use crate::agent::changesets::{changeset, counts};
 use crate::agent::restore;
 use crate::agent::services::{Services, lock};
@@ -107,6 +107,7 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
             Listing::Table { title: say::edits_title().into(), text }
         }
         Query::Usage => Listing::Table { title: say::usage_title().into(), text: usage(context).map_err(say)? },
+        Query::Review => Listing::Table { title: say::review_title().into(), text: review::table(services)? },
         Query::Context => Listing::Table { title: say::context_title().into(), text: context.context_table() },
         Query::Config => Listing::Table { title: say::configuration_title().into(), text: config(services) },
         Query::Models => Listing::Models(Vec::new()),

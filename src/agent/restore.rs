@@ -8,14 +8,15 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::background::review;
 use crate::agent::execute_proposal::{Approver, ProposalResult, execute_proposal};
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::records::sha;
 use crate::agent::session::transcript;
-use crate::archive::{Choices, Restoration};
-use crate::memory::{Cause, ChangesetRecord, Written};
+use crate::archive::{Choices, Restoration, RestoreTarget};
+use crate::memory::{Cause, ChangesetRecord, ReviewDecision, Written};
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, State, merge};
 use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest, UNDO};
@@ -91,16 +92,46 @@ impl Restores {
                     Some(Err(why)) => return context.say(Level::Warning, why, "").await,
                 }
             }
+            let reviews = matches!(request, RestoreRequest::Review(_));
             let Some(planned) = stop.run_until_cancelled(plan(&context, request, turn)).await else { return };
             match planned {
                 Ok(plan) => {
                     if let Some(result) = run(&context, &plan, chosen, &stop).await {
+                        if reviews && result.changeset.is_some() {
+                            reviewed(&context, &plan).await;
+                        }
                         tell(&context, &result, "restored").await;
                     }
                 }
                 Err(why) => context.say(Level::Warning, why, "").await,
             }
         });
+    }
+}
+
+/// Records that changes were restored, wholly or in part.
+async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan) {
+    let RestoreTarget::Changesets(ids) = &plan.request else { return };
+    let ids: Vec<String> = ids.iter().map(|id| id.to_string()).collect();
+    let services = Arc::clone(&context.services);
+    let kept = tokio::task::spawn_blocking(move || review::decide(&services, &ids, ReviewDecision::Restore)).await;
+    if let Ok(Err(why)) = kept {
+        context.say(Level::Warning, why, "").await;
+    }
+}
+
+/// Keeps changes that wait to be reviewed, and tells so.
+pub async fn keep_reviewed(context: Arc<SessionContext>, names: Vec<String>) {
+    let services = Arc::clone(&context.services);
+    let kept = tokio::task::spawn_blocking(move || {
+        let ids = review::chosen(&services, &names)?;
+        review::decide(&services, &ids, ReviewDecision::Keep)?;
+        Ok::<usize, String>(ids.len())
+    });
+    match kept.await {
+        Ok(Ok(count)) => context.say(Level::Info, say::review_kept(count), "").await,
+        Ok(Err(why)) => context.say(Level::Warning, why, "").await,
+        Err(_) => {}
     }
 }
 
@@ -115,6 +146,13 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
             let (message, words) = person_said(context, number).ok_or(say::message_not_there())?;
             let session = context.id().unwrap_or_default();
             RestoreScope::SinceMessage { session, message, called: format!("\"{words}\"") }
+        }
+        RestoreRequest::Review(names) => {
+            let ids = review::chosen(&context.services, &names)?;
+            if ids.is_empty() {
+                return Err(say::review_nothing().into());
+            }
+            RestoreScope::Changesets(ids)
         }
         RestoreRequest::Version { path, version } => RestoreScope::Version { path, version },
         RestoreRequest::Turn => match context.id().zip(turn) {

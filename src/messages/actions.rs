@@ -102,7 +102,7 @@ messages! {
     preview_up: "scroll the preview up", "プレビューを上へスクロール";
     preview_down: "scroll the preview down", "プレビューを下へスクロール";
     with_network: "run it with the network", "ネットワークありで実行";
-    always_run: "let such commands always run: a rule by the words they begin with", "同じ語で始まるコマンドを常に許可する規則を作成";
+    always_run: "always run, by a rule", "規則で常に実行";
     answer: "answer with what is selected", "選択した項目で回答";
     new: "new session", "新しいセッション";
     rename: "rename", "名前を変更";

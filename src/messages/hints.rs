@@ -40,12 +40,12 @@ messages! {
     with_network: "with network", "通信あり";
     in_review: "review", "事後確認";
     run_command: "run the command", "コマンドを実行";
-    refuse_command: "refuse it, with a reason for the model", "拒否し、理由をモデルに伝える";
-    refuse_or_make_rule: "refuse it; while a rule is made: make it", "拒否。規則の作成中は作成";
-    edit_command: "change its text; it is judged again", "文面を変更して再判定";
-    review_from_now_on: "what can be undone runs from now on", "元に戻せるものは今後確認なしで実行";
+    refuse_command: "refuse it, with a reason", "拒否し、理由をモデルに伝える";
+    refuse_or_make_rule: "refuse it, or make the rule", "拒否。規則の作成中は作成";
+    edit_command: "change its text", "文面を変更して再判定";
+    review_from_now_on: "run all that can be undone", "元に戻せるものを確認なしで実行";
     rule_shorter_longer: "a rule: fewer, more words", "規則の語を減らす、増やす";
-    rule_kept_or_session: "a rule: for every session or this one", "規則の有効範囲: 全セッション、このセッション";
+    rule_kept_or_session: "rule: every session, this one", "規則を全セッションで有効にする";
     decide_later_command: "decide later", "あとで決める";
     later: "later", "あとで";
     answer_later: "answer later", "あとで回答";

@@ -179,6 +179,7 @@ mod tests {
             "OK",
             "Markdown",
             "[undo]",
+            "[keep|restore ID…|all]",
             "[md|json|html]",
             "[on|off]",
             "[none|low|medium|high|xhigh|max|auto]",

@@ -63,6 +63,8 @@ pub enum Command {
     Compact,
     /// Send the whole conversation again, in place of its summary.
     UndoCompact,
+    /// Keep changes that wait to be reviewed: `all`, or beginnings of their ids. Nothing is written.
+    KeepReviewed(Vec<String>),
     /// Export the session to a file.
     Export(ExportFormat),
     /// Propose a commit message from the staged diff; answered by [`super::EventBody::CommitMessage`].
@@ -145,6 +147,11 @@ pub const NOBODY: &str = "nobody is there to answer: decide by yourself, or say 
 /// The word in [`Proposal::files`](crate::proposal::Proposal) for what takes back a part of what the session changed.
 pub const UNDO: &str = "undo";
 
+/// The words after `/review` that keep changes, and that restore what was there before.
+pub const REVIEW_KEEP: &str = "keep";
+/// See [`REVIEW_KEEP`].
+pub const REVIEW_RESTORE: &str = "restore";
+
 /// The target of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreRequest {
@@ -172,6 +179,8 @@ pub enum RestoreRequest {
     },
     /// The changes of the last turn of this session.
     Turn,
+    /// Changes that wait to be reviewed: `all`, or beginnings of their ids.
+    Review(Vec<String>),
     /// One state of a file in place of another: a part of what the session changed, taken back.
     State {
         /// Normalised path.
@@ -354,6 +363,8 @@ pub enum Query {
     Stats,
     /// Tokens and dollars of the session by turn and by model.
     Usage,
+    /// The changes that nobody approved beforehand.
+    Review,
     /// The contents of the context window, by part.
     Context,
     /// The effective configuration with where each value comes from.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub use cause::Cause;
 pub use command::{
     Addressed, ApiKey, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Mode, NOBODY, Prompt,
-    Query, RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
+    Query, REVIEW_KEEP, REVIEW_RESTORE, RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
 };
 pub use command_card::{CardPart, CommandCard, CommandClass, CommandDecision};
 pub use event::{Event, EventBody, ModelFileRow, Outcome, Question, SessionInfo, Status, StepUsage, TurnEnd, Wait};

@@ -52,6 +52,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "protocol",
             "provider",
             "restore_plan",
+            "review",
             "shell",
             "tools",
             "workspace",

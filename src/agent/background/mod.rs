@@ -8,4 +8,5 @@ pub mod model_facts;
 pub mod model_list;
 pub mod rag;
 pub mod reconcile;
+pub mod review;
 pub mod watch;

@@ -3,7 +3,8 @@
 use super::{AUTO, App, At, EditFor, Effect, Owner, Screen};
 use crate::messages::{Text, app, commands as say, pages};
 use crate::protocol::{
-    Approval, Command, ExportFormat, Mode, Prompt, Query, RestoreRequest, SessionChoice, Setting, TurnEnd,
+    Approval, Command, ExportFormat, Mode, Prompt, Query, REVIEW_KEEP, REVIEW_RESTORE, RestoreRequest, SessionChoice,
+    Setting, TurnEnd,
 };
 use crate::tui::action::Context;
 use crate::tui::pane::id::PaneId;
@@ -154,6 +155,7 @@ impl App {
             "/prompt" if !rest.is_empty() => self.submit(format!("/prompt {rest}")),
             "/prompt" => self.open_prompts(""),
             "/rules" => self.open_page(say::page_rules(), Query::Rules),
+            "/review" => self.review(rest),
             "/stats" => self.open_page(say::page_stats(), Query::Stats),
             "/usage" => self.open_page(say::page_usage(), Query::Usage),
             "/context" => self.open_page(say::page_context(), Query::Context),
@@ -178,6 +180,18 @@ impl App {
             }
             "/quit" => self.quit_or_ask(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Shows what waits to be reviewed, or decides about what is named.
+    fn review(&mut self, rest: &str) -> Vec<Effect> {
+        let names = |rest: &str| rest.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+        match rest.split_once(char::is_whitespace) {
+            Some((verb, ids)) if verb == REVIEW_KEEP => vec![Effect::Send(Command::KeepReviewed(names(ids)))],
+            Some((verb, ids)) if verb == REVIEW_RESTORE => {
+                self.send(Command::Restore(RestoreRequest::Review(names(ids))))
+            }
+            _ => self.open_page(say::page_review(), Query::Review),
         }
     }
 

@@ -162,3 +162,28 @@ async fn a_command_of_the_person_asks_nobody() {
     assert_eq!(world.read("a.txt"), "mine\n");
     live.close().await;
 }
+
+#[tokio::test]
+async fn the_end_of_a_job_is_told_and_what_it_changed_is_sealed() {
+    let world = world().approve("all");
+    let job = json!({"command": "mkfifo pipe; cat pipe; echo two > a.txt", "background": true});
+    let mut live = start(&world, vec![call("runCommand", job), say("done")]);
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let pipe = world.root().join("pipe");
+    while !pipe.exists() {
+        tokio::task::yield_now().await;
+    }
+    tokio::task::spawn_blocking(move || std::fs::write(pipe, "go\n")).await.expect("joined").expect("written");
+    live.until(|event| match event {
+        EventBody::Archived(changeset) if changeset.files.iter().any(|file| file.path == "a.txt") => Some(()),
+        _ => None,
+    })
+    .await;
+    live.until(|event| match event {
+        EventBody::Status(status) if status.jobs == 0 => Some(()),
+        _ => None,
+    })
+    .await;
+    live.close().await;
+}

@@ -23,6 +23,35 @@ async fn ran(world: &World, texts: &[&str]) {
     live.close().await;
 }
 
+/// The words of the next notice in passing.
+async fn told(live: &mut crate::support::world::Live) -> String {
+    live.until(|event| match event {
+        nebula::protocol::EventBody::Notice(notice) => Some(notice.title.clone()),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_session_keeps_and_restores_what_waits() {
+    use nebula::protocol::{Command, RestoreRequest};
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").file("b.txt", "two\n").approve("review");
+    ran(&world, &["rm a.txt", "echo more >> b.txt"]).await;
+    let (entries, _) = open(&world);
+    let id = entries[1]["id"].as_str().expect("an id").to_string();
+    let model = Arc::new(Replay::from_steps(Vec::new()));
+    let mut live = world.start_with(world.parts(model.clone()), model);
+    live.send(Command::KeepReviewed(vec![id]));
+    assert_eq!(told(&mut live).await, "1 change kept");
+    live.send(Command::Restore(RestoreRequest::Review(vec!["all".into()])));
+    live.decide(nebula::proposal::Choice::Accept).await;
+    live.until(|event| matches!(event, nebula::protocol::EventBody::Settled(..)).then_some(())).await;
+    assert_eq!(world.read("a.txt"), "one\n");
+    live.close().await;
+    assert_eq!(open(&world).0.len(), 0);
+}
+
 fn nebula(world: &World, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
     command.args(arguments).current_dir(world.root()).env_clear().env("PATH", std::env::var("PATH").expect("a PATH"));
@@ -42,7 +71,10 @@ async fn what_ran_unasked_waits_and_is_kept_or_restored() {
     ran(&world, &["rm a.txt", "echo more >> b.txt"]).await;
     let (entries, code) = open(&world);
     assert_eq!((entries.len(), code), (2, Some(1)), "{entries:?}");
-    assert_eq!((&entries[0]["files"][0]["path"], &entries[0]["approved"]), (&"a.txt".into(), &"policy review".into()));
+    assert_eq!(
+        (&entries[0]["files"][0]["path"], &entries[0]["approved"]),
+        (&"a.txt".into(), &"flag --approve review".into())
+    );
     // Keeping writes nothing.
     let id = entries[1]["id"].as_str().expect("an id").to_string();
     assert!(nebula(&world, &["review", "--keep", &id]).status.success());
