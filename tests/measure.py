@@ -14,6 +14,7 @@ import os
 import pty
 import random
 import re
+import resource
 import select
 import shutil
 import signal
@@ -98,8 +99,8 @@ def framed(wire, n, delta, finish):
 class Model:
     """A server of a wire format whose answers are a function of the number of the request."""
 
-    def __init__(self, answer, wire="chat"):
-        self.answer, self.wire, self.count, self.ended = answer, wire, 0, None
+    def __init__(self, answer, wire="chat", at_once=False):
+        self.answer, self.wire, self.count, self.ended, self.begun = answer, wire, 0, None, None
         # From the end of a response to the next request: to its first bytes, and to its last.
         self.firsts, self.gaps = [], []
         model = self
@@ -138,9 +139,17 @@ class Model:
                 self.end_headers()
                 n = model.count
                 model.count += 1
+                whole = b""
+                model.begun = time.perf_counter()
                 for at, (delta, finish) in enumerate(model.answer(n)):
                     data = framed(model.wire, at, delta, finish)
-                    self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+                    if at_once:
+                        whole += data
+                    else:
+                        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+                if at_once:
+                    model.begun = time.perf_counter()
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(whole), whole))
                 model.ended = time.perf_counter()
                 self.wfile.write(b"0\r\n\r\n")
 
@@ -278,16 +287,16 @@ class World:
 
 
 class Screen:
-    """The program in a pseudo-terminal of 140 by 40 cells, whose line discipline does not echo."""
+    """The program in a pseudo-terminal of 140 by 40 cells if nothing else is said, whose line discipline does not echo."""
 
-    def __init__(self, world, *args):
-        self.seen = b""
+    def __init__(self, world, *args, columns=140):
+        self.seen, self.bytes, self.frames = b"", 0, 0
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             time.sleep(0.02)
             os.chdir(world.work)
             os.execve(BINARY, [BINARY, *args], world.env)
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 140, 0, 0))
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         mode = termios.tcgetattr(self.fd)
         mode[3] &= ~(termios.ECHO | termios.ICANON)
         termios.tcsetattr(self.fd, termios.TCSANOW, mode)
@@ -300,9 +309,13 @@ class Screen:
         if not select.select([self.fd], [], [], max(0, seconds))[0]:
             return False
         try:
-            self.seen += os.read(self.fd, 1 << 16)
+            more = os.read(self.fd, 1 << 16)
         except OSError:
             return False
+        self.seen += more
+        self.bytes += len(more)
+        # Every frame is one synchronized update.
+        self.frames += more.count(b"\x1b[?2026h")
         return True
 
     def wait_for(self, text, seconds=30):
@@ -340,6 +353,11 @@ class Screen:
         with open(f"/proc/{self.pid}/status") as f:
             return next(int(line.split()[1]) for line in f if line.startswith("VmRSS")) / 1024
 
+    def proportional(self):
+        """Memory that is the program's own, and its share of what it has in common with others."""
+        with open(f"/proc/{self.pid}/smaps_rollup") as f:
+            return next(int(line.split()[1]) for line in f if line.startswith("Pss:")) / 1024
+
     def switches(self):
         """Context switches of each thread so far."""
         found = {}
@@ -372,6 +390,21 @@ def start():
             times.append(screen.wait_for(FRESH[0]) - screen.begun)
             screen.kill()
         print(f"{name:<29} {statistics.median(times) * 1000:8.1f} ms (median of 20)")
+    world.close()
+
+
+def first():
+    """start to the echo of a typed key in a project with 300 past sessions, which stand below the prompt"""
+    world = World(Model(lambda n: say("Hello.")).url)
+    world.sessions(300)
+    for columns in 140, 80:
+        times = []
+        for _ in range(20):
+            screen = Screen(world, columns=columns)
+            os.write(screen.fd, FRESH[0].encode())
+            times.append(screen.wait_for(FRESH[0]) - screen.begun)
+            screen.kill()
+        print(f"start to echo, 300 sessions   {statistics.median(times) * 1000:8.1f} ms (median of 20, {columns} columns)")
     world.close()
 
 
@@ -502,9 +535,10 @@ def busy():
             yield {"content": "QUITE-DONE"}, None
             yield {}, "stop"
             return
-        end = time.monotonic() + 12
+        end, n = time.monotonic() + 12, 0
         while time.monotonic() < end:
-            yield {"content": "word word word word "}, None
+            n += 1
+            yield {"content": f"word{n} more{n * n} words{n % 7} then "}, None
             time.sleep(0.002)
         yield {}, "stop"
 
@@ -513,7 +547,7 @@ def busy():
     screen.wait_for("QUITE-DONE", 60)
     screen.settle(1)
     os.write(screen.fd, b"again\r")
-    screen.wait_for("word word", 10)
+    screen.wait_for("words3 then", 10)
     times = []
     for i in range(300):
         times.append(screen.key(FRESH[i % len(FRESH)]))
@@ -525,14 +559,44 @@ def busy():
     print(f"key to paint, streaming       {percentile(times, 0.5) * 1000:8.2f} ms p50  {percentile(times, 0.99) * 1000:8.2f} ms p99")
 
 
-def markdown():
-    """CPU to take in and draw a 20,000-token Markdown answer"""
+def frames():
+    """CPU of one frame while an answer streams in: all that the program does between two of them, drawing among it"""
+    def answer(_):
+        end, n = time.monotonic() + 10, 0
+        while time.monotonic() < end:
+            n += 1
+            # Words of their own: an answer that repeats itself is cut.
+            yield {"content": f"a few **words{n}** and `code {n * n}` more " + ("\n\n" if n % 12 == 0 else "")}, None
+            time.sleep(0.01)
+        yield {"content": "\n\nTHE-END"}, None
+        yield {}, "stop"
+
+    world = World(Model(answer).url)
+    screen = Screen(world)
+    screen.wait_for("›")
+    screen.settle()
+    cpu, seen = screen.cpu(), screen.frames
+    os.write(screen.fd, b"go\r")
+    screen.wait_for("THE-END", 60)
+    cpu, seen = screen.cpu() - cpu, screen.frames - seen
+    print(f"frame while streaming         {cpu / seen * 1000:8.2f} ms of CPU ({seen} frames, {cpu:.2f} CPU-s)")
+    screen.kill()
+    world.close()
+
+
+def long_answer():
+    """20,000 tokens of Markdown."""
     lines = []
     while sum(len(x) for x in lines) < 80_000:
         n = len(lines)
         lines += [f"## Part {n}\n\n", "Some **bold** words and `code` in a paragraph that is long enough to wrap at the width.\n\n",
                   f"- first point {n}\n- second point\n\n", "```rust\n", f"fn part_{n}() -> usize {{ {n} }}\n", "```\n\n"]
-    text = "".join(lines)
+    return "".join(lines)
+
+
+def markdown():
+    """a 20,000-token Markdown answer: CPU on screen and headless, bytes for the terminal, and until it is whole"""
+    text = long_answer()
 
     def answer(_):
         for i in range(0, len(text), 4):
@@ -544,12 +608,43 @@ def markdown():
     screen = Screen(world)
     screen.wait_for("›")
     screen.settle()
-    before = screen.cpu()
+    cpu, written = screen.cpu(), screen.bytes
     os.write(screen.fd, b"go\r")
     screen.wait_for("THE-END", 60)
     screen.settle()
-    print(f"20,000 tokens on screen       {screen.cpu() - before:8.2f} CPU-s")
+    print(f"20,000 tokens on screen       {screen.cpu() - cpu:8.2f} CPU-s  "
+          f"{(screen.bytes - written) / (1 << 20):.2f} MiB to the terminal")
     screen.kill()
+    world.close()
+
+    times, cpus, sizes = [], [], []
+    for _ in range(5):
+        model = Model(answer, at_once=True)
+        world = World(model.url)
+        screen = Screen(world)
+        screen.wait_for("›")
+        screen.settle()
+        cpu, written = screen.cpu(), screen.bytes
+        os.write(screen.fd, b"go\r")
+        times.append(screen.wait_for("THE-END", 60) - model.begun)
+        screen.settle()
+        cpus.append(screen.cpu() - cpu)
+        sizes.append(screen.bytes - written)
+        screen.kill()
+        world.close()
+    print(f"20,000 tokens at once         {statistics.median(times):8.2f} s until whole  {statistics.median(cpus):.2f} CPU-s  "
+          f"{statistics.median(sizes) / (1 << 20):.2f} MiB to the terminal (medians of 5)")
+
+    world = World(Model(answer, at_once=True).url)
+    used = []
+    for words in ["--version"], ["task", "go"]:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = world.run(*words)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode:
+            sys.exit(f"{done.args} failed: {done.stderr.decode()[-2000:]}")
+        used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    print(f"20,000 tokens headless        {used[1]:8.3f} CPU-s for the whole command ({used[0]:.3f} to start and print a version)")
     world.close()
 
 
@@ -564,7 +659,7 @@ def idle():
     screen.settle(2)
     cpu, switches = screen.cpu(), screen.switches()
     time.sleep(10)
-    print(f"memory at rest                {screen.memory():8.1f} MiB resident")
+    print(f"memory at rest                {screen.proportional():8.1f} MiB proportional  {screen.memory():.1f} MiB resident")
     # Threads that ended meanwhile woke for that alone.
     woken = sum(count - switches.get(task, 0) for task, count in screen.switches().items())
     print(f"10 s at rest                  {woken:8d} context switches  {screen.cpu() - cpu:.2f} CPU-s")
@@ -657,7 +752,7 @@ def oneline():
     world.close()
 
 
-ALL = [start, resume, keys, busy, markdown, idle, steps, wires, headless, oneline, history, completion, rag]
+ALL = [start, first, resume, keys, busy, frames, markdown, idle, steps, wires, headless, oneline, history, completion, rag]
 
 
 def main():

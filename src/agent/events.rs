@@ -5,9 +5,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tokio::sync::mpsc::{self, error::TrySendError};
 
+use crate::messages::records::show;
+use crate::messages::{Language, language};
 use crate::proposal::ProposalId;
 use crate::protocol::{
-    Cause, Event, EventBody, Item, ItemId, Level, Notice, NoticeAction, QuestionId, SessionId, TurnId,
+    Cause, Event, EventBody, Item, ItemId, Level, Listing, Notice, NoticeAction, Outcome, QuestionId, SessionId,
+    TurnEnd, TurnId,
 };
 
 /// Sends events in order, each with the session it belongs to; waits while the front end is behind. A closed channel
@@ -53,7 +56,7 @@ impl Events {
     }
 
     fn event(&self, body: EventBody) -> Event {
-        Event { session: self.session.clone(), body }
+        Event { session: self.session.clone(), body: localised(body) }
     }
 
     /// Adds an entry to the conversation.
@@ -133,4 +136,43 @@ impl Events {
     fn number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
+}
+
+/// Returns the event in the language of the interface: what the model and memory are told is English.
+fn localised(mut event: EventBody) -> EventBody {
+    if language() == Language::English {
+        return event;
+    }
+    match &mut event {
+        EventBody::Added(_, entry) | EventBody::Changed(_, entry) => item(entry),
+        EventBody::Recalled(items) => items.iter_mut().for_each(|(_, entry)| item(entry)),
+        EventBody::Notice(told) => notice(told),
+        EventBody::NotConnected(_, why) | EventBody::Returned(_, why) => show(why),
+        EventBody::Settled(_, Outcome::Failed(why)) => show(why),
+        EventBody::TurnEnded(_, TurnEnd::Asking(why)) => show(why),
+        EventBody::Retrying(Some(wait)) => show(&mut wait.why),
+        EventBody::Status(status) => status.banner.iter_mut().for_each(show),
+        EventBody::Answer(_, Listing::Failed(why)) => show(why),
+        EventBody::Answer(_, Listing::Preview(preview)) => preview.items.iter_mut().for_each(item),
+        _ => {}
+    }
+    event
+}
+
+fn item(item: &mut Item) {
+    match item {
+        Item::Call(call) => {
+            show(&mut call.summary);
+            if let Some(reason) = &mut call.reason {
+                show(reason);
+            }
+        }
+        Item::Notice(told) => notice(told),
+        _ => {}
+    }
+}
+
+fn notice(notice: &mut Notice) {
+    show(&mut notice.title);
+    show(&mut notice.detail);
 }

@@ -13,7 +13,7 @@ use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Id};
 use crate::context::attach;
 use crate::context::prompts::UserPrompt;
-use crate::memory::{self, SessionUse, UsageBy, UsageRow, usage_table};
+use crate::memory::{self, SessionUse, UsageBy, UsageRow, UsageWords, usage_table};
 use crate::messages::agent as say;
 use crate::proposal::{Counts, State};
 use crate::protocol::{
@@ -118,15 +118,28 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
 fn usage(context: &SessionContext) -> Result<String, memory::Error> {
     let Some(id) = context.id() else { return Ok(say::nothing_asked().into()) };
     let memory = context.services.memory.sync();
+    let words = UsageWords {
+        columns: [
+            say::steps_column(),
+            say::in_column(),
+            say::cached_column(),
+            say::out_column(),
+            say::thought_column(),
+            say::cost_column(),
+            say::missed_column(),
+        ],
+        head: |input, output, cached| say::usage_head(&input, &output, &cached),
+        prices: |as_of| say::usage_prices(&as_of),
+    };
     let mut text = String::new();
     for by in [UsageBy::Turn, UsageBy::Model] {
         let mut rows = memory.usage(None, Some(&id), by)?;
-        let mut total = UsageRow { key: "total".into(), ..UsageRow::default() };
+        let mut total = UsageRow { key: say::total().into(), ..UsageRow::default() };
         rows.iter().for_each(|row| total.add(row));
         if by == UsageBy::Turn {
-            rows.iter_mut().enumerate().for_each(|(at, row)| row.key = format!("turn {}", at + 1));
+            rows.iter_mut().enumerate().for_each(|(at, row)| row.key = say::turn_number(&(at + 1)));
         }
-        text.push_str(&format!("```\n{}```\n\n", usage_table(&rows, &total, models::as_of())));
+        text.push_str(&format!("```\n{}```\n\n", usage_table(&rows, &total, models::as_of(), &words)));
     }
     let rules = context.status().rules;
     if !rules.is_empty() {
@@ -198,15 +211,16 @@ fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Resu
         let known = services.memory.sync().changeset(&project, &id.to_string()).ok().flatten();
         changeset(services, *id, known.as_ref())
     };
-    let rows: Vec<Changeset> = if words.is_empty() {
-        ids.iter().skip(skip).take(limit).map(row).collect()
+    let found: Vec<Id> = if words.is_empty() {
+        ids
     } else {
         let known = services.memory.sync().listing(&project).map_err(|e| e.to_string())?;
-        ids.iter().filter(|id| fits(archive, **id, &known, &words)).skip(skip).take(limit).map(row).collect()
+        ids.into_iter().filter(|id| fits(archive, *id, &known, &words)).collect()
     };
+    let rows: Vec<Changeset> = found.iter().skip(skip).take(limit).map(row).collect();
     let files = archive.file_count().map_err(|e| e.to_string())?;
     *lock(&services.archive_counts) = Some((total, files));
-    Ok(Listing::Archive { rows, total, files })
+    Ok(Listing::Archive { rows, found: found.len(), total, files })
 }
 
 /// Returns whether the cause or a path of a changeset holds these words, in lower case.

@@ -50,7 +50,7 @@ pub use reviews::ReviewDecision;
 pub use search::Hit;
 pub use sessions::{NewSession, Session, SessionUse, Summary, Totals};
 pub use stats::StatsRow;
-pub use usage::{UsageBy, UsageRow, usage_table};
+pub use usage::{UsageBy, UsageRow, UsageWords, usage_table};
 
 use store::Store;
 

@@ -662,6 +662,6 @@ fn usage_is_added_up_by_session_model_and_turn_and_a_fork_counts_once() {
     assert_eq!(memory.usage(Some("/other"), None, UsageBy::Day).unwrap(), []);
     let mut total = UsageRow::default();
     rows.iter().for_each(|row| total.add(row));
-    let table = usage_table(&rows, &total, "2026-01-01");
+    let table = usage_table(&rows, &total, "2026-01-01", &UsageWords::ENGLISH);
     assert!(table.starts_with("6.0k in · 40 out · 16% cached\n") && table.contains("≈$0.0020+"), "{table}");
 }

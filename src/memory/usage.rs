@@ -4,6 +4,7 @@ use rusqlite::params;
 
 use super::{Error, Memory, count};
 use crate::text::number::tokens;
+use crate::text::width::{cells, padded};
 
 /// The unit that one row sums up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,40 +110,64 @@ impl Memory {
     }
 }
 
+/// The words of a table of usage, in the language of who reads it.
+pub struct UsageWords {
+    /// The columns, from steps to missed.
+    pub columns: [&'static str; 7],
+    /// The head, of tokens in and out and the share that was cached.
+    pub head: fn(&str, &str, u64) -> String,
+    /// The note on prices, of the date of the built-in ones.
+    pub prices: fn(&str) -> String,
+}
+
+impl UsageWords {
+    /// The words that commands print.
+    pub const ENGLISH: UsageWords = UsageWords {
+        columns: ["steps", "in", "cached", "out", "thought", "cost", "missed"],
+        head: |input, output, cached| format!("{input} in · {output} out · {cached}% cached"),
+        prices: |as_of| {
+            format!(
+                "Prices that neither the configuration nor the server's list names are those of {as_of}; a sum with + holds \
+                 steps without a price."
+            )
+        },
+    };
+}
+
+/// Cells of the columns after the first.
+const COLUMNS: [usize; 7] = [6, 8, 7, 8, 8, 10, 7];
+
 /// Returns a line for each row and one for all; the column of keys is as wide as the longest. `as_of` is the date of
 /// the built-in prices.
-pub fn usage_table(rows: &[UsageRow], total: &UsageRow, as_of: &str) -> String {
-    let wide = rows.iter().map(|r| r.key.chars().count()).max().unwrap_or(0).max("total".len());
-    let mut text = format!("{}\n\n", head(total));
-    text.push_str(&format!(
-        "{:<wide$} {:>6} {:>8} {:>7} {:>8} {:>8} {:>10} {:>7}\n",
-        "", "steps", "in", "cached", "out", "thought", "cost", "missed"
-    ));
+pub fn usage_table(rows: &[UsageRow], total: &UsageRow, as_of: &str, words: &UsageWords) -> String {
+    let keys = rows.iter().chain([total]).map(|row| cells(&row.key)).max().unwrap_or(0);
+    let line = |key: &str, values: [String; 7]| {
+        let columns = values.iter().zip(COLUMNS).map(|(value, width)| format!(" {}", right(value, width)));
+        columns.fold(padded(key, keys), |line, value| line + &value) + "\n"
+    };
+    let mut text = (words.head)(&tokens(total.input), &tokens(total.output), cached(total)) + "\n\n";
+    text.push_str(&line("", words.columns.map(String::from)));
     for row in rows.iter().chain([total]) {
-        text.push_str(&format!(
-            "{:<wide$} {:>6} {:>8} {:>6}% {:>8} {:>8} {:>10} {:>7}\n",
-            row.key,
-            row.steps,
+        let values = [
+            row.steps.to_string(),
             tokens(row.input),
-            cached(row),
+            format!("{}%", cached(row)),
             tokens(row.output),
             tokens(row.thinking),
             dollars(row),
-            row.missed
-        ));
+            row.missed.to_string(),
+        ];
+        text.push_str(&line(&row.key, values));
     }
     if total.cost_nanos > 0 {
-        text.push_str(&format!(
-            "\nPrices that neither the configuration nor the server's list names are those of {as_of}; a sum with + holds steps \
-             without a price.\n"
-        ));
+        text.push_str(&format!("\n{}\n", (words.prices)(as_of)));
     }
     text
 }
 
-/// Formats as `12.4k in · 3.1k out · 81% cached`.
-fn head(row: &UsageRow) -> String {
-    format!("{} in · {} out · {}% cached", tokens(row.input), tokens(row.output), cached(row))
+/// Pads to the right end of so many cells.
+fn right(text: &str, width: usize) -> String {
+    format!("{}{text}", " ".repeat(width.saturating_sub(cells(text))))
 }
 
 fn cached(row: &UsageRow) -> u64 {

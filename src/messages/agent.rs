@@ -170,9 +170,8 @@ messages! {
     sets_untrusted(keys): ".nebula/config.json sets {keys}, which counts only in a folder you trust", ".nebula/config.jsonの{keys}は、信頼したフォルダーでのみ有効です";
     free_space(folder): "Free some space where {folder} lies: then what was said is kept after all, at the latest when nebula ends.", "{folder}の空き容量を増やしてください。遅くともnebulaの終了時に会話を保存します。";
     setting_not_kept(key, error): "{key} was not kept: {error}", "{key}を保存できませんでした: {error}";
-    edit_refused(path, what): "edit of {path} refused: the file {what}", "{path}の編集を拒否しました: ファイル{what}";
-    is_gone: "is gone", "がありません";
-    is_newer: "is newer than nebula's copy", "がnebulaの控えより新しくなっています";
+    edit_refused_gone(path): "edit of {path} refused: the file is gone", "{path}の編集を拒否しました: ファイルがありません";
+    edit_refused_newer(path): "edit of {path} refused: the file is newer than nebula's copy", "{path}の編集を拒否しました: ファイルがnebulaの控えより新しくなっています";
     undo_refused(path): "undo of {path} refused: the file changed on disk meanwhile", "{path}を元に戻せません: その間にディスク上で変更されました";
     nothing_restored_told: "Nothing was restored; the model is told.", "何も復元せず、モデルに伝えます。";
     not_archived(path, glob): "{path} is not archived (archiveExclude: {glob})", "{path}はアーカイブされません（archiveExclude: {glob}）";
@@ -182,4 +181,25 @@ messages! {
     interrupted: "interrupted", "中断";
     summarising_now: "summarising", "要約中";
     wrote_again(words): "It wrote {words} again and again. Asking in other words, or another model, may help.", "{words}を繰り返しました。言い換えるか、別のモデルを試してください。";
+
+    // Tables.
+    total: "total", "合計";
+    turn_number(n): "turn {n}", "ターン{n}";
+    steps_column: "steps", "回数";
+    in_column: "in", "入力";
+    cached_column: "cached", "既読";
+    out_column: "out", "出力";
+    thought_column: "thought", "思考";
+    cost_column: "cost", "費用";
+    missed_column: "missed", "失効";
+    usage_head(input, output, cached): "{input} in · {output} out · {cached}% cached", "入力{input} · 出力{output} · キャッシュ{cached}%";
+    usage_prices(date): "Prices that neither the configuration nor the server's list names are those of {date}; a sum with + holds steps without a price.", "設定にもサーバーの一覧にもない料金は{date}時点のものです。+の付く合計は料金不明の回を含みます。";
+    system_prompt: "system prompt", "システムプロンプト";
+    rules_part: "rules", "ルール";
+    tools_part: "tools", "ツール";
+    your_messages: "your messages and attached files", "あなたのメッセージと添付ファイル";
+    the_answers: "the model's answers", "モデルの回答";
+    last_request: "the last request", "直前のリクエスト";
+    results_of_tools: "results of tools", "ツールの結果";
+    together(used, window, share): "| **together** | **{used} of {window}** | **{share}%** |\n", "| **合計** | **{used} / {window}** | **{share}%** |\n";
 }

@@ -7,6 +7,7 @@ messages! {
     characters(n): "{n} character" | "{n} characters", "{n}文字";
     files(n): "{n} file" | "{n} files", "{n}ファイル";
     hidden_characters(n): "{n} hidden character" | "{n} hidden characters", "不可視文字{n}個";
+    hits(n, all): "{n} of {all}", "{n}/{all}";
     hunks(n): "{n} hunk" | "{n} hunks", "{n}ハンク";
     lines(n): "{n} line" | "{n} lines", "{n}行";
     models(n): "{n} model" | "{n} models", "モデル{n}件";

@@ -137,6 +137,7 @@ pub(crate) mod pages;
 mod panes;
 pub(crate) mod popups;
 pub(crate) mod provider;
+pub mod records;
 pub(crate) mod times;
 pub(crate) mod verbs;
 pub(crate) mod view;

@@ -37,7 +37,6 @@ messages! {
 
     // Files.
     looking: "looking", "検索中";
-    hits(n, all): "{n} of {all}", "{n}/{all}";
     hits_so_far(n, all): "{n} of {all} so far", "{n}/{all}（検索中）";
     insert: "insert", "挿入";
     scroll_preview: "scroll preview", "プレビューをスクロール";
@@ -74,6 +73,7 @@ messages! {
     nothing_found: "nothing found", "見つかりません";
     on_disk_since: "on disk since then", "その後のディスク";
     changed_outside(time): "changed outside nebula, {time}", "nebula外で変更、{time}";
+    outside(time): "outside nebula, {time}", "nebula外、{time}";
     as_left: "as nebula left it", "nebulaの変更時のまま";
     cost: "cost ", "費用 ";
     changes: "changes", "変更";
@@ -84,6 +84,11 @@ messages! {
     drifted(n): "{n} changed", "変更{n}件";
     older(n): "{n} older", "以前の{n}件";
     in_use: "in use", "使用中";
+
+    // What a theme looks like.
+    sample_said: "Prices are loaded in one query.", "価格を1回の問い合わせで読み込みます。";
+    sample_waiting: "waiting for you", "あなたの操作待ち";
+    sample_selected: "the selected row", "選択中の行";
 
     // Without a model.
     tour: "tour", "ツアー";

@@ -16,6 +16,8 @@ pub enum Listing {
     Archive {
         /// This part.
         rows: Vec<Changeset>,
+        /// Changesets that the filter leaves.
+        found: usize,
         /// Changesets in the archive.
         total: usize,
         /// Files in the archive.

@@ -43,6 +43,8 @@ pub struct Glyphs {
     pub foreign: &'static str,
     /// A file that acts later.
     pub later: &'static str,
+    /// An undo, redo or restore.
+    pub undo: &'static str,
     /// Estimated.
     pub estimated: &'static str,
     /// Trying again.
@@ -108,6 +110,7 @@ impl Glyphs {
         equal: "=",
         foreign: "!",
         later: "◈",
+        undo: "↶",
         estimated: "≈",
         retry: "↻",
         heavy: "━",
@@ -152,6 +155,7 @@ impl Glyphs {
         equal: "=",
         foreign: "!",
         later: "&",
+        undo: "<",
         estimated: "~",
         retry: "%",
         heavy: "=",

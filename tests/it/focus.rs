@@ -60,8 +60,13 @@ fn typed() -> impl Strategy<Value = String> {
     ]
 }
 
+/// People who type for a minute: more of them on demand, `NEBULA_TYPISTS=2000 cargo test --test it focus`.
+fn typists() -> u32 {
+    std::env::var("NEBULA_TYPISTS").ok().and_then(|n| n.parse().ok()).unwrap_or(24)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: typists(), ..ProptestConfig::default() })]
 
     #[test]
     fn whoever_types_for_a_minute_decides_nothing(

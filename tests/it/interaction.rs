@@ -1,6 +1,7 @@
 //! What a person meets beside the conversation: a question about a hunk, all that the session changed, a session that is
 //! read again as it was, and line mode.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command as Process, Stdio};
 use std::sync::Arc;
@@ -9,8 +10,12 @@ use nebula::proposal::{Choice, Consent, Decision, Proposal, State};
 use nebula::protocol::{
     Command, Comment, EventBody, Item, Listing, Outcome, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd,
 };
+use nebula::provider::{Delta, EndReason};
+use nebula::tui::app::Effect;
+use ratatui::buffer::Buffer;
 use serde_json::json;
 
+use crate::scenes::Stage;
 use crate::session::{calls_of, check_protocol, replace, results};
 use crate::support::world::{Live, World, call, calls, say};
 
@@ -145,17 +150,8 @@ async fn settled(live: &mut Live) -> Outcome {
     .await
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_that_is_read_again_shows_its_calls_as_they_were() {
-    let text = "one\n1\n2\n3\n4\n5\ntwo\n";
-    let edit = |s: &str, r: &str| replace("a.txt", s, r);
-    let world = World::new().file("a.txt", text).model([
-        calls(&[("readFile", json!({"path": "a.txt"})), ("readFile", json!({"path": "none.txt"}))]),
-        calls(&[edit("one", "ONE"), edit("two", "TWO")]),
-        call("askUser", json!({"question": "Which currency?", "choices": ["EUR", "USD"]})),
-        call("undo", json!({})),
-        say("Done."),
-    ]);
+/// A session with reads, a failure, an edit rejected in part with a reason, a question and an undo, up to its end.
+async fn eventful(world: &World) -> Live {
     let mut live = world.start();
     live.submit("shout");
     let proposal = live.proposal().await;
@@ -172,9 +168,30 @@ async fn a_session_that_is_read_again_shows_its_calls_as_they_were() {
         .await;
     live.send(Command::Reply(question, "EUR".into()));
     live.decide(Choice::Accept).await;
+    live.decide(Choice::Accept).await;
     assert_eq!(live.end().await, TurnEnd::Done);
+    live
+}
+
+/// The world of [`eventful`].
+fn eventful_world() -> World {
+    let edit = |s: &str, r: &str| replace("a.txt", s, r);
+    World::new().file("a.txt", "one\n1\n2\n3\n4\n5\ntwo\n").model([
+        calls(&[("readFile", json!({"path": "a.txt"})), ("readFile", json!({"path": "none.txt"}))]),
+        calls(&[edit("one", "ONE"), edit("two", "TWO")]),
+        call("askUser", json!({"question": "Which currency?", "choices": ["EUR", "USD"]})),
+        call("undo", json!({})),
+        calls(&[edit("5", "five")]),
+        say("Done."),
+    ])
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_is_read_again_shows_its_calls_as_they_were() {
+    let world = eventful_world();
+    let live = eventful(&world).await;
     let before = shown(calls_of(&live.events).into_values());
-    assert_eq!(before.len(), 6);
+    assert_eq!(before.len(), 7);
     let summaries: Vec<&str> = before.iter().map(|call| call.summary.as_str()).collect();
     assert!(summaries.contains(&"not written"), "{summaries:?}");
     assert!(before.iter().any(|c| c.asked == Some(("Which currency?".into(), "EUR".into()))));
@@ -197,6 +214,118 @@ async fn a_session_that_is_read_again_shows_its_calls_as_they_were() {
     for (before, after) in before.iter().zip(&after) {
         assert_eq!(after, before);
     }
+}
+
+/// A screen that is told what the agent told, and whose questions the agent answers.
+struct Watched {
+    live: Live,
+    stage: Stage,
+}
+
+impl Watched {
+    async fn new(live: Live) -> Self {
+        let mut watched = Watched { live, stage: Stage::new(140, 42, "dark") };
+        watched.settle().await;
+        watched
+    }
+
+    /// Tells the screen everything, and answers what it asks, until it asks for nothing more.
+    async fn settle(&mut self) {
+        loop {
+            std::mem::take(&mut self.live.events)
+                .into_iter()
+                .filter(|e| !is_recording(e))
+                .for_each(|event| self.stage.tell(event));
+            let effects = std::mem::take(&mut self.stage.effects);
+            let mut open: Vec<QueryId> = Vec::new();
+            for effect in effects {
+                if let Effect::Send(Command::Ask(id, query)) = effect {
+                    self.live.send(Command::Ask(id, query));
+                    open.push(id);
+                }
+            }
+            if open.is_empty() {
+                return;
+            }
+            while !open.is_empty() {
+                let answered = self.live.until(|e| match e {
+                    EventBody::Answer(id, _) => Some(*id),
+                    _ => None,
+                });
+                let answered = answered.await;
+                open.retain(|id| *id != answered);
+            }
+        }
+    }
+
+    /// What stands on the screen in each pane, at two sizes.
+    async fn looks(&mut self) -> Vec<(String, Buffer)> {
+        let mut looks = Vec::new();
+        for (width, height) in [(140, 42), (80, 30)] {
+            self.stage.resize(width, height);
+            for keys in ["<f5>gg", "G[", "<f4>gg", "<enter>", "<esc>G", "<f2>", "<f3>jk", "z", "z<esc><esc>"] {
+                self.stage.keys(keys);
+                self.settle().await;
+                looks.push((format!("{keys} at {width}\n{}", self.stage.text()), self.stage.draw().0));
+            }
+        }
+        looks
+    }
+}
+
+/// The notice that the model is a recording belongs to the process, not to the session.
+fn is_recording(event: &EventBody) -> bool {
+    matches!(event, EventBody::Added(_, Item::Notice(notice)) if notice.title == "the model is a recording")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_resumed_session_looks_as_the_live_one_cell_by_cell() {
+    let world = eventful_world();
+    let mut live = Watched::new(eventful(&world).await).await;
+    let before = live.looks().await;
+    live.live.close().await;
+    let mut again = world.start();
+    again.open(SessionChoice::Continue);
+    again.until(|e| matches!(e, EventBody::Recalled(_)).then_some(())).await;
+    let mut again = Watched::new(again).await;
+    for ((before, cells), (after, same)) in before.iter().zip(again.looks().await) {
+        assert_eq!(*before, after, "\n{before}\n--- after the resume\n{after}");
+        let other = cells.content.iter().zip(&same.content).position(|(a, b)| a != b);
+        assert_eq!(other, None, "{before}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_thought_is_shown_alone() {
+    let thought = |text: &str| Delta::Thinking(text.into());
+    let step = vec![
+        thought("first "),
+        thought("thought"),
+        Delta::Text("One.\n\n".into()),
+        thought("second"),
+        Delta::Text("Two.".into()),
+        Delta::End(EndReason::Stop),
+    ];
+    let world = World::new().model([step]);
+    let mut live = world.start();
+    live.submit("think");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let mut said = BTreeMap::new();
+    for event in &live.events {
+        match event {
+            EventBody::Added(id, Item::Thinking { text, .. }) | EventBody::Changed(id, Item::Thinking { text, .. }) => {
+                said.insert(*id, text.clone());
+            }
+            EventBody::Added(id, Item::Answer { text }) => drop(said.insert(*id, text.clone())),
+            EventBody::Grew(id, more) => {
+                said.entry(*id).and_modify(|text| text.push_str(more));
+            }
+            _ => {}
+        }
+    }
+    // A whole entry replaces what had grown.
+    let said: Vec<String> = said.into_values().filter(|text| !text.is_empty()).collect();
+    assert_eq!(said, ["first thought", "One.\n\n", "second", "Two."]);
 }
 
 /// Calls as the screen shows them: memory keeps times to the microsecond.

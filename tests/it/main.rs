@@ -8,6 +8,7 @@ mod context;
 mod edits;
 mod focus;
 mod frames;
+mod golden;
 mod hook;
 mod hostile;
 mod imports;

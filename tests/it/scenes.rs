@@ -371,7 +371,10 @@ pub fn archive(stage: &mut Stage) {
     ];
     let asked = stage.effects.iter().any(|e| matches!(e, Effect::Send(Command::Ask(_, Query::Archive { .. }))));
     if asked {
-        stage.answer(|q| matches!(q, Query::Archive { .. }), Listing::Archive { rows, total: 128, files: 14 });
+        stage.answer(
+            |q| matches!(q, Query::Archive { .. }),
+            Listing::Archive { rows, found: 128, total: 128, files: 14 },
+        );
     }
 }
 

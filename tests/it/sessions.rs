@@ -10,7 +10,7 @@ use futures_util::future::{BoxFuture, ready};
 use nebula::agent::{self, AgentHandle, AgentParts};
 use nebula::proposal::{Consent, Decision};
 use nebula::protocol::{
-    Addressed, CallState, Command, Event, EventBody, Item, ItemId, Prompt, SessionChoice, SessionId, TurnEnd,
+    Addressed, CallState, Command, Event, EventBody, Item, ItemId, Prompt, SessionChoice, SessionId, Setting, TurnEnd,
 };
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, Error, Origin, Provider, Replay, Request, ToolSpec};
@@ -391,4 +391,36 @@ async fn an_image_of_a_tool_goes_to_the_model() {
         assert_eq!(names, ["draw.png"], "written as text: {written}");
         live.close().await;
     }
+}
+
+/// The model in the status line of the session that is opened next.
+async fn opened_with(many: &mut Many) -> Option<String> {
+    loop {
+        if let EventBody::Opened(info) = many.next().await.body {
+            return info.status.model;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_session_keeps_the_model_that_is_on_the_screen() {
+    let (world, model) = (World::new(), Arc::new(Led::default()));
+    let mut many = Many::start(&world, model.clone());
+    let answer = model.answer("hello");
+    let id = many.begin("hello").await;
+    drop(answer);
+    many.end(&id).await;
+    many.send(Some(&id), Command::Set(Setting::Model("other".into())));
+    let _answer = model.answer("hello");
+    many.send(Some(&id), Command::Submit(Prompt { text: "again".into() }));
+    many.until(&id, |e| matches!(e, EventBody::TurnStarted(_)).then_some(())).await;
+    many.close().await;
+    // The resumed session has its model again, and `/new` replaces it as little as anything else does: what the status
+    // line shows is what answers.
+    let mut many = Many::start(&world, model);
+    many.send(None, Command::Open(SessionChoice::Continue));
+    assert_eq!(opened_with(&mut many).await.as_deref(), Some("other"));
+    many.send(None, Command::Open(SessionChoice::New));
+    assert_eq!(opened_with(&mut many).await.as_deref(), Some("other"));
+    many.close().await;
 }

@@ -298,7 +298,7 @@ impl SessionContext {
             }
         }
         let (sum, whole) = (number::tokens(used), number::tokens(window));
-        text.push_str(&format!("| **together** | **{sum} of {whole}** | **{}%** |\n", share(used)));
+        text.push_str(&say::together(&sum, &whole, &share(used)));
         text.push_str(say::counted());
         text
     }

@@ -70,7 +70,8 @@ pub fn open(
     }
     context.show_totals(&record.totals);
     if let Some((used, window)) = session.last_request {
-        let parts = [("system prompt", 0), ("rules", 0), ("tools", 0), ("the last request", used)];
+        let parts =
+            [(say::system_prompt(), 0), (say::rules_part(), 0), (say::tools_part(), 0), (say::last_request(), used)];
         context.show_context(parts.to_vec(), window);
     }
     Ok(OpenedSession { context: Arc::new(context), session, items })

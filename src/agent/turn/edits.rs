@@ -357,8 +357,8 @@ async fn after(
 }
 
 fn conflict_words(path: &str, found: &crate::proposal::State) -> (String, String) {
-    let what = if found.is_absent() { say::is_gone() } else { say::is_newer() };
-    (say::edit_refused(&path, &what), say::outside_told().into())
+    let title = if found.is_absent() { say::edit_refused_gone(&path) } else { say::edit_refused_newer(&path) };
+    (title, say::outside_told().into())
 }
 
 /// Ends the entry of one call and makes its result for the model.

@@ -45,6 +45,7 @@ messages! {
     choose_line: " has a line that nebula did not write; choose what to do:", " にnebulaが書いていない行が1行あります。操作を選択:";
     choose_lines(n): " has {n} lines that nebula did not write; choose what to do:", " にnebulaが書いていない行が{n}行あります。操作を選択:";
     choose_short: " was changed outside nebula; choose:", " はnebula外で変更。選択:";
+    choose_shorter: "; choose:", "。選択:";
     merge_cannot: "cannot be: there is no common text to start from", "不可: 共通の元テキストがありません";
     merge_clean: "three ways; no conflict here", "3方向マージ。競合なし";
     merge_one: "three ways; one conflict, shown as a hunk", "3方向マージ。競合1件をハンクで表示";

@@ -18,7 +18,6 @@ messages! {
     waiting: "waiting", "待機中";
     no_call_holds(words): "no call holds {words}", "{words}を含む呼び出しはありません";
     failed_only(n): "{n} failed only", "失敗{n}件のみ";
-    hits(n, all): "{n} of {all}", "{n}/{all}";
     search: "search the tool calls", "ツール呼び出しを検索";
     result_copied: "the result is copied", "結果をコピーしました";
     below(lines): "{lines} below", "下に{lines}";

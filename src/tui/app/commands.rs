@@ -269,9 +269,10 @@ impl App {
             true => AUTO.to_string(),
             false => self.appearance.theme.name.clone(),
         };
-        let mut list = List::new(ListKind::Themes(before.clone()), say::themes(), entries);
+        let mut list = List::new(ListKind::Themes, say::themes(), entries);
         list.select(&before);
         self.popups.push(Popup::List(list));
+        self.sample_theme();
         // Asked now, the terminal has told before anything is chosen.
         vec![Effect::AskBackground]
     }
@@ -372,7 +373,7 @@ impl App {
         match kind {
             ListKind::Commands => self.run_command(name, rest),
             ListKind::Models => vec![Effect::Send(Command::Set(Setting::Model(name.into())))],
-            ListKind::Themes(_) => self.take_theme(name),
+            ListKind::Themes => self.take_theme(name),
             ListKind::Formats => vec![Effect::Send(Command::Set(Setting::Format(name.into())))],
             ListKind::Efforts => vec![Effect::Send(Command::Set(Setting::Effort(name.into())))],
             ListKind::Prompts => self.submit(format!("/prompt {name} {rest}").trim_end().to_string()),

@@ -1,7 +1,7 @@
 //! Who has the keys: the popup on top, else a line that was asked for, else what the person chose; and which keys do
 //! something there.
 
-use super::{App, At, Focus, Screen};
+use super::{App, At, Focus, LineFor, Owner, Screen};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::question::Asking;
 use crate::tui::pane::id::PaneId;
@@ -27,6 +27,16 @@ impl App {
             (Screen::Main, At::Question) if self.question().is_some() => Focus::Question,
             (Screen::Main, At::Pane) => Focus::Pane(self.layout.pane),
             (Screen::Main, _) => Focus::Input,
+        }
+    }
+
+    /// `2 of 7`, while the line that is typed looks for words.
+    pub(in crate::tui) fn search_hits(&self) -> Option<String> {
+        let line = self.line.as_ref().filter(|line| matches!(line.purpose, LineFor::Search | LineFor::Filter))?;
+        match (line.owner, &self.screen) {
+            (Owner::Pane(id), _) => self.panes.search_hits(id),
+            (_, Screen::Sessions(sessions) | Screen::Start(sessions)) => sessions.search_hits(),
+            _ => None,
         }
     }
 

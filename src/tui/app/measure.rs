@@ -1,25 +1,26 @@
 //! Names the rectangles of the screen and tells panes and popups their sizes.
 
+use ratatui::layout::Rect;
+
 use super::{App, Screen};
 use crate::tui::layout::{self, Wants};
 use crate::tui::look::Look;
+use crate::tui::popup::Popup;
 use crate::tui::popup::no_model::NoModel;
 use crate::tui::view;
 
 impl App {
-    /// Names the rectangles, and tells panes and popups their sizes. Ends every update.
-    pub(super) fn measure(&mut self) {
-        let width = self.input_width();
-        self.composer.input.measure(width);
-        if let Some(line) = &mut self.line {
-            line.editor.measure(width);
-        }
-        let main = matches!(self.screen, Screen::Main);
-        if main {
-            self.early.clear();
-        }
+    /// The body of the screen without a form that stands in it.
+    pub(in crate::tui) fn list_area(&self) -> Rect {
+        let (body, form) = (self.rects.body, self.popups.last().and_then(Popup::inside));
+        let taken = form.map_or(0, |form| form.height.min(body.height));
+        Rect { y: body.y + taken, height: body.height - taken, ..body }
+    }
+
+    /// What the parts of the screen ask for.
+    fn wants(&self, main: bool) -> Wants {
         let rows = if self.editor().is_empty() { 1 } else { self.input_rows().rows.len() };
-        let wants = Wants {
+        Wants {
             pane: self.layout.pane,
             full: self.is_full(),
             right: self.layout.right,
@@ -38,7 +39,21 @@ impl App {
             },
             ledger: main && (self.is_busy() || self.panes.chat.has_messages()),
             start: matches!(self.screen, Screen::Start(_)),
-        };
+        }
+    }
+
+    /// Names the rectangles, and tells panes and popups their sizes. Ends every update.
+    pub(super) fn measure(&mut self) {
+        let width = self.input_width();
+        self.composer.input.measure(width);
+        if let Some(line) = &mut self.line {
+            line.editor.measure(width);
+        }
+        let main = matches!(self.screen, Screen::Main);
+        if main {
+            self.early.clear();
+        }
+        let wants = self.wants(main);
         self.rects = layout::rects(self.size.0, self.size.1, &wants);
         self.measure_card();
         let (now, zone) = (self.now, self.zone);
@@ -54,15 +69,23 @@ impl App {
                 self.panes.measure(place.id, place.body.width, place.body.height, &look);
             }
         }
-        let body = self.rects.body;
+        let page = matches!(self.screen, Screen::Start(_)).then_some(self.rects.body);
+        if let Some(mut popup) = self.popups.pop() {
+            popup.measure(self.rects.all, self.rects.popup_body(), page, &self.ctx(true));
+            self.popups.push(popup);
+        }
+        let body = self.list_area();
+        let look = Look {
+            theme: &self.appearance.theme,
+            glyphs: &self.appearance.glyphs,
+            keys: &self.keyboard.keys,
+            now,
+            zone,
+        };
         if let Screen::Sessions(sessions) | Screen::Start(sessions) = &mut self.screen {
             let preview = self.rects.preview.or_else(|| view::sessions_areas(body).1);
             let preview = preview.map(|p| (p.width, p.height.saturating_sub(1)));
             sessions.measure(body.height.saturating_sub(1), preview, &look);
-        }
-        if let Some(mut popup) = self.popups.pop() {
-            popup.measure(self.rects.all, self.rects.popup_body(), &self.ctx(true));
-            self.popups.push(popup);
         }
     }
 }

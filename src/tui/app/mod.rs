@@ -33,10 +33,11 @@ pub use super::msg::{EditFor, Effect, Exit, LineFor, LineInput, Msg, PaneEffect}
 use super::pane::Panes;
 use super::pane::id::PaneId;
 use super::popup::Popup;
+use super::popup::list::ListKind;
 use super::popup::no_model::NoModel;
 use super::popup::sessions::Sessions;
 use super::text::highlight::Highlighter;
-use super::theme::Depth;
+use super::theme::{Depth, Theme};
 use crate::config::screen_files::ScreenFiles;
 use crate::protocol::{Query, SessionChoice};
 
@@ -268,15 +269,31 @@ impl App {
         }
     }
 
-    /// Puts on a theme; an unknown name changes nothing.
-    fn apply_theme(&mut self, name: &str) {
+    /// A theme by its name, or as the terminal's ground is.
+    fn themed(&self, name: &str) -> Option<Theme> {
         let name = match self.appearance.background {
             _ if name != AUTO => name,
             Some(rgb) if super::colour::luminance(rgb) >= 0.5 => "light",
             _ => "dark",
         };
-        if let Ok(theme) = self.appearance.themes.get(name, self.appearance.depth) {
+        self.appearance.themes.get(name, self.appearance.depth).ok()
+    }
+
+    /// Puts on a theme; an unknown name changes nothing.
+    fn apply_theme(&mut self, name: &str) {
+        if let Some(theme) = self.themed(name) {
             self.appearance.theme = theme;
+        }
+    }
+
+    /// Shows what the theme selected in the list looks like.
+    fn sample_theme(&mut self) {
+        let Some(Popup::List(list)) = self.popups.last() else { return };
+        let sample = list.selected().and_then(|entry| self.themed(&entry.name));
+        if let Some(Popup::List(list)) = self.popups.last_mut()
+            && matches!(list.kind, ListKind::Themes)
+        {
+            list.sample = sample;
         }
     }
 

@@ -231,20 +231,11 @@ impl App {
             },
             list::ListOutcome::Stay => Vec::new(),
             list::ListOutcome::Moved => {
-                if let Some(Popup::List(list)) = self.popups.last()
-                    && let (list::ListKind::Themes(_), Some(entry)) = (&list.kind, list.selected())
-                {
-                    let name = entry.name.clone();
-                    self.apply_theme(&name);
-                }
+                self.sample_theme();
                 Vec::new()
             }
             list::ListOutcome::Close => {
-                if let Some(Popup::List(list)) = self.popups.pop()
-                    && let list::ListKind::Themes(before) = list.kind
-                {
-                    self.apply_theme(&before);
-                }
+                self.popups.pop();
                 Vec::new()
             }
             list::ListOutcome::Took(name, rest) => match self.popups.pop() {

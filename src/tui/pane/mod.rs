@@ -97,6 +97,11 @@ macro_rules! panes {
                 match id { $(PaneId::$id => self.$field.note(width, ctx),)* }
             }
 
+            /// `2 of 7`, while words are looked for in pane `id`.
+            pub fn search_hits(&self, id: PaneId) -> Option<String> {
+                match id { $(PaneId::$id => self.$field.search_hits(),)* }
+            }
+
             /// Returns what the tab of pane `id` shows.
             pub fn mark(&self, id: PaneId) -> Option<Mark> {
                 match id { $(PaneId::$id => self.$field.mark(),)* }

@@ -4,6 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
+use ratatui::text::Span;
 
 use super::frame::{border, keys, modal, pair};
 use crate::messages::{Text, count, popups as say};
@@ -11,6 +12,7 @@ use crate::protocol::{ApiKey, ConnectForm, QueryId};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
+use crate::tui::pane::line::pane_line;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
@@ -30,6 +32,8 @@ const FILE: usize = ANY - 1;
 const VALUE: u16 = 14;
 const WIDTH: u16 = 76;
 const HEIGHT: u16 = 16;
+/// Its rows in the first screen: its line, an empty one, the fields with an address, an empty one.
+const ROWS: u16 = 18;
 
 /// The fields that keys go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +72,8 @@ pub struct Connect {
     /// The number under which the form was sent last.
     sent: Option<QueryId>,
     area: Rect,
+    /// It stands in the first screen and does not float.
+    inside: bool,
 }
 
 /// The outcome of a key.
@@ -102,6 +108,7 @@ impl Default for Connect {
             stage: Stage::Filling,
             sent: None,
             area: Rect::default(),
+            inside: false,
         }
     }
 }
@@ -286,15 +293,21 @@ impl Connect {
         self.field = Field::Model;
     }
 
-    /// Tells it the size of the screen that is drawn next.
-    pub fn measure(&mut self, screen: Rect, body: Rect) {
-        self.area = modal(screen, body, WIDTH, HEIGHT);
+    /// Tells it the size of the screen that is drawn next. On the first screen it stands in the `page`, where that has
+    /// room; else it floats.
+    pub fn measure(&mut self, screen: Rect, body: Rect, page: Option<Rect>) {
+        let inside = page.filter(|page| page.width >= 60 && page.height > ROWS);
+        self.inside = inside.is_some();
+        self.area = inside.map_or(modal(screen, body, WIDTH, HEIGHT), |page| Rect { height: ROWS, ..page });
     }
 
-    /// Draws it and tells where the cursor goes.
-    pub fn draw(&self, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
-        let area = self.area;
-        let (step, of) = self.step();
+    /// The rows it takes from the first screen, where it does not float.
+    pub fn inside(&self) -> Option<Rect> {
+        Some(self.area).filter(|_| self.inside)
+    }
+
+    /// The keys that do something in the field.
+    pub fn hints(&self, ctx: &Ctx<'_>) -> Vec<(String, &'static str)> {
         let does = match self.field {
             Field::Keep if !matches!(self.stage, Stage::Accepted(_)) => say::check_key(),
             Field::Model => say::connect(),
@@ -304,7 +317,22 @@ impl Connect {
         hints.extend(keys(ctx, Context::List, [(Action::Complete, say::next_field())]));
         hints.extend(pair(ctx, Context::List, [Action::Up, Action::Down], say::choose()));
         hints.extend(keys(ctx, Context::List, [(Action::Close, say::back())]));
-        border(area, say::connect(), &say::step_of(&step, &of), &hints, buf, ctx);
+        hints
+    }
+
+    /// Draws it and tells where the cursor goes.
+    pub fn draw(&self, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
+        let area = self.area;
+        let (step, of) = self.step();
+        let note = say::step_of(&step, &of);
+        if self.inside {
+            let dim = ctx.theme.style(Role::Dim);
+            pane_line(Rect { height: 1, ..area }, say::connect(), true, Some(Span::styled(note, dim).into()), buf, ctx);
+            let rows =
+                Rect { x: area.x + 3, y: area.y + 2, width: area.width.saturating_sub(4), height: area.height - 2 };
+            return self.draw_rows(rows, buf, ctx);
+        }
+        border(area, say::connect(), &note, &self.hints(ctx), buf, ctx);
         let (width, height) = (area.width.saturating_sub(4), area.height.saturating_sub(2));
         self.draw_rows(Rect { x: area.x + 2, y: area.y + 1, width, height }, buf, ctx)
     }
@@ -399,7 +427,7 @@ impl Connect {
         let taken = self.taken().unwrap_or_default();
         let count = match matching.len() {
             0 => say::as_typed().to_string(),
-            n if n == models.len() => say::hits(&(self.chosen + 1), &n),
+            n if n == models.len() => count::hits(&(self.chosen + 1), &n),
             n => say::matching(&(self.chosen + 1), &n),
         };
         let words = match typed.trim().is_empty() {
@@ -450,7 +478,7 @@ mod tests {
 
     fn text(form: &mut Connect, (width, height): (u16, u16)) -> String {
         let area = Rect::new(0, 0, width, height);
-        form.measure(area, area);
+        form.measure(area, area, None);
         screen(width, height, "dark", true, |_, buf, ctx| {
             form.draw(buf, ctx);
         })
@@ -574,7 +602,7 @@ mod tests {
         address.chars().for_each(|c| form.type_char(c));
         let drawn = |form: &mut Connect| {
             let area = Rect::new(0, 0, 80, 24);
-            form.measure(area, area);
+            form.measure(area, area, None);
             let mut at = None;
             let shown = screen(80, 24, "dark", true, |_, buf, ctx| at = form.draw(buf, ctx)).text();
             (shown, at.expect("a caret"))

@@ -4,13 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 
-use super::{border, fuzzy, matched, modal, pair, select, thumb};
-use crate::messages::popups as say;
+use super::{border, fuzzy, matched, modal, pair, sample, select, thumb};
+use crate::messages::{count, popups as say};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
 use crate::tui::text::{cut, paint, wrap};
-use crate::tui::theme::Role;
+use crate::tui::theme::{Role, Theme};
 
 /// The thing that is chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub enum ListKind {
     Commands,
     /// A model.
     Models,
-    /// A theme, live; with the name of the one before.
-    Themes(String),
+    /// A theme.
+    Themes,
     /// How the model writes its edits.
     Formats,
     /// How much the model thinks.
@@ -85,6 +85,8 @@ pub struct List {
     place: (Rect, Rect),
     /// The rows are still to come.
     pub waiting: bool,
+    /// The selected theme, shown below the rows.
+    pub sample: Option<Theme>,
 }
 
 impl List {
@@ -101,6 +103,7 @@ impl List {
             rows: 7,
             place: Default::default(),
             waiting: false,
+            sample: None,
         };
         list.narrow();
         list
@@ -222,6 +225,7 @@ impl List {
     /// Rows below the list, with their rule: a commit message shows whole, a command's help in three rows.
     fn foot(&self) -> u16 {
         match &self.kind {
+            ListKind::Themes => sample::ROWS + 1,
             ListKind::Commit(message) => foot_rows(message, 70).len().clamp(3, 16) as u16 + 2,
             _ if self.entries.iter().any(|e| !e.long.is_empty() || !e.usage.is_empty()) => 5,
             _ => 0,
@@ -298,7 +302,7 @@ impl List {
             (true, _) => say::asking().into(),
             (_, ListKind::Remove(_) | ListKind::Commit(_)) => String::new(),
             _ if self.hits.len() == self.entries.len() => self.entries.len().to_string(),
-            _ => say::hits(&self.hits.len(), &self.entries.len()),
+            _ => count::hits(&self.hits.len(), &self.entries.len()),
         };
         let run = if self.kind == ListKind::Commands { say::run() } else { say::take() };
         let mut keys = super::keys(ctx, Context::List, [(Action::Choose, run)]);
@@ -336,6 +340,10 @@ impl List {
             return;
         }
         rule(area, y, buf, ctx);
+        let rows = Rect { x: area.x + 1, y: y + 1, width: area.width.saturating_sub(2), height: sample::ROWS };
+        if let Some(theme) = self.sample.as_ref().filter(|_| rows.bottom() < area.bottom()) {
+            return sample::draw(theme, rows, buf, ctx);
+        }
         let Some(entry) = self.selected() else { return };
         let (room, text) = (inner(area), ctx.theme.style(Role::Text));
         let mut y = y + 1;

@@ -9,6 +9,7 @@ pub mod list;
 pub mod no_model;
 pub mod page;
 pub mod palette;
+mod sample;
 pub mod sessions;
 
 use ratatui::buffer::Buffer;
@@ -44,18 +45,29 @@ impl Popup {
     }
 
     /// Tells it the size of the screen that is drawn next, and of the body below its first line.
-    pub fn measure(&mut self, screen: Rect, body: Rect, ctx: &Ctx<'_>) {
+    /// `page` is that of the first screen.
+    pub fn measure(&mut self, screen: Rect, body: Rect, page: Option<Rect>, ctx: &Ctx<'_>) {
         match self {
             Popup::List(list) => list.measure(screen, body),
             Popup::Page(page) => page.measure(screen, body, ctx),
             Popup::Finder(finder) => finder.measure(body),
-            Popup::Connect(form) => form.measure(screen, body),
+            Popup::Connect(form) => form.measure(screen, body, page),
+        }
+    }
+
+    /// The rows that it takes from the first screen, where it does not float.
+    pub fn inside(&self) -> Option<Rect> {
+        match self {
+            Popup::Connect(form) => form.inside(),
+            _ => None,
         }
     }
 
     /// Draws it over the screen and tells where the terminal's cursor goes.
     pub fn draw(&self, body: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
-        backdrop(buf, ctx);
+        if self.inside().is_none() {
+            backdrop(buf, ctx);
+        }
         match self {
             Popup::List(list) => list.draw(body, buf, ctx),
             Popup::Page(page) => page.draw(body, buf, ctx),

@@ -78,14 +78,16 @@ impl NoModel {
         area.contains(at) && row < ROWS.len() && std::mem::replace(&mut self.selected, row) == row
     }
 
-    /// Draws the choices.
-    pub fn draw(&self, area: Rect, focus: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    /// Draws the choices; `form`: the form to connect stands open below them.
+    pub fn draw(&self, area: Rect, (focus, form): (bool, bool), buf: &mut Buffer, ctx: &Ctx<'_>) {
         let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
         for (i, (name, said, _)) in ROWS.iter().enumerate().take(usize::from(area.height)) {
             let y = area.y + i as u16;
             let chosen = focus && i == self.selected;
-            let style = if chosen { text.add_modifier(Modifier::BOLD) } else { text };
-            paint::text(buf, area.x + 1, y, 1, ctx.glyphs.folded, dim);
+            let open = form && i == self.selected;
+            let style = if chosen || open { text.add_modifier(Modifier::BOLD) } else { text };
+            let mark = if open { ctx.glyphs.open } else { ctx.glyphs.folded };
+            paint::text(buf, area.x + 1, y, 1, mark, dim);
             paint::text(buf, area.x + 3, y, 10, name(), style);
             let room = usize::from(area.width.saturating_sub(15));
             paint::text(

@@ -5,12 +5,12 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 
 use super::{border, modal, pair, thumb};
-use crate::messages::pages as say;
+use crate::messages::{count, pages as say};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
 use crate::tui::text::markdown::{Markdown, rows::Rows};
-use crate::tui::text::{cut, paint};
+use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
 /// Keys and what they do.
@@ -20,6 +20,13 @@ pub struct KeyRow {
     pub keys: String,
     /// `next, previous hunk`.
     pub help: String,
+}
+
+impl KeyRow {
+    /// Whether its keys or its help hold these words, in small letters.
+    fn holds(&self, words: &str) -> bool {
+        format!("{} {}", self.keys, self.help).to_lowercase().contains(words)
+    }
 }
 
 /// The content of a page.
@@ -122,10 +129,10 @@ impl Page {
     fn columns(&self, columns: usize) -> Vec<Vec<(String, String)>> {
         let Content::Keys(sections, marks) = &self.content else { return Vec::new() };
         let words = self.filter.as_ref().map(|f| f.expanded().to_lowercase()).unwrap_or_default();
-        let fits = |r: &KeyRow| words.is_empty() || format!("{} {}", r.keys, r.help).to_lowercase().contains(&words);
         let mut blocks: Vec<Vec<(String, String)>> = Vec::new();
         for (heading, rows) in sections {
-            let rows: Vec<_> = rows.iter().filter(|r| fits(r)).map(|r| (r.keys.clone(), r.help.clone())).collect();
+            let rows: Vec<_> =
+                rows.iter().filter(|r| r.holds(&words)).map(|r| (r.keys.clone(), r.help.clone())).collect();
             if !rows.is_empty() {
                 blocks.push(std::iter::once((String::new(), heading.clone())).chain(rows).collect());
             }
@@ -227,10 +234,23 @@ impl Page {
         self.draw_filter(area, buf, ctx)
     }
 
+    /// `2 of 7`: keys that hold what is typed.
+    fn search_hits(&self) -> Option<String> {
+        let Content::Keys(sections, _) = &self.content else { return None };
+        let words = self.filter.as_ref().map(|f| f.expanded().to_lowercase()).filter(|words| !words.is_empty())?;
+        let rows = || sections.iter().flat_map(|(_, rows)| rows);
+        let found = rows().filter(|row| row.holds(&words)).count();
+        Some(count::hits(&found, &rows().count()))
+    }
+
     fn draw_filter(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
         let filter = self.filter.as_ref()?;
         let y = area.y + 1;
-        let width = usize::from(area.width.saturating_sub(8));
+        let hits = self.search_hits().unwrap_or_default();
+        let shown = wrap::cells(&hits);
+        let width = usize::from(area.width.saturating_sub(8)).saturating_sub(shown + usize::from(shown > 0));
+        let right = area.right().saturating_sub(3 + shown as u16);
+        paint::text(buf, right, y, shown, &hits, ctx.theme.style(Role::Dim));
         paint::text(buf, area.x + 3, y, 1, "/", ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD));
         let rows = filter.rows(width);
         paint::text(buf, area.x + 5, y, width, &rows.rows[rows.caret.0].text(), ctx.theme.style(Role::Text));

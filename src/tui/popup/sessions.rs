@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::{select, thumb};
-use crate::messages::{popups as say, times};
+use crate::messages::{count, popups as say, times};
 use crate::proposal::Counts;
 use crate::protocol::{
     Command, ExportFormat, Listing, Query, SessionChange, SessionChoice, SessionPreview, SessionRow, SessionState,
@@ -29,6 +29,8 @@ pub struct Sessions {
     /// An answer came.
     pub listed: bool,
     words: String,
+    /// Sessions without a search, once they are known.
+    all: Option<usize>,
     selected: usize,
     top: usize,
     height: usize,
@@ -86,12 +88,26 @@ impl Sessions {
         self.rows.len()
     }
 
+    /// `2 of 7`, while words are looked for: the sessions that hold them.
+    pub fn search_hits(&self) -> Option<String> {
+        let all = self.all.filter(|_| self.listed && !self.words.is_empty())?;
+        Some(count::hits(&thousands(self.rows.len()), &thousands(all)))
+    }
+
+    /// How many there are, for the pane line.
+    pub fn note(&self) -> String {
+        self.search_hits().unwrap_or_else(|| count::sessions(self.rows.len()))
+    }
+
     /// Takes an answer. Returns what to ask next.
     pub fn answer(&mut self, query: &Query, listing: &Listing) -> Vec<Query> {
         match (query, listing) {
             (Query::Sessions(words), Listing::Sessions(rows)) if *words == self.words => {
                 self.rows = rows.clone();
                 (self.listed, self.failed) = (true, None);
+                if words.is_empty() {
+                    self.all = Some(rows.len());
+                }
                 self.selected = self.selected.min(rows.len().saturating_sub(1));
                 self.look()
             }
@@ -209,6 +225,7 @@ impl Sessions {
     /// Deletes a session that the person said to delete.
     pub fn remove(&mut self, id: &str) -> Vec<PaneEffect> {
         self.rows.retain(|r| r.id != id);
+        self.all = self.all.map(|all| all.saturating_sub(1));
         self.selected = self.selected.min(self.rows.len().saturating_sub(1));
         let mut effects = vec![PaneEffect::send(Command::Sessions(SessionChange::Delete(id.to_string())))];
         effects.extend(self.look().into_iter().map(PaneEffect::Ask));
@@ -359,13 +376,17 @@ impl Sessions {
             pane_line(Rect { y, height: 1, ..area }, say::on_disk_since(), false, None, buf, ctx);
             for (path, changed) in p.files.iter().take(files) {
                 y += 1;
-                let (mark, role, words) = match changed {
+                // A name is whole before its fate has all of its words: the mark says the same.
+                let name = wrap::cells(&path[cut::name_start(path)..]);
+                let (mark, role, all) = match changed {
                     Some(at) => {
                         let at = ctx.clock().minute(*at);
-                        (ctx.glyphs.foreign, Role::Attention, say::changed_outside(&at))
+                        (ctx.glyphs.foreign, Role::Attention, [say::changed_outside(&at), say::outside(&at), at])
                     }
-                    None => (ctx.glyphs.equal, Role::Dim, say::as_left().to_string()),
+                    None => (ctx.glyphs.equal, Role::Dim, [say::as_left().to_string(), String::new(), String::new()]),
                 };
+                let fits = |words: &&String| name + wrap::cells(words) + 4 <= width;
+                let words = all.iter().find(fits).cloned().unwrap_or_default();
                 let style = ctx.theme.style(role).add_modifier(Modifier::BOLD);
                 paint::text(buf, area.x + 1, y, 1, mark, style);
                 let room = width.saturating_sub(wrap::cells(&words) + 4);

@@ -112,7 +112,9 @@ pub fn path<'a>(path: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
             return short.into();
         }
     }
-    name(parts.last().unwrap_or(&""), closing, width, mark)
+    // A whole name says more than the mark of its folders.
+    let bare = &path[name_start(path)..];
+    if cells(bare) <= width { bare.into() } else { name(parts.last().unwrap_or(&""), closing, width, mark) }
 }
 
 fn name(text: &str, closing: &str, width: usize, mark: &str) -> Cow<'static, str> {
@@ -173,6 +175,7 @@ mod tests {
     fn paths_lose_their_middle() {
         assert_eq!(path("src/handlers/product.rs", 18, "…"), "src/…/product.rs");
         assert_eq!(path("src/handlers/product.rs", 14, "…"), "…/product.rs");
+        assert_eq!(path("src/handlers/product.rs", 10, "…"), "product.rs");
         assert_eq!(path("src/handlers/product.rs", 9, "…"), "prod…t.rs");
         assert_eq!(path("価格のいろいろな決め方.md", 16, "…"), "価格のい…め方.md");
         assert_eq!(path("a/b/", 4, "…"), "a/b/");

@@ -268,15 +268,18 @@ fn gather(chain: &[(String, File)]) -> Result<Gathered<'_>, Found> {
     Ok(Gathered { palette, roles, xterm, ansi, background, only_ansi })
 }
 
+/// A usual dark background.
+const DARK: colour::Rgb = (0x16, 0x18, 0x1d);
+
 fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Found> {
     let Gathered { palette, roles, xterm, ansi, background, only_ansi } = gather(chain)?;
     let depth = if only_ansi && depth != Depth::Mono { Depth::Sixteen } else { depth };
-    let (background, reference) = match background {
-        None | Some("dark") => (None, (0, 0, 0)),
-        Some("light") => (None, (255, 255, 255)),
+    let (background, reference, usual) = match background {
+        None | Some("dark") => (None, (0, 0, 0), DARK),
+        Some("light") => (None, (255, 255, 255), (255, 255, 255)),
         Some(text) => {
             let rgb = resolve(name, vec!["background".into()], text, &palette)?;
-            (Some(rgb), rgb)
+            (Some(rgb), rgb, rgb)
         }
     };
     let paint = |rgb: colour::Rgb| match depth {
@@ -323,7 +326,8 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
             .map_err(|word| (owner.to_string(), in_roles(key), ThemeFault::Attribute(key.to_string(), word)))?;
     }
     let stamp = stamp(&styles, background.is_some());
-    Ok(Theme { name: name.to_string(), styles, background: background.and_then(paint), stamp })
+    let usual = Some(usual).filter(|_| !only_ansi).and_then(paint);
+    Ok(Theme { name: name.to_string(), styles, background: background.and_then(paint), usual, stamp })
 }
 
 /// A role in the terminal's own colours, or the attribute that is none.

@@ -116,6 +116,7 @@ pub struct Theme {
     pub name: String,
     styles: [Style; Role::ALL.len()],
     background: Option<Color>,
+    usual: Option<Color>,
     stamp: u64,
 }
 
@@ -129,6 +130,7 @@ impl Theme {
             name: name.to_string(),
             styles: [Style::new(); Role::ALL.len()],
             background: None,
+            usual: None,
             stamp: 0,
         })
     }
@@ -146,6 +148,11 @@ impl Theme {
     /// The colour that the whole screen is painted with first, for themes that paint their background.
     pub fn background(&self) -> Option<Color> {
         self.background
+    }
+
+    /// The background that the theme is made for; `None`: the terminal's own, whatever it is.
+    pub fn usual_background(&self) -> Option<Color> {
+        self.usual
     }
 
     /// Returns whether `tint` shows as a colour here. Where it does not, signs and bars carry the meaning.

@@ -13,6 +13,7 @@ use super::super::input::complete::Completion;
 use super::super::layout::{MEDIUM, NARROW};
 use super::super::pane::id::PaneId;
 use super::super::pane::line::{line, note_room};
+use super::super::popup::Popup;
 use super::super::text::{cut, paint, wrap};
 use super::super::theme::Role;
 use crate::messages::{card as card_say, count, times, view as say};
@@ -31,7 +32,8 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     ledger(app, buf);
     let area = rects.input;
     if matches!(app.screen, Screen::Start(_)) && app.line.is_none() && app.lacks_model() {
-        app.no_model.draw(area, app.focus() == Focus::NoModel, buf, &ctx);
+        let form = app.popups.last().and_then(Popup::inside).is_some();
+        app.no_model.draw(area, (app.focus() == Focus::NoModel, form), buf, &ctx);
         return None;
     }
     let prompt = if focus { Role::Focus } else { Role::Dim };
@@ -159,7 +161,8 @@ impl Doing {
 /// Returns what nebula is doing.
 fn doing(app: &App) -> Doing {
     if let Some(line) = &app.line {
-        return Doing::calm(line.prompt.as_str());
+        let hits = app.search_hits().map(|hits| format!(" {} {hits}", app.appearance.glyphs.dot));
+        return Doing::calm(format!("{}{}", line.prompt, hits.unwrap_or_default()));
     }
     match &app.screen {
         Screen::Start(_) if app.lacks_model() => {

@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 
 use super::super::action::{Action, Context, GROUPS, Group};
 use super::super::app::{App, Focus};
+use super::super::popup::Popup;
 use super::super::text::paint;
 use super::super::text::wrap::cells;
 use super::super::theme::Role;
@@ -39,7 +40,14 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) {
     let Some(area) = app.rects.hints else { return };
     let mut x = area.x + 1;
     let right = area.right();
-    for hint in fitting(list(app), usize::from(area.width) + 2) {
+    let hints = match app.popups.last() {
+        Some(Popup::Connect(form)) if form.inside().is_some() => {
+            let keys = form.hints(&app.ctx(true)).into_iter();
+            keys.map(|(key, word)| Hint { key, word: word.into(), rank: 1 }).collect()
+        }
+        _ => list(app),
+    };
+    for hint in fitting(hints, usize::from(area.width) + 2) {
         let room = usize::from(right.saturating_sub(x));
         x += paint::text(buf, x, area.y, room, &hint.key, app.appearance.theme.style(Role::Text)) as u16 + 1;
         let room = usize::from(right.saturating_sub(x));

@@ -54,7 +54,7 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
         Screen::Start(sessions) => start(app, sessions, buf),
         Screen::Sessions(sessions) => {
             let (list, preview) = sessions_areas(rects.body);
-            let note = count::sessions(sessions.count());
+            let note = sessions.note();
             let title = say::sessions_of(&app.session.status.workspace);
             let focus = app.focus() == Focus::Sessions;
             let dim = ctx.theme.style(Role::Dim);
@@ -87,11 +87,11 @@ fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
     let (rects, focus) = (&app.rects, app.focus() == Focus::Sessions);
     let ctx = app.ctx(focus);
     let dim = ctx.theme.style(Role::Dim);
-    let body = rects.body;
-    if body.height > 1 {
-        let note = Span::styled(count::sessions(sessions.count()), dim).into();
-        pane_line(Rect { height: 1, ..body }, say::recent(), focus, Some(note), buf, &ctx);
-        sessions.draw(Rect { y: body.y + 1, height: body.height - 1, ..body }, focus, buf, &ctx);
+    let (body, list) = (rects.body, app.list_area());
+    if list.height > 1 {
+        let note = Span::styled(sessions.note(), dim).into();
+        pane_line(Rect { height: 1, ..list }, say::recent(), focus, Some(note), buf, &ctx);
+        sessions.draw(Rect { y: list.y + 1, height: list.height - 1, ..list }, focus, buf, &ctx);
     }
     if let Some(hints) = rects.hints {
         let foot = Rect { y: hints.y - 1, height: 1, ..hints };
@@ -109,7 +109,8 @@ fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
         if app.focus_below() == Focus::NoModel {
             return app.no_model.draw_sources(preview, &app.session.status, buf, &ctx);
         }
-        let note = ctx.key(Context::Input, Action::Down).filter(|_| !focus && sessions.count() > 0);
+        let note =
+            ctx.key(Context::Input, Action::Down).filter(|_| !focus && app.line.is_none() && sessions.count() > 0);
         let note = note.map(|key| Span::styled(say::opens_list(&key), dim).into());
         pane_line(Rect { height: 1, ..preview }, say::preview(), false, note, buf, &ctx);
         sessions.draw_preview(Rect { y: preview.y + 1, height: preview.height - 1, ..preview }, buf, &ctx);
@@ -290,6 +291,19 @@ fn tabs(app: &App, area: Rect, focus: bool, buf: &mut Buffer) {
                 buf[(x, area.y)].set_symbol(g.heavy).set_style(t.style(role));
             }
         }
+    }
+    let end = stops.last().map_or(0, |(_, x, width)| x + width);
+    tab_hits(app, Rect { x: end, width: area.right().saturating_sub(end), ..area }, buf);
+}
+
+/// `2 of 7` at the right of the line of tabs, while words are looked for in the open one.
+fn tab_hits(app: &App, area: Rect, buf: &mut Buffer) {
+    let Some(hits) = app.panes.search_hits(app.layout.pane) else { return };
+    let n = wrap::cells(&hits) as u16 + 2;
+    if n + 4 < area.width {
+        let x = area.right() - n - 1;
+        paint::bare(buf, x, area.y, usize::from(n));
+        paint::text(buf, x, area.y, usize::from(n), &format!(" {hits} "), app.appearance.theme.style(Role::Dim));
     }
 }
 

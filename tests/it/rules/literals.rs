@@ -1,5 +1,8 @@
 //! What a person reads on the screen stands in the table of messages: no words of a language are left in `src/tui`.
 
+use nebula::messages::records::shown;
+use nebula::messages::{Language, with};
+
 use super::sources;
 
 /// Where single words are names: of actions, chords, roles, themes, scopes, terminals, keywords of languages.
@@ -38,6 +41,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("popup/page.rs", &["\\u{0}marks"]),
+    ("popup/sample.rs", &[" cargo  ", "nebula  ", "price = "]),
     // Said on standard error, where there is no screen.
     ("run.rs", &["the screen needs a terminal ({0}); without one use: nebula task PROMPT"]),
     ("terminal/answers.rs", &["\\x1b[1;1H\\xe2\\x94\\x80\\x1b[6n\\x1b[1;1H \\x1b]11;?\\x1b\\\\\\x1b[?u\\x1b[c"]),
@@ -122,6 +126,107 @@ fn no_words_stand_outside_the_table_of_messages() {
         broken.extend(idle.map(|known| format!("{place} has no {known:?} any more: take it off the list")));
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// The parts of the program whose errors a person meets on the screen.
+const ERRORS: &[&str] = &[
+    "archive/",
+    "config/",
+    "context/",
+    "disk/",
+    "execute/",
+    "git/",
+    "memory/",
+    "restore_plan",
+    "shell/",
+    "workspace/",
+];
+
+/// Errors made of values alone, or whose values are words of the table: an example of each is looked up.
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "{path} {}: nothing was written; read it again",
+        "a.rs changed on disk meanwhile: nothing was written; read it again",
+    ),
+    ("{file} into {}: {}", ""),
+];
+
+/// Whether the table of records has a text, whatever its values are.
+fn is_recorded(template: &str) -> bool {
+    let mut parts = template.split('{');
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        text.push('7');
+        text.push_str(part.split_once('}').map_or("", |(_, rest)| rest));
+    }
+    with(Language::Japanese, || !shown(&text).is_ascii())
+}
+
+/// Where the agent speaks to the person: what it says comes from the table of messages, or is in that of records.
+const SPOKEN: &[&str] = &[
+    ".say(Level::",
+    ".notice(Level::",
+    ".notice_with(Level::",
+    ".failed(Level::",
+    "Notice::new(Level::",
+    "let title = ",
+    "let detail = ",
+    "title: ",
+    "detail: ",
+];
+
+/// What follows up to the end of the call or of the statement.
+fn spoken(after: &str) -> &str {
+    let mut depth = 0;
+    let end = after.char_indices().find(|(_, c)| {
+        match c {
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth -= 1,
+            _ => {}
+        }
+        depth < 0 || depth == 0 && (*c == ';' || *c == '\n')
+    });
+    &after[..end.map_or(after.len(), |(at, _)| at)]
+}
+
+#[test]
+fn what_the_agent_says_is_in_a_table() {
+    let (mut missing, mut seen) = (Vec::new(), 0);
+    for source in sources().iter().filter(|s| s.path.starts_with("agent/")) {
+        for after in SPOKEN.iter().flat_map(|mark| source.code.split(mark).skip(1)) {
+            seen += 1;
+            for literal in literals(spoken(after)) {
+                let words = plain(&literal).split_whitespace().filter(|w| w.chars().any(char::is_alphabetic)).count();
+                if words >= 2 && !is_recorded(&literal) {
+                    missing.push(format!("{}: {literal:?} is in no table", source.path));
+                }
+            }
+        }
+    }
+    missing.dedup();
+    assert!(seen > 60, "only {seen} places were found");
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn every_error_is_in_the_table_of_records() {
+    let (mut missing, mut seen) = (Vec::new(), 0);
+    for source in sources().iter().filter(|s| ERRORS.iter().any(|part| s.path.starts_with(part))) {
+        for after in source.code.split("#[error(").skip(1) {
+            let Some(template) = literals(after).first().cloned() else { continue };
+            let words = plain(&template).split_whitespace().filter(|w| w.chars().any(char::is_alphabetic)).count();
+            let example = EXAMPLES.iter().find(|(known, _)| **known == template).map(|(_, example)| *example);
+            if words < 2 || example == Some("") {
+                continue;
+            }
+            seen += 1;
+            if !is_recorded(example.unwrap_or(&template)) {
+                missing.push(format!("{}: {template:?} is not in src/messages/records", source.path));
+            }
+        }
+    }
+    assert!(seen > 50, "only {seen} errors were found");
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
 #[test]

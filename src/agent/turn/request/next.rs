@@ -12,6 +12,7 @@ use crate::agent::session::{system_prompt, usage, window};
 use crate::context::prefix::RequestPrefix;
 use crate::context::request::{Budget, LeftOut, size};
 use crate::context::small_model;
+use crate::messages::agent as say;
 use crate::protocol::{Level, TurnEnd};
 use crate::provider::{Message, Request, Role, ToolSpec};
 
@@ -109,11 +110,11 @@ fn parts(
     };
     let tokens = |bytes: usize| session.window.tokens(bytes);
     vec![
-        ("system prompt", tokens(system - rules)),
-        ("rules", tokens(rules)),
-        ("tools", tokens(tools)),
-        ("your messages and attached files", tokens(of(Role::User))),
-        ("the model's answers", tokens(of(Role::Assistant))),
-        ("results of tools", tokens(of(Role::Tool))),
+        (say::system_prompt(), tokens(system - rules)),
+        (say::rules_part(), tokens(rules)),
+        (say::tools_part(), tokens(tools)),
+        (say::your_messages(), tokens(of(Role::User))),
+        (say::the_answers(), tokens(of(Role::Assistant))),
+        (say::results_of_tools(), tokens(of(Role::Tool))),
     ]
 }

@@ -40,7 +40,7 @@ pub(super) struct StepReader<'a> {
     pub(super) retrying: bool,
     /// The entry that grows with prose, if one does.
     pub(super) prose: Option<ItemId>,
-    pub(super) thinking: Option<(ItemId, Instant)>,
+    pub(super) thinking: Option<(ItemId, Instant, usize)>,
     /// How long it has thought.
     thought: Option<Duration>,
     pub(super) acts: Vec<Act>,
@@ -190,20 +190,21 @@ impl<'a> StepReader<'a> {
     }
 
     async fn think(&mut self, text: String) {
-        match self.thinking {
-            Some((id, _)) => self.context.events.send(EventBody::Grew(id, text)).await,
-            None => {
-                let id = self.context.events.add(Item::Thinking { text, took: None }).await;
-                self.thinking = Some((id, Instant::now()));
-            }
+        if let Some((id, ..)) = self.thinking {
+            return self.context.events.send(EventBody::Grew(id, text)).await;
         }
+        // What is said after a second thought stands below it.
+        self.prose = None;
+        let before = self.answer.thinking.len() - text.len();
+        let id = self.context.events.add(Item::Thinking { text, took: None }).await;
+        self.thinking = Some((id, Instant::now(), before));
     }
 
     async fn end_thinking(&mut self) {
-        if let Some((id, began)) = self.thinking.take() {
+        if let Some((id, began, before)) = self.thinking.take() {
             let took = began.elapsed();
             self.thought = Some(self.thought.unwrap_or_default() + took);
-            let item = Item::Thinking { text: self.answer.thinking.clone(), took: Some(took) };
+            let item = Item::Thinking { text: self.answer.thinking[before..].to_string(), took: Some(took) };
             self.context.events.send(EventBody::Changed(id, item)).await;
         }
     }

@@ -4,7 +4,7 @@ use ratatui::style::Modifier;
 use ratatui::text::Span;
 
 use super::{Archive, FileInTime};
-use crate::messages::{archive as say, count, times};
+use crate::messages::{archive as say, count, records, times};
 use crate::proposal::Counts;
 use crate::protocol::VersionRow;
 use crate::tui::look::{Ctx, Look};
@@ -158,7 +158,7 @@ impl Archive {
         if pinned && point != self.point {
             words.push_str(say::pinned());
         } else if let Some(v) = file.version(point).filter(|v| !v.cause.is_empty() && point == self.point) {
-            words.push_str(&say::before(&show::plain(&v.cause)));
+            words.push_str(&say::before(&show::plain(&records::cause(&v.cause))));
         }
         let mut spans = Vec::new();
         if point == self.point {

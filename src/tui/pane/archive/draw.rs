@@ -17,6 +17,8 @@ const SIDE_FROM: u16 = 72;
 /// From this width on the screen has no tabs, and a pane line that can be parted.
 const WIDE: u16 = 120;
 
+/// Cells of the list beside them at least: names of files have room.
+const LIST: u16 = 42;
 /// Rows of a restore's files that must be seen, heading and question with them.
 const RESTORE: u16 = 12;
 /// Rows of a comparison worth showing above them.
@@ -96,7 +98,7 @@ impl Archive {
         let (width, height) = self.size;
         let all = Rect::new(0, 0, width, height);
         if width >= 100 {
-            let left = width.div_ceil(3);
+            let left = width.div_ceil(3).max(LIST);
             let detail = Rect::new(left + 1, 0, width - left - 1, height);
             Parts { form: Form::Full, list: Rect { width: left, ..all }, detail: Some(detail) }
         } else if height >= 18 {

@@ -1,9 +1,11 @@
 //! The list of changesets, newest first, by day.
 
+use std::borrow::Cow;
+
 use ratatui::style::Style;
 
 use super::Archive;
-use crate::messages::{archive as say, count, times};
+use crate::messages::{archive as say, count, records, times};
 use crate::proposal::Counts;
 use crate::protocol::Changeset;
 use crate::text::number::thousands;
@@ -15,6 +17,9 @@ use crate::tui::theme::Role;
 
 /// Files of the selected changeset that are seen at once.
 const FILES: usize = 10;
+
+/// Cells of the two columns of numbers.
+const COUNTS: usize = 10;
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,13 +74,18 @@ fn files(changeset: &Changeset) -> String {
 }
 
 /// Returns what caused a changeset, in words that always say something.
-pub(super) fn cause(changeset: &Changeset) -> &str {
+pub(super) fn cause(changeset: &Changeset) -> Cow<'_, str> {
     match (changeset.cause.as_str(), changeset.by.as_str()) {
-        ("", "other session") => say::other_process(),
-        ("", "") => say::unknown_cause(),
-        ("", by) => by,
-        (cause, _) => cause,
+        ("", "other session") => say::other_process().into(),
+        ("", "") => say::unknown_cause().into(),
+        ("", by) => by.into(),
+        (cause, _) => records::cause(cause),
     }
+}
+
+/// Whether a changeset is one that nebula made of older states: an undo, a redo, a restore.
+fn is_undo(changeset: &Changeset) -> bool {
+    [say::undo(), say::redo()].contains(&short_cause(changeset))
 }
 
 /// The word that the small form shows: only what is out of the ordinary.
@@ -227,7 +237,9 @@ impl Archive {
                 let end = counted(pen, sum(set));
                 let room = usize::from(end.saturating_sub(8)).max(1);
                 let style = if here { bold(theme, Role::Text) } else { theme.style(Role::Text) };
-                pen.put(7, y, &cut::end(&show::plain(cause(set)), room, look.glyphs.cut), room, style);
+                let cause = show::plain(&cause(set)).into_owned();
+                let words = if is_undo(set) { format!("{} {cause}", look.glyphs.undo) } else { cause };
+                pen.put(7, y, &cut::end(&words, room, look.glyphs.cut), room, style);
             }
             Row::Files(i) => {
                 let set = &self.rows[*i];
@@ -242,7 +254,10 @@ impl Archive {
             }
             Row::File(i, f) => {
                 let Some(file) = self.rows[*i].files.get(*f) else { return };
-                let end = file.counts.map_or(right, |c| counted(pen, c));
+                // Numbers give way before a name loses its middle.
+                let name = cells(file.path.rsplit('/').next().unwrap_or_default());
+                let fits = usize::from(right.saturating_sub(8)) >= name + COUNTS;
+                let end = file.counts.filter(|_| fits).map_or(right, |c| counted(pen, c));
                 let room = usize::from(end.saturating_sub(8)).max(1);
                 let here = *f == self.file && self.rows[*i].files.len() > 1;
                 let name = if here { bold(theme, Role::Path) } else { theme.style(Role::Path) };
@@ -267,17 +282,24 @@ impl Archive {
                 pen.put(1, y, &self.clock.second(set.at), 8, dim);
                 let right = pen.width().saturating_sub(1);
                 let counts = sum(set);
-                let start = pen.right(right, y, &paint::count_columns(counts, [5, 5], look));
-                let word = short_cause(set);
+                let text = files(set);
+                let name = cells(text.rsplit('/').next().unwrap_or_default());
+                let start = match usize::from(right) >= 12 + name + COUNTS {
+                    true => pen.right(right, y, &paint::count_columns(counts, [5, 5], look)),
+                    false => right,
+                };
+                let word = match short_cause(set) {
+                    word if is_undo(set) => format!("{} {word}", look.glyphs.undo),
+                    word => word.to_string(),
+                };
                 let room = usize::from(start.saturating_sub(11 + 1));
-                let end = match word {
+                let end = match word.as_str() {
                     "" => start,
                     // The path is more than the cause, where both do not fit.
-                    _ if room < cells(word) + 12 => start,
+                    _ if room < cells(&word) + name.max(12) => start,
                     _ => pen.right(start, y, &[span(word, dim), span(" ", Style::new())]),
                 };
                 let room = usize::from(end.saturating_sub(12));
-                let text = files(set);
                 if set.files.len() == 1 {
                     let spans = paint::path(&show::plain(&text), room, theme.style(Role::Path), look);
                     pen.spans(11, y, &spans, room);

@@ -41,6 +41,8 @@ const STATES: usize = 48;
 pub struct Archive {
     /// Newest first, as far as they were asked for.
     rows: Vec<Changeset>,
+    /// Changesets that the filter leaves, and all of them.
+    found: usize,
     total: usize,
     files: usize,
     filter: String,
@@ -133,6 +135,7 @@ impl Archive {
             None => {
                 self.total += 1;
                 if self.fits(changeset) {
+                    self.found += 1;
                     self.rows.insert(0, changeset.clone());
                     // Who looks at an older one stays there; at the head of the list the new one is seen.
                     if self.selected > 0 {
@@ -180,9 +183,9 @@ impl Archive {
     pub fn answer(&mut self, query: &Query, listing: &Listing, _now: i64) -> Vec<PaneEffect> {
         match (query, listing) {
             (Query::Archive { skip, filter, .. }, _) if *filter != self.filter || *skip > self.rows.len() => Vec::new(),
-            (Query::Archive { skip, limit, .. }, Listing::Archive { rows, total, files }) => {
+            (Query::Archive { skip, limit, .. }, Listing::Archive { rows, found, total, files }) => {
                 (self.loaded, self.asking) = (true, false);
-                (self.total, self.files) = (*total, *files);
+                (self.found, self.total, self.files) = (*found, *total, *files);
                 self.whole = rows.len() < *limit;
                 if *skip == 0 {
                     self.rows.clear();
@@ -379,7 +382,7 @@ impl Archive {
 
     /// Changesets that are not loaded.
     fn unseen(&self) -> usize {
-        if self.filter.is_empty() { self.total.saturating_sub(self.rows.len()) } else { 0 }
+        self.found.saturating_sub(self.rows.len())
     }
 
     /// The title on the pane line.
@@ -395,8 +398,7 @@ impl Archive {
             return key.map(|key| paint::line(say::goes_back(&key), dim)).unwrap_or_default();
         }
         if !self.filter.is_empty() {
-            let more = if self.whole { "" } else { "+" };
-            let words = say::filtered(&format!("{}{more}", self.rows.len()), &thousands(self.total), &self.filter);
+            let words = say::filtered(&thousands(self.found), &thousands(self.total), &self.filter);
             let words = crate::tui::text::cut::end(&words, usize::from(width), ctx.glyphs.cut).into_owned();
             return paint::line(words, dim);
         }
@@ -404,6 +406,12 @@ impl Archive {
             return Line::default();
         }
         Line::from(span(count::changesets(self.total), dim))
+    }
+
+    /// `2 of 7`: changesets that the filter leaves.
+    pub fn search_hits(&self) -> Option<String> {
+        let shown = self.loaded && !self.filter.is_empty();
+        shown.then(|| count::hits(&thousands(self.found), &thousands(self.total)))
     }
 
     /// Returns what a tab shows.

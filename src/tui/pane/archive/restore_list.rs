@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::messages::{archive as say, count, times};
+use crate::messages::{archive as say, count, records, times};
 use crate::proposal::{ForeignChoice, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{Command, RestoreRequest};
 use crate::text::number::thousands;
@@ -169,16 +169,20 @@ impl RestoreList {
         let (theme, width) = (look.theme, pen.width());
         let dim = theme.style(Role::Dim);
         let note = count::files(self.previews.len());
-        let note = match usize::from(width) > cells(&self.proposal.title) + cells(&note) + 33 {
+        let title = records::cause(&self.proposal.title);
+        let note = match usize::from(width) > cells(&title) + cells(&note) + 33 {
             true => say::not_written_yet(&note),
             false => note,
         };
-        let title = [span(self.proposal.title.as_str(), bold(theme, Role::Text))];
+        let title = [span(title, bold(theme, Role::Text))];
         pen.heading(0, 0, width, &title, &[span(note, dim)], look);
         let rows = self.rows(pen.height());
         let top = self.top.min(self.previews.len().saturating_sub(rows));
         let longest = self.previews.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
-        let path_room = longest.clamp(12, usize::from(width).saturating_sub(52).clamp(12, 60)).max(14) + 4;
+        // A name is whole as long as a word for its fate has room.
+        let name = |f: &RestorePreview| cells(&f.path[cut::name_start(&f.path)..]);
+        let names = self.previews.iter().map(name).max().unwrap_or(0).min(usize::from(width).saturating_sub(20));
+        let path_room = longest.clamp(12, usize::from(width).saturating_sub(52).clamp(12, 60)).max(names).max(14) + 4;
         let asked = self.asked();
         for (i, preview) in self.previews.iter().enumerate().skip(top).take(rows) {
             self.row(pen, ctx, (i - top) as u16 + 1, preview, path_room, asked == Some(i));
@@ -228,7 +232,7 @@ impl RestoreList {
         pen.spans(3, y, &paint::path(&show::plain(&preview.path), room, name, look), room);
         let x = path_room as u16 + 3;
         let room = usize::from(pen.width().saturating_sub(x + 1));
-        pen.put(x, y, &words, room, theme.style(role));
+        pen.put(x, y, &cut::words(&words, room, look.glyphs.cut), room, theme.style(role));
         // The other columns stand to the right of the longest words; without room for them they go.
         let x = x + 31;
         if usize::from(x) + 10 <= usize::from(pen.width()) {
@@ -251,7 +255,8 @@ impl RestoreList {
         if whole && cells(why) > room {
             return;
         }
-        let shown = show::plain(why);
+        let why = records::shown(why);
+        let shown = show::plain(&why);
         pen.put(x, y, &cut::words(&shown, room, ctx.glyphs.cut), room, ctx.theme.style(Role::Dim));
     }
 
@@ -278,8 +283,13 @@ impl RestoreList {
             1 => say::choose_line().to_string(),
             n => say::choose_lines(&thousands(n)),
         };
-        let short = say::choose_short();
-        let words = if cells(path) + cells(&words) > width { short } else { words.as_str() };
+        // Where both do not fit the row above has said why.
+        let name = cells(&path[cut::name_start(path)..]);
+        let words = match () {
+            () if cells(path) + cells(&words) <= width => words.as_str(),
+            () if name + cells(say::choose_short()) <= width => say::choose_short(),
+            () => say::choose_shorter(),
+        };
         let room = width.saturating_sub(cells(words)).max(12);
         let mut spans = paint::path(&show::plain(path), room, look.theme.style(Role::Path), look);
         spans.push(span(words, text));

@@ -95,7 +95,7 @@ fn serve(archive: &mut Archive, effects: Vec<PaneEffect>) -> Vec<PaneEffect> {
             Query::Archive { skip, limit, filter } => {
                 let all: Vec<_> = shop().into_iter().filter(|c| c.cause.contains(filter)).collect();
                 let rows = all.into_iter().skip(*skip).take(*limit).collect();
-                Listing::Archive { rows, total: 128, files: 40 }
+                Listing::Archive { rows, found: 128, total: 128, files: 40 }
             }
             Query::Versions(path) if path == "src/cart.rs" => cart_in_time(),
             Query::Versions(path) => {
@@ -248,7 +248,7 @@ fn pages_and_filters_are_asked_for_as_needed() {
     measure(&mut archive, 140, 35);
     let page = |skip: usize, n: usize| {
         let rows = (skip..skip + n).map(|i| set(NOW - i as i64 * MINUTE * 90, "c", "edit", &[("a.rs", 1, 0)]));
-        Listing::Archive { rows: rows.collect(), total: 150, files: 1 }
+        Listing::Archive { rows: rows.collect(), found: 150, total: 150, files: 1 }
     };
     let query = |skip| Query::Archive { skip, limit: PAGE, filter: String::new() };
     archive.more();

@@ -260,20 +260,23 @@ impl Chat {
 
     /// The note on the pane line: how much lies below.
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
-        let text = match self.window.below {
-            _ if !self.search.words.is_empty() => {
-                let (at, all) = self.search.hits;
-                // From there on they are not counted.
-                let more = if all >= MOST_HITS { "+" } else { "" };
-                tools::hits(&thousands(at), &format!("{}{more}", thousands(all)))
-            }
-            0 => return Line::default(),
-            below => tools::below(&count::lines(below)),
+        let text = match (self.search_hits(), self.window.below) {
+            (Some(hits), _) => hits,
+            (None, 0) => return Line::default(),
+            (None, below) => tools::below(&count::lines(below)),
         };
         if cells(&text) > usize::from(width) {
             return Line::default();
         }
         Span::styled(text, ctx.theme.style(Role::Dim)).into()
+    }
+
+    /// `2 of 7`, while words are looked for.
+    pub fn search_hits(&self) -> Option<String> {
+        let (at, all) = self.search.hits;
+        // From there on they are not counted.
+        let more = if all >= MOST_HITS { "+" } else { "" };
+        (!self.search.words.is_empty()).then(|| count::hits(&thousands(at), &format!("{}{more}", thousands(all))))
     }
 
     /// Returns what a tab shows: the calls' tab tells what runs.

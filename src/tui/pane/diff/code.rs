@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ratatui::style::{Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 
 use super::align;
 use super::cells::{self, Cell, Shown};
@@ -14,7 +14,7 @@ use crate::tui::look::{Ctx, Look};
 use crate::tui::pane::paint::{Pen, bold};
 use crate::tui::text::highlight::{Source, language_of};
 use crate::tui::text::show::{Invisible, InvisibleKind};
-use crate::tui::theme::Role;
+use crate::tui::theme::{Role, Theme};
 
 /// A side's text for the highlighter.
 #[derive(Debug, Clone, Copy)]
@@ -81,11 +81,8 @@ impl View {
     ) -> CodeLine {
         let room = self.columns().room;
         let theme = ctx.theme;
-        let word = match side {
-            Side::Old => Some(theme.style(Role::RemovedWord)),
-            Side::New => Some(theme.style(Role::AddedWord)),
-            Side::Same => None,
-        };
+        let word = word_tint(theme, side);
+        let indexed = word.and_then(|word| word.bg).is_some_and(|bg| matches!(bg, Color::Indexed(_)));
         let mut tokens: Vec<(u32, Role)> = Vec::new();
         if !off {
             ctx.colours.look(&source, number..number + 1, |_, found| {
@@ -99,14 +96,16 @@ impl View {
             while tokens.get(token).is_some_and(|(end, _)| *end as usize <= cell.from.start) {
                 token += 1;
             }
+            let changed = words.iter().any(|w| w.start <= cell.from.start && cell.from.start < w.end);
             let role = match cell.kind {
                 InvisibleKind::Invisible => Role::Attention,
+                // The tints of 256 colours are too bright for every other role.
+                _ if changed && indexed => Role::Text,
                 InvisibleKind::Control => Role::Dim,
                 InvisibleKind::Text if off => Role::Dim,
                 InvisibleKind::Text => tokens.get(token).map_or(Role::Text, |(_, role)| *role),
             };
             let mut style = theme.style(role);
-            let changed = words.iter().any(|w| w.start <= cell.from.start && cell.from.start < w.end);
             if let Some(word) = word.filter(|_| changed) {
                 style = style.patch(word);
             }
@@ -201,6 +200,15 @@ impl View {
                 pen.put(at, y, look.glyphs.cut, 1, dim);
             }
         }
+    }
+}
+
+/// The tint of words that changed on a side.
+fn word_tint(theme: &Theme, side: Side) -> Option<Style> {
+    match side {
+        Side::Old => Some(theme.style(Role::RemovedWord)),
+        Side::New => Some(theme.style(Role::AddedWord)),
+        Side::Same => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::rows::{Heads, Layout, Row, Show};
 use super::view::{CONTEXT, View};
-use crate::messages::tools as say;
+use crate::messages::count;
 use crate::text::number::thousands;
 
 impl View {
@@ -58,7 +58,7 @@ impl View {
     pub fn hits(&self) -> Option<String> {
         let here = self.laid.at(self.top + usize::from(self.heads == Heads::All));
         let at = self.hits.partition_point(|i| *i < here) + 1;
-        let hits = || say::hits(&thousands(at.min(self.hits.len())), &thousands(self.hits.len()));
+        let hits = || count::hits(&thousands(at.min(self.hits.len())), &thousands(self.hits.len()));
         (!self.words.is_empty()).then(hits)
     }
 

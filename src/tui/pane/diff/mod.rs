@@ -76,9 +76,11 @@ impl Diff {
                 waiting.for_each(|page| page.view.mark_stale(paths));
             }
             EventBody::CommentAnswer(id, comment, text) => {
-                let words = if text.is_empty() { say::no_answer() } else { text };
+                // A row of a diff has no styles of prose: the marks of code and of stress would only be noise.
+                let words =
+                    if text.is_empty() { say::no_answer().into() } else { text.replace("**", "").replace('`', "") };
                 if let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == *id) {
-                    page.answered(comment, words);
+                    page.answered(comment, &words);
                 }
             }
             EventBody::Opened(info) => {
@@ -442,6 +444,11 @@ impl Diff {
             spans.push(span(format!(" {}{word}", thousands(n)), style));
         }
         Line::from(spans)
+    }
+
+    /// `2 of 7`, while words are looked for.
+    pub fn search_hits(&self) -> Option<String> {
+        self.page.as_ref()?.view.hits()
     }
 
     /// Returns what a tab shows.

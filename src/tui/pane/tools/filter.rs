@@ -1,7 +1,7 @@
 //! Finding calls: by words, and only those that went wrong.
 
 use super::{Entry, Tools};
-use crate::messages::{tools as say, verbs};
+use crate::messages::{count, tools as say, verbs};
 use crate::protocol::CallState;
 use crate::text::number::thousands;
 use crate::tui::msg::{LineInput, PaneEffect};
@@ -92,13 +92,16 @@ impl Tools {
     }
 
     /// `2 of 7`, while words are looked for.
-    pub(super) fn search_note(&self) -> Option<String> {
+    pub fn search_hits(&self) -> Option<String> {
+        if let Some(viewer) = &self.viewer {
+            return viewer.hits();
+        }
         if self.filter.words.is_empty() {
-            return self.filter.failed.then(|| say::failed_only(&thousands(self.failed())));
+            return None;
         }
         let hits = &self.filter.hits;
         let at = self.selected.and_then(|i| hits.iter().position(|hit| *hit == i)).map_or(0, |at| at + 1);
-        Some(say::hits(&thousands(at), &thousands(hits.len())))
+        Some(count::hits(&thousands(at), &thousands(hits.len())))
     }
 
     /// Returns what runs now, in words of at most `room` cells: `reading src/cart.rs`. A path loses folders before its name is

@@ -426,7 +426,8 @@ impl Tools {
         if let Some(viewer) = &self.viewer {
             return paint::line(viewer.note(ctx), dim);
         }
-        if let Some(words) = self.search_note() {
+        let failed = || self.filter.failed.then(|| say::failed_only(&thousands(self.failed())));
+        if let Some(words) = self.search_hits().or_else(failed) {
             return paint::line(words, dim);
         }
         let below = self.total().saturating_sub(self.top + usize::from(self.size.1));

@@ -251,10 +251,10 @@ impl Viewer {
     }
 
     /// `2 of 7`: which of the rows that hold the words is at the top.
-    fn hits(&self) -> Option<String> {
+    pub fn hits(&self) -> Option<String> {
         let seen = self.top..self.top + self.body();
         let at = self.hits.iter().position(|i| seen.contains(i)).map_or(0, |at| at + 1);
-        (!self.words.is_empty()).then(|| say::hits(&thousands(at), &thousands(self.hits.len())))
+        (!self.words.is_empty()).then(|| count::hits(&thousands(at), &thousands(self.hits.len())))
     }
 
     /// The note on the pane line.
@@ -282,8 +282,11 @@ impl Viewer {
     }
 }
 
-/// Cells before the first word of a line, as far as they leave room for words.
+/// Cells before the first word of a line, the number of a line that was read with them, as far as they leave room for
+/// words.
 fn indent_of(text: &str, width: usize) -> usize {
-    let indent = text.len() - text.trim_start_matches(' ').len();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let number = if text[digits..].starts_with(' ') { digits } else { 0 };
+    let indent = text.len() - text[number..].trim_start_matches(' ').len();
     if indent * 2 < width { indent } else { 0 }
 }

@@ -1,0 +1,186 @@
+//! Text that is kept or told in English because the model, memory and commands share it: results of calls, causes of
+//! changesets, errors of the stores. A screen in another language shows each in its own words, from the same templates.
+
+mod calls;
+mod configuration;
+mod stores;
+
+use std::borrow::Cow;
+
+use super::{Language, language};
+
+/// An English template with `{names}` for values, and the same in Japanese.
+type Record = (&'static str, &'static str);
+
+/// Every record, what is said most often first.
+const TABLES: &[&[Record]] = &[calls::RECORDS, stores::RECORDS, configuration::RECORDS];
+
+/// Records inside a record that are looked at: an error names another, which names a third.
+const DEPTH: usize = 4;
+
+/// Values that are numbers: in a sentence of a person the same words stand after others.
+const NUMBERS: &[&str] =
+    &["n", "all", "done", "count", "have", "seconds", "first", "total", "bytes", "share", "found", "known"];
+
+/// Returns the text as the person reads it; one that is no record stays as it is.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    if language() == Language::English || text.is_empty() {
+        return text.into();
+    }
+    let lines: Vec<Cow<'_, str>> = text.lines().map(line).collect();
+    match lines.iter().any(|line| matches!(line, Cow::Owned(_))) {
+        true => lines.join("\n").into(),
+        false => text.into(),
+    }
+}
+
+/// Returns the cause of a changeset: what a person wrote, or an undo or redo.
+pub fn cause(text: &str) -> Cow<'_, str> {
+    match text.starts_with("undo of ") || text.starts_with("redo of ") {
+        true => shown(text),
+        false => text.into(),
+    }
+}
+
+/// Replaces a record by what the person reads.
+pub fn show(text: &mut String) {
+    if let Cow::Owned(shown) = shown(text) {
+        *text = shown;
+    }
+}
+
+/// Returns one line as the person reads it; it may end in a full stop.
+fn line(text: &str) -> Cow<'_, str> {
+    let bare = text.trim_end_matches('.');
+    let stop = if bare.len() < text.len() { "。" } else { "" };
+    match translate(bare, DEPTH) {
+        Some(found) => format!("{found}{stop}").into(),
+        None => text.into(),
+    }
+}
+
+fn translate(text: &str, depth: usize) -> Option<String> {
+    let depth = depth.checked_sub(1)?;
+    let found = TABLES.iter().flat_map(|table| table.iter()).find_map(|(english, japanese)| {
+        let values = values(english, text)?;
+        values.iter().all(|value| fits(*value, depth)).then(|| fill(japanese, &values, depth))
+    });
+    found.or_else(|| parts(text, depth))
+}
+
+/// An error after the place it is about, or with what to do about it: the parts are records of their own.
+fn parts(text: &str, depth: usize) -> Option<String> {
+    let ends = text.match_indices(": ").map(|(at, _)| at);
+    let placed = ends.take(DEPTH).find_map(|at| {
+        let what = translate(&text[at + 2..], depth)?;
+        let place = translate(&text[..at], depth);
+        Some(format!("{}: {what}", place.as_deref().unwrap_or(&text[..at])))
+    });
+    placed.or_else(|| {
+        let (what, hint) = text.split_once("; ")?;
+        let (first, second) = (translate(what, depth), translate(hint, depth));
+        let any = first.is_some() || second.is_some();
+        any.then(|| format!("{}。{}", first.as_deref().unwrap_or(what), second.as_deref().unwrap_or(hint)))
+    })
+}
+
+/// Returns whether a value is what its name says: a number, or (`{what!}`) a record itself.
+fn fits((name, value): (&str, &str), depth: usize) -> bool {
+    match name.ends_with('!') {
+        true => translate(value, depth).is_some(),
+        false if NUMBERS.contains(&name) => value.chars().all(|c| c.is_ascii_digit() || ",.+".contains(c)),
+        false => !value.is_empty(),
+    }
+}
+
+/// The values by name that make the template this text; `None`: it is another text.
+fn values<'t>(template: &'static str, text: &'t str) -> Option<Vec<(&'static str, &'t str)>> {
+    let mut parts = template.split('{');
+    let mut rest = text.strip_prefix(parts.next().unwrap_or_default())?;
+    let mut found = Vec::new();
+    for part in parts {
+        let (name, literal) = part.split_once('}')?;
+        // What stands between two values ends the first; what stands last ends the text.
+        let last = std::ptr::eq(literal.as_bytes().as_ptr_range().end, template.as_bytes().as_ptr_range().end);
+        let end = match (literal.is_empty(), last) {
+            (true, _) => rest.len(),
+            (false, true) => rest.strip_suffix(literal)?.len(),
+            (false, false) => rest.find(literal)?,
+        };
+        found.push((name, &rest[..end]));
+        rest = &rest[end + literal.len()..];
+    }
+    rest.is_empty().then_some(found)
+}
+
+/// The template with its values, each shown as a record where it is one.
+fn fill(template: &str, values: &[(&str, &str)], depth: usize) -> String {
+    let mut parts = template.split('{');
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let Some((name, literal)) = part.split_once('}') else { continue };
+        let value = values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value);
+        out.push_str(translate(value, depth).as_deref().unwrap_or(value));
+        out.push_str(literal);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::with;
+
+    /// The names of the values of a template.
+    fn names(template: &'static str) -> Vec<&'static str> {
+        template.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0)).collect()
+    }
+
+    #[test]
+    fn every_record_is_in_every_language() {
+        let all: Vec<&Record> = TABLES.iter().flat_map(|table| table.iter()).collect();
+        for (i, (english, japanese)) in all.iter().enumerate() {
+            assert!(!all[..i].iter().any(|(other, _)| other == english), "{english} twice");
+            assert!(!japanese.is_ascii(), "{english} is not translated");
+            // Only words of English, as the letter of a plural, are left out.
+            for name in names(japanese) {
+                assert!(names(english).contains(&name), "{english}: {name}");
+            }
+            assert!(english.is_ascii() || english.contains(['…', '·']), "{english}");
+            let value = |name: &'static str| (name, if name.ends_with('!') { "a text" } else { "7" });
+            let text = fill(english, &names(english).into_iter().map(value).collect::<Vec<_>>(), 0);
+            assert!(with(Language::Japanese, || line(&text).into_owned()) != text, "{english} does not find itself");
+        }
+    }
+
+    #[test]
+    fn records_are_shown_in_the_language_of_the_screen() {
+        let japanese = |text: &str| with(Language::Japanese, || shown(text).into_owned());
+        for (english, want) in [
+            ("38 lines", "38行"),
+            ("1 of 2 hunks written", "2ハンク中1件を書き込み"),
+            ("undo of sell gift cards", "「sell gift cards」を元に戻す"),
+            ("undo of everything since the last turn", "「前回のターン」以降をすべて元に戻す"),
+            (
+                "memory is locked by another program; end the other program, or try again later",
+                "ほかのプログラムがメモリーをロックしています。そのプログラムを終了するか、あとで試してください",
+            ),
+            (
+                "/a/b.json:3:1: there is no key modle; did you mean model?",
+                "/a/b.json:3:1: modleというキーはありません。modelではありませんか？",
+            ),
+            (
+                "cannot archive, so nothing was written: /x: No space left on device (os error 28)",
+                "アーカイブできないため、何も書き込んでいません: /x: ディスクの空き容量がありません（os error 28）",
+            ),
+            // What nobody but a person or a model wrote stays as it is.
+            ("two stays", "two stays"),
+            ("rename the files", "rename the files"),
+            ("this must be async", "this must be async"),
+            ("round half to even: see docs", "round half to even: see docs"),
+        ] {
+            assert_eq!(japanese(english), want);
+            assert_eq!(shown(english), english);
+        }
+    }
+}
