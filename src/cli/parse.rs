@@ -172,7 +172,7 @@ mod tests {
         );
         assert!(
             error_of(&["task", "--approve", "x", "hi"])
-                .ends_with("[possible values: ask, edits, all, none]; `nebula task --help` shows the options")
+                .ends_with("[possible values: ask, edits, review, all, none]; `nebula task --help` shows the options")
         );
         let typed = |words: &[&str]| {
             let cli = <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect("read");

@@ -198,7 +198,7 @@ fn get_and_set() {
     assert!(config.get("langauge").unwrap_err().message.contains("did you mean language?"));
     config.unset("archiveMaxSize").unwrap();
     assert_eq!(config.archive_max_size, 2 << 30);
-    assert!(check("approval", "yes").unwrap_err().message.contains("ask, edits, all, none"));
+    assert!(check("approval", "yes").unwrap_err().message.contains("ask, edits, review, all, none"));
     assert!(check("maxSteps", "0").is_ok() && check("approval", "all").is_ok());
 }
 
