@@ -74,6 +74,9 @@ fn begins(text: &str) -> Calls {
 /// Longer runs of white space are not waited through, in bytes.
 const HELD: usize = 400;
 
+/// Words that may stand before a tool's name and a dot.
+const QUALIFIERS: [&str; 3] = ["default_api", "functions", "tools"];
+
 /// The prefixes of a call's name.
 const BEFORE: [&str; 3] = ["[", "print(", "await "];
 /// More white space than this inside the beginning of a call is not waited through, in bytes.
@@ -104,11 +107,15 @@ pub(super) fn python_head(text: &str, calls: &CallTable) -> Result<Head, Calls> 
     }
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     let name = &rest[..rest.len() - rest.trim_start_matches(is_name).len()];
-    let tool = name.rsplit('.').next().unwrap_or_default();
+    // No other word is waited for, so none is taken: an answer is read the same however it is cut.
+    let tool = match name.rsplit_once('.') {
+        Some((qualifier, tool)) if QUALIFIERS.contains(&qualifier) => tool,
+        Some(_) => return Err(Calls::No),
+        None => name,
+    };
     let after = &rest[name.len()..];
     if after.is_empty() {
-        let qualifiers = ["default_api", "functions", "tools", "print(", "await "];
-        let may = calls.may_be_tool(tool) || qualifiers.iter().any(|q| q.starts_with(name));
+        let may = calls.may_be_tool(tool) || QUALIFIERS.iter().chain(&BEFORE).any(|q| q.starts_with(name));
         return Err(if may && text.len() < SPACE { Calls::Wait } else { Calls::No });
     }
     let Some(inside) = after.strip_prefix('(').filter(|_| calls.is_tool(tool)) else { return Err(Calls::No) };
@@ -140,7 +147,16 @@ mod tests {
             let begun = python(&format!("  {text}'a'"), &calls).expect(text);
             assert!(begun.length > 2 && begun.length <= text.len(), "{text}");
         }
-        for text in ["list(x)", "list(path==", "replaceInFile(\"a\"", "read it", "printf(", "writes = 3", "[1, 2]"] {
+        for text in [
+            "list(x)",
+            "my_api.list(path=",
+            "list(path==",
+            "replaceInFile(\"a\"",
+            "read it",
+            "printf(",
+            "writes = 3",
+            "[1, 2]",
+        ] {
             assert_eq!(python(text, &calls).err(), Some(Calls::No), "{text}");
         }
     }
