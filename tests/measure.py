@@ -108,6 +108,8 @@ class Model:
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             wbufsize = 0
+            # Or a head and its body, written apart, wait for each other.
+            disable_nagle_algorithm = True
 
             def log_message(self, *_):
                 pass
