@@ -30,6 +30,8 @@ pub(super) struct Text {
     /// The beginning of the last line of prose that was not blank.
     said: String,
     saying: String,
+    /// The last character of the prose is a backtick.
+    after_backtick: bool,
     fence: Option<OpenFence>,
     /// A fence around a path and the file's own fence, until its closing line.
     ignored: Option<Fence>,
@@ -133,8 +135,7 @@ impl Text {
             return Next::Again;
         }
         // A tag in inline code is only spoken of.
-        let quoted = self.saying.ends_with('`');
-        match if quoted { Tag::No } else { tag(rest, &ctx.calls) } {
+        match if self.after_backtick { Tag::No } else { tag(rest, &ctx.calls) } {
             Tag::Wait if !input.ended() => Next::Wait,
             Tag::Wait | Tag::No => {
                 input.skip(1);
@@ -425,16 +426,19 @@ impl Text {
 
     /// Passes prose on, and remembers its last line.
     fn say(&mut self, text: &str, ctx: &mut ReaderContext) {
+        self.after_backtick = text.ends_with('`');
         if let Some(OpenFence { holds: Holds::Code { kept, .. }, .. }) = &mut self.fence {
             match kept {
                 Some(code) if code.len() + text.len() <= LONGEST => code.push_str(text),
                 _ => *kept = None,
             }
         } else {
-            if self.saying.len() < HEAD {
-                self.saying.push_str(&text[..char_floor(text, HEAD)]);
-            } else if text.ends_with('`') {
-                self.saying.push('`');
+            let room = HEAD - self.saying.len();
+            let fits = char_floor(text, room);
+            self.saying.push_str(&text[..fits]);
+            if fits < text.len() {
+                // Full, so that nothing shorter than what did not fit follows it, however the text is cut.
+                self.saying.extend(std::iter::repeat_n(' ', room - fits));
             }
             if text.ends_with('\n') {
                 if !self.saying.trim().is_empty() {

@@ -2,7 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::shell_text::coloured;
@@ -75,11 +75,8 @@ pub fn rows(card: &CommandCard, width: usize) -> Vec<CardRow> {
 
 /// Draws a card with its line.
 pub fn draw(card: &CommandCard, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-    for y in area.top()..area.bottom() {
-        for x in area.left()..area.right() {
-            buf[(x, y)].set_symbol(" ").set_style(ctx.theme.style(Role::Text));
-        }
-    }
+    let background = ctx.theme.background().map_or(Style::new(), |background| Style::new().bg(background));
+    paint::clear(buf, area, background.patch(ctx.theme.style(Role::Text)));
     pane_line(Rect { height: 1, ..area }, say::command(), ctx.focus, None, buf, ctx);
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let width = usize::from(body.width);
@@ -143,4 +140,25 @@ fn cut(text: &str, room: usize) -> (String, &'static str) {
     }
     let first = wrap::breaks(text, room.saturating_sub(1).max(1)).into_iter().next().unwrap_or(0..0);
     (text[first].to_string(), "…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::pane::testing;
+    use ratatui::style::Color;
+
+    #[test]
+    fn nothing_of_the_screen_below_shows_through() {
+        let theme = Theme::shipped("dark");
+        let area = Rect::new(0, 0, 60, 12);
+        let mut buf = Buffer::empty(area);
+        paint::clear(&mut buf, area, Style::new().bg(Color::Red).add_modifier(Modifier::UNDERLINED));
+        let card = CommandCard { text: "rm -rf build".into(), ..CommandCard::default() };
+        testing::note(&theme, |ctx| {
+            draw(&card, 0, area, &mut buf, ctx);
+            Line::default()
+        });
+        assert!(buf.content.iter().all(|cell| cell.bg != Color::Red && !cell.modifier.contains(Modifier::UNDERLINED)));
+    }
 }

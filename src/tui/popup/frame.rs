@@ -62,13 +62,7 @@ pub fn border(area: Rect, title: &str, note: &str, keys: &[(String, &str)], buf:
     }
     let (focus, g) = (ctx.theme.style(Role::Focus), ctx.glyphs);
     let background = Style::new().bg(ctx.theme.background().unwrap_or(ratatui::style::Color::Reset));
-    for y in area.top()..area.bottom() {
-        uncover(buf, area.left(), y);
-        for x in area.left()..area.right() {
-            buf[(x, y)].reset();
-            buf[(x, y)].set_style(background);
-        }
-    }
+    paint::clear(buf, area, background);
     let (left, right, top, bottom) = (area.left(), area.right() - 1, area.top(), area.bottom() - 1);
     for x in left + 1..right {
         buf[(x, top)].set_symbol(g.rule).set_style(focus);
@@ -97,13 +91,6 @@ pub fn border(area: Rect, title: &str, note: &str, keys: &[(String, &str)], buf:
         let used = paint::text(buf, left + 2, bottom, 1, " ", Style::new());
         let used = used + paint::spans(buf, left + 3, bottom, room, &spans);
         paint::text(buf, left + 2 + used as u16, bottom, 1, " ", Style::new());
-    }
-}
-
-/// Takes away a wide character whose second cell is at `x`: half of it would stand beside what is drawn there.
-fn uncover(buf: &mut Buffer, x: u16, y: u16) {
-    if let Some(before) = x.checked_sub(1).filter(|x| cells(buf[(*x, y)].symbol()) > 1) {
-        buf[(before, y)].set_symbol(" ");
     }
 }
 

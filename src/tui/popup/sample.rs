@@ -19,12 +19,7 @@ type Piece<'a> = (&'a str, Style);
 /// Draws the frame in `area`.
 pub fn draw(theme: &Theme, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let background = theme.usual_background().map_or(Style::new(), |background| Style::new().bg(background));
-    for y in area.top()..area.bottom() {
-        for x in area.left()..area.right() {
-            buf[(x, y)].reset();
-            buf[(x, y)].set_style(background.patch(theme.style(Role::Text)));
-        }
-    }
+    paint::clear(buf, area, background.patch(theme.style(Role::Text)));
     let g = ctx.glyphs;
     let (of, on) = (|role| theme.style(role), |role, tint| theme.on(role, tint));
     let bold = |role| theme.style(role).add_modifier(Modifier::BOLD);

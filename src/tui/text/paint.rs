@@ -1,6 +1,7 @@
 //! Styled spans → cells of the screen.
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation;
@@ -52,6 +53,21 @@ pub fn text(buf: &mut Buffer, x: u16, y: u16, width: usize, text: &str, style: S
     used
 }
 
+/// Empties `area` and gives its cells `style`: neither a colour nor an attribute of what stood there stays. A wide
+/// character whose second cell is covered goes too.
+pub fn clear(buf: &mut Buffer, area: Rect, style: Style) {
+    let area = area.intersection(buf.area);
+    for y in area.top()..area.bottom() {
+        if let Some(before) = area.left().checked_sub(1).filter(|x| cells(buf[(*x, y)].symbol()) > 1) {
+            buf[(before, y)].set_symbol(" ");
+        }
+        for x in area.left()..area.right() {
+            buf[(x, y)].reset();
+            buf[(x, y)].set_style(style);
+        }
+    }
+}
+
 /// Takes the attributes off `width` cells, so that what is drawn over a rule does not keep those of the rule.
 pub fn bare(buf: &mut Buffer, x: u16, y: u16, width: usize) {
     let right = usize::from(x).saturating_add(width).min(usize::from(buf.area.right())) as u16;
@@ -74,7 +90,7 @@ pub fn spans(buf: &mut Buffer, x: u16, y: u16, width: usize, spans: &[Span<'_>])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ratatui::layout::Rect;
+    use ratatui::style::Color;
 
     #[test]
     fn wide_characters_take_two_cells_or_none() {
@@ -82,6 +98,16 @@ mod tests {
         assert_eq!(text(&mut buf, 0, 0, 4, "aあい", Style::new()), 3);
         assert_eq!(text(&mut buf, 4, 0, 9, "うx", Style::new()), 2);
         assert_eq!(buf, Buffer::with_lines(["aあ う"]));
+    }
+
+    #[test]
+    fn cleared_cells_keep_nothing_of_what_stood_there() {
+        let mut buf = Buffer::empty(Rect::new(0, 0, 4, 1));
+        text(&mut buf, 0, 0, 4, "あxy", Style::new().bg(Color::Red).add_modifier(Modifier::UNDERLINED));
+        clear(&mut buf, Rect::new(1, 0, 9, 9), Style::new().fg(Color::Blue));
+        assert_eq!((buf[(0, 0)].symbol(), buf[(1, 0)].symbol(), buf[(2, 0)].symbol()), (" ", " ", " "));
+        let cell = &buf[(2, 0)];
+        assert_eq!((cell.fg, cell.bg, cell.modifier), (Color::Blue, Color::Reset, Modifier::empty()));
     }
 
     #[test]

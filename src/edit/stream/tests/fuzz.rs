@@ -2,7 +2,7 @@
 //! its end, never has to give a state up, and tells the same however the text was cut.
 //!
 //! A short run belongs to the suite. A long one: `NEBULA_FUZZ_ROUNDS=100000 cargo test --lib stream::tests::fuzz`, with
-//! another `NEBULA_FUZZ_SEED` if wanted.
+//! another `NEBULA_FUZZ_SEED` if wanted; `NEBULA_FUZZ_FIRST` begins at a later round, to repeat one that failed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -224,9 +224,10 @@ fn setting(name: &str, usual: u64) -> u64 {
 #[test]
 fn mutated_fixtures_are_read_alike_however_they_are_cut() {
     let (rounds, seed) = (setting("NEBULA_FUZZ_ROUNDS", 300), setting("NEBULA_FUZZ_SEED", 1));
+    let first = setting("NEBULA_FUZZ_FIRST", 0);
     let samples = samples();
     assert!(samples.len() > 200, "only {} fixtures", samples.len());
-    for round in 0..rounds {
+    for round in first..first + rounds {
         let mut numbers = Numbers((seed.wrapping_mul(1_000_003) + round).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let sample = &samples[numbers.below(samples.len())];
         let other = &samples[numbers.below(samples.len())];
