@@ -16,7 +16,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::open::{self, OpenedSession};
 use crate::agent::session::records::sha;
-use crate::agent::session::{export, settings, system_prompt};
+use crate::agent::session::{export, prompt_parts, settings};
 use crate::agent::turn::{self, Begin};
 use crate::agent::{commit, model};
 use crate::memory;
@@ -340,7 +340,7 @@ impl Actor {
         context.events.send(EventBody::Opened(info)).await;
         if !session.rows.is_empty() {
             context.events.recall(items).await;
-            tokio::spawn(system_prompt::look_at_rules(Arc::clone(&context), session.in_play.clone()));
+            tokio::spawn(prompt_parts::look_at_rules(Arc::clone(&context), session.in_play.clone()));
             self.tell_drifted(&session).await;
         } else if context.provider().is_some_and(|p| p.recorded()) {
             let detail = say::recording_long();

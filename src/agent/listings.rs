@@ -8,7 +8,7 @@ use crate::agent::changesets::{changeset, counts};
 use crate::agent::restore;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::{system_prompt, transcript};
+use crate::agent::session::{prompt_parts, transcript};
 use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Id};
 use crate::context::attach;
@@ -97,7 +97,7 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         Query::Inputs => Listing::Inputs(services.memory.sync().inputs(&project, INPUTS).map_err(say)?),
         Query::Prompts => Listing::Prompts(prompts(services)),
         Query::SessionDiff => Listing::SessionDiff(restore::session_diff(context)?.map(Arc::new)),
-        Query::Rules => Listing::Rules(system_prompt::rules_now(context)),
+        Query::Rules => Listing::Rules(prompt_parts::rules_now(context)),
         Query::Stats => {
             let (rows, unreadable) = services.memory.sync().stats(None).map_err(say)?;
             let mut text = stats(&rows);

@@ -36,7 +36,9 @@ messages! {
     run: "run", "実行";
     ran: "ran", "実行";
     running: "running", "実行中";
+    stop: "stop", "停止";
     stopped: "stopped", "停止";
+    stopping: "stopping", "停止中";
 }
 
 /// A verb as it is shown; the name of a tool that has no verb stays as it is.
@@ -75,7 +77,9 @@ pub fn shown(word: &str) -> &str {
         running,
         ran,
         run,
+        stopping,
         stopped,
+        stop,
     ];
     translated(&TABLE, ALL, word)
 }

@@ -7,12 +7,13 @@ use super::{Args, Builtin, RunResult, ToolAliases};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Builtin = Builtin::changing("editFile", include_str!("editFile.md"), "edited", parameters, edits, run)
-    .named(ToolAliases {
-        parameters: &[ToolAliases::PATH, ("new_content", &["content", "contents", "text", "newContent"])],
-        instead: Some("replaceInFile"),
-        ..ToolAliases::NONE
-    });
+pub const TOOL: Builtin =
+    Builtin::changing("editFile", include_str!("editFile.md"), ["edit", "editing", "edited"], parameters, edits, run)
+        .named(ToolAliases {
+            parameters: &[ToolAliases::PATH, ("new_content", &["content", "contents", "text", "newContent"])],
+            instead: Some("replaceInFile"),
+            ..ToolAliases::NONE
+        });
 
 fn parameters() -> Value {
     texts(&[

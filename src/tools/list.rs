@@ -11,7 +11,8 @@ pub const TOOL: Builtin = Builtin {
     name: "list",
     description: include_str!("list.md"),
     kind: ToolKind::Read,
-    verb: ("listed", "folder"),
+    verb: ["list", "listing", "listed"],
+    object: "folder",
     main: "path",
     aliases: ToolAliases {
         names: &["listFiles", "listDirectory"],

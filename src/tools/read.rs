@@ -16,7 +16,8 @@ pub const TOOL: Builtin = Builtin {
     name: "readFile",
     description: include_str!("readFile.md"),
     kind: ToolKind::Read,
-    verb: ("read", "file"),
+    verb: ["read", "reading", "read"],
+    object: "file",
     main: "path",
     aliases: ToolAliases {
         names: &["viewFile"],

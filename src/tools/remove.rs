@@ -7,9 +7,15 @@ use super::{Args, Builtin, RunResult, ToolAliases};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Builtin =
-    Builtin::changing("deleteFile", include_str!("deleteFile.md"), "deleted", parameters, edits, run)
-        .named(ToolAliases { parameters: &[ToolAliases::PATH], ..ToolAliases::NONE });
+pub const TOOL: Builtin = Builtin::changing(
+    "deleteFile",
+    include_str!("deleteFile.md"),
+    ["delete", "deleting", "deleted"],
+    parameters,
+    edits,
+    run,
+)
+.named(ToolAliases { parameters: &[ToolAliases::PATH], ..ToolAliases::NONE });
 
 fn parameters() -> Value {
     texts(&[("path", "The path of the file to delete.")])

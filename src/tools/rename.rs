@@ -7,11 +7,12 @@ use super::{Args, Builtin, RunResult, ToolAliases};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Builtin = Builtin::changing("moveFile", include_str!("moveFile.md"), "moved", parameters, edits, run)
-    .named(ToolAliases {
-        parameters: &[ToolAliases::PATH, ("to", &["destination", "new_path", "newPath"])],
-        ..ToolAliases::NONE
-    });
+pub const TOOL: Builtin =
+    Builtin::changing("moveFile", include_str!("moveFile.md"), ["move", "moving", "moved"], parameters, edits, run)
+        .named(ToolAliases {
+            parameters: &[ToolAliases::PATH, ("to", &["destination", "new_path", "newPath"])],
+            ..ToolAliases::NONE
+        });
 
 fn parameters() -> Value {
     texts(&[("path", "The path of the file to move."), ("to", "Where to; nothing may be there yet.")])

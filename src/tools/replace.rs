@@ -7,19 +7,24 @@ use super::{Args, Builtin, RunResult, ToolAliases};
 use crate::edit::{Edit, Format, Op, Shape};
 
 /// The tool.
-pub const TOOL: Builtin =
-    Builtin::changing("replaceInFile", include_str!("replaceInFile.md"), "edited", parameters, edits, run).named(
-        ToolAliases {
-            names: &["strReplace", "searchReplace"],
-            parameters: &[
-                ToolAliases::PATH,
-                ("search", &["old_string", "old_str", "old", "find"]),
-                ("replace", &["new_string", "new_str", "new", "replacement"]),
-            ],
-            commands: &["str_replace"],
-            ..ToolAliases::NONE
-        },
-    );
+pub const TOOL: Builtin = Builtin::changing(
+    "replaceInFile",
+    include_str!("replaceInFile.md"),
+    ["edit", "editing", "edited"],
+    parameters,
+    edits,
+    run,
+)
+.named(ToolAliases {
+    names: &["strReplace", "searchReplace"],
+    parameters: &[
+        ToolAliases::PATH,
+        ("search", &["old_string", "old_str", "old", "find"]),
+        ("replace", &["new_string", "new_str", "new", "replacement"]),
+    ],
+    commands: &["str_replace"],
+    ..ToolAliases::NONE
+});
 
 fn parameters() -> Value {
     let mut schema = texts(&[

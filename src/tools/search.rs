@@ -12,7 +12,8 @@ pub const TOOL: Builtin = Builtin {
     name: "searchInDirectory",
     description: include_str!("searchInDirectory.md"),
     kind: ToolKind::Read,
-    verb: ("searched", "folder"),
+    verb: ["search", "searching", "searched"],
+    object: "folder",
     main: "keyword",
     aliases: ToolAliases {
         parameters: &[("directory", &["path", "dir"]), ("keyword", &["query", "pattern"])],

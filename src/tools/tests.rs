@@ -77,7 +77,7 @@ impl Tool for Weigh {
     }
 
     fn verb(&self) -> Verb {
-        Verb { done: "weighed".into(), one: "item".into() }
+        Verb { done: "weighed".into(), one: "item".into(), forms: None }
     }
 
     fn main(&self, args: &Value) -> String {

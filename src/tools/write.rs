@@ -7,13 +7,14 @@ use super::{Args, Builtin, RunResult, ToolAliases};
 use crate::edit::{Edit, Format, Op};
 
 /// The tool.
-pub const TOOL: Builtin = Builtin::changing("writeFile", include_str!("writeFile.md"), "wrote", parameters, edits, run)
-    .named(ToolAliases {
-        names: &["createFile", "writeToFile"],
-        parameters: &[ToolAliases::PATH, ("content", &["contents", "text", "new_content", "file_text"])],
-        commands: &["create"],
-        ..ToolAliases::NONE
-    });
+pub const TOOL: Builtin =
+    Builtin::changing("writeFile", include_str!("writeFile.md"), ["write", "writing", "wrote"], parameters, edits, run)
+        .named(ToolAliases {
+            names: &["createFile", "writeToFile"],
+            parameters: &[ToolAliases::PATH, ("content", &["contents", "text", "new_content", "file_text"])],
+            commands: &["create"],
+            ..ToolAliases::NONE
+        });
 
 fn parameters() -> Value {
     texts(&[

@@ -243,7 +243,7 @@ pub fn opened(status: Status) -> EventBody {
 
 fn verb(name: &str) -> Verb {
     let verb = ToolSet::builtin().verb(name).expect("a tool");
-    let (short, doing) = verb.forms().expect("its forms");
+    let (short, doing) = verb.forms.expect("its forms");
     Verb { short: short.into(), doing: doing.into(), done: verb.done.into(), one: verb.one.into() }
 }
 

@@ -299,7 +299,7 @@ impl Tool for Blocks {
     }
 
     fn verb(&self) -> Verb {
-        Verb { done: "weighed".into(), one: "stone".into() }
+        Verb { done: "weighed".into(), one: "stone".into(), forms: None }
     }
 
     fn main(&self, _: &Value) -> String {
@@ -361,7 +361,7 @@ impl Tool for Draws {
     }
 
     fn verb(&self) -> Verb {
-        Verb { done: "drew".into(), one: "picture".into() }
+        Verb { done: "drew".into(), one: "picture".into(), forms: None }
     }
 
     fn main(&self, _: &Value) -> String {

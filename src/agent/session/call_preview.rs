@@ -19,18 +19,18 @@ pub fn of_tool(tools: &ToolSet, name: &str, state: CallState) -> Call {
 
 /// Returns what an edit written in the text did; of what has no verb, its name says it.
 fn verb(name: &str) -> Verb {
-    let (done, one) = match name {
-        "write_file" => ("wrote", "file"),
-        "replace_file" | "replace_lines" => ("edited", "file"),
-        format if Format::parse(format).is_some() => ("edited", "file"),
-        other => (other, "time"),
+    let (done, one, forms) = match name {
+        "write_file" => ("wrote", "file", Some(("write", "writing"))),
+        "replace_file" | "replace_lines" => ("edited", "file", Some(("edit", "editing"))),
+        format if Format::parse(format).is_some() => ("edited", "file", Some(("edit", "editing"))),
+        other => (other, "time", None),
     };
-    display_verb(name, tools::Verb { done: done.to_string().into(), one: one.to_string().into() })
+    display_verb(name, tools::Verb { done: done.to_string().into(), one: one.to_string().into(), forms })
 }
 
 /// Returns a verb as it is shown, with its other forms; where none are known the name stands for them.
 fn display_verb(name: &str, verb: tools::Verb) -> Verb {
-    let (short, doing) = match verb.forms() {
+    let (short, doing) = match verb.forms {
         Some((short, doing)) => (short.to_string(), doing.to_string()),
         None => (name.to_string(), format!("running {name}")),
     };

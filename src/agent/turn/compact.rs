@@ -18,7 +18,7 @@ use crate::agent::background::last_request;
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::{summary_facts, system_prompt, usage, window};
+use crate::agent::session::{summary_facts, usage, window};
 use crate::agent::turn::{request, step};
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
@@ -166,7 +166,7 @@ async fn summarise(
     let instructions = stop.run_until_cancelled(instructions).await.and_then(Result::ok).unwrap_or_default();
     // The same prompt and tools as in the steps before: what a provider has cached of them counts, rules are known, and
     // no server meets calls without their tools.
-    let system = system_prompt::system(context, session).await;
+    let system = request::system_prompt::system(context, session).await;
     let tools = request::offered(context, session);
     let summaries = usize::from(session.summary.is_some());
     let (mut messages, room) = request::to_summarise(context, session, system.len());

@@ -165,7 +165,7 @@ impl ToolRun<'_> {
             Some(running) => running,
             None => match arguments(&call.arguments) {
                 Ok(value) => {
-                    if tool.kind() == ToolKind::Read {
+                    if tool.kind().reads() {
                         self.flush().await;
                         item.set(&self.context.events, CallState::Running).await;
                     }

@@ -26,8 +26,10 @@ pub struct Builtin {
     pub description: &'static str,
     /// True if it only reads, may change files, or asks the person.
     pub kind: ToolKind,
-    /// The verb that the screen shows for it.
-    pub verb: (&'static str, &'static str),
+    /// The verb that the screen shows for it: as a command, while it runs, and afterwards.
+    pub verb: [&'static str; 3],
+    /// The noun for one of the verb's objects.
+    pub object: &'static str,
     /// The argument that the screen shows beside the name.
     pub main: &'static str,
     /// Other names for it and its parameters.
@@ -46,14 +48,13 @@ impl Builtin {
     pub const fn changing(
         name: &'static str,
         description: &'static str,
-        done: &'static str,
+        verb: [&'static str; 3],
         parameters: fn() -> Value,
         edits: fn(&Args) -> Result<Vec<Edit>, String>,
         run: fn(&Args, &Run) -> Result<RunResult, String>,
     ) -> Builtin {
-        let (kind, verb) = (ToolKind::Write, (done, "file"));
-        let aliases = ToolAliases::NONE;
-        Builtin { name, description, kind, verb, main: "path", aliases, parameters, edits: Some(edits), run }
+        let (kind, object, aliases) = (ToolKind::Write, "file", ToolAliases::NONE);
+        Builtin { name, description, kind, verb, object, main: "path", aliases, parameters, edits: Some(edits), run }
     }
 
     /// Returns the tool with other names for it.
@@ -81,7 +82,8 @@ impl Tool for Builtin {
     }
 
     fn verb(&self) -> Verb {
-        Verb { done: self.verb.0.into(), one: self.verb.1.into() }
+        let [command, running, done] = self.verb;
+        Verb { done: done.into(), one: self.object.into(), forms: Some((command, running)) }
     }
 
     fn main(&self, args: &Value) -> String {

@@ -61,12 +61,26 @@ pub trait Tool: Send + Sync {
 pub enum ToolKind {
     /// Reads only; calls run side by side.
     Read,
+    /// Reads what a command printed, like [`ToolKind::Read`]; not offered in plan mode, in which no command is run.
+    Output,
     /// Changes files, after approval; not in plan mode.
     Write,
     /// Asks the person.
     Ask,
     /// Runs a command or ends one, after approval; not in plan mode.
     Run,
+}
+
+impl ToolKind {
+    /// Returns whether calls only read.
+    pub fn reads(self) -> bool {
+        matches!(self, ToolKind::Read | ToolKind::Output)
+    }
+
+    /// Returns whether a model is offered the tool in plan mode.
+    pub fn is_for_plans(self) -> bool {
+        matches!(self, ToolKind::Read | ToolKind::Ask)
+    }
 }
 
 /// The verb of a call: `read` and `file` in `read 2 files`.
@@ -76,28 +90,8 @@ pub struct Verb {
     pub done: Cow<'static, str>,
     /// The noun for one of its objects.
     pub one: Cow<'static, str>,
-}
-
-/// The other forms of the verbs: as a command, and while it is being done.
-const FORMS: &[(&str, &str, &str)] = &[
-    ("read", "read", "reading"),
-    ("searched", "search", "searching"),
-    ("listed", "list", "listing"),
-    ("edited", "edit", "editing"),
-    ("applied", "patch", "applying"),
-    ("wrote", "write", "writing"),
-    ("deleted", "delete", "deleting"),
-    ("moved", "move", "moving"),
-    ("undid", "undo", "undoing"),
-    ("asked", "ask", "asking"),
-    ("ran", "run", "running"),
-];
-
-impl Verb {
-    /// Returns the verb as a command and as it goes on: `read` and `reading`. None: no other form of it is known.
-    pub fn forms(&self) -> Option<(&'static str, &'static str)> {
-        FORMS.iter().find(|(done, ..)| *done == self.done).map(|(_, short, doing)| (*short, *doing))
-    }
+    /// The verb as a command and while the call runs, `read` and `reading`; none: the tool's name stands for it.
+    pub forms: Option<(&'static str, &'static str)>,
 }
 
 /// Other names of a tool in calls that models write as text.

@@ -52,12 +52,8 @@ impl ToolSet {
 
     /// Returns what a model is told of the tools it may use: without `writes`, those that read or ask.
     pub fn specs(&self, writes: bool) -> Vec<ToolSpec> {
-        // Output of commands is of no use to a model that cannot run any.
-        let reads = |name: &str, tool: &Arc<dyn Tool>| {
-            !matches!(tool.kind(), ToolKind::Write | ToolKind::Run) && name != "commandOutput"
-        };
-        let may = |(name, tool): &&(String, Arc<dyn Tool>)| writes || reads(name.as_ref(), tool);
-        self.tools.iter().filter(may).map(|(_, tool)| tool.spec()).collect()
+        let tools = self.tools.iter().map(|(_, tool)| tool);
+        tools.filter(|tool| writes || tool.kind().is_for_plans()).map(|tool| tool.spec()).collect()
     }
 
     /// Returns how calls of these tools are read where a model writes them as text.

@@ -2,6 +2,7 @@
 
 mod model_fit;
 mod next;
+pub mod system_prompt;
 mod takeable;
 
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::agent::background::model_facts;
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::{system_prompt, window};
+use crate::agent::session::window;
 use crate::context::request::{Budget, size};
 use crate::context::small_model;
 use crate::edit::Format;

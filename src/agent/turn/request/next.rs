@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::takeable::takeable;
-use super::{base, model_fit, offered};
+use super::{base, model_fit, offered, system_prompt};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::{system_prompt, usage, window};
+use crate::agent::session::{usage, window};
 use crate::context::prefix::RequestPrefix;
 use crate::context::request::{Budget, LeftOut, size};
 use crate::context::small_model;

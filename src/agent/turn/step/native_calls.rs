@@ -10,7 +10,6 @@ use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::running_call::RunningCall;
 use crate::protocol::{CallState, EventBody};
 use crate::provider::ToolCall;
-use crate::tools::ToolKind;
 
 impl StepReader<'_> {
     pub(super) async fn call(&mut self, index: usize, name: Option<String>, arguments: String) {
@@ -70,7 +69,7 @@ impl StepReader<'_> {
             item.call.main = tool.main(value);
         }
         let early = match (tool, parsed) {
-            (Some(tool), Ok(value)) if tool.kind() == ToolKind::Read && !self.writes => {
+            (Some(tool), Ok(value)) if tool.kind().reads() && !self.writes => {
                 item.set(&self.context.events, CallState::Running).await;
                 Some(RunningCall::early(self.context, self.session, &tool, value, &item, self.stop))
             }

@@ -19,7 +19,6 @@ use crate::edit::stream::{EditId, End, Parser};
 use crate::memory::{MessageMeta, MessageState};
 use crate::protocol::{self, CallState, Cause, EventBody, Item, ItemId, Level, Mode};
 use crate::provider::{Answer, Delta, EndReason, Message, Origin, Wait};
-use crate::tools::ToolKind;
 
 /// An answer on its way in.
 pub(super) struct StepReader<'a> {
@@ -225,7 +224,7 @@ impl<'a> StepReader<'a> {
 
     pub(super) fn push(&mut self, act: Act) {
         self.writes |= match &act {
-            Act::Call(c) => !self.session.tools.is(&c.call.name, ToolKind::Read),
+            Act::Call(c) => !self.session.tools.find(&c.call.name).is_some_and(|tool| tool.kind().reads()),
             Act::Edit(..) | Act::Dropped(..) => true,
         };
         self.acts.push(act);
