@@ -1,6 +1,8 @@
 //! The thread that runs a model: it loads the file a request names, reads the prompt from where it differs from the last
-//! one, and writes the answer token by token. It stops within a token, or a slice of the prompt, once nobody listens.
+//! one, and writes the answer token by token. It stops within a token, a slice of the prompt or a block of the file, once
+//! nobody listens.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
@@ -8,7 +10,7 @@ use tokio::sync::mpsc::Sender;
 
 use super::found::{look, none_found};
 use super::gguf::{Extent, FAMILIES, Header};
-use super::network::{Network, Sizes};
+use super::network::{Network, SLICE, Sizes};
 use super::template::Layout;
 use super::vocabulary::Vocabulary;
 use crate::config::ModelFolders;
@@ -25,9 +27,6 @@ pub struct Job {
     pub out: Sender<Result<Delta, Error>>,
 }
 
-/// Tokens of a prompt that are read at once: between slices it is seen whether somebody still listens.
-const SLICE: usize = 32;
-
 /// Runs one model at a time.
 pub struct Engine {
     folders: ModelFolders,
@@ -36,6 +35,8 @@ pub struct Engine {
 
 /// A model that is ready.
 struct Loaded {
+    /// Its name in requests.
+    name: String,
     path: PathBuf,
     vocabulary: Vocabulary,
     layout: Layout,
@@ -67,18 +68,27 @@ impl Engine {
     /// Answers requests until nobody can send one.
     pub fn run(mut self, jobs: &Receiver<Job>) {
         while let Ok(Job { request, out }) = jobs.recv() {
-            if let Err(Stopped::Failed(error)) = self.answer(&request, &out) {
+            // A file may be other than its header says in ways that only the arithmetic meets.
+            let answered = catch_unwind(AssertUnwindSafe(|| self.answer(&request, &out)));
+            let answered = answered.unwrap_or_else(|_| {
+                self.loaded = None;
+                Err(unusable(format!("the file of {} is not what its header says", request.model)).into())
+            });
+            if let Err(Stopped::Failed(error)) = answered {
                 let _ = out.blocking_send(Err(error));
             }
         }
     }
 
     fn answer(&mut self, request: &Request, out: &Sender<Result<Delta, Error>>) -> Result<(), Stopped> {
-        let path = self.path(&request.model)?;
-        if self.loaded.as_ref().is_none_or(|loaded| loaded.path != path) {
+        if out.is_closed() {
+            return Err(Stopped::Unheard);
+        }
+        if self.loaded.as_ref().is_none_or(|loaded| loaded.name != request.model) {
+            let path = self.path(&request.model)?;
             // The old weights go before the new ones come.
             self.loaded = None;
-            self.loaded = Some(load(&path, out)?);
+            self.loaded = Some(load(&request.model, &path, out)?);
         }
         match &mut self.loaded {
             Some(loaded) => loaded.answer(request, out),
@@ -104,12 +114,14 @@ impl Engine {
     }
 }
 
+/// The error of a file that cannot be run.
+fn unusable(why: String) -> Error {
+    Error::new(Kind::Settings, why, "Choose another file with Ctrl-O, or set modelFile.")
+}
+
 /// Loads a model, once it is known that it fits.
-fn load(path: &Path, out: &Sender<Result<Delta, Error>>) -> Result<Loaded, Stopped> {
-    let wrong = |why: String| {
-        let hint = "Choose another file with Ctrl-O, or set modelFile.";
-        Stopped::Failed(Error::new(Kind::Settings, why, hint))
-    };
+fn load(model: &str, path: &Path, out: &Sender<Result<Delta, Error>>) -> Result<Loaded, Stopped> {
+    let wrong = |why: String| Stopped::Failed(unusable(why));
     let named = |why: String| wrong(format!("{} {why}", path.display()));
     let mut header = Header::open(path, Extent::Whole).map_err(wrong)?;
     if !FAMILIES.contains(&header.family()) {
@@ -124,10 +136,11 @@ fn load(path: &Path, out: &Sender<Result<Delta, Error>>) -> Result<Loaded, Stopp
     if let Some(free) = free_memory().filter(|free| weights.saturating_add(kept) > *free) {
         return Err(named(format!("needs {needs}; {} are free", size::words(free))));
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    tell(out, Delta::Notice(format!("loading {name}: {needs}")))?;
-    let network = Network::load(path, &header, vocabulary.len()).map_err(named)?;
-    Ok(Loaded { path: path.into(), vocabulary, layout, network, read: Vec::new() })
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    tell(out, Delta::Notice(format!("loading {file}: {needs}")))?;
+    let network = Network::load(path, &header, vocabulary.len(), &|| !out.is_closed()).map_err(named)?;
+    let network = network.ok_or(Stopped::Unheard)?;
+    Ok(Loaded { name: model.into(), path: path.into(), vocabulary, layout, network, read: Vec::new() })
 }
 
 /// The memory that is free, where the system says so.
@@ -143,12 +156,12 @@ fn tell(out: &Sender<Result<Delta, Error>>, delta: Delta) -> Result<(), Stopped>
 
 impl Loaded {
     fn answer(&mut self, request: &Request, out: &Sender<Result<Delta, Error>>) -> Result<(), Stopped> {
-        let prompt = self.layout.tokens(request, &self.vocabulary, request.effort != Some(Effort::None));
         let window = self.network.window();
+        let prompt = self.layout.tokens(request, &self.vocabulary, request.effort != Some(Effort::None), window);
         if prompt.is_empty() || prompt.len() >= window {
             let mut error = Error::new(
                 Kind::ContextTooLong,
-                format!("the conversation is {} tokens long and the model's window {window}", prompt.len()),
+                format!("the conversation is longer than the model's window of {window} tokens"),
                 "Leave something out, or /compact.",
             );
             error.limit = u32::try_from(window).ok();
@@ -206,10 +219,10 @@ impl Loaded {
     }
 
     fn pass(&mut self, tokens: &[u32]) -> Result<Vec<f32>, Error> {
-        let likely = self.network.pass(tokens).map_err(|why| {
-            let message = format!("{} cannot be run: {why}", self.path.display());
-            Error::new(Kind::Settings, message, "Choose another file with Ctrl-O, or set modelFile.")
-        })?;
+        let likely = self
+            .network
+            .pass(tokens)
+            .map_err(|why| unusable(format!("{} cannot be run: {why}", self.path.display())))?;
         self.read.extend_from_slice(tokens);
         Ok(likely)
     }

@@ -1,12 +1,11 @@
 //! The header of a GGUF file: what the model is, and where its weights lie. Every count is checked against the length
-//! of the file before anything is allocated for it.
+//! of the file and against a limit of memory before anything is allocated for it.
 
 use std::collections::HashMap;
 use std::fs::File;
-#[cfg(not(feature = "embedded"))]
 use std::io::{BufReader, Read};
 #[cfg(feature = "embedded")]
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
 use crate::disk::{self, Links};
@@ -26,7 +25,7 @@ pub enum Value {
     Numbers(Vec<u64>),
     /// A list of numbers with fractions.
     Floats(Vec<f32>),
-    /// A list of lists, which no supported model needs.
+    /// A list that is not kept: of lists, or passed over.
     Skipped,
 }
 
@@ -60,6 +59,9 @@ pub const FAMILIES: [&str; 3] = ["llama", "qwen2", "qwen3"];
 pub enum Extent {
     /// The metadata before the vocabulary: its name, family and sizes.
     Beginning,
+    /// All of the metadata but the lists of its vocabulary.
+    #[cfg(feature = "embedded")]
+    Template,
     /// All of it.
     Whole,
 }
@@ -80,10 +82,18 @@ const FORMATS: [(u32, u64, u64); 13] = [
     (14, 256, 210),
     (30, 1, 2),
 ];
-/// Texts and keys longer than this are no part of a usable header.
-const LONGEST: u64 = 16 << 20;
+/// The memory a header may take, in bytes. The largest vocabularies take a tenth of it.
+const LARGEST: u64 = 256 << 20;
+/// The memory of a key or a tensor beside its name, in bytes.
+const ENTRY: u64 = 128;
+/// The memory of a text beside its bytes.
+const TEXT: u64 = 32;
 /// So many lists may stand in each other.
 const DEEPEST: u32 = 4;
+/// The kind of a value that is a list.
+const LIST: u32 = 9;
+/// The kind of a value that is text.
+const TEXT_KIND: u32 = 8;
 /// The first key of the vocabulary begins so.
 const VOCABULARY: &str = "tokenizer.";
 
@@ -102,7 +112,7 @@ impl Header {
     }
 
     fn read(file: File, bytes: u64, extent: Extent) -> Result<Header, String> {
-        let mut source = Source { reader: BufReader::with_capacity(1 << 16, file), at: 0, bytes };
+        let mut source = Source { reader: BufReader::with_capacity(1 << 16, file), at: 0, bytes, room: LARGEST };
         if source.take::<4>().ok() != Some(*b"GGUF") {
             return Err("is no GGUF file".into());
         }
@@ -113,12 +123,17 @@ impl Header {
         let (tensors, keys) = (source.u64()?, source.u64()?);
         let mut header = Header::default();
         for _ in 0..keys {
+            source.charge(ENTRY)?;
             let key = source.text()?;
-            if extent == Extent::Beginning && key.starts_with(VOCABULARY) {
+            let in_vocabulary = key.starts_with(VOCABULARY);
+            if extent == Extent::Beginning && in_vocabulary {
                 return Ok(header);
             }
             let kind = source.u32()?;
-            let value = source.value(kind, 0)?;
+            let value = match kind {
+                LIST if extent != Extent::Whole && in_vocabulary => source.pass_list()?,
+                _ => source.value(kind, 0)?,
+            };
             header.metadata.insert(key, value);
         }
         if extent == Extent::Whole {
@@ -129,14 +144,18 @@ impl Header {
 
     fn read_tensors(&mut self, source: &mut Source, count: u64) -> Result<(), String> {
         for _ in 0..count {
+            source.charge(ENTRY)?;
             let name = source.text()?;
             let rank = source.u32()?;
-            if rank > 4 {
+            if !(1..=4).contains(&rank) {
                 return Err(format!("has a tensor {name} of {rank} dimensions, which no model has"));
             }
             let mut dims = Vec::new();
             for _ in 0..rank {
                 dims.push(usize::try_from(source.u64()?).map_err(|_| too_large(&name))?);
+            }
+            if dims.contains(&0) {
+                return Err(format!("has an empty tensor {name}"));
             }
             dims.reverse();
             let (format, at) = (source.u32()?, source.u64()?);
@@ -222,6 +241,8 @@ struct Source {
     reader: BufReader<File>,
     at: u64,
     bytes: u64,
+    /// The memory that may still be taken, in bytes.
+    room: u64,
 }
 
 impl Source {
@@ -247,6 +268,21 @@ impl Source {
         if bytes > self.bytes.saturating_sub(self.at) { Err(self.ended()) } else { Ok(()) }
     }
 
+    /// Takes memory for what is about to be read.
+    fn charge(&mut self, bytes: u64) -> Result<(), String> {
+        let left = self.room.checked_sub(bytes);
+        self.room = left.ok_or_else(|| format!("has a header that takes more than {} MiB of memory", LARGEST >> 20))?;
+        Ok(())
+    }
+
+    /// Passes over so many bytes.
+    fn pass(&mut self, bytes: u64) -> Result<(), String> {
+        self.expect(bytes)?;
+        self.reader.seek_relative(bytes as i64).map_err(|_| self.ended())?;
+        self.at += bytes;
+        Ok(())
+    }
+
     fn u32(&mut self) -> Result<u32, String> {
         Ok(u32::from_le_bytes(self.take()?))
     }
@@ -258,9 +294,7 @@ impl Source {
     fn text(&mut self) -> Result<String, String> {
         let length = self.u64()?;
         self.expect(length)?;
-        if length > LONGEST {
-            return Err(format!("holds a text of {length} bytes in its header"));
-        }
+        self.charge(length.saturating_add(TEXT))?;
         let mut bytes = vec![0; length as usize];
         self.fill(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -275,8 +309,8 @@ impl Source {
             4 => Value::Number(u64::from(self.u32()?)),
             5 => Value::Number(i32::from_le_bytes(self.take()?) as u64),
             6 => Value::Float(f64::from(f32::from_le_bytes(self.take()?))),
-            8 => Value::Text(self.text()?),
-            9 => self.list(depth)?,
+            TEXT_KIND => Value::Text(self.text()?),
+            LIST => self.list(depth)?,
             10 | 11 => Value::Number(self.u64()?),
             12 => Value::Float(f64::from_le_bytes(self.take()?)),
             other => return Err(format!("holds a value of kind {other}, which GGUF has not")),
@@ -285,15 +319,16 @@ impl Source {
 
     fn list(&mut self, depth: u32) -> Result<Value, String> {
         let (kind, count) = (self.u32()?, self.u64()?);
-        // Each element takes a byte at least.
+        // Each element takes a byte at least, and eight of memory.
         self.expect(count)?;
+        self.charge(count.saturating_mul(8))?;
         if depth > DEEPEST {
             return Err("holds lists in lists in its header, deeper than any model needs".into());
         }
         let mut list = match kind {
-            8 => Value::Texts(Vec::new()),
+            TEXT_KIND => Value::Texts(Vec::new()),
             6 | 12 => Value::Floats(Vec::new()),
-            9 => Value::Skipped,
+            LIST => Value::Skipped,
             _ => Value::Numbers(Vec::new()),
         };
         for _ in 0..count {
@@ -305,6 +340,30 @@ impl Source {
             }
         }
         Ok(list)
+    }
+
+    /// Passes over a list without keeping it.
+    fn pass_list(&mut self) -> Result<Value, String> {
+        let (kind, count) = (self.u32()?, self.u64()?);
+        self.expect(count)?;
+        // It takes no memory; a list that could not be kept is no vocabulary either.
+        self.charge(count.saturating_mul(8))?;
+        let width = match kind {
+            0 | 1 | 7 => 1,
+            2 | 3 => 2,
+            4..=6 => 4,
+            10..=12 => 8,
+            TEXT_KIND => {
+                for _ in 0..count {
+                    let length = self.u64()?;
+                    self.pass(length)?;
+                }
+                return Ok(Value::Skipped);
+            }
+            other => return Err(format!("holds a list of kind {other} in its vocabulary")),
+        };
+        self.pass(count.saturating_mul(width))?;
+        Ok(Value::Skipped)
     }
 }
 

@@ -12,8 +12,9 @@ use super::engine::{Engine, Job};
 use super::found::{ModelFile, NAME, look, none_found};
 use super::gguf::{Extent, Header};
 use super::network::window;
+use super::template::Layout;
 use crate::config::ModelFolders;
-use crate::provider::models::{Facts, Model, Thinking};
+use crate::provider::models::{Effort, Facts, Model, Thinking};
 use crate::provider::{Capabilities, Deltas, Error, Kind, Origin, Provider, Request, Wire};
 
 /// Runs model files of this computer.
@@ -96,16 +97,15 @@ impl Provider for Inside {
     }
 }
 
-/// Returns what the header of a file says of its model.
+/// Returns what the header of a file says of its model. Its template tells whether it thinks, as it does where the model
+/// is asked; more or less than that is not known to it.
 fn described(file: &ModelFile) -> Model {
-    let header = Header::open(&file.path, Extent::Beginning).unwrap_or_default();
-    let thinking = match header.family() {
-        "qwen3" => Thinking::Words,
-        _ => Thinking::None,
-    };
+    let header = Header::open(&file.path, Extent::Template).unwrap_or_default();
+    let thinks = matches!(Layout::of(header.text("tokenizer.chat_template")), Ok(Layout::ChatMl { thinks: true }));
     let facts = Facts {
         window: u32::try_from(window(&header)).ok(),
-        thinking: Some(thinking),
+        thinking: Some(if thinks { Thinking::Words } else { Thinking::None }),
+        efforts: thinks.then(|| vec![Effort::None, Effort::Low]),
         images: Some(false),
         pdfs: Some(false),
         ..Facts::default()

@@ -9,7 +9,7 @@ use candle_core::quantized::{GgmlDType, QMatMul, QTensor, ggml_file};
 use candle_core::{D, DType, Device, Module, Result as TensorResult, Tensor};
 
 use super::gguf::{Header, read_weights};
-use super::rotation::{Angles, Rotation};
+use super::rotation::{Angles, Rotation, turned};
 
 /// The sizes of a network.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,6 +24,8 @@ pub struct Sizes {
     pub shared: usize,
     /// Numbers of a head.
     pub head: usize,
+    /// Numbers that stand for a token inside a block.
+    pub between: usize,
     /// Added before a square root, against nought.
     pub epsilon: f64,
     /// Tokens it can read at once.
@@ -32,8 +34,16 @@ pub struct Sizes {
 
 /// A window is never larger: keys and values of more would not fit beside the weights.
 const LARGEST_WINDOW: u64 = 16_384;
-/// The bytes of a number of the keys and values.
+/// The bytes of a number.
 const NUMBER: u64 = 4;
+/// Tokens of a prompt that are read at once: between slices it is seen whether somebody still listens.
+pub const SLICE: usize = 32;
+/// Tables of scores that one step of the arithmetic holds at once.
+const SCORES: u64 = 4;
+/// Blocks, heads, and numbers of a head; no model that runs here has so many.
+const MOST: usize = 1 << 10;
+/// Numbers that stand for a token.
+const WIDEST: usize = 1 << 18;
 
 impl Sizes {
     /// Reads the sizes of a model.
@@ -41,28 +51,38 @@ impl Sizes {
     /// # Errors
     /// The size that is missing or makes no sense.
     pub fn read(header: &Header) -> Result<Self, String> {
-        let size = |name: &str| header.size(name).filter(|size| (1..1 << 24).contains(size)).map(|size| size as usize);
-        let need = |name: &str| size(name).ok_or_else(|| format!("does not say its {name}"));
-        let (heads, width) = (need("attention.head_count")?, need("embedding_length")?);
-        let shared = size("attention.head_count_kv").unwrap_or(heads);
-        let head = size("attention.key_length").unwrap_or(width / heads);
-        if !heads.is_multiple_of(shared) || !head.is_multiple_of(2) || head == 0 {
+        let size = |name: &str, most: usize| match header.size(name) {
+            None => Ok(None),
+            Some(size) if (1..=most as u64).contains(&size) => Ok(Some(size as usize)),
+            Some(size) => Err(format!("says that its {name} is {size}; 1 to {most} can be run")),
+        };
+        let need = |name: &str, most| size(name, most)?.ok_or_else(|| format!("does not say its {name}"));
+        let (heads, width) = (need("attention.head_count", MOST)?, need("embedding_length", WIDEST)?);
+        let shared = size("attention.head_count_kv", MOST)?.unwrap_or(heads);
+        let head = size("attention.key_length", MOST)?.unwrap_or(width / heads);
+        if !heads.is_multiple_of(shared) || !head.is_multiple_of(2) || !(1..=MOST).contains(&head) {
             return Err(format!("has {heads} heads over {shared} of {head}, which do not fit each other"));
         }
+        let (layers, between) = (need("block_count", MOST)?, need("feed_forward_length", WIDEST)?);
         let family = header.family();
         let epsilon = header.float(&format!("{family}.attention.layer_norm_rms_epsilon")).unwrap_or(1e-5);
-        Ok(Self { layers: need("block_count")?, width, heads, shared, head, epsilon, window: window(header) as usize })
+        Ok(Self { layers, width, heads, shared, head, between, epsilon, window: window(header) as usize })
     }
 
-    /// The memory that a network takes: its weights, and its keys and values once the window is full.
+    /// The memory that a network takes: its weights, and what it needs beside them once the window is full (keys, values
+    /// and the numbers of one pass).
     pub fn memory(&self, header: &Header) -> (u64, u64) {
         let weights = header.tensors.values().map(|weights| match weights.format {
             // Numbers that are not packed are held as they are reckoned with.
             0 | 1 | 30 => weights.dims.iter().map(|dim| *dim as u64).product::<u64>().saturating_mul(4),
             _ => weights.bytes,
         });
-        let each = (self.layers * 2 * self.shared * self.head) as u64;
-        (weights.sum(), each.saturating_mul(self.window as u64).saturating_mul(NUMBER))
+        // No product overflows: each size has a limit.
+        let [layers, width, heads, shared, head, between, window] =
+            [self.layers, self.width, self.heads, self.shared, self.head, self.between, self.window].map(|n| n as u64);
+        let kept = layers * 2 * shared * head * window;
+        let pass = SLICE as u64 * (SCORES * heads * window + 3 * between + 3 * width + 4 * heads * head);
+        (weights.fold(0, u64::saturating_add), (kept + pass).saturating_mul(NUMBER))
     }
 }
 
@@ -146,34 +166,37 @@ impl Loader<'_> {
     }
 
     /// The numbers of a tensor of one dimension, `None` where the file has none.
-    fn vector(&mut self, name: &str) -> Result<Option<Tensor>, String> {
-        let Some(tensor) = self.find(name)? else { return Ok(None) };
+    fn vector(&mut self, name: &str, length: usize) -> Result<Option<Tensor>, String> {
+        if !self.header.tensors.contains_key(name) {
+            return Ok(None);
+        }
+        let tensor = self.get(name, &[length])?;
         let numbers = tensor.dequantize(&Device::Cpu);
         numbers.map(Some).map_err(|why| format!("stores {name} in a way that cannot be used: {why}"))
     }
 
-    fn norm(&mut self, name: &str) -> Result<Tensor, String> {
-        self.vector(name)?.ok_or_else(|| format!("has no tensor {name}"))
+    fn norm(&mut self, name: &str, length: usize) -> Result<Tensor, String> {
+        self.vector(name, length)?.ok_or_else(|| format!("has no tensor {name}"))
     }
 
     fn linear(&mut self, name: &str, rows: usize, columns: usize) -> Result<Linear, String> {
         let weights = self.matrix(&format!("{name}.weight"), rows, columns)?;
-        Ok(Linear { weights, bias: self.vector(&format!("{name}.bias"))? })
+        Ok(Linear { weights, bias: self.vector(&format!("{name}.bias"), rows)? })
     }
 
     fn layer(&mut self, number: usize, sizes: &Sizes) -> Result<Layer, String> {
         let name = |part: &str| format!("blk.{number}.{part}");
-        let (asking, asked, width) = (sizes.heads * sizes.head, sizes.shared * sizes.head, sizes.width);
-        let between = self.header.size("feed_forward_length").ok_or("does not say its feed_forward_length")? as usize;
+        let (asking, asked) = (sizes.heads * sizes.head, sizes.shared * sizes.head);
+        let Sizes { width, between, head, .. } = *sizes;
         Ok(Layer {
-            norm: self.norm(&name("attn_norm.weight"))?,
+            norm: self.norm(&name("attn_norm.weight"), width)?,
             query: self.linear(&name("attn_q"), asking, width)?,
             key: self.linear(&name("attn_k"), asked, width)?,
             value: self.linear(&name("attn_v"), asked, width)?,
             joined: self.matrix(&name("attn_output.weight"), width, asking)?,
-            query_norm: self.vector(&name("attn_q_norm.weight"))?,
-            key_norm: self.vector(&name("attn_k_norm.weight"))?,
-            after_norm: self.norm(&name("ffn_norm.weight"))?,
+            query_norm: self.vector(&name("attn_q_norm.weight"), head)?,
+            key_norm: self.vector(&name("attn_k_norm.weight"), head)?,
+            after_norm: self.norm(&name("ffn_norm.weight"), width)?,
             gate: self.matrix(&name("ffn_gate.weight"), between, width)?,
             up: self.matrix(&name("ffn_up.weight"), between, width)?,
             down: self.matrix(&name("ffn_down.weight"), width, between)?,
@@ -203,26 +226,38 @@ fn format_of(number: u32) -> Option<GgmlDType> {
 }
 
 impl Network {
-    /// Reads the weights of the file at `path`, of a vocabulary of so many tokens.
+    /// Reads the weights of the file at `path`, of a vocabulary of so many tokens; `None` if they are not `wanted` any
+    /// more, which is asked before each block.
     ///
     /// # Errors
     /// What is missing or cannot be used.
-    pub fn load(path: &Path, header: &Header, tokens: usize) -> Result<Self, String> {
+    pub fn load(
+        path: &Path,
+        header: &Header,
+        tokens: usize,
+        wanted: &dyn Fn() -> bool,
+    ) -> Result<Option<Self>, String> {
         let sizes = Sizes::read(header)?;
         let file = File::open(path).map_err(|why| format!("cannot be read: {why}"))?;
         let mut loader = Loader { header, file };
         let embedding = Arc::new(loader.get("token_embd.weight", &[tokens, sizes.width])?);
         // Where the output has no weights of its own it shares those of the embedding.
-        let output = match loader.find("output.weight")? {
-            Some(output) => Arc::new(output),
-            None => Arc::clone(&embedding),
+        let output = match header.tensors.contains_key("output.weight") {
+            true => Arc::new(loader.get("output.weight", &[tokens, sizes.width])?),
+            false => Arc::clone(&embedding),
         };
         let output = QMatMul::from_arc(output).map_err(|why| format!("has an output that cannot be used: {why}"))?;
-        let layers = (0..sizes.layers).map(|number| loader.layer(number, &sizes)).collect::<Result<_, _>>()?;
-        let norm = loader.norm("output_norm.weight")?;
-        let divisors = loader.vector("rope_freqs.weight")?;
+        let mut layers = Vec::new();
+        for number in 0..sizes.layers {
+            if !wanted() {
+                return Ok(None);
+            }
+            layers.push(loader.layer(number, &sizes)?);
+        }
+        let norm = loader.norm("output_norm.weight", sizes.width)?;
+        let divisors = loader.vector("rope_freqs.weight", turned(header, sizes.head) / 2)?;
         let rotation = Rotation::new(header, sizes.head, divisors.as_ref()).map_err(|why| why.to_string())?;
-        Ok(Self { sizes, embedding, layers, norm, output, rotation, read: 0 })
+        Ok(Some(Self { sizes, embedding, layers, norm, output, rotation, read: 0 }))
     }
 
     /// How many tokens fit.
@@ -290,7 +325,7 @@ impl Layer {
         let query = angles.turn(&normed(heads(self.query.forward(x)?, sizes.heads)?, &self.query_norm)?)?;
         let key = angles.turn(&normed(heads(self.key.forward(x)?, sizes.shared)?, &self.key_norm)?)?;
         let value = heads(self.value.forward(x)?, sizes.shared)?;
-        let (keys, values) = self.keep(&key, &value, at)?;
+        let (keys, values) = self.keep((&key, &value), at, sizes.window)?;
         let query = query.reshape((count, sizes.shared, together, sizes.head))?.permute((1, 2, 0, 3))?;
         let query = query.contiguous()?.reshape((sizes.shared, together * count, sizes.head))?;
         let scores = (query.matmul(&keys.transpose(1, 2)?)? * (1.0 / (sizes.head as f64).sqrt()))?;
@@ -307,13 +342,13 @@ impl Layer {
         self.joined.forward(&taken.contiguous()?.reshape((count, sizes.heads * sizes.head))?)
     }
 
-    /// Writes the keys and values of new tokens behind those of the first `at`; all of them.
-    fn keep(&mut self, key: &Tensor, value: &Tensor, at: usize) -> TensorResult<(Tensor, Tensor)> {
+    /// Writes the keys and values of new tokens behind those of the first `at`; all of them, at most a window.
+    fn keep(&mut self, (key, value): (&Tensor, &Tensor), at: usize, window: usize) -> TensorResult<(Tensor, Tensor)> {
         let (count, heads, head) = key.dims3()?;
         let length = at + count;
         let room = self.kept.as_ref().map_or(0, |(keys, _)| keys.dims()[1]);
         if room < length {
-            let larger = length.next_power_of_two().max(256);
+            let larger = length.next_power_of_two().max(256).min(window.max(length));
             let grown = |old: Option<&Tensor>| {
                 let new = Tensor::zeros((heads, larger, head), DType::F32, &Device::Cpu)?;
                 if let Some(old) = old.filter(|_| at > 0) {

@@ -19,6 +19,11 @@ pub struct Angles {
     neighbours: bool,
 }
 
+/// Returns how many numbers of a head of so many are turned, an even number.
+pub fn turned(header: &Header, head: usize) -> usize {
+    header.size("rope.dimension_count").map_or(head, |turned| (turned as usize).min(head)) / 2 * 2
+}
+
 impl Rotation {
     /// Reads the angles of a model with heads of so many numbers.
     ///
@@ -27,7 +32,7 @@ impl Rotation {
     pub fn new(header: &Header, head: usize, divisors: Option<&Tensor>) -> TensorResult<Self> {
         let family = header.family();
         let base = header.float(&format!("{family}.rope.freq_base")).filter(|base| *base > 0.0).unwrap_or(10_000.0);
-        let turned = header.size("rope.dimension_count").map_or(head, |turned| (turned as usize).min(head)) / 2 * 2;
+        let turned = turned(header, head);
         let linear = header.text(&format!("{family}.rope.scaling.type")) == Some("linear");
         let factor = header.float(&format!("{family}.rope.scaling.factor")).filter(|factor| linear && *factor > 0.0);
         let divisors = divisors.map(Tensor::to_vec1::<f32>).transpose()?.unwrap_or_default();

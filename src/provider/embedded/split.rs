@@ -51,24 +51,24 @@ impl Cuts {
         };
         let lead = if led && second.is_some_and(char::is_alphabetic) { first.len_utf8() } else { 0 };
         if lead > 0 || first.is_alphabetic() {
-            return lead + run(&text[lead..], usize::MAX, char::is_alphabetic);
+            return lead + run(&text[lead..], LONGEST, char::is_alphabetic);
         }
         let blank = if first == ' ' && second.is_some_and(|c| !c.is_whitespace()) { 1 } else { 0 };
         let numbers = if self.modern { 0 } else { blank };
         if text[numbers..].starts_with(char::is_numeric) {
-            return numbers + run(&text[numbers..], self.digits, char::is_numeric);
+            return numbers + run(&text[numbers..], self.digits.min(LONGEST), char::is_numeric);
         }
-        let signs = run(&text[blank..], usize::MAX, |c| !c.is_whitespace() && !c.is_alphanumeric());
+        let signs = run(&text[blank..], LONGEST, |c| !c.is_whitespace() && !c.is_alphanumeric());
         if signs > 0 {
             let end = blank + signs;
-            return if self.modern { end + run(&text[end..], usize::MAX, is_break) } else { end };
+            return if self.modern { end + run(&text[end..], LONGEST, is_break) } else { end };
         }
         self.end_of_space(text)
     }
 
     /// Where white space at the beginning of a text ends: the last blank before a word belongs to the word.
     fn end_of_space(self, text: &str) -> usize {
-        let space = run(text, usize::MAX, char::is_whitespace);
+        let space = run(text, LONGEST, char::is_whitespace);
         if let Some(last) = text[..space].rfind(is_break).filter(|_| self.modern) {
             return last + 1;
         }
@@ -112,6 +112,18 @@ mod tests {
         assert_eq!(cut("qwen2", "a\n\n  b"), ["a", "\n\n", " ", " b"]);
         assert_eq!(cut("qwen2", ".json (x)"), [".json", " (", "x", ")"]);
         assert_eq!(cut("qwen2", "日本語 text  "), ["日本語", " text", "  "]);
+    }
+
+    #[test]
+    fn a_long_run_is_cut_in_linear_time() {
+        for unit in ["a", " ", "-", "\n", "1"] {
+            let text = unit.repeat(4 << 20);
+            for name in ["qwen2", "llama-bpe", "smollm", "default"] {
+                let pieces = Cuts::of(name).pieces(&text);
+                assert!(pieces.iter().all(|piece| piece.len() <= super::LONGEST), "{unit:?} by {name}");
+                assert_eq!(pieces.iter().map(|piece| piece.len()).sum::<usize>(), text.len());
+            }
+        }
     }
 
     #[test]

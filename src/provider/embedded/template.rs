@@ -47,8 +47,8 @@ impl Layout {
         })
     }
 
-    /// The tokens of a request; the answer follows them.
-    pub fn tokens(self, request: &Request, vocabulary: &Vocabulary, thinks: bool) -> Vec<u32> {
+    /// The tokens of a request; the answer follows them. What is longer than `most` tokens is not read to its end.
+    pub fn tokens(self, request: &Request, vocabulary: &Vocabulary, thinks: bool, most: usize) -> Vec<u32> {
         let mut tokens: Vec<u32> = vocabulary.first.into_iter().collect();
         let mut text = String::new();
         for piece in self.pieces(&turns(request), thinks) {
@@ -56,14 +56,14 @@ impl Layout {
                 Piece::Text(more) => text.push_str(&more),
                 Piece::Mark(mark) => match vocabulary.mark(mark) {
                     Some(token) => {
-                        vocabulary.encode(&std::mem::take(&mut text), &mut tokens);
+                        vocabulary.encode(&std::mem::take(&mut text), most, &mut tokens);
                         tokens.push(token);
                     }
                     None => text.push_str(mark),
                 },
             }
         }
-        vocabulary.encode(&text, &mut tokens);
+        vocabulary.encode(&text, most, &mut tokens);
         tokens
     }
 

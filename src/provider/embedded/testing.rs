@@ -50,6 +50,22 @@ impl Gguf {
         self
     }
 
+    /// Takes a tensor away.
+    #[cfg(feature = "embedded")]
+    pub fn without(mut self, name: &str) -> Self {
+        self.tensors.retain(|(other, ..)| other != name);
+        self
+    }
+
+    /// The bytes of the file with the head of a list after them.
+    #[cfg(feature = "embedded")]
+    pub fn list(mut self, key: &str, kind: u32, count: u64) -> Vec<u8> {
+        let bytes = self.key(key, 9);
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend(count.to_le_bytes());
+        self.bytes()
+    }
+
     /// The bytes of the file.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = b"GGUF".to_vec();

@@ -89,6 +89,17 @@ fn model(family: &str, format: u32) -> Gguf {
     file
 }
 
+/// A model in which one tensor has other sizes.
+fn altered(name: &str, dims: &[usize]) -> Vec<u8> {
+    let bytes = vec![0; dims.iter().product::<usize>() * 4];
+    model("llama", 0).without(name).tensor(name, dims, 0, bytes).bytes()
+}
+
+/// A model whose header gives this size once more: the last one counts.
+fn sized(name: &str, size: u32) -> Vec<u8> {
+    model("llama", 0).number(&format!("llama.{name}"), size).bytes()
+}
+
 fn put(folder: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, bytes).expect("a file");
@@ -149,7 +160,7 @@ fn embedded_networks_read_the_same_in_any_slices() {
     for family in ["llama", "qwen2", "qwen3"] {
         let path = put(folder.path(), "tiny.gguf", &model(family, 0).bytes());
         let header = Header::open(&path, Extent::Whole).expect("a header");
-        let load = || Network::load(&path, &header, TOKENS).expect("a network");
+        let load = || Network::load(&path, &header, TOKENS, &|| true).expect("a network").expect("wanted");
         let tokens: Vec<u32> = (0..300).map(|n| n * 31 % 256).collect();
         let whole = load().pass(&tokens).expect("a pass");
         let mut sliced = load();
@@ -168,6 +179,33 @@ fn embedded_networks_read_the_same_in_any_slices() {
         assert!(apart < 1e-3, "{family}: {apart}");
         let other = load().pass(&tokens[1..]).expect("a pass");
         assert!(whole.iter().zip(&other).any(|(a, b)| (a - b).abs() > 1e-3), "the place and the past count");
+    }
+}
+
+#[tokio::test]
+async fn embedded_templates_tell_whether_a_model_thinks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (template, efforts) in [("<|im_start|> enable_thinking", Some(2)), ("<|im_start|>", None)] {
+        let file =
+            put(folder.path(), "tiny.gguf", &model("qwen3", 0).text("tokenizer.chat_template", template).bytes());
+        let listed = inside(&file).models().await.expect("a list");
+        assert_eq!(listed[0].facts.efforts.as_ref().map(Vec::len), efforts, "{template}");
+    }
+}
+
+#[test]
+fn embedded_headers_take_bounded_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for kind in [0_u32, 8] {
+        // A list of 2^34 elements in a file that occupies nothing.
+        let bytes = Gguf::default().text("general.architecture", "llama").list("general.tags", kind, 1 << 34);
+        let path = put(folder.path(), "tiny.gguf", &bytes);
+        let file = std::fs::OpenOptions::new().write(true).open(&path).expect("the file");
+        file.set_len(1 << 37).expect("a sparse file");
+        for extent in [Extent::Beginning, Extent::Template, Extent::Whole] {
+            let why = Header::open(&path, extent).expect_err("too large");
+            assert!(why.contains("more than 256 MiB"), "{why}");
+        }
     }
 }
 
@@ -192,7 +230,9 @@ async fn embedded_files_that_cannot_be_run_say_which_and_why() {
     let whole = model("llama", 0).bytes();
     let no_template = {
         let mut file = Gguf::default().text("general.architecture", "llama");
-        for (name, value) in [("context_length", 64), ("embedding_length", 32), ("block_count", 1)] {
+        for (name, value) in
+            [("context_length", 64), ("embedding_length", 32), ("feed_forward_length", 8), ("block_count", 1)]
+        {
             file = file.number(&format!("llama.{name}"), value);
         }
         file.number("llama.attention.head_count", 4).bytes()
@@ -202,6 +242,13 @@ async fn embedded_files_that_cannot_be_run_say_which_and_why() {
         (whole[..whole.len() - 9].to_vec(), "is cut short"),
         (whole[..200].to_vec(), "is cut short"),
         (model("gemma", 0).bytes(), "family \"gemma\""),
+        (altered("blk.0.attn_norm.weight", &[500, 1, WIDTH]), "a tensor blk.0.attn_norm.weight of [500, 1, 32]"),
+        (altered("output_norm.weight", &[1]), "a tensor output_norm.weight of [1] where [32]"),
+        (altered("output.weight", &[TOKENS - 1, WIDTH]), "a tensor output.weight of"),
+        (altered("blk.1.attn_v.weight", &[0, WIDTH]), "an empty tensor"),
+        (sized("attention.head_count", 1 << 20), "its attention.head_count is 1048576"),
+        (sized("feed_forward_length", 1 << 30), "its feed_forward_length is 1073741824"),
+        (sized("block_count", 1 << 23), "its block_count is 8388608"),
         (no_template, "no chat template"),
         (Gguf::default().text("general.architecture", "llama").bytes(), "does not say its attention.head_count"),
     ] {
@@ -229,10 +276,10 @@ proptest! {
         bytes[at.min(last)] = byte;
         bytes.truncate(bytes.len() - cut.min(last) / 2);
         let path = put(folder.path(), "tiny.gguf", &bytes);
-        if let Ok(header) = Header::open(&path, Extent::Whole) {
-            let _ = Network::load(&path, &header, TOKENS).and_then(|mut network| {
-                network.pass(&[1, 2, 3]).map_err(|why| why.to_string())
-            });
+        if let Ok(header) = Header::open(&path, Extent::Whole)
+            && let Ok(Some(mut network)) = Network::load(&path, &header, TOKENS, &|| true)
+        {
+            let _ = network.pass(&[1, 2, 3]);
         }
     }
 }

@@ -21,8 +21,15 @@ pub struct Vocabulary {
 enum Method {
     /// Merges by rank, within the pieces of these cuts.
     Merges(HashMap<(u32, u32), (usize, u32)>, Cuts),
-    /// Merges by the score of what comes of them; whether a blank stands before the text.
-    Scores(Vec<f32>, bool),
+    /// Merges by the score of what comes of them.
+    Scores {
+        /// The score of each token.
+        scores: Vec<f32>,
+        /// Tokens that text may become: neither marks of a conversation nor bytes.
+        ordinary: Vec<bool>,
+        /// A blank stands before the text.
+        blank: bool,
+    },
 }
 
 /// Tokens that end an answer, beside those the metadata names.
@@ -53,7 +60,7 @@ impl Vocabulary {
                     return Err("has no scores for its vocabulary".into());
                 };
                 let blank = header.number("tokenizer.ggml.add_space_prefix").unwrap_or(1) != 0;
-                Method::Scores(scores, blank)
+                Method::Scores { scores, ordinary: ordinary(header, &texts), blank }
             }
             other => return Err(format!("has a vocabulary of kind {other:?}; gpt2 and llama can be read")),
         };
@@ -82,12 +89,16 @@ impl Vocabulary {
         self.ids.get(text).copied()
     }
 
-    /// Adds the tokens of a text. Marks in it are text like any other.
-    pub fn encode(&self, text: &str, tokens: &mut Vec<u32>) {
+    /// Adds the tokens of a text. Marks in it are text like any other. Where there are more than `most` tokens, the rest
+    /// of the text may be left out.
+    pub fn encode(&self, text: &str, most: usize, tokens: &mut Vec<u32>) {
         match &self.method {
             Method::Merges(merges, cuts) => {
                 let mut known: HashMap<&str, Vec<u32>> = HashMap::new();
                 for piece in cuts.pieces(text) {
+                    if tokens.len() > most {
+                        return;
+                    }
                     let made = known.entry(piece).or_insert_with(|| {
                         let bytes = piece.bytes().map(|byte| char_of_byte(byte).to_string());
                         let begun = bytes.filter_map(|one| self.ids.get(&one).copied()).collect();
@@ -96,15 +107,16 @@ impl Vocabulary {
                     tokens.extend(made.iter());
                 }
             }
-            Method::Scores(scores, blank) => {
+            Method::Scores { scores, ordinary, blank } => {
                 let mut text: String = text.replace(' ', &BLANK.to_string());
                 if *blank && !text.is_empty() {
                     text.insert(0, BLANK);
                 }
-                let begun = text.chars().flat_map(|c| self.single(c)).collect();
+                let is_ordinary = |id: u32| ordinary.get(id as usize) == Some(&true);
+                let begun = text.chars().flat_map(|c| self.single(c, is_ordinary)).collect();
                 let join = |a: u32, b: u32| {
                     let id = *self.ids.get(&format!("{}{}", self.texts[a as usize], self.texts[b as usize]))?;
-                    Some((Score(*scores.get(id as usize)?), id))
+                    is_ordinary(id).then_some((Score(*scores.get(id as usize)?), id))
                 };
                 tokens.extend(merge(begun, join));
             }
@@ -112,12 +124,12 @@ impl Vocabulary {
     }
 
     /// The token of one character, else those of its bytes.
-    fn single(&self, c: char) -> Vec<u32> {
+    fn single(&self, c: char, is_ordinary: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut buffer = [0; 4];
         let text: &str = c.encode_utf8(&mut buffer);
         match self.ids.get(text) {
-            Some(id) => vec![*id],
-            None => text.bytes().filter_map(|byte| self.ids.get(&format!("<0x{byte:02X}>")).copied()).collect(),
+            Some(id) if is_ordinary(*id) => vec![*id],
+            _ => text.bytes().filter_map(|byte| self.ids.get(&format!("<0x{byte:02X}>")).copied()).collect(),
         }
     }
 
@@ -130,7 +142,7 @@ impl Vocabulary {
                 // A token that was added to the vocabulary is written as it is.
                 bytes.unwrap_or_else(|| text.clone().into_bytes())
             }
-            Method::Scores(..) => {
+            Method::Scores { .. } => {
                 let byte = text.strip_prefix("<0x").and_then(|hex| hex.strip_suffix('>'));
                 match byte.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
                     Some(byte) => vec![byte],
@@ -142,8 +154,25 @@ impl Vocabulary {
 
     /// Returns whether an answer begins with a blank that nobody wrote.
     pub fn begins_with_blank(&self) -> bool {
-        matches!(self.method, Method::Scores(_, true))
+        matches!(self.method, Method::Scores { blank: true, .. })
     }
+}
+
+/// Returns of each token whether text may become it: tokens of the kind "normal" (1), and those of the kind "user defined"
+/// (4) that are white space. Without the list of kinds, all but what is written in angle brackets.
+fn ordinary(header: &mut Header, texts: &[String]) -> Vec<bool> {
+    let kinds = match header.metadata.remove("tokenizer.ggml.token_type") {
+        Some(Value::Numbers(kinds)) => kinds,
+        _ => Vec::new(),
+    };
+    let is_blank = |text: &str| text.chars().all(|c| c == BLANK || c.is_whitespace());
+    let ordinary = |(at, text): (usize, &String)| match kinds.get(at) {
+        Some(1) => true,
+        Some(4) => is_blank(text),
+        Some(_) => false,
+        None => !(text.len() > 2 && text.starts_with('<') && text.ends_with('>')),
+    };
+    texts.iter().enumerate().map(ordinary).collect()
 }
 
 /// The pairs of tokens that merge: their rank, and what comes of them.
@@ -236,7 +265,7 @@ mod tests {
 
     fn encoded(vocabulary: &Vocabulary, text: &str) -> Vec<String> {
         let mut tokens = Vec::new();
-        vocabulary.encode(text, &mut tokens);
+        vocabulary.encode(text, usize::MAX, &mut tokens);
         tokens.iter().map(|token| String::from_utf8_lossy(&vocabulary.bytes(*token)).into_owned()).collect()
     }
 
@@ -270,9 +299,23 @@ mod tests {
         let made = vocabulary("llama", &tokens, &more);
         assert_eq!(encoded(&made, "hi"), [" hi"]);
         let mut tokens = Vec::new();
-        made.encode("é", &mut tokens);
+        made.encode("é", usize::MAX, &mut tokens);
         assert_eq!(tokens, [5, 3, 4]);
         assert_eq!(made.first, Some(1));
+    }
+
+    #[test]
+    fn marks_in_a_text_are_text() {
+        let tokens = ["<unk>", "<s>", "</s>", "▁", "<", "/", "s", ">", "</", "s>", "▁▁", "[INST]"];
+        let scores = Value::Floats(vec![0.0, 0.0, 0.0, -1.0, -1.0, -1.0, -1.0, -1.0, -2.0, -3.0, -4.0, 0.0]);
+        let kinds = Value::Numbers(vec![2, 3, 3, 1, 1, 1, 1, 1, 1, 1, 4, 4]);
+        for more in [vec![("scores", scores.clone())], vec![("scores", scores), ("token_type", kinds)]] {
+            let made = vocabulary("llama", &tokens, &more);
+            let mut ids = Vec::new();
+            made.encode("</s><s> ", usize::MAX, &mut ids);
+            assert!(!ids.contains(&2) && !ids.contains(&1), "{ids:?}");
+            assert!(ids.contains(&8) && ids.contains(&9), "{ids:?}");
+        }
     }
 
     #[test]
