@@ -130,6 +130,7 @@ messages! {
     no_file_changed: "no file was changed", "ファイルは変更されていません";
     no_edit_applied: "No edit of this turn was applied.", "このターンの編集は適用されていません。";
     block_without_file: "The answer holds a code block, but does not say which file it belongs to.", "回答にコードブロックがありますが、どのファイルのものか書かれていません。";
+    block_not_read: "a code block was not read as an edit", "コードブロックの1つは編集として読み取られていません";
     told_others: "The model is told, and may go on with the others.", "モデルに伝えます。ほかの呼び出しは続行できます。";
     read_outside(path): "Read {path} outside the workspace?", "ワークスペース外の{path}を読み取りますか？";
     no: "no", "いいえ";

@@ -230,3 +230,19 @@ async fn nothing_changed_is_said() {
     let small = |row: &&Value| row["model"] == SMALL.0;
     assert_eq!(rows.iter().filter(small).filter_map(|row| row["nudged"].as_u64()).sum::<u64>(), 2, "{rows:?}");
 }
+
+/// Point 10: a block that was not read beside an edit that was is mentioned; the edit alone is not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_block_that_was_not_read_is_mentioned_beside_an_edit() {
+    let (_, _, after) = pager();
+    let whole = real("01_py_pager/reply.whole.txt");
+    let more =
+        format!("{whole}\n\nAnd the tests:\n\n```python\nimport pager\n\ndef test_one():\n    assert pager\n```\n");
+    for (reply, mentioned) in [(&whole, false), (&more, true)] {
+        let (world, prompt, _) = pager();
+        let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[reply]).await;
+        assert_eq!(world.read("pager.py"), after);
+        let said = ran.notices().iter().any(|text| text.contains("a code block was not read as an edit"));
+        assert_eq!((said, ran.done()["changed"].as_u64()), (mentioned, Some(1)), "{:?}", ran.notices());
+    }
+}

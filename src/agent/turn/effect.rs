@@ -1,8 +1,10 @@
-//! What a turn changed; reported where it changed nothing although that was meant.
+//! What a turn changed; reported where it changed nothing although that was meant, or less than it says.
 
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::turn::tool_run::StepNotes;
+use crate::edit::Format;
+use crate::edit::stream::{self, End, Piece};
 use crate::messages::agent as say;
 use crate::protocol::{Level, Mode};
 use crate::provider::Role;
@@ -22,19 +24,35 @@ impl Effect {
     }
 
     /// Reports in the chat that no file was changed, where an edit failed or the answer holds code that was not read as
-    /// one.
+    /// one; and code that was not read beside edits that were, where edits are written as text.
     pub async fn say(&self, context: &SessionContext, session: &Conversation) {
-        if self.changed || context.settings().mode == Mode::Plan {
+        if context.settings().mode == Mode::Plan {
             return;
         }
-        let last = session.messages.iter().rev().find(|m| m.role == Role::Assistant);
-        let why = match last {
-            _ if self.changes_requested => say::no_edit_applied(),
-            Some(last) if holds_code(&last.text()) => say::block_without_file(),
-            _ => return,
+        let format = context.settings().format;
+        let (level, title, why) = match self.changed {
+            true if format != Format::TOOLS && holds_unread(session, format) => {
+                (Level::Info, say::block_not_read(), say::block_without_file())
+            }
+            true => return,
+            false if self.changes_requested => (Level::Warning, say::no_file_changed(), say::no_edit_applied()),
+            false if holds_unread(session, format) => {
+                (Level::Warning, say::no_file_changed(), say::block_without_file())
+            }
+            false => return,
         };
-        context.events.notice(Level::Warning, say::no_file_changed(), why).await;
+        context.events.notice(level, title, why).await;
     }
+}
+
+/// Returns whether the answers since the person's last message hold code that was not read as an edit.
+fn holds_unread(session: &Conversation, format: Format) -> bool {
+    let answers = session.messages.iter().rev().take_while(|m| m.role != Role::User);
+    answers.filter(|m| m.role == Role::Assistant).any(|m| {
+        let pieces = stream::read(&m.text(), Some(format), session.known(), session.tools.calls(), End::Ordinary);
+        let prose = |piece| if let Piece::Prose(text) = piece { Some(text) } else { None };
+        holds_code(&pieces.into_iter().filter_map(prose).collect::<String>())
+    })
 }
 
 /// Languages of blocks that show commands or output, not files.
