@@ -22,7 +22,8 @@ use crate::agent::{commit, model};
 use crate::memory;
 use crate::messages::agent as say;
 use crate::protocol::{
-    Cause, Command, EventBody, ExportFormat, Item, Level, Notice, Prompt, SessionChange, SessionInfo, TurnEnd,
+    Cause, Command, EventBody, ExportFormat, Item, Level, Listing, Notice, Prompt, Query, QueryId, SessionChange,
+    SessionInfo, TurnEnd,
 };
 use crate::shell::output::record;
 use crate::tools::Sha;
@@ -184,6 +185,8 @@ impl Actor {
             }
             Command::Compact => self.compact().await,
             Command::UndoCompact => self.undo_compact().await,
+            Command::LeaveOut(index) => self.leave_out(index).await,
+            Command::Ask(id, Query::Results) => self.list_results(id).await,
             Command::Decide(id, decision) => drop(context.approvals.decide(id, decision)),
             Command::Comment(id, comment) => {
                 let what = (id, comment.clone());
@@ -264,6 +267,30 @@ impl Actor {
         let id = session.id.clone();
         context.services.memory.post(move |memory| memory.set_summary(&id, None));
         context.say(Level::Info, say::whole_again(), "").await;
+    }
+
+    /// Lists the results that can be left out of the context window.
+    async fn list_results(&self, id: QueryId) {
+        let results = match self.session.as_ref().filter(|_| self.turn.is_none()) {
+            Some(session) => Listing::Results(session.window_results()),
+            None => Listing::Failed(say::leave_out_later().into()),
+        };
+        self.context.services.events.send(EventBody::Answer(id, results)).await;
+    }
+
+    /// Sends a result as one line from now on.
+    async fn leave_out(&mut self, index: usize) {
+        let context = &self.context;
+        let Some(session) = self.session.as_mut().filter(|_| self.turn.is_none()) else {
+            return context.say(Level::Info, say::leave_out_later(), "").await;
+        };
+        match session.leave_out(index) {
+            Some(line) => {
+                session.store_prompt(context);
+                context.say(Level::Info, say::is_left_out(&line), say::memory_keeps_it()).await;
+            }
+            None => context.say(Level::Info, say::not_in_window(), "").await,
+        }
     }
 
     async fn begin(&mut self, begin: Begin) {

@@ -110,6 +110,8 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         Query::Review => Listing::Table { title: say::review_title().into(), text: review::table(services)? },
         Query::Context => Listing::Table { title: say::context_title().into(), text: context.context_table() },
         Query::Config => Listing::Table { title: say::configuration_title().into(), text: config(services) },
+        // The conversation is the actor's, which answers this itself.
+        Query::Results => Listing::Results(Vec::new()),
         Query::Models => Listing::Models(Vec::new()),
     })
 }

@@ -14,7 +14,7 @@ use crate::agent::services::{ServiceReport, Services};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::open;
 use crate::messages::agent as say;
-use crate::protocol::{Addressed, Command, EventBody, Level, Notice, SessionChange, SessionChoice, SessionId};
+use crate::protocol::{Addressed, Command, EventBody, Level, Notice, Query, SessionChange, SessionChoice, SessionId};
 
 /// All open sessions.
 pub struct Supervisor {
@@ -74,6 +74,8 @@ impl Supervisor {
             return self.not_open(command).await;
         };
         match command {
+            // The conversation is the actor's.
+            Command::Ask(id, Query::Results) => actor.command(Command::Ask(id, Query::Results)),
             Command::Ask(id, query) => listings::answer(Arc::clone(&actor.context), id, query),
             Command::Sessions(SessionChange::Delete(id)) if self.sessions.contains_key(&*id) => {
                 let title = say::open_not_deleted();

@@ -16,8 +16,8 @@ pub struct RequestPrefix {
     pub format: (&'static str, bool),
     /// How many messages the summary stands for; `None`: there is none.
     pub summarised: Option<usize>,
-    /// How many messages were gone through for results to leave out.
-    pub left_out: usize,
+    /// How many messages were gone through for results to leave out, and how many of them the person chose.
+    pub left_out: (usize, usize),
     /// The tools that the model may call.
     pub tools: Arc<[ToolSpec]>,
     /// The conversation.
@@ -69,6 +69,6 @@ mod tests {
         );
         assert_eq!(RequestPrefix { format: ("whole", true), ..grown.clone() }.cause(&first), Some("format"));
         assert_eq!(RequestPrefix { summarised: Some(2), ..grown.clone() }.cause(&first), Some("compact"));
-        assert_eq!(RequestPrefix { left_out: 3, ..grown.clone() }.cause(&first), Some("left out"));
+        assert_eq!(RequestPrefix { left_out: (3, 0), ..grown.clone() }.cause(&first), Some("left out"));
     }
 }

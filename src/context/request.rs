@@ -4,7 +4,7 @@
 //! A message once left out stays left out, and enough is left out at once to last for a while: each change makes the
 //! provider read everything after it anew.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -66,6 +66,16 @@ pub struct LeftOut {
     pub line: String,
 }
 
+impl LeftOut {
+    /// Returns its call and its length: `readFile src/a.rs: 118 lines`.
+    pub fn name(&self) -> &str {
+        self.line.strip_suffix(LEFT_OUT).unwrap_or(&self.line)
+    }
+}
+
+/// The end of the line that stands for a result.
+const LEFT_OUT: &str = ", left out";
+
 /// The messages to send, and what was left out to make them fit.
 #[derive(Debug, Clone)]
 pub struct Fitted {
@@ -84,6 +94,10 @@ pub struct Fitted {
 pub struct Window {
     /// Messages that are sent in short, by their place in the conversation.
     left_out: HashMap<usize, Arc<Message>>,
+    /// How many messages have been gone through: what could be left out of them is.
+    gone_through: usize,
+    /// Those that the person left out, by their place.
+    chosen: BTreeSet<usize>,
     /// The message that holds a summary, so that it is the same one every time.
     summary: Option<(String, Arc<Message>)>,
     /// Tokens per byte as the provider counted them.
@@ -113,7 +127,30 @@ impl Window {
 
     /// Returns how many messages of the conversation have been gone through: what could be left out of them is.
     pub fn gone_through(&self) -> usize {
-        self.left_out.keys().max().map_or(0, |newest| newest + 1)
+        self.gone_through
+    }
+
+    /// Returns the places of the results that the person left out.
+    pub fn chosen(&self) -> &BTreeSet<usize> {
+        &self.chosen
+    }
+
+    /// Returns the results among the messages from place `from` on that are sent whole, and the tokens of each.
+    pub fn results(&self, conversation: &[Arc<Message>], from: usize) -> Vec<(LeftOut, u64)> {
+        let whole = (from..conversation.len()).filter(|index| !self.left_out.contains_key(index));
+        let result = |index| Some((shortened(index, conversation)?.0, self.tokens(bytes(&conversation[index]))));
+        whole.filter_map(result).collect()
+    }
+
+    /// Leaves out one result that the person chose; `None` if there is none at this place that is sent whole.
+    pub fn leave_out_chosen(&mut self, conversation: &[Arc<Message>], index: usize) -> Option<LeftOut> {
+        if index >= conversation.len() || self.left_out.contains_key(&index) {
+            return None;
+        }
+        let (left_out, short) = shortened(index, conversation)?;
+        self.left_out.insert(index, short);
+        self.chosen.insert(index);
+        Some(left_out)
     }
 
     /// Leaves out of a stored conversation what was left out of it before: everything possible among its first
@@ -121,6 +158,7 @@ impl Window {
     pub fn leave_out(&mut self, conversation: &[Arc<Message>], gone_through: usize) -> Vec<LeftOut> {
         let all = (0..gone_through.min(conversation.len())).filter_map(|index| shortened(index, conversation));
         let (left_out, short): (Vec<LeftOut>, Vec<Arc<Message>>) = all.unzip();
+        self.gone_through = self.gone_through.max(gone_through);
         self.left_out.extend(left_out.iter().map(|l| l.index).zip(short));
         left_out
     }
@@ -128,7 +166,8 @@ impl Window {
     /// Forgets which messages were left out, as after the conversation was cut or summarised.
     pub fn reset(&mut self) {
         self.left_out.clear();
-        self.summary = None;
+        self.chosen.clear();
+        (self.gone_through, self.summary) = (0, None);
     }
 
     /// Returns the messages to send. `summary` stands for the first so many messages. `beside` is the size in bytes of
@@ -165,6 +204,7 @@ impl Window {
                 size = size + bytes(&short) - bytes(message);
                 messages[offset + index - from] = short.clone();
                 self.left_out.insert(index, short);
+                self.gone_through = self.gone_through.max(index + 1);
                 newly_left_out.push(left_out);
             }
         }
@@ -286,7 +326,7 @@ fn shortened(index: usize, conversation: &[Arc<Message>]) -> Option<(LeftOut, Ar
     let lines = result.text.lines().count();
     let lines = if lines == 1 { "1 line".to_string() } else { format!("{lines} lines") };
     let what = [Some(tool.clone()), main].into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let line = format!("{what}: {lines}, left out");
+    let line = format!("{what}: {lines}{LEFT_OUT}");
     let short = Message::result(ToolResult { text: line.clone(), ..result.clone() });
     Some((LeftOut { index, tool, path, line }, Arc::new(short)))
 }
@@ -355,6 +395,24 @@ mod tests {
         assert!(again.newly_left_out.is_empty());
         assert!(Arc::ptr_eq(&again.messages[2], &fitted.messages[2]), "the same message every time");
         assert_eq!(all[2].text().len(), 4000, "what is kept is whole");
+    }
+
+    #[test]
+    fn a_result_that_was_chosen_stays_away() {
+        let all = conversation(4, 4000);
+        let mut window = Window::default();
+        let (whole, budget) = (window.results(&all, 0), Budget::of_window(100_000));
+        assert_eq!(whole.iter().map(|(r, _)| r.index).collect::<Vec<_>>(), [2, 4, 6, 8]);
+        assert!(whole[2].0.line.starts_with("readFile f2.rs: 800 lines") && whole[2].1 >= 1000, "{:?}", whole[2]);
+        let chosen = window.leave_out_chosen(&all, 6).expect("a result");
+        assert_eq!((chosen, window.gone_through()), (whole[2].0.clone(), 0));
+        assert_eq!(window.chosen().iter().collect::<Vec<_>>(), [&6]);
+        for refused in [6, 1, 99] {
+            assert!(window.leave_out_chosen(&all, refused).is_none(), "{refused}");
+        }
+        let fitted = window.fit(&all, None, 0, budget);
+        assert!(fitted.messages[6].text().ends_with("left out") && fitted.newly_left_out.is_empty());
+        assert_eq!((fitted.messages[8].text().len(), window.results(&all, 3).len()), (4000, 2));
     }
 
     #[test]

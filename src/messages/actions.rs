@@ -79,6 +79,7 @@ messages! {
     mention: "mention a file", "ファイルをメンション";
     editor: "write in $EDITOR", "$EDITORで書く";
     history: "search the history", "履歴を検索";
+    leave_out: "leave a result out of the window", "結果をウィンドウから除外";
     drop_queued: "drop the next queued message", "キューの先頭を削除";
     line_start: "start of the line", "行頭へ";
     line_end: "end of the line", "行末へ";

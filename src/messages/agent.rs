@@ -10,6 +10,10 @@ messages! {
     compact_undo_later: "nebula is working: /compact undo when the turn is over", "nebulaは作業中です。ターンの終了後に/compact undoを実行してください";
     no_summary: "no summary stands for this conversation", "この会話に要約はありません";
     whole_again: "the whole conversation is sent again from the next message on", "次のメッセージから会話全体を再び送信します";
+    leave_out_later: "nebula is working: results can be left out when the turn is over", "nebulaは作業中です。結果はターンの終了後に除外できます";
+    is_left_out(line): "from the next request on: {line}", "次のリクエストから: {line}";
+    memory_keeps_it: "Memory keeps it whole. A file is read again before it is edited.", "メモリーには全文が残ります。ファイルは編集の前に読み直します。";
+    not_in_window: "this result is not in the window any more", "この結果はすでにウィンドウにありません";
     working_already: "nebula is working already", "nebulaはすでに作業中です";
     nothing_to_go_on: "there is nothing to go on with", "続けるものはありません";
     turn_failed: "the turn failed in nebula itself", "nebulaの内部エラーでターンが失敗しました";

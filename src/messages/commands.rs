@@ -71,7 +71,7 @@ messages! {
     usage: "tokens and cost of this session", "このセッションのトークンと費用";
     usage_long: "By turn and by model.", "ターンごと、モデルごとに表示します。";
     context: "what the context window holds", "コンテキストウィンドウの内訳";
-    context_long: "Tokens by part, and the window's size.", "部分ごとのトークン数とウィンドウの大きさ。";
+    context_long: "Tokens by part, and the window's size. `x` there leaves a result out.", "部分ごとのトークン数とウィンドウの大きさ。そこで`x`を押すと結果を除外できます。";
     config: "the configuration, and where it comes from", "設定とその出所";
     config_long: "Each key with its value and origin.", "各キーの値と出所を表示します。";
     trust: "trust this folder's configuration", "このフォルダーの設定を信頼";
@@ -141,5 +141,6 @@ messages! {
     page_stats: "stats", "統計";
     page_usage: "usage", "使用量";
     page_context: "context", "コンテキスト";
+    results: "leave out of the window", "ウィンドウから除外";
     page_config: "configuration", "設定";
 }

@@ -26,6 +26,7 @@ messages! {
     back: "back", "戻る";
     search: "search", "検索";
     scroll: "scroll", "スクロール";
+    leave_out: "leave a result out", "結果を除外";
     close: "close", "閉じる";
     rules_and_prompt: "rules and the effective prompt", "ルールと実際のプロンプト";
     rules_heading: "## Rules\n\n", "## ルール\n\n";

@@ -63,6 +63,8 @@ pub enum Command {
     Compact,
     /// Send the whole conversation again, in place of its summary.
     UndoCompact,
+    /// Send the result at this place of the conversation as one line from now on; see [`super::WindowResult`].
+    LeaveOut(usize),
     /// Keep changes that wait to be reviewed: `all`, or beginnings of their ids. Nothing is written.
     KeepReviewed(Vec<String>),
     /// Export the session to a file.
@@ -367,6 +369,8 @@ pub enum Query {
     Review,
     /// The contents of the context window, by part.
     Context,
+    /// Results in the context window that can be left out.
+    Results,
     /// The effective configuration with where each value comes from.
     Config,
 }

@@ -66,6 +66,8 @@ pub enum Listing {
     Prompts(Vec<PromptRow>),
     /// Models, those of the connected provider first.
     Models(Vec<ModelRow>),
+    /// Results in the context window that are sent whole, largest first.
+    Results(Vec<WindowResult>),
     /// The rules, and the effective system prompt.
     Rules(RulesView),
     /// A table to show as it is.
@@ -98,6 +100,17 @@ pub struct ModelRow {
     pub pdfs: bool,
     /// Since when it is not served any more.
     pub retired: Option<String>,
+}
+
+/// A result in the context window that can be left out; see [`super::Command::LeaveOut`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WindowResult {
+    /// Its place in the conversation.
+    pub index: usize,
+    /// Its call and its length: `readFile src/a.rs: 118 lines`.
+    pub name: String,
+    /// Tokens that it takes.
+    pub tokens: u64,
 }
 
 /// A prompt of the person's.

@@ -32,6 +32,7 @@ pub use item::{
 };
 pub use listing::{
     Listing, ModelRow, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow,
+    WindowResult,
 };
 
 /// Names one session: its id in memory.

@@ -172,6 +172,7 @@ actions! {
     Mention "mention" mention
     Editor "editor" editor
     History "history" history
+    LeaveOut "leave-out" leave_out
     DropQueued "drop-queued" drop_queued
     LineStart "line-start" line_start
     LineEnd "line-end" line_end
@@ -314,6 +315,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Viewer, hints::read, &[A::PageUp, A::PageDown], none, hints::page_up_down),
     g(C::Viewer, hints::read, &[A::First, A::Last], none, hints::first_last_line),
     g(C::Viewer, hints::read, &[A::Search], hints::search, none),
+    g(C::Viewer, hints::read, &[A::LeaveOut], none, none),
     g(C::Viewer, hints::read, &[A::Close], hints::close, none),
     g(C::Question, hints::answer, &[A::Up, A::Down], hints::moving, hints::moving),
     g(C::Question, hints::answer, &[A::Answer], hints::answer, none),

@@ -7,7 +7,9 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
 use nebula::agent::AgentParts;
-use nebula::protocol::{Command, EventBody, Item, Question, SessionChoice, TurnEnd};
+use nebula::protocol::{
+    Command, EventBody, Item, Listing, Query, QueryId, Question, SessionChoice, TurnEnd, WindowResult,
+};
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, EndReason, Error, Kind, Message, Origin, Provider, Replay, Request, Wire};
 use serde_json::json;
@@ -251,4 +253,50 @@ async fn a_summary_that_is_dropped_ends_the_turn_with_a_question_and_no_interrup
     live.send(Command::Continue(nebula::protocol::Continuation::Resume));
     assert_eq!(end_with_summaries(&mut live).await, TurnEnd::Done);
     live.close().await;
+}
+
+async fn window_results(live: &mut Live) -> Vec<WindowResult> {
+    live.send(Command::Ask(QueryId(1), Query::Results));
+    live.until(|event| match event {
+        EventBody::Answer(_, Listing::Results(results)) => Some(results.clone()),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_result_is_left_out_of_the_window_and_stays_out_in_a_resumed_session() {
+    let long = "a line of some length\n".repeat(40);
+    let steps = (0..2).map(|i| call("readFile", json!({"path": format!("f{i}.txt")})));
+    let answers = steps.chain([say("Both read."), say("Yes.")]);
+    let world = World::new().file("f0.txt", &long).file("f1.txt", &long).model(answers);
+    let mut live = world.start();
+    live.submit("read both");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let results = window_results(&mut live).await;
+    assert_eq!(results.len(), 2, "{results:?}");
+    let first = results.iter().find(|result| result.name.contains("f0.txt")).expect("the first");
+    assert!(first.tokens > 200 && first.name.ends_with("40 lines"), "{first:?}");
+    for _ in 0..2 {
+        // The second time it is there no more, and nothing happens.
+        live.send(Command::LeaveOut(first.index));
+    }
+    let is_short = |request: &Request| {
+        let results: Vec<String> =
+            request.messages.iter().filter(|m| m.answers().is_some()).map(|m| m.text().to_string()).collect();
+        (results[0].clone(), results[1].len() > 800)
+    };
+    live.submit("and now?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(is_short(&live.requests().pop().expect("a request")), (format!("{}, left out", first.name), true));
+    let left = window_results(&mut live).await;
+    assert_eq!(left.len(), 1, "{left:?}");
+    let id = opened(&live);
+    live.close().await;
+    let mut again = world.model([say("Still.")]).start();
+    again.open(SessionChoice::Resume(id));
+    again.submit("still?");
+    assert_eq!(again.end().await, TurnEnd::Done);
+    assert_eq!(is_short(&again.requests().pop().expect("a request")), (format!("{}, left out", first.name), true));
+    again.close().await;
 }

@@ -151,6 +151,7 @@ fn scenes(context: Context) -> Vec<Scene> {
                 s.keys("jjj");
                 s
             }),
+            ("the context window", context_window),
         ],
         Context::Question => vec![("choices", || main_screen(asking, "<down>"))],
         Context::Card => vec![
@@ -243,6 +244,30 @@ fn takes_text(context: Context) -> bool {
         context,
         Context::Input | Context::Line | Context::Completion | Context::List | Context::Sessions | Context::Question
     )
+}
+
+/// The page of what the context window holds.
+fn context_window() -> Stage {
+    let mut stage = main_screen(said, "/context<enter>");
+    let table =
+        Listing::Table { title: "context".into(), text: "| part | tokens |\n| --- | --- |\n| rules | 12 |\n".into() };
+    stage.answer(|query| *query == Query::Context, table);
+    stage
+}
+
+#[test]
+fn a_result_is_chosen_from_the_window_and_left_out() {
+    let mut stage = context_window();
+    assert!(stage.text().contains("x leave a result out"), "{}", stage.text());
+    stage.keys("x");
+    let result = |index, name: &str| WindowResult { index, name: name.into(), tokens: 1_200 };
+    let results = vec![result(14, "readFile src/cart.rs: 118 lines"), result(3, "readFile a.rs: 20 lines")];
+    stage.answer(|query| *query == Query::Results, Listing::Results(results));
+    assert!(stage.text().contains("14 readFile src/cart.rs: 118 lines"), "{}", stage.text());
+    stage.keys("<down><enter>");
+    assert!(matches!(stage.sent()[..], [.., Command::LeaveOut(3)]), "{:?}", stage.sent());
+    stage.keys("x<esc>");
+    assert!(stage.text().contains("x leave a result out"), "the page stays below: {}", stage.text());
 }
 
 /// What a key can change: the picture with its cursor, and what was sent.

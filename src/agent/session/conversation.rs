@@ -13,6 +13,7 @@ use crate::context::request::Window;
 use crate::edit::Format;
 use crate::edit::stream::KnownFile;
 use crate::memory::{self, MessageMeta, NewMessage};
+use crate::protocol::WindowResult;
 use crate::provider::models::Effort;
 use crate::provider::{Capabilities, Message, Role, ToolCall, ToolResult, ToolSpec};
 use crate::tools::{FileVersion, Sha, ToolSet};
@@ -106,6 +107,41 @@ impl Conversation {
     pub fn push(&mut self, message: Message, row: i64) {
         self.messages.push(Arc::new(message));
         self.rows.push(row);
+    }
+
+    /// Notes which results are left out, as memory is to store it.
+    pub fn note_left_out(&mut self) {
+        self.prompt.left_out = self.window.gone_through();
+        self.prompt.chosen = self.window.chosen().iter().copied().collect();
+    }
+
+    /// Stores what the prompt rests on, so that a resumed session sends the same bytes.
+    pub fn store_prompt(&self, context: &SessionContext) {
+        if let Some(stored) = self.prompt.to_record() {
+            let id = self.id.clone();
+            context.services.memory.post(move |memory| memory.set_extra(&id, &stored));
+        }
+    }
+
+    /// Returns the results that are sent whole, largest first.
+    pub fn window_results(&self) -> Vec<WindowResult> {
+        let from = self.summary.as_ref().map_or(0, |(_, covered)| *covered);
+        let whole = self.window.results(&self.messages, from).into_iter();
+        let mut results: Vec<WindowResult> = whole
+            .map(|(result, tokens)| WindowResult { index: result.index, name: result.name().into(), tokens })
+            .collect();
+        results.sort_by_key(|result| std::cmp::Reverse(result.tokens));
+        results
+    }
+
+    /// Leaves a result out of what is sent from now on; its file counts as unread. Returns the line in its place.
+    pub fn leave_out(&mut self, index: usize) -> Option<String> {
+        let left_out = self.window.leave_out_chosen(&self.messages, index)?;
+        if let Some(path) = &left_out.path {
+            self.seen.remove(path);
+        }
+        self.note_left_out();
+        Some(left_out.line)
     }
 
     /// Records that a file is in play.

@@ -27,6 +27,8 @@ pub struct PromptState {
     pub in_play: usize,
     /// How many messages were gone through for results to leave out when the context window was full.
     pub left_out: usize,
+    /// The places of the results that the person left out.
+    pub chosen: Vec<usize>,
     /// The system prompts made so far.
     pub made: Vec<(PromptSetting, Arc<str>)>,
 }
@@ -60,6 +62,7 @@ impl PromptState {
             last_sent,
             covered: record.covered,
             left_out: record.left_out,
+            chosen: record.chosen,
             ..Self::default()
         }
     }
@@ -68,8 +71,8 @@ impl PromptState {
     pub fn to_record(&self) -> Option<String> {
         let base = self.base.as_ref()?;
         let last_sent = (self.last_sent != *base).then(|| FactsRecord::of(&self.last_sent));
-        let record =
-            PromptRecord { base: FactsRecord::of(base), last_sent, covered: self.covered, left_out: self.left_out };
+        let (covered, left_out, chosen) = (self.covered, self.left_out, self.chosen.clone());
+        let record = PromptRecord { base: FactsRecord::of(base), last_sent, covered, left_out, chosen };
         // Records of strings and numbers always serialise.
         serde_json::to_string(&record).ok()
     }
@@ -85,6 +88,8 @@ struct PromptRecord {
     covered: usize,
     #[serde(default)]
     left_out: usize,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    chosen: Vec<usize>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -158,7 +158,7 @@ impl App {
             "/review" => self.review(rest),
             "/stats" => self.open_page(say::page_stats(), Query::Stats),
             "/usage" => self.open_page(say::page_usage(), Query::Usage),
-            "/context" => self.open_page(say::page_context(), Query::Context),
+            "/context" => self.open_context(),
             "/config" => self.open_page(say::page_config(), Query::Config),
             "/commit" if self.session.drafting => Vec::new(),
             "/commit" => {
@@ -309,6 +309,23 @@ impl App {
         vec![Effect::Mouse(on), Effect::Send(Command::Set(Setting::Mouse(on)))]
     }
 
+    /// Opens the contents of the context window, from where results can be left out of it.
+    fn open_context(&mut self) -> Vec<Effect> {
+        let effects = self.open_page(say::page_context(), Query::Context);
+        if let Some(Popup::Page(page)) = self.popups.last_mut() {
+            page.leaves_out = true;
+        }
+        effects
+    }
+
+    /// Opens the list of results that can be left out of the context window.
+    pub(super) fn open_results(&mut self) -> Vec<Effect> {
+        let mut list = List::new(ListKind::Results, say::results(), Vec::new());
+        list.waiting = true;
+        self.popups.push(Popup::List(list));
+        vec![self.ask(Owner::List, Query::Results)]
+    }
+
     fn open_page(&mut self, title: &str, query: Query) -> Vec<Effect> {
         self.popups.push(Popup::Page(Page::new(title.into(), String::new(), Content::Waiting)));
         vec![self.ask(Owner::Page, query)]
@@ -400,6 +417,11 @@ impl App {
             ListKind::Commit(message) if name == say::commit_edit() => {
                 let text = message.into_bytes();
                 vec![Effect::Edit { purpose: EditFor::Commit, text, name: "COMMIT_EDITMSG".into() }]
+            }
+            // The rows begin with the place of their result.
+            ListKind::Results => {
+                let index = name.split(' ').next().and_then(|index| index.parse().ok());
+                index.map(|index| Effect::Send(Command::LeaveOut(index))).into_iter().collect()
             }
             ListKind::Remove(_) | ListKind::Commit(_) => Vec::new(),
         }

@@ -4,6 +4,7 @@ use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
     Command, Event, EventBody, Level, Listing, ModelRow, Notice, Prompt, Query, QueryId, RulesView, Status, TurnEnd,
+    WindowResult,
 };
 use crate::text::number;
 use crate::tui::input::question::Asking;
@@ -304,6 +305,7 @@ impl App {
                 let dot = format!(" {} ", self.appearance.glyphs.dot);
                 models.iter().map(|model| model_entry(model, &current, &dot)).collect()
             }
+            Listing::Results(results) => results.iter().map(result_entry).collect(),
             Listing::Prompts(prompts) => prompts
                 .iter()
                 .map(|p| Entry {
@@ -334,7 +336,9 @@ impl App {
             Listing::Failed(why) => (page.title.clone(), why.clone()),
             _ => return,
         };
+        let leaves_out = page.leaves_out;
         *page = Page::text(title, &markdown);
+        page.leaves_out = leaves_out;
     }
 }
 
@@ -391,6 +395,11 @@ fn longest_fence(text: &str) -> usize {
 }
 
 /// Returns the row of a model: its window, its price, what it reads, and whether it is in use or retired.
+/// A result that can be left out: its place, what it is, its tokens.
+fn result_entry(result: &WindowResult) -> Entry {
+    Entry { name: format!("{} {}", result.index, result.name), note: number::tokens(result.tokens), ..Entry::default() }
+}
+
 fn model_entry(model: &ModelRow, current: &str, dot: &str) -> Entry {
     let window = model.window.map(|window| say::window_of(&number::tokens(window.into())));
     let price = model.price.map(|(input, output)| say::price_of(&format!("${input:.2}"), &format!("${output:.2}")));

@@ -160,12 +160,14 @@ impl App {
                 let said = list.act(action);
                 self.list_said(said)
             }
-            Some(Popup::Page(page)) => {
-                if page.act(action) == page::PageOutcome::Close {
+            Some(Popup::Page(page)) => match page.act(action) {
+                page::PageOutcome::Stay => Vec::new(),
+                page::PageOutcome::Close => {
                     self.popups.pop();
+                    Vec::new()
                 }
-                Vec::new()
-            }
+                page::PageOutcome::LeaveOut => self.open_results(),
+            },
             Some(Popup::Finder(finder)) => {
                 let said = finder.act(action);
                 self.finder_said(said)

@@ -25,6 +25,8 @@ pub enum ListKind {
     Formats,
     /// How much the model thinks.
     Efforts,
+    /// A result in the context window.
+    Results,
     /// A prompt of the person's.
     Prompts,
     /// Something typed before.
@@ -330,6 +332,7 @@ impl List {
         match ctx.key(Context::List, Action::Choose).filter(|_| self.kind == ListKind::Models) {
             Some(key) => say::takes_typed(&key),
             None if self.kind == ListKind::Prompts && self.entries.is_empty() => say::no_prompts().into(),
+            None if self.kind == ListKind::Results && self.entries.is_empty() => say::no_results().into(),
             None => say::nothing_matches().into(),
         }
     }

@@ -49,6 +49,8 @@ pub struct Page {
     pub note: String,
     /// Its content.
     pub content: Content,
+    /// It lists the context window: results can be left out of that.
+    pub leaves_out: bool,
     filter: Option<Editor>,
     top: usize,
     /// Where it was drawn last, for clicks.
@@ -64,12 +66,24 @@ pub enum PageOutcome {
     Stay,
     /// Leave.
     Close,
+    /// Choose a result to leave out of the context window.
+    LeaveOut,
 }
 
 impl Page {
     /// A page.
     pub fn new(title: String, note: String, content: Content) -> Page {
-        Page { title, note, content, filter: None, top: 0, place: Rect::default(), rows: 0, total: 0 }
+        Page {
+            title,
+            note,
+            content,
+            leaves_out: false,
+            filter: None,
+            top: 0,
+            place: Rect::default(),
+            rows: 0,
+            total: 0,
+        }
     }
 
     /// A page of Markdown.
@@ -120,6 +134,7 @@ impl Page {
             Action::Last => self.top = max,
             Action::Search if matches!(self.content, Content::Keys(..)) => self.filter = Some(Editor::default()),
             Action::Close | Action::Escape => return PageOutcome::Close,
+            Action::LeaveOut if self.leaves_out => return PageOutcome::LeaveOut,
             _ => {}
         }
         PageOutcome::Stay
@@ -206,6 +221,9 @@ impl Page {
         } else {
             if matches!(self.content, Content::Keys(..)) {
                 keys.extend(super::keys(ctx, Context::Viewer, [(Action::Search, say::search())]));
+            }
+            if self.leaves_out {
+                keys.extend(super::keys(ctx, Context::Viewer, [(Action::LeaveOut, say::leave_out())]));
             }
             if self.total > self.rows {
                 keys.extend(pair(ctx, Context::Viewer, [Action::Up, Action::Down], say::scroll()));

@@ -36,7 +36,7 @@ fn note_prefix(context: &SessionContext, session: &mut Conversation, model: &str
         model: (model.to_string(), place),
         format: (settings.format.name(), settings.small_model),
         summarised: session.summary.as_ref().map(|(_, covered)| *covered),
-        left_out: session.prompt.left_out,
+        left_out: (session.prompt.left_out, session.prompt.chosen.len()),
         tools: Arc::clone(tools),
         messages: session.messages.clone(),
     };
@@ -88,11 +88,8 @@ async fn keep_left_out(context: &SessionContext, session: &mut Conversation, lef
     for path in left_out.iter().filter_map(|left_out| left_out.path.as_ref()) {
         session.seen.remove(path);
     }
-    session.prompt.left_out = session.window.gone_through();
-    if let Some(stored) = session.prompt.to_record() {
-        let id = session.id.clone();
-        context.services.memory.post(move |memory| memory.set_extra(&id, &stored));
-    }
+    session.note_left_out();
+    session.store_prompt(context);
     let title = format!("the context window is full: {} old results are left out", left_out.len());
     context.events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
 }

@@ -57,7 +57,7 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
     tell_rules(context, session, rules_view(&now.1, &active, &session.in_play)).await;
     let facts = PromptFacts { live: now.0.clone(), rules: active.rules };
     if anew {
-        session.prompt.left_out = session.window.gone_through();
+        session.note_left_out();
         session.prompt.last_sent = facts.clone();
         session.prompt.base = Some(facts);
         session.prompt.made.clear();
@@ -75,10 +75,7 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
         }
         record_parts(context, session).await;
     }
-    if let Some(stored) = session.prompt.to_record() {
-        let id = session.id.clone();
-        context.services.memory.post(move |memory| memory.set_extra(&id, &stored));
-    }
+    session.store_prompt(context);
 }
 
 /// Returns what to tell the model, in words; none: nothing has changed.
