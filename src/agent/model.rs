@@ -67,7 +67,7 @@ pub fn connect(services: &Arc<Services>) {
 ///
 /// # Errors
 /// When it cannot be connected; nothing was changed.
-pub fn switch(services: &Arc<Services>, name: &str) -> Result<(), provider::Error> {
+pub async fn switch(services: &Arc<Services>, name: &str) -> Result<(), provider::Error> {
     let connection = services.connection();
     if connection.provider.as_ref().is_some_and(|provider| provider.name() == name || provider.recorded()) {
         return Ok(());
@@ -78,7 +78,7 @@ pub fn switch(services: &Arc<Services>, name: &str) -> Result<(), provider::Erro
     };
     plug(services, provider::connect(&connection)?);
     match persists {
-        true => services.persist("provider", name),
+        true => services.persist("provider", name).await,
         false => services.say(Level::Info, say::connected_until_end(&name), ""),
     }
     Ok(())
@@ -185,10 +185,11 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
 fn keep(services: &Services, connection: &Connection, key: Option<&Secret>, model: &str) -> Result<(), String> {
     let name = &connection.provider;
     if key.is_some() || connection.custom_url {
-        lock(&services.config).keep_key(connection, key).map_err(|e| format!("{}. {}", e.message, e.hint))?;
+        let kept = services.change_config(|config| config.keep_key(connection, key));
+        kept.map_err(|e| format!("{}. {}", e.message, e.hint))?;
     }
     if connection.custom_url {
-        services.persist(&format!("providers.{name}.baseUrl"), &connection.base_url);
+        services.persist_now(&format!("providers.{name}.baseUrl"), &connection.base_url);
     }
     let (leads_there, persists) = {
         let config = lock(&services.config);
@@ -197,10 +198,10 @@ fn keep(services: &Services, connection: &Connection, key: Option<&Secret>, mode
     };
     if leads_there {
         let key = lock(&services.config).key_of_model(Some(name));
-        services.persist(&key, model);
+        services.persist_now(&key, model);
     }
     match leads_there && persists {
-        true => services.persist("provider", name),
+        true => services.persist_now("provider", name),
         false => services.say(Level::Info, say::connected_until_end(name), ""),
     }
     Ok(())

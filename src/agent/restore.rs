@@ -1,6 +1,6 @@
 //! Undo, redo and restores: a proposal from the archive, with the preview of each file, that goes the one road.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::records::sha;
 use crate::agent::session::transcript;
-use crate::archive::{Choices, Restoration, RestoreTarget};
+use crate::archive::{Choices, Id, Restoration, RestoreTarget};
 use crate::memory::{Cause, ChangesetRecord, ReviewDecision, Written};
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, State, merge};
@@ -98,7 +98,7 @@ impl Restores {
                 Ok(plan) => {
                     if let Some(result) = run(&context, &plan, chosen, &stop).await {
                         if reviews && result.changeset.is_some() {
-                            reviewed(&context, &plan).await;
+                            reviewed(&context, &plan, &result).await;
                         }
                         tell(&context, &result, "restored").await;
                     }
@@ -109,12 +109,18 @@ impl Restores {
     }
 }
 
-/// Records that changes were restored, wholly or in part.
-async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan) {
+/// Records that changes were restored, wholly or in part. Those of which no file was written wait on.
+async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, result: &ProposalResult) {
     let RestoreTarget::Changesets(ids) = &plan.request else { return };
-    let ids: Vec<String> = ids.iter().map(|id| id.to_string()).collect();
-    let services = Arc::clone(&context.services);
-    let kept = tokio::task::spawn_blocking(move || review::decide(&services, &ids, ReviewDecision::Restore)).await;
+    let (ids, services) = (ids.clone(), Arc::clone(&context.services));
+    let written: HashSet<String> = result.written.iter().map(|(path, _)| path.clone()).collect();
+    let kept = tokio::task::spawn_blocking(move || {
+        let touched =
+            |id: &&Id| services.archive.paths(**id).is_ok_and(|paths| paths.iter().any(|path| written.contains(path)));
+        let ids: Vec<String> = ids.iter().filter(touched).map(|id| id.to_string()).collect();
+        review::decide(&services, &ids, ReviewDecision::Restore)
+    });
+    let kept = kept.await;
     if let Ok(Err(why)) = kept {
         context.say(Level::Warning, why, "").await;
     }

@@ -70,6 +70,8 @@ pub struct Services {
     /// The agent ends: background work stops.
     pub closing: AtomicBool,
     connection: Mutex<ModelConnection>,
+    /// Held while the configuration's files change.
+    changing_config: Mutex<()>,
     trouble: Mutex<Option<String>>,
     reports: mpsc::UnboundedSender<ServiceReport>,
 }
@@ -110,7 +112,10 @@ pub fn shell(config: &Config, workspace: &Workspace, archive: &Archive) -> Shell
 pub fn command_rules(config: &Config) -> (Vec<Rule>, Vec<String>) {
     let (mut rules, mut wrong) = (Vec::new(), Vec::new());
     for said in config.shell.rules.iter().chain(&config.shell.workspace_rules) {
-        let decision = RuleDecision::parse(&said.decision).unwrap_or(RuleDecision::Ask);
+        let decision = RuleDecision::parse(&said.decision).unwrap_or_else(|| {
+            wrong.push(format!("shell.rules: the rule for {:?} has no decision, so it asks", said.prefix.join(" ")));
+            RuleDecision::Ask
+        });
         let rule = Rule { prefix: said.prefix.clone(), decision, network: said.network, why: said.why.clone() };
         match rule.check() {
             Ok(()) => rules.push(rule),
@@ -174,15 +179,32 @@ impl Services {
     /// # Errors
     /// Why it is not kept, in words.
     pub fn keep_command_rule(&self, rule: &Rule) -> Result<(), String> {
-        let mut config = lock(&self.config);
-        let kept = RuleConfig {
+        let rule = RuleConfig {
             prefix: rule.prefix.clone(),
             decision: rule.decision.word().into(),
             network: rule.network,
             why: rule.why.clone(),
         };
-        let rules: Vec<_> = config.shell.rules.iter().chain([&kept]).map(RuleConfig::json).collect();
-        config.set("shell.rules", &serde_json::Value::from(rules).to_string()).map_err(|error| error.to_string())
+        self.change_config(|config| config.append("shell.rules", rule.json())).map_err(|error| error.to_string())
+    }
+
+    /// Changes the configuration and its files. For blocking code alone: it waits for the disk, while others go on with
+    /// the configuration as it was.
+    pub fn change_config<T>(&self, change: impl FnOnce(&mut Config) -> T) -> T {
+        let _changing = lock(&self.changing_config);
+        let mut config = lock(&self.config).clone();
+        let done = change(&mut config);
+        *lock(&self.config) = config;
+        done
+    }
+
+    /// Changes the configuration as [`Services::change_config`] does, on a thread that may wait. `None`: it panicked.
+    pub async fn configure<T: Send + 'static>(
+        self: &Arc<Self>,
+        change: impl FnOnce(&mut Config) -> T + Send + 'static,
+    ) -> Option<T> {
+        let services = Arc::clone(self);
+        tokio::task::spawn_blocking(move || services.change_config(change)).await.ok()
     }
 
     /// Puts the parts together; reports arrive at the other end of `reports`.
@@ -222,6 +244,7 @@ impl Services {
                 model_file: None,
                 why_not: None,
             }),
+            changing_config: Mutex::default(),
             trouble: Mutex::new(None),
             reports,
         }
@@ -341,9 +364,15 @@ impl Services {
     }
 
     /// Writes a key of the configuration to the person's own file.
-    pub fn persist(&self, key: &str, value: &str) {
-        let done = lock(&self.config).set(key, value);
-        if let Err(e) = done {
+    pub async fn persist(self: &Arc<Self>, key: &str, value: &str) {
+        let (services, key, value) = (Arc::clone(self), key.to_string(), value.to_string());
+        // A panic there is reported by its thread.
+        let _ = tokio::task::spawn_blocking(move || services.persist_now(&key, &value)).await;
+    }
+
+    /// Writes a key of the configuration to the person's own file. For blocking code alone: it waits for the disk.
+    pub fn persist_now(&self, key: &str, value: &str) {
+        if let Err(e) = self.change_config(|config| config.set(key, value)) {
             self.say(Level::Warning, say::setting_not_kept(&key, &e), say::until_end());
         }
     }

@@ -251,15 +251,36 @@ pub(super) fn change(path: &Path, dotted: &str, text: Option<&str>) -> Result<()
             fits.then_some(value)
         }
     };
+    put(path, parse(path)?.unwrap_or_default(), &parts, value)
+}
+
+/// Adds `value` to the list at the dotted `key` of the file at `path`, as the file holds it now.
+pub(super) fn append(path: &Path, dotted: &str, value: Value) -> Result<(), Error> {
+    let (parts, _) = resolve(dotted)?;
     let parsed = parse(path)?.unwrap_or_default();
+    let pointer: String = parts.iter().map(|part| format!("/{part}")).collect();
+    let list = match Value::Object(parsed.keys.clone()).pointer(&pointer) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(list)) => list.clone(),
+        Some(_) => {
+            let what = format!("{}: {dotted} is not a list", path.display());
+            return Err(Error::new(what, "Correct the file by hand first."));
+        }
+    };
+    let list: Vec<Value> = list.into_iter().chain([value]).collect();
+    put(path, parsed, &parts, Some(list.into()))
+}
+
+/// Writes the file at `path` with `value` at `parts`.
+fn put(path: &Path, parsed: Parsed, parts: &[String], value: Option<Value>) -> Result<(), Error> {
     let mut keys = parsed.keys;
-    place(&mut keys, &parts, value.clone()).map_err(|inner| {
+    place(&mut keys, parts, value.clone()).map_err(|inner| {
         Error::new(format!("{}: {inner} is not an object", path.display()), "Correct the file by hand first.")
     })?;
     let keys = Value::Object(keys);
     // Written anew only where the text cannot be changed in place: an empty file.
     let same = |text: &String| serde_json::from_str::<Value>(text).is_ok_and(|read| read == keys);
-    let edited = json_edit::edit(&parsed.text, &parts, value.as_ref()).filter(same);
+    let edited = json_edit::edit(&parsed.text, parts, value.as_ref()).filter(same);
     let text = edited.unwrap_or_else(|| format!("{keys:#}\n"));
     write(path, if parsed.marked { format!("\u{feff}{text}") } else { text }.as_bytes())
 }

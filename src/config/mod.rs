@@ -243,9 +243,16 @@ impl Config {
     /// Adds the workspace's folder to the person's trusted ones.
     pub fn trust(&mut self) -> Result<(), Error> {
         let Some(root) = self.workspace.clone() else { return Ok(()) };
-        let mut folders: Vec<String> = self.trusted.iter().map(|folder| folder.display().to_string()).collect();
-        folders.push(root.display().to_string());
-        self.set("trusted", &json!(folders).to_string())
+        self.append("trusted", json!(root.display().to_string()))
+    }
+
+    /// Adds to a list in the person's file, whatever else was added to it since it was read, and reads the configuration
+    /// again.
+    pub fn append(&mut self, key: &str, value: Value) -> Result<(), Error> {
+        let path = self.paths.config().ok_or_else(|| Error::no_home("keep the configuration"))?;
+        file::append(&path, key, value)?;
+        *self = self.reload();
+        Ok(())
     }
 
     /// Keeps that the person lets a key go to a server, and reads the configuration again.

@@ -28,7 +28,7 @@ impl RuleConfig {
         let network = keys.get("network").and_then(Value::as_bool).unwrap_or(false);
         Some(RuleConfig {
             prefix: texts(keys, "prefix"),
-            decision: text(keys, "decision")?,
+            decision: text(keys, "decision").unwrap_or_default(),
             network,
             why: text(keys, "why"),
         })

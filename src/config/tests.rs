@@ -91,6 +91,26 @@ fn an_untrusted_workspace_sets_harmless_keys_alone() {
 }
 
 #[test]
+fn what_is_added_to_a_list_joins_what_the_file_holds_by_then() {
+    let world = World::new().user(json!({"shell": {"rules": [{"prefix": ["ls"], "decision": "alow"}]}}));
+    let mut config = world.load();
+    // The rule is there, and its missing decision can be told.
+    assert_eq!(config.shell.rules[0].decision, "");
+    let rules = json!([{"prefix": ["git", "push"], "decision": "refuse", "later": 1}]);
+    let path = config.paths.config().unwrap();
+    fs::write(&path, json!({"shell": {"rules": rules}, "trusted": ["/other"]}).to_string()).unwrap();
+    config.append("shell.rules", json!({"prefix": ["npm"], "decision": "allow"})).unwrap();
+    config.trust().unwrap();
+    let file: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(file["shell"]["rules"][0], rules[0]);
+    assert_eq!(file["shell"]["rules"][1]["prefix"], json!(["npm"]));
+    assert_eq!((config.trusted.len(), config.shell.rules.len()), (2, 2));
+    fs::write(&path, r#"{"shell": {"rules": "none"}}"#).unwrap();
+    assert!(config.append("shell.rules", json!({})).unwrap_err().to_string().contains("not a list"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), r#"{"shell": {"rules": "none"}}"#);
+}
+
+#[test]
 fn a_key_goes_to_a_server_of_the_workspace_only_once_the_person_agrees() {
     let world = World::new()
         .user(json!({"providers": {"mine": {"baseUrl": "https://mine.example/v1", "apiKeyEnv": "MINE_KEY"}}}))

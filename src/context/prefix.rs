@@ -18,6 +18,8 @@ pub struct RequestPrefix {
     pub summarised: Option<usize>,
     /// How many messages were gone through for results to leave out, and how many of them the person chose.
     pub left_out: (usize, usize),
+    /// The system prompt.
+    pub system: Arc<str>,
     /// The tools that the model may call.
     pub tools: Arc<[ToolSpec]>,
     /// The conversation.
@@ -26,7 +28,7 @@ pub struct RequestPrefix {
 
 impl RequestPrefix {
     /// Returns why a request does not begin with the bytes of the one `before` it: `model`, `mode`, `format`, `compact`,
-    /// `rewind`, `left out` or `tools`. `None`: it does.
+    /// `rewind`, `left out`, `tools` or `prompt`. `None`: it does.
     pub fn cause(&self, before: &RequestPrefix) -> Option<&'static str> {
         let kept = before.messages.len().min(self.messages.len());
         let same = |at: &usize| Arc::ptr_eq(&self.messages[*at], &before.messages[*at]);
@@ -39,6 +41,7 @@ impl RequestPrefix {
             (rewound, "rewind"),
             (self.left_out != before.left_out, "left out"),
             (!Arc::ptr_eq(&self.tools, &before.tools) && *self.tools != *before.tools, "tools"),
+            (self.system != before.system, "prompt"),
         ]
         .into_iter()
         .find_map(|(changed, cause)| changed.then_some(cause))
@@ -70,5 +73,6 @@ mod tests {
         assert_eq!(RequestPrefix { format: ("whole", true), ..grown.clone() }.cause(&first), Some("format"));
         assert_eq!(RequestPrefix { summarised: Some(2), ..grown.clone() }.cause(&first), Some("compact"));
         assert_eq!(RequestPrefix { left_out: (3, 0), ..grown.clone() }.cause(&first), Some("left out"));
+        assert_eq!(RequestPrefix { system: "Antworte".into(), ..grown.clone() }.cause(&first), Some("prompt"));
     }
 }

@@ -24,7 +24,7 @@ mod place;
 pub mod stream;
 
 pub use format::Format;
-pub use group::{Current, GroupRules, IS_A_PART_MEANT, Lookup, apply};
+pub use group::{Current, GroupRules, Lookup, apply};
 pub use locate::Shape;
 pub use op::{Edit, Op, PatchHunk};
 pub use outcome::{EditOutcome, EditResult, EditStatus};

@@ -12,6 +12,8 @@ pub enum EditStatus {
     Same,
     /// It could not be placed; why, and what would help, for the model.
     Failed(String),
+    /// A whole new text that leaves out most definitions of its file: the question to the model whether a part is meant.
+    Doubted(String),
     /// It could have been placed, but another edit of its file (or of the patch) could not.
     LeftOut,
     /// It is the example of the instructions, for a file that is not there.
@@ -61,7 +63,7 @@ impl EditResult {
                 self.path
             ),
             EditStatus::Example => format!("{}: ignored, it is the example of the instructions", self.path),
-            EditStatus::Failed(why) => format!("{}: {why}", self.path),
+            EditStatus::Failed(why) | EditStatus::Doubted(why) => format!("{}: {why}", self.path),
             EditStatus::LeftOut => {
                 format!(
                     "{}: could be placed, but is left out because another change could not; send it again with that one",

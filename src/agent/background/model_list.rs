@@ -53,6 +53,8 @@ pub async fn models(services: &Services, connected: Option<Arc<dyn Provider>>, p
 async fn offered(services: &Services, connection: Connection) -> (String, Vec<Model>) {
     let name = connection.provider.clone();
     let models = match provider::connect(&connection) {
+        // What is on this computer costs no request, and a list of an hour ago may name files that are gone.
+        Ok(provider) if provider.local() => model_facts::list_within(&*provider, TO_LIST).await,
         Ok(provider) => {
             let listed = model_facts::list(services, &*provider, |_| {});
             tokio::time::timeout(TO_LIST, listed).await.ok().flatten()

@@ -44,6 +44,15 @@ pub struct SessionContext {
     status_data: Mutex<StatusData>,
 }
 
+/// The model that a request is for and who is asked, whatever the person chooses while the answer comes.
+#[derive(Clone)]
+pub struct RequestTarget {
+    /// The provider; `None`: none is connected.
+    pub provider: Option<Arc<dyn Provider>>,
+    /// The model's name.
+    pub model: String,
+}
+
 /// The format that is chosen by itself.
 pub const AUTO: &str = "auto";
 
@@ -219,6 +228,11 @@ impl SessionContext {
         connection
     }
 
+    /// Returns the target of a request for `model` that goes out now.
+    pub fn target(&self, model: &str) -> RequestTarget {
+        RequestTarget { provider: self.provider(), model: model.to_string() }
+    }
+
     /// Takes the provider that was connected last as this session's own.
     pub fn take_provider(&self) {
         let newest = self.services.connection().provider;
@@ -285,22 +299,7 @@ impl SessionContext {
     /// Returns what the last request held, by part, as a table.
     pub fn context_table(&self) -> String {
         let StatusData { context, rules, .. } = lock(&self.status_data).clone();
-        let Some((parts, window)) = context else {
-            return say::nothing_asked().into();
-        };
-        let used: u64 = parts.iter().map(|(_, tokens)| tokens).sum();
-        let share = |tokens: u64| (tokens * 100).checked_div(window).unwrap_or(0);
-        let mut text = String::from(say::part_tokens());
-        for (name, tokens) in &parts {
-            text.push_str(&format!("| {name} | {} | {}% |\n", number::tokens(*tokens), share(*tokens)));
-            for rule in rules.iter().filter(|_| *name == "rules") {
-                text.push_str(&format!("| · {} | {} | |\n", rule.path, number::tokens(rule.bytes as u64 / 4)));
-            }
-        }
-        let (sum, whole) = (number::tokens(used), number::tokens(window));
-        text.push_str(&say::together(&sum, &whole, &share(used)));
-        text.push_str(say::counted());
-        text
+        context.map_or_else(|| say::nothing_asked().into(), |(parts, window)| table(&parts, window, &rules))
     }
 
     /// Shows these rules from now on. Returns whether they are others than before.
@@ -354,5 +353,40 @@ impl SessionContext {
         let actions = if retry { vec![NoticeAction::RetryMemory] } else { Vec::new() };
         let notice = Notice { actions, ..Notice::new(Level::Warning, title, detail) };
         self.events.add(Item::Notice(notice)).await;
+    }
+}
+
+/// Returns the parts of a request in tokens as a table, below the rules' part each of them with its share.
+fn table(parts: &[(&'static str, u64)], window: u64, rules: &[RuleChip]) -> String {
+    let used: u64 = parts.iter().map(|(_, tokens)| tokens).sum();
+    let bytes: u64 = rules.iter().map(|rule| rule.bytes as u64).sum();
+    let share = |tokens: u64| (tokens * 100).checked_div(window).unwrap_or(0);
+    let mut text = String::from(say::part_tokens());
+    for (name, tokens) in parts {
+        text.push_str(&format!("| {name} | {} | {}% |\n", number::tokens(*tokens), share(*tokens)));
+        for rule in rules.iter().filter(|_| *name == say::rules_part()) {
+            let own = (tokens * rule.bytes as u64).checked_div(bytes).unwrap_or(0);
+            text.push_str(&format!("| · {} | {} | |\n", rule.path, number::tokens(own)));
+        }
+    }
+    text.push_str(&say::together(&number::tokens(used), &number::tokens(window), &share(used)));
+    text.push_str(say::counted());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{Language, with};
+
+    #[test]
+    fn each_rule_has_its_share_in_the_table_in_every_language() {
+        let rule = |path: &str, bytes| RuleChip { path: path.into(), reason: String::new(), bytes };
+        let rules = [rule("AGENTS.md", 300), rule("src/AGENTS.md", 100)];
+        for language in [Language::English, Language::Japanese] {
+            let text = with(language, || table(&[(say::rules_part(), 80), (say::tools_part(), 20)], 200, &rules));
+            let rows = ["| · AGENTS.md | 60 | |", "| · src/AGENTS.md | 20 | |"];
+            assert!(rows.iter().all(|row| text.contains(row)), "{text}");
+        }
     }
 }

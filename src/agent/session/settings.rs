@@ -28,8 +28,8 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
         Setting::Approval(approval) => {
             context.change_settings(|settings| settings.approve(approval, Consent::Policy("session")));
         }
-        Setting::Theme(name) => services.persist("theme", &name),
-        Setting::Mouse(on) => services.persist("mouse", if on { "true" } else { "false" }),
+        Setting::Theme(name) => services.persist("theme", &name).await,
+        Setting::Mouse(on) => services.persist("mouse", if on { "true" } else { "false" }).await,
         Setting::Trust => {
             let trusted = trust(context).await;
             if trusted && !services.connection().provider.is_some_and(|p| p.recorded()) {
@@ -37,7 +37,7 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
                 model::connect(services);
             }
         }
-        Setting::Config(key, value) => services.persist(&key, &value),
+        Setting::Config(key, value) => services.persist(&key, &value).await,
         Setting::RetryMemory => retry_memory(context).await,
     }
     context.tell_status().await;
@@ -52,7 +52,7 @@ async fn choose_model(context: &SessionContext, typed: &str) {
         None => (None, typed.to_string()),
     };
     if let Some(provider) = &provider
-        && let Err(e) = model::switch(services, provider)
+        && let Err(e) = model::switch(services, provider).await
     {
         return context.events.notice(Level::Error, e.message, e.hint).await;
     }
@@ -60,7 +60,13 @@ async fn choose_model(context: &SessionContext, typed: &str) {
         context.take_provider();
     }
     take_model(context, &name);
-    services.change_connection(|connection| connection.model.clone_from(&name));
+    let own = context.provider().map(|provider| provider.name().to_string());
+    services.change_connection(|connection| {
+        // The sessions that have not asked yet ask the provider that was connected last.
+        if own.is_none() || connection.provider.as_ref().map(|provider| provider.name()) == own.as_deref() {
+            connection.model.clone_from(&name);
+        }
+    });
     let key = {
         let config = lock(&services.config);
         // The provider that answers may be another than the configured one, until nebula ends.
@@ -68,7 +74,7 @@ async fn choose_model(context: &SessionContext, typed: &str) {
         let other = connected.filter(|name| *name != config.provider && config.is_provider(name));
         config.key_of_model(provider.or(other).as_deref())
     };
-    services.persist(&key, &name);
+    services.persist(&key, &name).await;
     if let Some(provider) = context.provider() {
         model_facts::look_up(services, provider, name);
     }
@@ -96,16 +102,15 @@ async fn choose_effort(context: &SessionContext, word: &str) {
     let services = &context.services;
     let title = match Effort::parse(word) {
         Some(effort) => {
-            let kept = {
-                let mut config = lock(&services.config);
+            let kept = services.configure(move |config| {
                 config.hold_effort(None);
                 let kept = config.set("effort", effort.word());
                 if kept.is_err() {
                     config.hold_effort(Some(effort.word()));
                 }
                 kept
-            };
-            if let Err(e) = kept {
+            });
+            if let Some(Err(e)) = kept.await {
                 services.say(Level::Warning, say::setting_not_kept(&"effort", &e), say::until_end());
             }
             let model = context.model();
@@ -116,12 +121,11 @@ async fn choose_effort(context: &SessionContext, word: &str) {
             }
         }
         None if word == AUTO => {
-            let unset = {
-                let mut config = lock(&services.config);
+            let unset = services.configure(|config| {
                 config.hold_effort(None);
                 config.unset("effort")
-            };
-            if let Err(e) = unset {
+            });
+            if let Some(Err(e)) = unset.await {
                 services.say(Level::Warning, say::effort_not_kept(&e), "");
             }
             say::effort_by_model().to_string()
@@ -161,9 +165,8 @@ async fn choose_format(context: &SessionContext, name: &str) {
 /// whether that worked.
 async fn trust(context: &SessionContext) -> bool {
     let services = &context.services;
-    let (done, config) = {
-        let mut config = lock(&services.config);
-        (config.trust(), config.clone())
+    let Some((done, config)) = services.configure(|config| (config.trust(), config.clone())).await else {
+        return false;
     };
     if let Err(e) = done {
         context.say(Level::Warning, e.to_string(), say::not_trusted()).await;

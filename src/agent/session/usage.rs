@@ -4,17 +4,21 @@ use std::sync::Arc;
 
 use crate::agent::background::model_facts;
 use crate::agent::services::lock;
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::protocol::{Cause, EventBody, Level, NoticeAction, StepUsage, TurnEnd};
 use crate::provider::Usage;
 use crate::text::number;
 
-/// Adds the tokens of a step to the session's.
-pub async fn add(context: &Arc<SessionContext>, session: &mut Conversation, usage: Option<Usage>) {
+/// Adds the tokens of an answer of `target` to the session's.
+pub async fn add(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+    target: &RequestTarget,
+    usage: Option<Usage>,
+) {
     let Some(usage) = usage else { return };
-    let model = context.model();
-    let cost = model_facts::cost(&context.services, context.provider().as_deref(), &model, &usage);
+    let cost = model_facts::cost(&context.services, target.provider.as_deref(), &target.model, &usage);
     session.totals.input += usage.input;
     session.totals.output += usage.output;
     if let Some(cost) = cost {

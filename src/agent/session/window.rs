@@ -1,7 +1,7 @@
 //! The context window of the model that a session asks.
 
 use crate::agent::background::model_facts;
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::context::request::Budget;
 use crate::provider::Error;
@@ -21,16 +21,18 @@ pub fn facts_room(context: &SessionContext, session: &Conversation) -> usize {
     session.window.bytes(budget(context).room().saturating_sub(context.fixed_tokens()) / 2)
 }
 
-/// Records the window that a refusal for length shows: the one that the server names, else one that takes three quarters
+/// Records the window that a refusal of `target` for length shows: the one that the server names, else one that takes three quarters
 /// of the messages that were sent, beside system prompt and tools. Returns whether the next request will be shorter.
-pub fn learn(context: &SessionContext, session: &Conversation, error: &Error) -> bool {
-    let (sent, known) = (session.window.sent(), tokens(context));
+pub fn learn(context: &SessionContext, session: &Conversation, target: &RequestTarget, error: &Error) -> bool {
+    let (services, provider) = (&context.services, target.provider.as_deref());
+    let known = model_facts::window(&model_facts::facts(services, provider, &target.model));
+    let sent = session.window.sent();
     let fixed = context.fixed_tokens().min(sent);
     let guess = u32::try_from(Budget::window_for(fixed + (sent - fixed) / 4 * 3)).unwrap_or(u32::MAX);
     let learnt = error.limit.filter(|limit| u64::from(*limit) < sent.max(u64::from(known))).unwrap_or(guess);
     if learnt < 256 || learnt >= known {
         return false;
     }
-    model_facts::learn_window(&context.services, context.provider().as_deref(), &context.model(), learnt);
+    model_facts::learn_window(services, provider, &target.model, learnt);
     true
 }

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::usage;
 use crate::agent::turn::compact::listen;
@@ -36,7 +36,7 @@ pub async fn beside<T>(
             Some(answered) = async { Some(answering.as_mut()?.await) }, if answering.is_some() => {
                 answering = None;
                 exchanges.extend(answered.exchange);
-                usage::add(context, session, answered.usage).await;
+                usage::add(context, session, &answered.target, answered.usage).await;
             }
             Some(comment) = comments.recv(), if answering.is_none() => {
                 let question_text = question(proposal, &comment);
@@ -78,8 +78,10 @@ async fn ask(context: &Arc<SessionContext>, session: &mut Conversation, question
 
 /// The end of a question.
 struct Answered {
-    /// Returns the question and its answer; `None`: there was no answer in words.
+    /// The question and its answer; `None`: there was no answer in words.
     exchange: Option<(String, String)>,
+    /// The model that was asked.
+    target: RequestTarget,
     /// The tokens it took.
     usage: Option<Usage>,
 }
@@ -92,7 +94,8 @@ async fn answer(
     comment: Comment,
     stop: CancellationToken,
 ) -> Answered {
-    let (text, usage) = match listen(&context, request, &stop).await {
+    let target = context.target(&request.model);
+    let (text, usage) = match listen(&context, request, &target, &stop).await {
         Ok(answer) => (answer.text.trim().to_string(), answer.usage),
         Err(error) => {
             context.say(Level::Error, error.message, error.hint).await;
@@ -101,5 +104,5 @@ async fn answer(
     };
     let question_text = comment.text.trim().to_string();
     context.events.send(EventBody::CommentAnswer(proposal, comment, text.clone())).await;
-    Answered { exchange: (!text.is_empty()).then_some((question_text, text)), usage }
+    Answered { exchange: (!text.is_empty()).then_some((question_text, text)), target, usage }
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::last_request;
 use crate::agent::services::lock;
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{summary_facts, usage, window};
 use crate::agent::turn::{request, step};
@@ -179,9 +179,10 @@ async fn summarise(
         let (system, tools, skip_backoff) = (Arc::clone(&system), Arc::clone(&tools), context.skip_backoff.clone());
         let base = request::base(context, session, 0);
         let request = Request { model, system, tools, messages: newest, skip_backoff, ..base };
-        match listen(context, request, stop).await {
+        let target = context.target(&request.model);
+        match listen(context, request, &target, stop).await {
             Ok(answer) => {
-                usage::add(context, session, answer.usage).await;
+                usage::add(context, session, &target, answer.usage).await;
                 let nothing = || Error::new(Kind::BadAnswer, say::no_summary_given(), say::nothing_changed());
                 let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
                 return text.map(|text| (text, left_out)).ok_or_else(nothing);
@@ -193,15 +194,16 @@ async fn summarise(
     }
 }
 
-/// Returns the answer to one request, or what there is of it when the person stops it.
+/// Returns the answer of `target` to one request, or what there is of it when the person stops it.
 pub async fn listen(
     context: &Arc<SessionContext>,
     request: Request,
+    target: &RequestTarget,
     stop: &CancellationToken,
 ) -> Result<Answer, Error> {
-    let connection = context.connection();
     let unknown = || Error::new(Kind::NoKey, say::no_model(), say::doctor_says());
-    let provider = connection.provider.ok_or_else(|| connection.why_not.unwrap_or_else(unknown))?;
+    let why_not = || context.connection().why_not.unwrap_or_else(unknown);
+    let provider = target.provider.as_ref().ok_or_else(why_not)?;
     let mut deltas = provider.stream(request);
     let mut answer = Answer::default();
     let mut retrying = false;

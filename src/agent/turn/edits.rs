@@ -129,9 +129,8 @@ pub async fn edits(
 /// Notes the whole new texts of which the model is asked whether they are meant as a part: sent again, they are meant.
 fn note_asked(session: &mut Conversation, pending: &[PendingEdits], results: &[EditResult]) {
     for (edit, result) in pending.iter().flat_map(|p| &p.edits).zip(results) {
-        if let (Op::Write { content } | Op::Overwrite { content }, edit::EditStatus::Failed(why)) =
+        if let (Op::Write { content } | Op::Overwrite { content }, edit::EditStatus::Doubted(_)) =
             (&edit.op, &result.status)
-            && why.contains(edit::IS_A_PART_MEANT)
         {
             session.asked_whole.insert((result.path.clone(), content.clone()));
         }
@@ -281,7 +280,9 @@ async fn place(
 fn tell_drift(context: &SessionContext, seen: &HashMap<String, FileVersion>, results: &mut [EditResult]) {
     let mut told_paths = HashSet::new();
     for result in results {
-        let (edit::EditStatus::Failed(why), Some(seen)) = (&mut result.status, seen.get(&result.path)) else {
+        let (edit::EditStatus::Failed(why) | edit::EditStatus::Doubted(why), Some(seen)) =
+            (&mut result.status, seen.get(&result.path))
+        else {
             continue;
         };
         let now = context.services.workspace.read(&result.path).ok();

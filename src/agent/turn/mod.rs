@@ -107,8 +107,8 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
         }
         count += 1;
         context.events.begin_step(count).await;
-        let request = match stop.run_until_cancelled(request::build(context, session)).await {
-            Some(Ok(request)) => request,
+        let (request, target) = match stop.run_until_cancelled(request::build(context, session)).await {
+            Some(Ok(built)) => built,
             Some(Err(Unbuilt::Stopped(end))) => return end,
             Some(Err(Unbuilt::TooLong)) => {
                 let again = summarised.is_some_and(|step| count - step < COMPACT_AGAIN);
@@ -120,16 +120,16 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
             }
             None => return interrupted(context).await,
         };
-        let step = step::stream(context, session, request, stop).await;
+        let step = step::stream(context, session, request, &target, stop).await;
         if let Some(usage) = step.usage {
             session.window.counted(usage.input);
         }
-        usage::add(context, session, step.usage).await;
+        usage::add(context, session, &target, step.usage).await;
         if let Ended::Broken(error) = &step.ended
             && error.kind == ErrorKind::ContextTooLong
             && step.row.is_none()
             && !std::mem::replace(&mut shortened, true)
-            && window::learn(context, session, error)
+            && window::learn(context, session, &target, error)
         {
             continue;
         }

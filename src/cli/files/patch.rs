@@ -158,8 +158,11 @@ impl ArchiveCommands<'_> {
             Ok(Current { path, state, seen: true, instead })
         };
         let outcome = edit::apply(edits, &mut lookup, &GroupRules { in_play, all_or_nothing: true, asked: None });
-        let failed: Vec<&EditResult> =
-            outcome.results.iter().filter(|r| matches!(r.status, edit::EditStatus::Failed(_))).collect();
+        let failed: Vec<&EditResult> = outcome
+            .results
+            .iter()
+            .filter(|r| matches!(r.status, edit::EditStatus::Failed(_) | edit::EditStatus::Doubted(_)))
+            .collect();
         if let Some(first) = failed.first() {
             self.complain(&format!(
                 "nothing was changed: {} could not be placed in {}",

@@ -39,11 +39,11 @@ impl ArchiveCommands<'_> {
             self.out.flush()?;
             return Ok(DONE);
         }
-        let code = self.restore(&RestoreScope::Changesets(ids.clone()), &args.ask)?;
-        // What stayed waits on.
-        if code == DONE && !args.ask.dry_run {
-            self.memory.review(&self.project(), &ids, ReviewDecision::Restore)?;
-        }
+        let (code, written) = self.restore_files(&RestoreScope::Changesets(ids), &args.ask)?;
+        // Those of which no file was written wait on.
+        let restored = chosen.iter().filter(|entry| entry.files.iter().any(|file| written.contains(&file.path)));
+        let restored: Vec<String> = restored.map(|entry| entry.id.to_string()).collect();
+        self.memory.review(&self.project(), &restored, ReviewDecision::Restore)?;
         Ok(code)
     }
 

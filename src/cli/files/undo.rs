@@ -66,6 +66,11 @@ impl ArchiveCommands<'_> {
     }
 
     pub(super) fn restore(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<u8> {
+        self.restore_files(wanted, ask).map(|(code, _)| code)
+    }
+
+    /// Restores as [`ArchiveCommands::restore`] does. Returns the paths of the files that were written, too.
+    pub(super) fn restore_files(&mut self, wanted: &RestoreScope, ask: &AskArgs) -> Result<(u8, BTreeSet<String>)> {
         let plan = restore_plan::plan(wanted, self.stores()).map_err(|error| match error {
             // Told apart by who runs the command: a damaged memory is looked at.
             PlanError::Memory(error) => anyhow::Error::from(error),
@@ -76,7 +81,8 @@ impl ArchiveCommands<'_> {
         self.run_plan(&plan, named, ask)
     }
 
-    fn run_plan(&mut self, plan: &RestorePlan, named: bool, ask: &AskArgs) -> Result<u8> {
+    fn run_plan(&mut self, plan: &RestorePlan, named: bool, ask: &AskArgs) -> Result<(u8, BTreeSet<String>)> {
+        let none = BTreeSet::new();
         let scripted = ask.yes || ask.force;
         let others = match (ask.force || (ask.yes && named), scripted) {
             (true, _) => Some(ForeignChoice::TakeOld),
@@ -90,14 +96,14 @@ impl ArchiveCommands<'_> {
         }
         self.list(&restoration.previews, ask.json, !scripted && !ask.dry_run && self.can_ask)?;
         if ask.dry_run {
-            self.report(None, &restoration.previews, &BTreeSet::new(), ask.json)?;
-            return Ok(DONE);
+            self.report(None, &restoration.previews, &none, ask.json)?;
+            return Ok((DONE, none));
         }
         if !scripted && self.can_ask && self.choose_foreign(&restoration.previews, &mut choices)? {
             restoration = plan.look(&choices, ProposalId(0), self.stores())?;
         }
         if restoration.proposal.files.is_empty() {
-            return self.nothing_to_do(&restoration, ask);
+            return Ok((self.nothing_to_do(&restoration, ask)?, none));
         }
         // Conflicts are chosen one by one.
         let by_hunk = ask.hunk || !scripted && restoration.proposal.files.iter().any(has_conflict);
@@ -107,24 +113,24 @@ impl ArchiveCommands<'_> {
             self.show_diffs(&restoration)?;
         }
         if !self.can_ask && (by_hunk || !scripted) {
-            self.report(None, &restoration.previews, &BTreeSet::new(), ask.json)?;
+            self.report(None, &restoration.previews, &none, ask.json)?;
             let instead = if by_hunk { "hunks cannot be chosen" } else { "this needs --yes" };
             self.complain(&format!("nothing was changed: without a terminal {instead}"))?;
-            return Ok(NOT_APPROVED);
+            return Ok((NOT_APPROVED, none));
         }
         let decision = match by_hunk {
             true => self.choose_hunks(&restoration.proposal)?,
             false => self.decision(&restoration, ask)?,
         };
         let Some(decided) = restoration.proposal.decide(&decision)? else {
-            self.report(None, &restoration.previews, &BTreeSet::new(), ask.json)?;
+            self.report(None, &restoration.previews, &none, ask.json)?;
             self.complain("nothing was changed")?;
-            return Ok(NOT_APPROVED);
+            return Ok((NOT_APPROVED, none));
         };
         let applied = self.execute(&decided, plan.kind, &plan.title)?;
         let paths = applied.paths.iter().cloned().collect();
         self.report(applied.changeset, &restoration.previews, &paths, ask.json)?;
-        self.left(&restoration.previews, &paths, scripted)
+        Ok((self.left(&restoration.previews, &paths, scripted)?, paths))
     }
 
     fn decision(&mut self, restoration: &Restoration, ask: &AskArgs) -> Result<Decision> {

@@ -28,13 +28,10 @@ pub struct GroupRules {
     pub in_play: Option<String>,
     /// `nebula patch`: one failure leaves out everything, not just its file, and a file that is to be new must be new.
     pub all_or_nothing: bool,
-    /// Refuse a whole new text that leaves out most definitions of its file, with [`IS_A_PART_MEANT`] in the reason, but
+    /// Refuse a whole new text that leaves out most definitions of its file, as [`EditStatus::Doubted`], but
     /// for those texts (path and text) of which the model was asked before; `None`: every one is placed as inexact.
     pub asked: Option<HashSet<(String, String)>>,
 }
-
-/// The question to a model whose whole new text of a file may be meant as a part of it.
-pub const IS_A_PART_MEANT: &str = "is a part of the file meant?";
 
 /// The state of a file in the middle of a run.
 pub(super) enum FileState {
@@ -221,12 +218,14 @@ impl File {
                     return Ok(EditStatus::Same);
                 }
                 if let Some(part) = part_of(text, &mut new, edit.format) {
-                    let doubted = part.ends_with(IS_A_PART_MEANT);
                     let asked = |asked: &HashSet<_>| asked.contains(&(self.path.clone(), content.to_string()));
-                    if doubted && rules.asked.as_ref().is_some_and(|all| !asked(all)) {
-                        return Err(format!("{part} {ASKED}"));
-                    }
-                    found = PlaceMatch { rung: Rung::Inexact, detail: Some(part) };
+                    let asks = rules.asked.as_ref().is_some_and(|all| !asked(all));
+                    let detail = match part {
+                        Part::Taken(detail) => detail,
+                        Part::Doubted(why) if asks => return Ok(EditStatus::Doubted(format!("{why} {ASKED}"))),
+                        Part::Doubted(why) => why,
+                    };
+                    found = PlaceMatch { rung: Rung::Inexact, detail: Some(detail) };
                 }
                 if new == *text {
                     return Ok(EditStatus::Same);
@@ -326,7 +325,7 @@ impl File {
 
 /// Returns what makes it doubtful that `new` is all of the file: it leaves out most definitions. Where a file written as
 /// text is one definition of the file, it takes the place of that one; a call that overwrites a file says what it means.
-fn part_of(old: &str, new: &mut String, format: Format) -> Option<String> {
+fn part_of(old: &str, new: &mut String, format: Format) -> Option<Part> {
     let (lost, of) = place::lost_definitions(old, new)?;
     if format == Format::WHOLE
         && let Some((range, name)) = place::same_definition(old, new)
@@ -335,9 +334,17 @@ fn part_of(old: &str, new: &mut String, format: Format) -> Option<String> {
         let part = new.trim_matches(['\r', '\n']).to_string();
         let replaced = place::spliced(old, &[place::Splice { range, new: part }]);
         *new = replaced;
-        return Some(what);
+        return Some(Part::Taken(what));
     }
-    Some(format!("it leaves out {lost} of the file's {of} definitions; {IS_A_PART_MEANT}"))
+    Some(Part::Doubted(format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?")))
+}
+
+/// A whole new text that may be a part of its file, with the reason in words.
+enum Part {
+    /// It was put in the place of one definition.
+    Taken(String),
+    /// It stands for the whole file, as it was sent.
+    Doubted(String),
 }
 
 const ASKED: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \

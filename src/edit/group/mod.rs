@@ -4,7 +4,7 @@ mod file;
 
 use std::collections::BTreeMap;
 
-pub use file::{Current, GroupRules, IS_A_PART_MEANT};
+pub use file::{Current, GroupRules};
 
 use self::file::{File, FileState, MoveEnd};
 use super::op::{Edit, Op};
@@ -159,7 +159,7 @@ impl Group<'_, '_> {
 
     /// Marks what must not happen because something else failed.
     fn leave_out(&mut self, results: &mut [EditResult], homes: &[Vec<usize>], all: bool) {
-        let failed = |r: &EditResult| matches!(r.status, EditStatus::Failed(_));
+        let failed = |r: &EditResult| matches!(r.status, EditStatus::Failed(_) | EditStatus::Doubted(_));
         let any = results.iter().any(failed);
         for (result, home) in results.iter().zip(homes) {
             if failed(result) {

@@ -90,6 +90,32 @@ async fn what_ran_unasked_waits_and_is_kept_or_restored() {
 }
 
 #[tokio::test]
+async fn a_change_of_which_nothing_was_restored_waits_on() {
+    let path = std::env::var("PATH").expect("a PATH");
+    for by_agent in [false, true] {
+        let world =
+            World::new().variable("PATH", &path).file("a.txt", "one\n").file("b.txt", "two\n").approve("review");
+        ran(&world, &["rm a.txt", "echo more >> b.txt"]).await;
+        std::fs::write(world.root().join("b.txt"), "two\nmore\nmine\n").expect("written by another");
+        if by_agent {
+            use nebula::protocol::{Command, RestoreRequest};
+            let model = Arc::new(Replay::from_steps(Vec::new()));
+            let mut live = world.start_with(world.parts(model.clone()), model);
+            live.send(Command::Restore(RestoreRequest::Review(vec!["all".into()])));
+            live.decide(nebula::proposal::Choice::Accept).await;
+            live.until(|event| matches!(event, nebula::protocol::EventBody::Settled(..)).then_some(())).await;
+            live.close().await;
+        } else {
+            assert_eq!(nebula(&world, &["review", "--restore", "all", "--yes"]).status.code(), Some(3));
+        }
+        assert_eq!((world.read("a.txt"), world.read("b.txt")), ("one\n".into(), "two\nmore\nmine\n".into()));
+        let (entries, code) = open(&world);
+        assert_eq!((entries.len(), code), (1, Some(1)), "{by_agent}");
+        assert_eq!(entries[0]["files"][0]["path"], "b.txt");
+    }
+}
+
+#[tokio::test]
 async fn a_change_that_was_taken_back_waits_no_more_and_a_lost_memory_loses_no_entry() {
     let path = std::env::var("PATH").expect("a PATH");
     let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("all");

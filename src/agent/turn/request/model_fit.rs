@@ -71,17 +71,13 @@ pub async fn learn_format(context: &SessionContext, session: &Conversation) {
         return;
     }
     let model = context.model();
-    let learnt = {
-        let mut config = lock(&context.services.config);
-        let local = context.provider().is_some_and(|provider| provider.local());
-        if !is_unknown(&model) && !local {
-            return;
-        }
-        config.learn_text_edits(&model)
-    };
-    let detail = match learnt {
-        Ok(()) => say::remembered().into(),
-        Err(e) => say::this_run_only(&e),
+    let local = context.provider().is_some_and(|provider| provider.local());
+    if !is_unknown(&model) && !local {
+        return;
+    }
+    let detail = match context.services.configure(move |config| config.learn_text_edits(&model)).await {
+        Some(Err(e)) => say::this_run_only(&e),
+        _ => say::remembered().into(),
     };
     let title = say::writes_as_text(&text_format(session).name());
     context.events.notice(Level::Info, title, detail).await;

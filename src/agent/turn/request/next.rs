@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::takeable::takeable;
 use super::{base, model_fit, offered, system_prompt};
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{usage, window};
 use crate::context::prefix::RequestPrefix;
@@ -28,12 +28,18 @@ pub enum Unbuilt {
 }
 
 /// Notes why the request that goes out now does not begin with the bytes of the last one, if it does not.
-fn note_prefix(context: &SessionContext, session: &mut Conversation, model: &str, tools: &Arc<[ToolSpec]>) {
+fn note_prefix(
+    context: &SessionContext,
+    session: &mut Conversation,
+    RequestTarget { provider, model }: &RequestTarget,
+    (system, tools): (&Arc<str>, &Arc<[ToolSpec]>),
+) {
     let settings = context.settings();
-    let place = context.provider().map(|provider| provider.origin(model).place).unwrap_or_default();
+    let place = provider.as_ref().map(|provider| provider.origin(model).place).unwrap_or_default();
     let prefix = RequestPrefix {
         mode: settings.mode.word(),
-        model: (model.to_string(), place),
+        model: (model.clone(), place),
+        system: Arc::clone(system),
         format: (settings.format.name(), settings.small_model),
         summarised: session.summary.as_ref().map(|(_, covered)| *covered),
         left_out: (session.prompt.left_out, session.prompt.chosen.len()),
@@ -44,8 +50,12 @@ fn note_prefix(context: &SessionContext, session: &mut Conversation, model: &str
     session.prefix = Some(prefix);
 }
 
-/// Returns the next request: the whole conversation, as far as it fits, with the system prompt that holds now.
-pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) -> Result<Request, Unbuilt> {
+/// Returns the next request and whom it is for: the whole conversation, as far as it fits, with the system prompt that
+/// holds now.
+pub async fn build(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+) -> Result<(Request, RequestTarget), Unbuilt> {
     if let Some(end) = usage::over_budget(context, session).await {
         return Err(Unbuilt::Stopped(end));
     }
@@ -54,6 +64,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     model_fit::choose_format(context, session, window).await;
     let system = system_prompt::system(context, session).await;
     let (settings, model) = (context.settings(), context.keep_model());
+    let target = context.target(&model);
     model_fit::tell_effort(context, session, &model).await;
     let tools = offered(context, session);
     let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
@@ -72,15 +83,10 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     if settings.small_model {
         small_model::arrange(&mut messages, settings.format, &mut session.arranged);
     }
-    note_prefix(context, session, &model, &tools);
-    Ok(Request {
-        model,
-        system,
-        messages,
-        tools,
-        skip_backoff: context.skip_backoff.clone(),
-        ..base(context, session, fitted.estimate)
-    })
+    note_prefix(context, session, &target, (&system, &tools));
+    let skip_backoff = context.skip_backoff.clone();
+    let base = base(context, session, fitted.estimate);
+    Ok((Request { model, system, messages, tools, skip_backoff, ..base }, target))
 }
 
 /// Records which results are left out of what is sent, so that a resumed session leaves out the same ones, and says so.

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::act::{Act, CallAct, Ended, MAX_CALLS, Step};
 use self::reader::StepReader;
 pub use self::reader::shown_wait;
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::turn::streaming_edit;
 use crate::messages::agent as say;
@@ -25,20 +25,20 @@ use crate::provider::{self, EndReason, Request};
 /// How often growing text is stored, so that a kill loses no more than this.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
-/// Sends the request, and takes the answer in until it ends or is stopped. What arrived is stored in memory and in the
+/// Sends the request to `target`, and takes the answer in until it ends or is stopped. What arrived is stored in memory and in the
 /// session in every case.
 pub async fn stream(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
     request: Request,
+    target: &RequestTarget,
     stop: &CancellationToken,
 ) -> Step {
     let format = context.settings().format;
-    let mut reader = StepReader::new(context, session, format, request.model.clone(), stop);
-    let connection = context.connection();
-    let Some(provider) = connection.provider else {
+    let mut reader = StepReader::new(context, session, format, target, stop);
+    let Some(provider) = &target.provider else {
         let unknown = || provider::Error::new(provider::Kind::NoKey, say::no_model(), say::doctor_says());
-        return reader.finish(Ended::Broken(connection.why_not.unwrap_or_else(unknown))).await;
+        return reader.finish(Ended::Broken(context.connection().why_not.unwrap_or_else(unknown))).await;
     };
     reader.origin = Some(Arc::new(provider.origin(&request.model)));
     let mut deltas = provider.stream(request);

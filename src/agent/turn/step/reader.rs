@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::act::{Act, Ended, Step};
 use crate::agent::background::model_facts;
 use crate::agent::session::call_preview;
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{AnswerRecord, assistant_record};
 use crate::agent::turn::call_item::CallItem;
@@ -29,7 +29,7 @@ pub(super) struct StepReader<'a> {
     /// Ends the turn.
     pub(super) stop: &'a CancellationToken,
     pub(super) format: Format,
-    pub(super) model: String,
+    pub(super) target: &'a RequestTarget,
     /// Who is asked.
     pub(super) origin: Option<Arc<Origin>>,
     pub(super) answer: Answer,
@@ -65,18 +65,18 @@ impl<'a> StepReader<'a> {
         context: &'a Arc<SessionContext>,
         session: &'a mut Conversation,
         format: Format,
-        model: String,
+        target: &'a RequestTarget,
         stop: &'a CancellationToken,
     ) -> Self {
         let parser = Parser::new(Some(format), session.known(), session.tools.calls());
-        session.model = Some(model.clone());
+        session.model = Some(target.model.clone());
         StepReader {
             plan: context.settings().mode == Mode::Plan,
             context,
             session,
             stop,
             format,
-            model,
+            target,
             origin: None,
             answer: Answer::default(),
             parser,
@@ -168,7 +168,7 @@ impl<'a> StepReader<'a> {
     fn meta(&self) -> MessageMeta {
         MessageMeta {
             turn: self.session.turn,
-            model: Some(self.model.clone()),
+            model: Some(self.target.model.clone()),
             format: Some(self.format.name().into()),
             input_tokens: self.answer.usage.map(|u| u.input),
             output_tokens: self.answer.usage.map(|u| u.output),
@@ -182,7 +182,7 @@ impl<'a> StepReader<'a> {
             }
             .write(),
             cost_nanos: self.answer.usage.and_then(|u| {
-                model_facts::cost_nanos(&self.context.services, self.context.provider().as_deref(), &self.model, &u)
+                model_facts::cost_nanos(&self.context.services, self.target.provider.as_deref(), &self.target.model, &u)
             }),
             ..MessageMeta::default()
         }
