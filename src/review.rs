@@ -6,9 +6,7 @@
 use crate::archive::{self, Id};
 use crate::execute::Stores;
 use crate::memory;
-
-/// Who let a change happen, where no person looked at it before.
-const UNASKED: &[&str] = &["policy review", "policy all", "rule", "flag --approve review", "flag --approve all"];
+use crate::proposal::Consent;
 
 /// A change that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +61,7 @@ pub fn open(stores: Stores<'_>) -> Result<Vec<ReviewEntry>, ReviewError> {
             // Its process died before memory knew.
             None => stores.archive.approved(id)?,
         };
-        let Some(approved) = approved.filter(|who| UNASKED.contains(&who.as_str())) else { continue };
+        let Some(approved) = approved.filter(|who| Consent::is_unasked(who)) else { continue };
         if reviewed.contains(&name) {
             continue;
         }

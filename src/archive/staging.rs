@@ -43,10 +43,10 @@ pub struct CommandInfo {
     pub approved: Option<String>,
     /// The keeper of the states: `guard` or `scan`.
     pub keeper: String,
-    /// Device and inode of the staging folder, set when it is made: one that came with a clone has others, and what it says
-    /// of files is not believed.
+    /// The inode of the staging folder, set when it is made: one that came with a clone has another, and what it says of
+    /// files is not believed. Not the device: its number may be another after a restart.
     #[serde(default)]
-    pub place: (u64, u64),
+    pub place: u64,
 }
 
 /// The kind of a path's state before the command changed it.
@@ -83,6 +83,15 @@ pub struct JournalLine {
 impl JournalLine {
     /// In place of an inode: the staged file was never the workspace's.
     pub const COPY: (u64, u64) = (0, 0);
+}
+
+/// The staging folders whose processes are gone.
+#[derive(Debug, Default)]
+pub struct CutOff {
+    /// Those of this archive, oldest first.
+    pub found: Vec<(CommandStaging, CommandInfo)>,
+    /// Those that came from elsewhere: what they say of files is not believed.
+    pub foreign: Vec<PathBuf>,
 }
 
 /// The staging folder of one command.
@@ -231,28 +240,31 @@ impl Archive {
         CommandStaging::open(&folder).map_err(at(&folder))
     }
 
-    /// Returns the staging folders whose processes are gone, oldest first, each with a lock that no other finds it by.
+    /// Returns the staging folders whose processes are gone, oldest first, each with a lock that no other finds it by, and
+    /// those that were made in another archive and copied here.
     ///
     /// # Errors
     /// When they cannot be listed.
-    pub fn cut_off(&self) -> Result<Vec<(CommandStaging, CommandInfo)>, Error> {
+    pub fn cut_off(&self) -> Result<CutOff, Error> {
         let commands = self.home.join(COMMANDS);
         let entries = match fs::read_dir(&commands) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(CutOff::default()),
             Err(error) => return Err(at(&commands)(error)),
         };
-        let mut found: Vec<(CommandStaging, CommandInfo)> = Vec::new();
+        let mut cut = CutOff::default();
         for entry in entries.flatten() {
             let folder = entry.path();
             match File::open(folder.join(INFO)).map(|file| (file.try_lock(), file)) {
                 Ok((Ok(()), file)) => {
                     // Shared from here on: the next process that looks finds it taken.
                     let opened = file.lock_shared().and_then(|()| CommandStaging::open(&folder));
-                    if let Ok((staging, info)) = opened.and_then(|s| s.info().map(|info| (s, info)))
-                        && place(&folder).is_ok_and(|place| place == info.place)
-                    {
-                        found.push((staging, info));
+                    match opened.and_then(|s| s.info().map(|info| (s, info))) {
+                        Ok((staging, info)) if place(&folder).is_ok_and(|place| place == info.place) => {
+                            cut.found.push((staging, info));
+                        }
+                        Ok(_) => cut.foreign.push(folder),
+                        Err(_) => {}
                     }
                 }
                 Ok((Err(TryLockError::WouldBlock), _)) => {}
@@ -263,15 +275,15 @@ impl Archive {
                 _ => {}
             }
         }
-        found.sort_by_key(|(staging, _)| staging.id);
-        Ok(found)
+        cut.found.sort_by_key(|(staging, _)| staging.id);
+        cut.foreign.sort();
+        Ok(cut)
     }
 }
 
-/// Returns the device and the inode of a folder; a link is none.
-fn place(folder: &Path) -> io::Result<(u64, u64)> {
-    let meta = fs::symlink_metadata(folder)?;
-    Ok((meta.dev(), meta.ino()))
+/// Returns the inode of a folder.
+fn place(folder: &Path) -> io::Result<u64> {
+    Ok(fs::symlink_metadata(folder)?.ino())
 }
 
 /// Returns whether a folder is older than the making of one takes.
@@ -298,5 +310,21 @@ mod tests {
         }
         let paths: Vec<String> = staging.journal().expect("read").into_iter().map(|line| line.path).collect();
         assert_eq!(paths, ["e"]);
+    }
+
+    #[test]
+    fn a_folder_that_was_copied_here_is_named_and_left() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let staging = archive.stage(&CommandInfo::default()).expect("staged");
+        let (own, copy) =
+            (staging.folder().to_path_buf(), staging.folder().with_file_name(Id::after(staging.id()).to_string()));
+        drop(staging);
+        fs::create_dir(&copy).expect("made");
+        fs::copy(own.join(INFO), copy.join(INFO)).expect("copied");
+        let cut = archive.cut_off().expect("listed");
+        assert_eq!(cut.found.iter().map(|(own, _)| own.folder()).collect::<Vec<_>>(), [own]);
+        assert_eq!(cut.foreign, [copy]);
     }
 }

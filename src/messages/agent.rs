@@ -182,6 +182,7 @@ messages! {
     not_archived(path, glob): "{path} is not archived (archiveExclude: {glob})", "{path}はアーカイブされません（archiveExclude: {glob}）";
     cut_off(files, id): "a command was cut off: its {files} are changeset {id}", "コマンドが中断されました。変更（{files}）はチェンジセット{id}です";
     cut_off_unsealed(error): "a command was cut off, and what it changed is not archived yet: {error}", "コマンドが中断されました。変更はまだアーカイブされていません: {error}";
+    cut_off_elsewhere(folder): "{folder} holds what a command kept in another archive: it is left as it is (delete the folder if nothing in it is needed)", "{folder}は別のアーカイブのコマンドの控えです。そのまま残します（不要なら削除できます）";
     not_summarised(why): "the conversation could not be summarised: {why}", "会話を要約できませんでした: {why}";
     interrupted: "interrupted", "中断";
     summarising_now: "summarising", "要約中";

@@ -209,8 +209,7 @@ impl Commands {
         let running = match launched.map_err(StartError::Helper).and_then(begun) {
             Ok(running) => running,
             Err(error) => {
-                // Nothing ran, so the folder is empty.
-                let _ = staging.map(CommandStaging::remove);
+                staging.into_iter().for_each(discard);
                 return Err(error);
             }
         };
@@ -236,8 +235,7 @@ impl Commands {
         match Scan::before(&self.shell.places(), self.shell.archive.home(), &staging) {
             Ok(scan) => Ok((Some(staging), Some(scan))),
             Err(error) => {
-                // Nothing ran, so the folder is empty.
-                let _ = staging.remove();
+                discard(staging);
                 Err(error.into())
             }
         }
@@ -462,6 +460,14 @@ impl Command {
     /// Returns how its shell ended, if it did.
     pub fn exit(&self) -> Option<Exit> {
         self.running.progress().exit.as_ref().map(|(exit, _)| *exit)
+    }
+}
+
+/// Removes the staging folder of a command that did not start. Where something was kept in it after all, the next start
+/// seals it.
+fn discard(staging: CommandStaging) {
+    if staging.journal().is_ok_and(|lines| lines.is_empty()) {
+        let _ = staging.remove();
     }
 }
 

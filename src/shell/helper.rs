@@ -321,7 +321,7 @@ impl Helper {
             summary
         };
         serving.network.inspect(|network| network.add_to(&mut summary));
-        self.tell(&HelperReport::Switched(summary));
+        self.tell(&HelperReport::Switched(folder.to_path_buf(), Box::new(summary)));
     }
 
     #[cfg(not(target_os = "linux"))]

@@ -143,8 +143,8 @@ pub enum HelperReport {
     NoSandbox(String),
     /// The version of the sandbox that the shell is in.
     Sandbox(String),
-    /// States go into the new staging folder; what is to be known of those before.
-    Switched(Summary),
+    /// States go into this staging folder; what is to be known of those before.
+    Switched(PathBuf, Box<Summary>),
     /// The notes about the states since the last sealing.
     Summary(Summary),
     /// The shell has ended; the state it left, where it was written: its folder and exported variables.

@@ -36,7 +36,7 @@ pub use run::{CommandProgress, RunningCommand};
 pub use sandbox::{Grant, SandboxSettings};
 pub use scan::ScanError;
 
-use crate::archive::staging::{CommandInfo, CommandStaging};
+use crate::archive::staging::{CommandStaging, CutOff};
 use crate::archive::{Archive, Error};
 use scan::Scan;
 
@@ -53,11 +53,11 @@ pub fn helper_main() -> Option<std::process::ExitCode> {
 ///
 /// # Errors
 /// When the staging folders cannot be listed.
-pub fn cut_off(shell: &Shell) -> Result<Vec<(CommandStaging, CommandInfo)>, Error> {
-    let mut found = shell.archive.cut_off()?;
+pub fn cut_off(shell: &Shell) -> Result<CutOff, Error> {
+    let mut cut = shell.archive.cut_off()?;
     // What cannot be looked at now stays staged, for the next start to look at.
-    found.retain_mut(|(staging, info)| info.keeper != Keeper::Scan.word() || look_after(shell, staging).is_ok());
-    Ok(found)
+    cut.found.retain_mut(|(staging, info)| info.keeper != Keeper::Scan.word() || look_after(shell, staging).is_ok());
+    Ok(cut)
 }
 
 fn look_after(shell: &Shell, staging: &mut CommandStaging) -> Result<(), ScanError> {

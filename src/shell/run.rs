@@ -50,8 +50,8 @@ pub struct CommandProgress {
     pub no_sandbox: Option<String>,
     /// The version of the sandbox that it is in; none: it is in none.
     pub sandbox: Option<String>,
-    /// How often the guard has begun anew.
-    pub switched: usize,
+    /// The staging folder that the guard has begun anew in.
+    pub switched: Option<PathBuf>,
     /// The notes beside the changes.
     pub summary: Summary,
     /// The helper's notices.
@@ -173,11 +173,11 @@ impl RunningCommand {
     /// Has the guard keep states in another folder from now on. Returns whether it does.
     pub fn switch(&self, folder: &Path) -> bool {
         const PATIENCE: Duration = Duration::from_secs(5);
-        let before = self.progress().switched;
         // A helper that has ended switches nothing.
         let _ = send(&mut *lock(&self.orders), &Order::Switch(folder.to_path_buf()));
-        let done = |progress: &CommandProgress| progress.switched > before || progress.is_over();
-        self.wait(Some(Instant::now() + PATIENCE), done) && self.progress().switched > before
+        let switched = |progress: &CommandProgress| progress.switched.as_deref() == Some(folder);
+        self.wait(Some(Instant::now() + PATIENCE), |progress| switched(progress) || progress.is_over())
+            && switched(&self.progress())
     }
 }
 
@@ -237,9 +237,9 @@ impl Shared {
                     progress.no_sandbox = Some(why);
                 }
                 HelperReport::Sandbox(version) => progress.sandbox = Some(version),
-                HelperReport::Switched(summary) => {
-                    progress.switched += 1;
-                    progress.summary.add(summary);
+                HelperReport::Switched(folder, summary) => {
+                    progress.switched = Some(folder);
+                    progress.summary.add(*summary);
                 }
                 HelperReport::Summary(summary) => progress.summary.add(summary),
                 HelperReport::StillRun(count) => progress.still_run = Some(count),

@@ -7,6 +7,7 @@ use crate::execute::command::seal;
 use crate::messages::{agent as say, count};
 use crate::protocol::Level;
 use crate::shell::{self, Shell};
+use crate::text::clean::clean_line;
 
 /// Archives what commands changed whose processes are gone. Returns a line for each.
 ///
@@ -14,7 +15,9 @@ use crate::shell::{self, Shell};
 /// When the staging folders cannot be listed. What cannot be archived now stays staged.
 pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Vec<String>, Error> {
     let mut lines = Vec::new();
-    for (mut staging, info) in shell::cut_off(shell)? {
+    let cut = shell::cut_off(shell)?;
+    lines.extend(cut.foreign.iter().map(|folder| say::cut_off_elsewhere(&clean_line(&folder.to_string_lossy()))));
+    for (mut staging, info) in cut.found {
         match seal(&mut staging, &info, stores) {
             Ok(sealed) => {
                 // An empty one is found again, and is as empty then.

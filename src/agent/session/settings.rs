@@ -26,7 +26,7 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
         Setting::Effort(word) => choose_effort(context, &word).await,
         Setting::Format(name) => choose_format(context, &name).await,
         Setting::Approval(approval) => {
-            context.change_settings(|settings| settings.approve(approval, Consent::Policy("session")));
+            context.change_settings(|settings| settings.approve(approval, Consent::Policy(approval.word())));
         }
         Setting::Theme(name) => services.persist("theme", &name).await,
         Setting::Mouse(on) => services.persist("mouse", if on { "true" } else { "false" }).await,

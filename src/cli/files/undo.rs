@@ -36,8 +36,7 @@ impl ArchiveCommands<'_> {
         self.restore(&RestoreScope::Redo, ask)
     }
 
-    /// Parses `[COUNT] [FILE…]`. A file whose name is a number is written `./2`. A file whose name is a number is
-    /// written `./2`.
+    /// Parses `[COUNT] [FILE…]`. A file whose name is a number is written `./2`.
     fn of_words(&mut self, words: &[String]) -> Result<RestoreScope> {
         let (first, files) = match words.split_first() {
             Some((first, rest)) if first.bytes().all(|b| b.is_ascii_digit()) && !first.is_empty() => {
@@ -200,11 +199,18 @@ impl ArchiveCommands<'_> {
         let stays =
             |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { .. }) && !applied.contains(&f.path);
         let left: Vec<_> = previews.iter().filter(stays).map(|f| f.path.clone()).collect();
+        let missing = |f: &&RestorePreview| {
+            matches!(f.status, RestoreStatus::NotArchived(_) | RestoreStatus::Refused(_)) && !applied.contains(&f.path)
+        };
+        let missing: Vec<_> = previews.iter().filter(missing).map(|f| clean_line(&f.path)).collect();
+        if !missing.is_empty() {
+            self.complain(&format!("not restored: {} (the list above says why)", missing.join(", ")))?;
+        }
         if left.is_empty() {
-            return Ok(DONE);
+            return Ok(if missing.is_empty() { DONE } else { NOT_APPROVED });
         }
         self.complain(&format!("changed outside nebula, so kept: {} (--force restores them too)", left.join(", ")))?;
-        Ok(if scripted { NOT_APPROVED } else { DONE })
+        Ok(if scripted || !missing.is_empty() { NOT_APPROVED } else { DONE })
     }
 
     /// Prints the list of previews, before anything is asked; with `--json` it stands beside the question.

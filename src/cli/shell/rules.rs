@@ -26,7 +26,7 @@ const INVALID: i32 = 1;
 /// When the archive or the output cannot be used.
 pub fn check(context: &Context, what: &RulesCmd) -> Result<i32> {
     let RulesCmd::Check { approve, network, json: as_json, text } = what;
-    let text = text.join(" ");
+    let text = super::text(text);
     if let Err(why) = check_text(&text) {
         out::complain(why);
         return Ok(INVALID);

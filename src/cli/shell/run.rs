@@ -48,8 +48,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     }
     let text = match args.command.as_slice() {
         [] => anyhow::bail!(UsageError::new("say what to run: nebula run -- CMD…")),
-        [text] => text.clone(),
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        words => super::text(words),
     };
     let keeper = match args.keeper.as_deref() {
         _ if args.unkept => Keeper::None,
@@ -282,15 +281,6 @@ pub fn output(context: &Context, id: &str) -> Result<i32> {
 fn records(context: &Context) -> Vec<(CommandRecord, std::path::PathBuf)> {
     let logs = context.config.paths.folder().map(|own| own.join("commands"));
     logs.map(|logs| record::list(&logs, context.workspace.root())).unwrap_or_default()
-}
-
-/// Returns a word as the shell reads it back.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%^".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_string(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
 }
 
 #[cfg(test)]

@@ -37,6 +37,11 @@ pub fn look(found: &mut Assessment, around: &Around, path: &str) {
             (part.class, part.reason) = (Class::Harm, Reason::Overwrites);
         }
     }
+    let brought = |name: &String| is_brought(name, around, path);
+    if let Some(name) = found.wrappers.iter().find(|name| brought(name)).cloned() {
+        let (words, targets) = (vec![None], Vec::new());
+        found.parts.push(super::Part { text: name, class: Class::Work, reason: Reason::Runs, words, targets });
+    }
     found.settle();
 }
 
@@ -139,6 +144,9 @@ mod tests {
         }
         assert_eq!(of("ls", "/bin").class, Class::Read);
         assert_eq!(of("ls", &format!("{}:/bin", root.join("bin").display())).class, Class::Work);
+        std::fs::write(root.join("bin/timeout"), "").expect("written");
+        assert_eq!(of("timeout 5 cat a", &format!("{}:/bin", root.join("bin").display())).class, Class::Work);
+        assert_eq!(of("timeout 5 cat a", "/bin").class, Class::Read);
         let met = count(&of("rm -rf gen none", "/bin"), &around);
         assert_eq!((met[0].files, met[0].bytes, met[0].paths.len(), met[0].more), (2, 5, 1, false));
     }

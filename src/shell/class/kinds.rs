@@ -138,6 +138,10 @@ pub struct Assessment {
     pub parts: Vec<Part>,
     /// Why it is not understood, where it is not.
     pub unknown: Option<Unknown>,
+    /// Programs, by their names, that run those of the parts.
+    pub wrappers: Vec<String>,
+    /// It holds arithmetic, which evaluates what variables hold.
+    pub evaluates: bool,
 }
 
 /// Where a command runs.

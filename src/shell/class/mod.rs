@@ -28,6 +28,8 @@ const RESERVED: &[&str] = &[
     "{", "}", "!", "[[", "]]", "((", "))", "if", "then", "elif", "else", "fi", "for", "in", "do", "done", "while",
     "until", "select", "case", "esac", "function",
 ];
+/// Wrappers that are the shell's own words.
+const BUILT_IN: &[&str] = &["command", "builtin", "exec", "eval", "trap", "time"];
 /// Variables that change how a text looks, and nothing else.
 const HARMLESS: &[&str] =
     &["LANG", "TZ", "NO_COLOR", "COLUMNS", "LINES", "TERM", "CLICOLOR", "FORCE_COLOR", "GREP_COLORS"];
@@ -94,6 +96,7 @@ impl Reader<'_> {
             return self.unknown(Unknown::Depth);
         }
         let script = parse::parse(text);
+        self.found.evaluates |= script.evaluates;
         self.found.unknown = self.found.unknown.take().or(script.unknown);
         for command in script.commands {
             self.command(command, depth);
@@ -125,7 +128,11 @@ impl Reader<'_> {
         if RESERVED.contains(&name.as_str()) {
             return self.unknown(Unknown::Syntax);
         }
-        match unwrap::unwrap(words, has_document) {
+        let inner = unwrap::unwrap(words, has_document);
+        if inner != unwrap::Inner::None {
+            self.wrapper(text, &name, words);
+        }
+        match inner {
             unwrap::Inner::None => self.plain(text, &name, words),
             unwrap::Inner::Unknown(why) => self.unknown(why),
             unwrap::Inner::Text(inner) => self.text(&inner, depth + 1),
@@ -141,6 +148,18 @@ impl Reader<'_> {
                     self.words(&text, &words, has_document, depth + 1);
                 }
             }
+        }
+    }
+
+    /// A program that runs another one. By its path it may be any program of the workspace's; by its name alone the one that
+    /// is found first is looked at.
+    fn wrapper(&mut self, text: &str, name: &str, words: &[Word]) {
+        let system = ["/bin/", "/usr/bin/"].iter().any(|folder| name.strip_prefix(folder) == Some(tables::base(name)));
+        match name.contains('/') {
+            true if system => {}
+            true => self.plain(text, name, words),
+            false if BUILT_IN.contains(&name) => {}
+            false => self.found.wrappers.push(name.into()),
         }
     }
 
@@ -232,6 +251,11 @@ impl Reader<'_> {
                     .collect(),
                 _ => Vec::new(),
             },
+            "time" => {
+                let output = words.iter().position(|word| ["-o", "--output"].contains(&word.text.as_str()));
+                let output = output.and_then(|at| words.get(at + 1)?.value());
+                output.map(|path| Target::Over(path.into())).into_iter().collect()
+            }
             "dd" => operands
                 .iter()
                 .filter_map(|word| word.strip_prefix("of="))
@@ -269,7 +293,9 @@ fn shown(word: &Word) -> String {
 /// Variables in small letters are the text's own; those of the list change how output looks.
 fn is_harmless(name: &str) -> bool {
     let own = !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b.is_ascii_digit());
-    own && !name.ends_with("_proxy") || HARMLESS.contains(&name) || name.starts_with("LC_")
+    own && !name.ends_with("_proxy") && !name.starts_with("npm_config_")
+        || HARMLESS.contains(&name)
+        || name.starts_with("LC_")
 }
 
 /// A path without `.` and `..`, by its text alone.

@@ -123,6 +123,8 @@ pub struct Script {
     pub commands: Vec<SimpleCommand>,
     /// Why it is not understood, where it is not.
     pub unknown: Option<Unknown>,
+    /// It holds arithmetic, which evaluates what variables hold.
+    pub evaluates: bool,
 }
 
 /// Reads a text.
@@ -142,6 +144,10 @@ pub fn parse(text: &str) -> Script {
     }
     let mut walk = Walk { text, script };
     walk.node(tree.root_node(), 0);
+    // A text that is kept for later, and arithmetic that may evaluate it.
+    if walk.script.evaluates && (text.contains("\\$(") || walk.holds_commands(tree.root_node())) {
+        walk.unknown(Unknown::Meaning("((".into()));
+    }
     walk.script
 }
 
@@ -184,10 +190,56 @@ impl Walk<'_> {
             "variable_assignment" if !in_command(node) => self.assigned_by(node),
             // Bash evaluates what such strings hold.
             "test_command" if self.has_hidden_text(node) => self.unknown(Unknown::Meaning("[[".into())),
+            "heredoc_redirect" if !self.ends_as_bash_does(node) => self.unknown(Unknown::Syntax),
             "expansion" if self.source(node).contains("@P") => self.unknown(Unknown::Meaning("${…@P}".into())),
             _ => {}
         }
+        self.script.evaluates |= self.evaluates(node);
         self.children(node, depth);
+    }
+
+    /// Returns whether a node evaluates what variables hold as arithmetic, and commands in it with it.
+    fn evaluates(&self, node: Node<'_>) -> bool {
+        const COMPARES: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+        let source = self.source(node);
+        let substring = |source: &str| {
+            let mut after = source.split(':').skip(1);
+            after.any(|rest| !rest.starts_with(['-', '=', '+', '?']))
+        };
+        match node.kind() {
+            "arithmetic_expansion" | "c_style_for_statement" | "subscript" => true,
+            "compound_statement" => source.starts_with("(("),
+            "test_command" => {
+                source.starts_with("((")
+                    || source.starts_with("[[") && COMPARES.iter().any(|word| source.contains(word))
+            }
+            "expansion" => substring(source),
+            _ => false,
+        }
+    }
+
+    /// Returns whether bash ends a here-document where the grammar does: the two differ in delimiters of more than letters,
+    /// in lines that begin with the delimiter, and in lines that are joined.
+    fn ends_as_bash_does(&self, node: Node<'_>) -> bool {
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+        let of = |kind: &str| children.iter().find(|child| child.kind() == kind);
+        let (Some(start), Some(end)) = (of("heredoc_start"), of("heredoc_end")) else { return false };
+        let named = self.source(*start);
+        let quoted = ['\'', '"'].into_iter().find_map(|mark| named.strip_prefix(mark)?.strip_suffix(mark));
+        let name = quoted.unwrap_or(named);
+        let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let after = self.text.as_bytes().get(start.end_byte());
+        let apart = after.is_none_or(|b| b" \t\n|&;)<>".contains(b));
+        let tabs = children.iter().any(|child| child.kind() == "<<-");
+        let Some(between) = self.text.get(start.end_byte()..end.end_byte()) else { return false };
+        let mut lines: Vec<&str> = between.split('\n').skip(1).collect();
+        let last = lines.pop().unwrap_or_default();
+        let last = if tabs { last.trim_start_matches('\t') } else { last };
+        let rest = self.text.get(end.end_byte()..).unwrap_or_default();
+        let ends = last == name && (rest.is_empty() || rest.starts_with('\n'));
+        let plain = |line: &&str| !line.trim_start().starts_with(name) && (quoted.is_some() || !line.ends_with('\\'));
+        is_name && apart && ends && lines.iter().all(plain)
     }
 
     fn children(&mut self, node: Node<'_>, depth: usize) {
@@ -269,6 +321,16 @@ impl Walk<'_> {
         let text = self.source(node).lines().next().unwrap_or_default().to_string();
         let assigned = name_of(node, self.text).into_iter().collect();
         self.script.commands.push(SimpleCommand { text, assigned, ..SimpleCommand::default() });
+    }
+
+    /// Returns whether a string below a node holds a substitution that is not carried out where it stands.
+    fn holds_commands(&self, node: Node<'_>) -> bool {
+        let raw = matches!(node.kind(), "raw_string" | "ansi_c_string");
+        if raw && (self.source(node).contains("$(") || self.source(node).contains('`')) {
+            return true;
+        }
+        let mut cursor = node.walk();
+        node.children(&mut cursor).any(|child| self.holds_commands(child))
     }
 
     /// Returns whether a string below a node holds text that the shell would evaluate once more.

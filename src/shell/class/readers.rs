@@ -8,7 +8,7 @@ const ANY: &str = "\
     cat ls head tail wc grep egrep fgrep stat cmp cut tr jq which type pwd echo true false : basename dirname \
     realpath readlink nl od hexdump strings md5sum sha1sum sha256sum sha512sum cksum seq sleep id whoami uname \
     uptime df du free nproc groups arch tty column fold tac rev comm join paste expand unexpand diff test cd exit \
-    break continue return wait jobs getconf locale printenv ps pgrep lscpu lsblk expr shift numfmt fmt factor \
+    break continue return wait getconf locale printenv ps pgrep lscpu lsblk expr shift numfmt fmt factor \
     tsort ldd";
 /// Options of `rg` that run programs or hand files to them.
 const RG: &[&str] = &["--pre", "--pre-glob", "--hostname-bin", "-z", "--search-zip"];
@@ -20,6 +20,11 @@ const GIT: &[&str] =
     &["status", "log", "diff", "show", "blame", "rev-parse", "ls-files", "grep", "shortlog", "describe"];
 /// Options of git before its part that change nothing of it.
 const GIT_PLAIN: &[&str] = &["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"];
+
+/// Returns whether a simple command runs nothing that the workspace configures: git and cargo, asked to look, may.
+pub fn runs_nothing(name: &str) -> bool {
+    named(ANY, name)
+}
 
 /// Returns whether a program is only asked for its version.
 pub fn asks_version(words: &[Word]) -> bool {
@@ -41,6 +46,7 @@ pub fn only_reads(words: &[Word]) -> bool {
         }
         "printf" => none(&|word| word.starts_with("-v")),
         "date" => none(&|word| word.starts_with('-') && !is_date_option(word)) && !sets_clock(arguments),
+        "jobs" => none(&|word| word.starts_with('-') && word.contains('x')),
         "env" => arguments.is_empty(),
         "uniq" => none(&|word| word.starts_with("--")) && operands(arguments) <= 1,
         "sort" => none(&|word| {
@@ -113,7 +119,11 @@ fn sed(arguments: &[Word]) -> bool {
     let plain = options
         .clone()
         .all(|word| ["-n", "--quiet", "--silent", "-nE", "-En", "-nr", "-E", "-r", "-e", "-s"].contains(word));
-    let script = values.iter().find(|word| !word.starts_with('-'));
+    // What follows `-e` is the script, wherever it stands.
+    let script = match values.iter().position(|word| *word == "-e") {
+        Some(at) => values.get(at + 1),
+        None => values.iter().find(|word| !word.starts_with('-')),
+    };
     let several = values.iter().filter(|word| **word == "-e").count() > 1;
     let prints = |script: &str| {
         let outside = without_patterns(script);

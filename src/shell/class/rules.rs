@@ -65,14 +65,12 @@ impl Rule {
             return Err("a rule needs the words that a command begins with".into());
         };
         let name = base(program);
-        let runs_text = named(RUNNERS, name)
-            && self
-                .prefix
-                .get(1)
-                .is_none_or(|word| word.starts_with('-') && (TEXT.contains(&word.as_str()) || self.prefix.len() == 2));
-        if self.decision == RuleDecision::Allow
-            && (ANYTHING.contains(&name) || runs_text && !["git", "sed", "tar", "zip", "rsync"].contains(&name))
-        {
+        // An option in second place leaves open what is run: `git -c alias.x=…` runs anything.
+        let open = |word: &String| {
+            word.starts_with('-') && (TEXT.contains(&word.as_str()) || self.prefix.len() == 2 || name == "git")
+        };
+        let runs_text = named(RUNNERS, name) && self.prefix.get(1).is_none_or(open);
+        if self.decision == RuleDecision::Allow && (ANYTHING.contains(&name) || runs_text) {
             let example = if ANYTHING.contains(&name) { "the program itself" } else { "a script" };
             return Err(format!(
                 "{name} runs anything: a rule would allow everything; give {example}, as [\"python\", \"tools/gen.py\"]"
@@ -146,7 +144,9 @@ pub struct Enforced {
 pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: Enforced) -> Judgement {
     let mut judged = by_rules(found, rules, policy, enforced.guard && enforced.sandbox);
     let known = found.parts.iter().all(|part| part.words.iter().all(Option::is_some));
-    let harmless = found.class == Class::Read && known;
+    let runs_nothing =
+        |part: &Part| part.words.first().and_then(Option::as_deref).is_none_or(super::readers::runs_nothing);
+    let harmless = found.class == Class::Read && known && !found.evaluates && found.parts.iter().all(runs_nothing);
     let runs = matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule);
     // Nothing enforces the class.
     if runs && !enforced.sandbox && !enforced.off && !harmless {
@@ -205,7 +205,13 @@ pub fn proposed(found: &Assessment, met: &[Option<Rule>]) -> Option<Vec<String>>
     let (part, _) = found.parts.iter().zip(met).find(asks)?;
     let known: Vec<String> = part.words.iter().map_while(Clone::clone).collect();
     let possible = found.unknown.is_none() && found.class < Class::Final;
-    let words = known.iter().take(2).take_while(|word| !word.starts_with('-')).count().max(1);
+    let begins = known.iter().take(2).take_while(|word| !word.starts_with('-')).count().max(1);
+    // What removes or reaches further is allowed with its options alone, never by its name.
+    let whole = part.class >= Class::Harm && begins < 2;
+    let words = if whole { known.len() } else { begins };
+    if whole && known.len() < part.words.len() {
+        return None;
+    }
     let allows = |count: usize| {
         let rule =
             Rule { prefix: known.get(..count)?.to_vec(), decision: RuleDecision::Allow, network: false, why: None };
@@ -254,6 +260,9 @@ mod tests {
         assert_eq!(judge(&found("cargo test"), &[], ShellPolicy::All, bare).verdict, CommandVerdict::Ask);
         assert_eq!(judge(&found("ls $x"), &[], ShellPolicy::All, bare).verdict, CommandVerdict::Ask);
         assert_eq!(judge(&found("ls a"), &[], ShellPolicy::Ask, bare).verdict, CommandVerdict::Policy);
+        for text in ["git status", "cargo tree", "cargo --version", "n=$(cat n); [[ $n -gt 5 ]]", "((x))"] {
+            assert_eq!(judge(&found(text), &[], ShellPolicy::Ask, bare).verdict, CommandVerdict::Ask, "{text}");
+        }
         assert_eq!(
             judge(&found("cargo test"), &[], ShellPolicy::All, Enforced { off: true, ..bare }).verdict,
             CommandVerdict::Policy
@@ -300,6 +309,9 @@ mod tests {
             &["python", "-c"],
             &["node", "-e"],
             &["sudo", "ls"],
+            &["git"],
+            &["git", "-C", "x"],
+            &["sed"],
             &[""],
         ] {
             assert!(rule(prefix, RuleDecision::Allow, false).check().is_err(), "{prefix:?}");
@@ -318,6 +330,11 @@ mod tests {
         assert_eq!(of("make test").as_deref(), Some("make test"));
         assert_eq!(of("python tools/gen.py").as_deref(), Some("python tools/gen.py"));
         assert_eq!(of("git push"), None);
+        assert_eq!(of("rm -rf build").as_deref(), Some("rm -rf build"));
+        assert_eq!(of("rm -rf $x"), None);
+        assert_eq!(of("git -C x fetch"), None);
+        assert_eq!(of("git --no-pager fetch"), None);
+        assert_eq!(of("git commit -m x").as_deref(), Some("git commit"));
         assert_eq!(of("$x"), None);
     }
 }

@@ -59,6 +59,15 @@ npm: publish unpublish deprecate dist-tag owner access
 pnpm: publish
 yarn: publish
 bun: publish
+deno: publish
+mvn: deploy
+gradle: publish
+dotnet: push
+dart: publish
+flutter: publish
+mix: hex.publish
+hatch: publish
+flit: publish
 cargo: publish yank
 gem: push yank
 poetry: publish
@@ -211,7 +220,10 @@ fn is_final(name: &str, arguments: &[Word]) -> bool {
     let git_part = if name == "git" { git_part(arguments).first().map_or("", |word| word.text.as_str()) } else { "" };
     match name {
         "git" => match git_part {
-            "push" | "prune" => true,
+            "push" | "prune" | "send-pack" | "http-push" => true,
+            "svn" => has("dcommit"),
+            "subtree" => has("push"),
+            "p4" => has("submit"),
             "gc" => arguments.iter().any(|word| word.text.starts_with("--pr") || word.text == "--aggressive"),
             "reflog" => has("expire") || has("delete"),
             "lfs" => has("prune") || has("push"),

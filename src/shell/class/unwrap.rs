@@ -59,7 +59,6 @@ const WRAPPERS: &[(&str, &[&str], usize)] = &[
     ("builtin", &[], 0),
     ("exec", &["-a"], 0),
     ("watch", &["-n", "--interval"], 0),
-    ("flock", &["-w", "-E", "--timeout", "--wait", "--conflict-exit-code"], 1),
     ("sudo", &["-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "--user", "--group"], 0),
     ("doas", &["-u", "-C"], 0),
 ];
@@ -86,7 +85,7 @@ pub fn unwrap(words: &[Word], has_document: bool) -> Inner {
     match name {
         name if CHANGE.contains(&name) => Inner::Unknown(Unknown::Meaning(name.into())),
         name if SHELLS.contains(&name) => shell(name, arguments, has_document),
-        "eval" => text_of(arguments, "eval"),
+        "eval" => text_of(arguments.strip_prefix(&[Word::known("--")]).unwrap_or(arguments), "eval"),
         "trap" => match arguments.iter().find(|word| !word.text.starts_with('-') || !word.is_static) {
             Some(action) => text_of(std::slice::from_ref(action), "trap"),
             None => Inner::None,
@@ -103,9 +102,9 @@ pub fn unwrap(words: &[Word], has_document: bool) -> Inner {
         "command" => wrapper("command", arguments, &[], 0),
         "xargs" => xargs(arguments),
         "find" => find(arguments),
-        "flock" if arguments.iter().any(|word| ["-c", "--command"].contains(&word.text.as_str())) => {
-            let at = arguments.iter().position(|word| ["-c", "--command"].contains(&word.text.as_str())).unwrap_or(0);
-            text_of(&arguments[(at + 1).min(arguments.len())..], "flock")
+        "flock" => flock(arguments),
+        "git" if arguments.windows(2).any(|pair| is_alias(&pair[0], &pair[1])) => {
+            Inner::Unknown(Unknown::Meaning("git -c alias".into()))
         }
         "watch" => watch(arguments),
         name => match WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name) {
@@ -139,9 +138,14 @@ fn after_options<'a>(arguments: &'a [Word], valued: &[&str]) -> Option<&'a [Word
 }
 
 fn wrapper(name: &str, arguments: &[Word], valued: &[&str], operands: usize) -> Inner {
-    // `sudo` and its like act as someone else, whatever they run.
-    let own = ["sudo", "doas"].contains(&name);
     let Some(rest) = after_options(arguments, valued) else { return Inner::Unknown(Unknown::Name) };
+    // `sudo` and its like act as someone else, whatever they run; `time` writes what it measured where it is told to.
+    let writes = |word: &Word| {
+        let text = word.text.as_str();
+        text.starts_with("--o") || text.starts_with("--a") || text.starts_with('-') && text.contains(['o', 'a'])
+    };
+    let own = ["sudo", "doas"].contains(&name)
+        || name == "time" && arguments.iter().take(arguments.len() - rest.len()).any(writes);
     let assigned: Vec<String> =
         rest.iter().take_while(|word| own && assignment(word).is_some()).filter_map(assignment).collect();
     match rest.get(operands + assigned.len()..) {
@@ -157,15 +161,20 @@ fn assignment(word: &Word) -> Option<String> {
 }
 
 fn env(arguments: &[Word]) -> Inner {
-    if arguments
-        .iter()
-        .any(|word| word.text.starts_with("-S") || word.text.starts_with("--split") || word.text.starts_with("-vS"))
-    {
-        return Inner::Unknown(Unknown::Meaning("env -S".into()));
-    }
     let Some(mut rest) = after_options(arguments, &["-u", "--unset", "-C", "--chdir"]) else {
         return Inner::Unknown(Unknown::Name);
     };
+    // Options may be shortened, joined and given texts to split: only those that are known pass.
+    let options = &arguments[..arguments.len() - rest.len()];
+    let mut at = 0;
+    while let Some(option) = options.get(at).and_then(Word::value) {
+        at += match option {
+            "-u" | "--unset" | "-C" | "--chdir" => 2,
+            "-" | "--" | "-i" | "-0" | "-v" | "--ignore-environment" | "--null" | "--debug" => 1,
+            option if option.starts_with("--unset=") || option.starts_with("--chdir=") => 1,
+            _ => return Inner::Unknown(Unknown::Meaning("env".into())),
+        };
+    }
     // `env - CMD` starts without any variable.
     rest = rest.strip_prefix(&[Word::known("-")]).unwrap_or(rest);
     let mut assigned = Vec::new();
@@ -206,7 +215,13 @@ fn shell(name: &str, arguments: &[Word], has_document: bool) -> Inner {
                 };
             }
             Some("-s" | "-") => return Inner::Unknown(Unknown::Meaning(name.into())),
-            Some("-o" | "-O" | "+o" | "+O" | "--rcfile" | "--init-file") => at += 2,
+            Some("-o" | "-O" | "+o" | "+O") => at += 2,
+            // Others read files, or are given a text.
+            Some(text)
+                if text.starts_with("--") && !["--", "--login", "--norc", "--noprofile", "--posix"].contains(&text) =>
+            {
+                return Inner::Unknown(Unknown::Meaning(name.into()));
+            }
             Some(text) if text.starts_with(['-', '+']) => at += 1,
             // A script: of a file that the text itself makes, nothing is known.
             _ if word.text.starts_with("/dev/") || word.text.starts_with("/proc/") => {
@@ -216,6 +231,25 @@ fn shell(name: &str, arguments: &[Word], has_document: bool) -> Inner {
         }
     }
     Inner::Unknown(Unknown::Meaning(name.into()))
+}
+
+/// Returns whether two words give a part of git another meaning.
+fn is_alias(option: &Word, value: &Word) -> bool {
+    let (option, value) = (option.text.as_str(), value.text.as_str());
+    option.starts_with("--config-env=alias.") || ["-c", "--config-env"].contains(&option) && value.starts_with("alias.")
+}
+
+/// `flock LOCK CMD…`, or `flock LOCK -c TEXT`.
+fn flock(arguments: &[Word]) -> Inner {
+    let valued = ["-w", "-E", "--timeout", "--wait", "--conflict-exit-code"];
+    let Some((_, rest)) = after_options(arguments, &valued).and_then(<[Word]>::split_first) else {
+        return Inner::Unknown(Unknown::Name);
+    };
+    match rest {
+        [option, text @ ..] if ["-c", "--command"].contains(&option.text.as_str()) => text_of(text, "flock"),
+        [] => Inner::None,
+        words => Inner::Words { own: false, assigned: Vec::new(), inner: vec![words.to_vec()] },
+    }
 }
 
 fn watch(arguments: &[Word]) -> Inner {

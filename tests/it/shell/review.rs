@@ -116,6 +116,41 @@ async fn a_change_of_which_nothing_was_restored_waits_on() {
 }
 
 #[tokio::test]
+async fn a_policy_that_is_chosen_in_a_session_fills_the_queue() {
+    use nebula::protocol::{Approval, Command, Setting};
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").file("b.txt", "two\n");
+    let steps = vec![calls(&[("runCommand", json!({"command": "rm a.txt"}))]), say("done")];
+    let model = Arc::new(Replay::from_steps(steps));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    let mut live = world.start_with(parts, model);
+    live.send(Command::Set(Setting::Approval(Approval::Review)));
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    let (entries, _) = open(&world);
+    assert_eq!((entries.len(), &entries[0]["approved"]), (1, &"policy review".into()), "{entries:?}");
+}
+
+#[tokio::test]
+async fn an_entry_whose_restore_leaves_something_waits_on() {
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("review");
+    let made = Command::new("git").args(["init", "-q"]).current_dir(world.root()).status();
+    assert!(made.expect("git runs").success());
+    ran(&world, &["rm a.txt; git config user.name x"]).await;
+    std::fs::write(world.root().join(".git/index.lock"), "").expect("written");
+    let left = nebula(&world, &["review", "--restore", "all", "--yes"]);
+    assert_eq!(left.status.code(), Some(3), "{}", text(&left.stderr));
+    assert!(text(&left.stderr).contains("not restored: .git/config"), "{}", text(&left.stderr));
+    assert_eq!((world.read("a.txt").as_str(), open(&world).0.len()), ("one\n", 1));
+    std::fs::remove_file(world.root().join(".git/index.lock")).expect("removed");
+    let whole = nebula(&world, &["review", "--restore", "all", "--yes"]);
+    assert_eq!((whole.status.code(), open(&world).0.len()), (Some(0), 0), "{}", text(&whole.stderr));
+}
+
+#[tokio::test]
 async fn a_change_that_was_taken_back_waits_no_more_and_a_lost_memory_loses_no_entry() {
     let path = std::env::var("PATH").expect("a PATH");
     let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("all");

@@ -115,7 +115,7 @@ async fn allow(
         let allowed = |by: String, grant| Ok(Allowed { by, grant, keeper: judged.keeper, edited });
         match judged.judgement.verdict {
             CommandVerdict::Policy => return allowed(context.settings().consent.to_string(), judged.judgement.grant),
-            CommandVerdict::Rule => return allowed("rule".into(), judged.judgement.grant),
+            CommandVerdict::Rule => return allowed(Consent::RULE.into(), judged.judgement.grant),
             CommandVerdict::Ask | CommandVerdict::Refuse(_) => {}
         }
         match card::ask(context, item, call, &judged, stop).await {
