@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::events::Events;
@@ -61,6 +61,8 @@ pub struct Services {
     pub archive_counts: Mutex<Option<(usize, usize)>>,
     /// True if a local server is being looked for; the supervisor ends it, once the sessions know what was found.
     pub looking: watch::Sender<bool>,
+    /// Has a server on this computer asked at once for what the next request can do without.
+    pub facts_later: Mutex<Option<oneshot::Sender<()>>>,
     /// Where the answers of the first model that is connected are recorded.
     pub record: Mutex<Option<PathBuf>>,
     /// True if the index of `@rag` is being brought up to date.
@@ -233,6 +235,7 @@ impl Services {
             watch: Mutex::new(None),
             archive_counts: Mutex::new(None),
             looking: watch::Sender::new(false),
+            facts_later: Mutex::new(None),
             record: Mutex::new(None),
             refreshing: AtomicBool::new(false),
             told_unguarded: AtomicBool::new(false),
@@ -291,6 +294,17 @@ impl Services {
     pub async fn local_search(&self, stop: &CancellationToken) {
         let mut looking = self.looking.subscribe();
         let _ = stop.run_until_cancelled(looking.wait_for(|looking| !looking)).await;
+    }
+
+    /// Has the next request wait for what a server on this computer knows of the model, where that was put off.
+    pub fn want_facts(&self) {
+        if let Some(ask) = lock(&self.facts_later).take() {
+            let before = self.looking.send_replace(true);
+            // It was told meanwhile: there is nothing to wait for.
+            if ask.send(()).is_err() {
+                self.looking.send_replace(before);
+            }
+        }
     }
 
     /// Returns the person's prompts. For blocking code alone: it reads their files.

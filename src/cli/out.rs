@@ -3,6 +3,7 @@
 
 use std::fmt::Display;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::sync::LazyLock;
 
 use serde::Serialize;
 
@@ -23,12 +24,15 @@ impl<'a> Out<'a> {
 
     /// Returns the writer to standard output.
     pub fn stdout() -> Out<'static> {
-        Out::new(io::stdout().lock(), io::stdout().is_terminal())
+        // Asked once: text that streams in is printed piece by piece.
+        static TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stdout().is_terminal());
+        Out::new(io::stdout().lock(), *TERMINAL)
     }
 
     /// Returns the writer to standard error.
     pub fn stderr() -> Out<'static> {
-        Out::new(io::stderr().lock(), io::stderr().is_terminal())
+        static TERMINAL: LazyLock<bool> = LazyLock::new(|| io::stderr().is_terminal());
+        Out::new(io::stderr().lock(), *TERMINAL)
     }
 
     /// Returns whether this is a terminal.

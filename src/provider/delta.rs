@@ -47,6 +47,31 @@ pub enum Delta {
     Retrying(Wait),
 }
 
+/// The longest piece that is joined from neighbours, in bytes: what is shown, and stopped, goes by pieces.
+const LONGEST_JOINED: usize = 4 << 10;
+
+impl Delta {
+    /// Takes `next` in where it only goes on with this one; gives it back where it does not.
+    ///
+    /// # Errors
+    /// `next`, which stands for itself.
+    pub(super) fn join(&mut self, next: Delta) -> Result<(), Delta> {
+        let (text, more) = match (self, &next) {
+            (Delta::Text(text), Delta::Text(more)) | (Delta::Thinking(text), Delta::Thinking(more)) => (text, more),
+            (
+                Delta::Call { index, arguments, .. },
+                Delta::Call { index: same, id: None, name: None, arguments: more },
+            ) if index == same => (arguments, more),
+            _ => return Err(next),
+        };
+        if text.len() + more.len() > LONGEST_JOINED {
+            return Err(next);
+        }
+        text.push_str(more);
+        Ok(())
+    }
+}
+
 /// Why an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EndReason {

@@ -76,8 +76,7 @@ impl Environment {
 
     fn is_secret(&self, name: &str) -> bool {
         let kept = self.keep.iter().any(|glob| glob.is_match(name));
-        let looks_so = SECRETS.iter().filter_map(|glob| matcher(glob)).any(|glob| glob.is_match(name));
-        !kept && (looks_so || self.named.iter().any(|named| named == name))
+        !kept && (looks_secret(name) || self.named.iter().any(|named| named == name))
     }
 
     /// Returns what was left out and is long enough to be told from other text: name and value.
@@ -132,6 +131,18 @@ impl Environment {
     }
 }
 
+/// Returns whether a name is one of [`SECRETS`]. A `*` stands at an end of each alone, so that no glob is compiled for
+/// the names of a whole environment, which every start reads.
+fn looks_secret(name: &str) -> bool {
+    let name = name.to_uppercase();
+    SECRETS.iter().any(|pattern| match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+        (Some(_), Some(_)) => name.contains(pattern.trim_matches('*')),
+        (Some(end), None) => name.ends_with(end),
+        (None, Some(start)) => name.starts_with(start),
+        (None, None) => name == *pattern,
+    })
+}
+
 /// The shell to run texts with: `bash`, else `sh`, on the command's own PATH.
 ///
 /// # Errors
@@ -162,6 +173,20 @@ fn matcher(glob: &str) -> Option<GlobMatcher> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_secrets_are_told_from_others_whatever_their_case() {
+        assert!(SECRETS.iter().all(|pattern| !pattern.trim_matches('*').contains(['*', '?', '[', '{'])));
+        for name in
+            ["api_key", "GH_TOKEN", "MySecretThing", "PGPASSWORD", "X_PASSWD_Y", "CREDENTIALS", "A_PAT", "aws_x"]
+        {
+            assert!(looks_secret(name), "{name}");
+        }
+        assert!(looks_secret("ssh_auth_sock"));
+        for name in ["KEY", "KEYS", "A_KEY_B", "PATH", "XAWS_A", "SSH_AUTH_SOCKET", "TOKEN", ""] {
+            assert!(!looks_secret(name), "{name}");
+        }
+    }
 
     #[test]
     fn secrets_stay_out_and_are_known_by_value() {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::config::model_cache;
@@ -19,6 +21,9 @@ const OLLAMA_WINDOW: u32 = 32_768;
 const FRESH: i64 = 60 * 60 * 1_000;
 /// How long to wait for a server on this computer, which answers from memory.
 pub const TO_DESCRIBE: Duration = Duration::from_secs(2);
+
+/// How long a server on this computer is left alone with the first request, where its window is configured.
+const AFTER_START: Duration = Duration::from_secs(1);
 
 /// Returns all that is known of a model at this provider.
 pub fn known(services: &Services, provider: Option<&dyn Provider>, model: &str) -> Known {
@@ -74,13 +79,17 @@ pub fn learn_window(services: &Services, provider: Option<&dyn Provider>, model:
 }
 
 /// Asks the connected provider what it knows of `model`. A server on this computer is waited for by the next request,
-/// for two seconds at most; others are not, and are asked once an hour.
+/// for two seconds at most, unless the window is configured; others are not, and are asked once an hour.
 pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: String) {
     if provider.recorded() {
         return;
     }
     let services = Arc::clone(services);
-    if provider.local() {
+    if provider.local() && lock(&services.config).model_config(&model).context_window.is_some() {
+        let (ask, asked) = oneshot::channel();
+        *lock(&services.facts_later) = Some(ask);
+        tokio::spawn(describe_later(services, provider, model, asked));
+    } else if provider.local() {
         services.looking.send_replace(true);
         tokio::spawn(async move {
             describe(&services, &*provider, &model).await;
@@ -89,6 +98,25 @@ pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: Str
     } else {
         tokio::spawn(async move { refresh(&services, &*provider).await });
     }
+}
+
+/// Takes down what a server on this computer says of a model whose window is configured: once it is `asked` for, else when
+/// the start is over.
+async fn describe_later(
+    services: Arc<Services>,
+    provider: Arc<dyn Provider>,
+    model: String,
+    mut asked: oneshot::Receiver<()>,
+) {
+    let mut waited_for = match timeout(AFTER_START, &mut asked).await {
+        Ok(Ok(())) => true,
+        // Another model was chosen meanwhile.
+        Ok(Err(_)) => return,
+        Err(_) => false,
+    };
+    describe(&services, &*provider, &model).await;
+    waited_for |= asked.try_recv().is_ok();
+    services.report(if waited_for { ServiceReport::Looked } else { ServiceReport::Status });
 }
 
 /// Returns the models of a provider; `None` where it fails or takes longer.

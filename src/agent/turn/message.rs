@@ -27,6 +27,10 @@ pub async fn say(
     prompt: &Prompt,
     stop: &CancellationToken,
 ) -> Result<(), String> {
+    if prompt.text.contains('@') {
+        // Whether an image may be attached is for the server to say.
+        context.services.want_facts();
+    }
     // The room for attachments is known once a server on this computer has reported its window.
     context.services.local_search(stop).await;
     let mut composed = composed(context, prompt, stop).await?;

@@ -22,6 +22,18 @@ impl RepeatedOutput {
     /// Takes more of the answer. Returns the text that has come five times in a row, at the end, if one has and it does
     /// not stand so in one of the `known` files.
     pub fn push(&mut self, text: &str, known: impl Fn(&str) -> bool) -> Option<String> {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.ceil_char_boundary(EVERY.min(rest.len())));
+            if let Some(repeated) = self.push_piece(piece, &known) {
+                return Some(repeated);
+            }
+            rest = after;
+        }
+        None
+    }
+
+    fn push_piece(&mut self, text: &str, known: impl Fn(&str) -> bool) -> Option<String> {
         self.tail.push_str(text);
         self.unseen += text.len();
         if self.unseen < EVERY {
@@ -80,6 +92,8 @@ mod tests {
             let at = cut(&text, chunk).expect("found");
             assert!(at < 33 + block.len() * 5 + 1_500, "{chunk}: {at}");
         }
+        let at_once = format!("{}{}", block.repeat(20), "And then other words. ".repeat(3));
+        assert!(cut(&at_once, at_once.len()).is_some(), "also in the middle of a piece");
         assert_eq!(cut(&block.repeat(4), 40), None);
         assert!(cut(&"です。".repeat(2_000), 7).is_some());
     }

@@ -5,10 +5,13 @@ use std::time::Duration;
 use reqwest::Response;
 use serde_json::Value;
 use tokio::sync::mpsc::Sender;
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
+use tokio_util::bytes::Bytes;
 
 use super::http::{LARGEST, NEXT_BYTE, Server, read_limited};
 use super::lines;
+use super::pace::{Pace, soon};
 use super::retry::Failure;
 use super::sse::{self, Event, TooLong};
 use crate::provider::Delta;
@@ -17,6 +20,9 @@ use crate::provider::Delta;
 const LAST_WORDS: Duration = Duration::from_secs(3);
 /// After the answer, so long for the end of the body, which lets the connection be used again.
 const LAST_BYTES: Duration = Duration::from_millis(20);
+
+/// So many bytes of an answer are handed on together at most.
+const LARGEST_BATCH: usize = 64 << 10;
 
 /// Where the deltas of one request go.
 pub(in crate::provider) type Out = Sender<Result<Delta, Failure>>;
@@ -71,6 +77,13 @@ enum Parser {
 }
 
 impl Parser {
+    fn new(framing: Framing) -> Self {
+        match framing {
+            Framing::Events => Parser::Events(sse::SseParser::default()),
+            Framing::Lines => Parser::Lines(lines::LineParser::default()),
+        }
+    }
+
     fn feed(&mut self, bytes: &[u8], out: &mut Vec<Event>) -> Result<(), TooLong> {
         match self {
             Parser::Events(parser) => parser.feed(bytes, out),
@@ -89,49 +102,77 @@ impl Parser {
 /// Reads `response` to its end.
 pub(in crate::provider) async fn read(
     server: &Server,
-    mut response: Response,
+    response: Response,
     framing: Framing,
     mut reader: Box<dyn Reader>,
     model: &str,
     out: &Out,
 ) -> Result<(), Failure> {
-    let mut parser = match framing {
-        Framing::Events => Parser::Events(sse::SseParser::default()),
-        Framing::Lines => Parser::Lines(lines::LineParser::default()),
-    };
-    let (mut events, mut deltas) = (Vec::new(), Vec::new());
-    let (mut total, mut begun, mut patience) = (0, false, server.patience(false).max(NEXT_BYTE));
+    let mut body = Body { server, response, out, pace: Pace::default(), deltas: Vec::new(), total: 0, handed_on: 0 };
+    let taken = take_in(&mut body, framing, &mut *reader).await;
+    let ended = reader.progress() >= Progress::Ended;
+    if taken.is_ok() && ended {
+        reader.finish(&mut body.deltas);
+    }
+    body.hand_on().await;
+    match taken {
+        Ok(()) if ended => Ok(()),
+        Ok(()) => Err(server.closed()),
+        Err(Stopped::Failed(failure)) => Err(failure),
+        Err(Stopped::By(trouble)) => Err(failure(server, trouble, model)),
+    }
+}
+
+/// Why an answer is read no further.
+enum Stopped {
+    By(Trouble),
+    Failed(Failure),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Stopped::Failed(failure)
+    }
+}
+
+impl From<Trouble> for Stopped {
+    fn from(trouble: Trouble) -> Self {
+        Stopped::By(trouble)
+    }
+}
+
+/// Takes the body in as it arrives.
+async fn take_in(body: &mut Body<'_>, framing: Framing, reader: &mut dyn Reader) -> Result<(), Stopped> {
+    let server = body.server;
+    let (mut parser, mut events, mut begun) = (Parser::new(framing), Vec::new(), false);
+    let mut patience = server.patience(false).max(NEXT_BYTE);
     while reader.progress() < Progress::Done {
-        let chunk = match timeout(patience, response.chunk()).await {
+        let chunk = match body.next(patience).await {
             Ok(Ok(Some(chunk))) => chunk,
             Ok(Ok(None)) => break,
             // Whatever happens after the server has said why it ended takes nothing from the answer.
             Ok(Err(_)) | Err(_) if reader.progress() >= Progress::Ended => break,
-            Ok(Err(why)) => return Err(server.broken(&why)),
-            Err(_) => return Err(server.silent()),
+            Ok(Err(why)) => return Err(server.broken(&why).into()),
+            Err(_) => return Err(server.silent().into()),
         };
-        total += chunk.len();
-        if total > LARGEST {
-            return Err(server.bad_answer("more than any model writes"));
+        body.total += chunk.len();
+        if body.total > LARGEST {
+            return Err(server.bad_answer("more than any model writes").into());
         }
         if !begun && let Some(first) = chunk.iter().find(|byte| !byte.is_ascii_whitespace()) {
             begun = true;
             match first {
                 b'{' | b'[' if framing == Framing::Events => {
-                    let mut body = chunk.to_vec();
-                    body.extend(read_limited(response, LARGEST).await.ok_or_else(|| server.closed())?);
-                    let taken = reader.take_whole(&String::from_utf8_lossy(&body), &mut deltas);
-                    return end(server, reader, taken, deltas, model, out).await;
+                    let whole = body.rest(&chunk).await?;
+                    return Ok(reader.take_whole(&String::from_utf8_lossy(&whole), &mut body.deltas)?);
                 }
-                b'<' => return Err(server.bad_answer("a web page")),
+                b'<' => return Err(server.bad_answer("a web page").into()),
                 _ => {}
             }
         }
         parser.feed(&chunk, &mut events).map_err(|_| server.bad_answer("a line without an end"))?;
         for event in events.drain(..) {
-            let taken = reader.take(&event, &mut deltas);
-            send(out, &mut deltas).await;
-            taken.map_err(|trouble| failure(server, trouble, model))?;
+            reader.take(&event, &mut body.deltas)?;
             if reader.progress() == Progress::Done {
                 break;
             }
@@ -139,41 +180,68 @@ pub(in crate::provider) async fn read(
         patience = if reader.progress() == Progress::Open { NEXT_BYTE } else { LAST_WORDS };
     }
     if reader.progress() == Progress::Done {
-        let _ = timeout(LAST_BYTES, async { while let Ok(Some(_)) = response.chunk().await {} }).await;
+        body.hand_on().await;
+        let _ = timeout(LAST_BYTES, async { while let Ok(Some(_)) = body.response.chunk().await {} }).await;
     } else if let Some(last) = parser.finish() {
         // Only a whole event counts here; a torn one shows in the missing end.
-        let _ = reader.take(&last, &mut deltas);
+        let _ = reader.take(&last, &mut body.deltas);
     }
-    end(server, reader, Ok(()), deltas, model, out).await
+    Ok(())
 }
 
-async fn end(
-    server: &Server,
-    mut reader: Box<dyn Reader>,
-    taken: Result<(), Trouble>,
-    mut deltas: Vec<Delta>,
-    model: &str,
-    out: &Out,
-) -> Result<(), Failure> {
-    let ended = reader.progress() >= Progress::Ended;
-    if taken.is_ok() && ended {
-        reader.finish(&mut deltas);
+/// The body of an answer, and the deltas of it that are not handed on yet: those of all that is there at once are handed on
+/// together.
+struct Body<'a> {
+    server: &'a Server,
+    response: Response,
+    out: &'a Out,
+    pace: Pace,
+    deltas: Vec<Delta>,
+    /// Bytes so far, and those whose deltas are handed on.
+    total: usize,
+    handed_on: usize,
+}
+
+impl Body<'_> {
+    /// Waits for the next bytes.
+    async fn next(&mut self, patience: Duration) -> Result<reqwest::Result<Option<Bytes>>, Elapsed> {
+        if self.total - self.handed_on < LARGEST_BATCH {
+            if let Some(next) = soon(self.response.chunk()).await {
+                return Ok(next);
+            }
+            self.hand_on().await;
+            self.pace.rest().await;
+        } else {
+            self.hand_on().await;
+        }
+        timeout(patience, self.response.chunk()).await
     }
-    send(out, &mut deltas).await;
-    taken.map_err(|trouble| failure(server, trouble, model))?;
-    if ended { Ok(()) } else { Err(server.closed()) }
+
+    /// Returns the whole body, which begins with `first`.
+    async fn rest(&mut self, first: &[u8]) -> Result<Vec<u8>, Failure> {
+        let mut whole = first.to_vec();
+        whole.extend(read_limited(&mut self.response, LARGEST).await.ok_or_else(|| self.server.closed())?);
+        Ok(whole)
+    }
+
+    /// Hands the deltas on, joined where they only go on with each other. When nobody receives any more, the work is
+    /// dropped with the stream: nothing to do here.
+    async fn hand_on(&mut self) {
+        self.handed_on = self.total;
+        let mut deltas = self.deltas.drain(..);
+        let Some(mut delta) = deltas.next() else { return };
+        for next in deltas {
+            if let Err(next) = delta.join(next) {
+                let _ = self.out.send(Ok(std::mem::replace(&mut delta, next))).await;
+            }
+        }
+        let _ = self.out.send(Ok(delta)).await;
+    }
 }
 
 fn failure(server: &Server, trouble: Trouble, model: &str) -> Failure {
     match trouble {
         Trouble::Reported(error) => server.complaint(&error, model),
         Trouble::Unreadable(why) => server.bad_answer(&format!("an event that cannot be read ({why})")),
-    }
-}
-
-/// Hands `deltas` on. When nobody receives any more, the work is dropped with the stream: nothing to do here.
-async fn send(out: &Out, deltas: &mut Vec<Delta>) {
-    for delta in deltas.drain(..) {
-        let _ = out.send(Ok(delta)).await;
     }
 }

@@ -331,7 +331,7 @@ pub(in crate::provider) fn never(error: Error) -> Failure {
 }
 
 /// The whole body, up to `limit` bytes; more, or a broken connection, is `None`.
-pub(in crate::provider) async fn read_limited(mut response: Response, limit: usize) -> Option<Vec<u8>> {
+pub(in crate::provider) async fn read_limited(response: &mut Response, limit: usize) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     while let Ok(Ok(chunk)) = tokio::time::timeout(Duration::from_secs(20), response.chunk()).await {
         let Some(chunk) = chunk else { return Some(body) };

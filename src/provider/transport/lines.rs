@@ -1,5 +1,7 @@
 //! One JSON object a line: bytes in any pieces become lines.
 
+use memchr::memchr;
+
 use super::sse::{Event, TooLong};
 
 /// The longest line, in bytes.
@@ -14,7 +16,7 @@ pub(super) struct LineParser {
 impl LineParser {
     /// Takes the next bytes and appends the lines that they finish to `out`; empty ones are left out.
     pub fn feed(&mut self, mut bytes: &[u8], out: &mut Vec<Event>) -> Result<(), TooLong> {
-        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = memchr(b'\n', bytes) {
             self.line.extend_from_slice(&bytes[..end]);
             out.extend(self.take());
             bytes = &bytes[end + 1..];

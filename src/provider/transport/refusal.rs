@@ -26,11 +26,11 @@ struct Circumstances {
 
 impl Server {
     /// Reads the body of an answer that is a refusal, and says what it means.
-    pub async fn refused(&self, response: Response, model: &str) -> Failure {
+    pub async fn refused(&self, mut response: Response, model: &str) -> Failure {
         let status = response.status();
         let mut with = self.circumstances(response.headers());
         let url = response.url().clone();
-        let bytes = read_limited(response, 64 << 10).await.unwrap_or_default();
+        let bytes = read_limited(&mut response, 64 << 10).await.unwrap_or_default();
         let body = ErrorBody::read(&bytes);
         with.wait = with.wait.or(body.delay);
         self.explain(status, &body, &with, &url, model)

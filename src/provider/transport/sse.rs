@@ -1,5 +1,7 @@
 //! Server-sent events: bytes in any pieces become events, to the letter of the standard.
 
+use memchr::memchr2;
+
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(in crate::provider) struct Event {
@@ -37,18 +39,23 @@ impl SseParser {
                 bytes = rest;
                 continue;
             }
-            let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+            let Some(end) = memchr2(b'\n', b'\r', bytes) else {
                 self.line.extend_from_slice(bytes);
                 break;
             };
-            self.line.extend_from_slice(&bytes[..end]);
+            let line = &bytes[..end];
             self.after_cr = bytes[end] == b'\r';
             bytes = &bytes[end + 1..];
-            let line = std::mem::take(&mut self.line);
-            self.take_line(&line, out);
+            if self.line.is_empty() {
+                self.take_line(line, out);
+                continue;
+            }
+            let mut begun = std::mem::take(&mut self.line);
+            begun.extend_from_slice(line);
+            self.take_line(&begun, out);
             // Keeps the allocation.
-            self.line = line;
-            self.line.clear();
+            begun.clear();
+            self.line = begun;
         }
         if self.line.len() + self.event.data.len() > LARGEST { Err(TooLong) } else { Ok(()) }
     }

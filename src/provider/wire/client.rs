@@ -182,11 +182,11 @@ impl<F: Format> Shared<F> {
         let mut page: Option<String> = None;
         for _ in 0..PAGES {
             let asked = self.server.client().map_err(never)?.get(F::list(&self.server, page.as_deref()));
-            let response = self.send(asked, TO_LIST).await?;
+            let mut response = self.send(asked, TO_LIST).await?;
             if !response.status().is_success() {
                 return Err(self.server.refused(response, "").await);
             }
-            let body = read_limited(response, LARGEST).await.ok_or_else(|| self.server.closed())?;
+            let body = read_limited(&mut response, LARGEST).await.ok_or_else(|| self.server.closed())?;
             let no_list = |_| self.server.bad_answer("something that is no list of models");
             let Page { models: more, next } = F::page(&serde_json::from_slice(&body).map_err(no_list)?);
             models.extend(more);
@@ -225,8 +225,8 @@ impl<F: Format> Shared<F> {
             }
             None => client.get(probe.url.clone()),
         };
-        let response = self.send(asked, TO_PROBE).await.ok().filter(|response| response.status().is_success())?;
-        serde_json::from_slice(&read_limited(response, LARGEST).await?).ok()
+        let mut response = self.send(asked, TO_PROBE).await.ok().filter(|response| response.status().is_success())?;
+        serde_json::from_slice(&read_limited(&mut response, LARGEST).await?).ok()
     }
 
     /// Nothing panics while the lock is held.

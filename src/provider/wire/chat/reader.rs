@@ -14,53 +14,46 @@ use crate::provider::usage::{Usage, count};
 use crate::provider::{Delta, EndReason};
 
 /// A value of which no form breaks the chunk off that holds it.
-type Any = Option<Box<RawValue>>;
+type Any<'a> = Option<&'a RawValue>;
 
 /// A chunk of a stream, or a whole answer: they differ in `delta` and `message`.
 #[derive(Deserialize, Default)]
-struct Chunk {
-    #[serde(default)]
-    choices: Option<Vec<Choice>>,
-    #[serde(default)]
-    usage: Any,
+struct Chunk<'a> {
+    #[serde(default, borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    #[serde(default, borrow)]
+    usage: Any<'a>,
     #[serde(default)]
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    #[serde(default)]
-    index: Any,
-    #[serde(default)]
-    delta: Option<Detail>,
-    #[serde(default)]
-    message: Option<Detail>,
-    #[serde(default)]
-    finish_reason: Any,
+struct Choice<'a> {
+    #[serde(default, borrow)]
+    index: Any<'a>,
+    #[serde(default, borrow)]
+    delta: Option<Detail<'a>>,
+    #[serde(default, borrow)]
+    message: Option<Detail<'a>>,
+    #[serde(default, borrow)]
+    finish_reason: Any<'a>,
 }
 
 #[derive(Deserialize)]
-struct Detail {
-    #[serde(default)]
-    content: Option<Content>,
+struct Detail<'a> {
+    /// A string, or a list of entries that hold one.
+    #[serde(default, borrow)]
+    content: Any<'a>,
     #[serde(default)]
     reasoning_content: Option<Value>,
     #[serde(default)]
     reasoning: Option<Value>,
     #[serde(default)]
     reasoning_details: Option<Value>,
-    #[serde(default)]
-    refusal: Any,
-    #[serde(default)]
-    tool_calls: Option<Vec<Piece>>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Content {
-    Text(String),
-    Parts(Vec<Part>),
-    Unknown(IgnoredAny),
+    #[serde(default, borrow)]
+    refusal: Any<'a>,
+    #[serde(default, borrow)]
+    tool_calls: Option<Vec<Piece<'a>>>,
 }
 
 #[derive(Deserialize)]
@@ -72,26 +65,26 @@ struct Part {
 }
 
 #[derive(Deserialize)]
-struct Piece {
-    #[serde(default)]
-    index: Any,
-    #[serde(default)]
-    id: Any,
-    #[serde(default)]
-    function: Option<Function>,
+struct Piece<'a> {
+    #[serde(default, borrow)]
+    index: Any<'a>,
+    #[serde(default, borrow)]
+    id: Any<'a>,
+    #[serde(default, borrow)]
+    function: Option<Function<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-struct Function {
-    #[serde(default)]
-    name: Any,
-    #[serde(default)]
-    arguments: Any,
+struct Function<'a> {
+    #[serde(default, borrow)]
+    name: Any<'a>,
+    #[serde(default, borrow)]
+    arguments: Any<'a>,
 }
 
 /// A string or a number as text; nothing for what is neither, or empty.
-fn text(value: &Any) -> Option<String> {
-    let raw = value.as_ref()?.get();
+fn text(value: Any) -> Option<String> {
+    let raw = value?.get();
     let text = match serde_json::from_str(raw) {
         Ok(Value::String(text)) => text,
         Ok(Value::Number(_)) => raw.to_string(),
@@ -101,12 +94,12 @@ fn text(value: &Any) -> Option<String> {
 }
 
 /// The number of a choice or a call; nothing for what is none, as −1.
-fn number(value: &Any) -> Option<u64> {
-    value.as_ref()?.get().trim_matches('"').parse().ok()
+fn number(value: Any) -> Option<u64> {
+    value?.get().trim_matches('"').parse().ok()
 }
 
 /// The arguments of a call: a string holds them, or they stand there as they are.
-fn arguments(value: &Any) -> String {
+fn arguments(value: Any) -> String {
     let Some(raw) = value else { return String::new() };
     match raw.get() {
         "null" => String::new(),
@@ -225,14 +218,14 @@ impl ChatReader {
         }
         // Only one answer is asked for; a second one would be mixed into it.
         let choices = chunk.choices.into_iter().flatten();
-        for choice in choices.filter(|choice| number(&choice.index).unwrap_or(0) == 0) {
+        for choice in choices.filter(|choice| number(choice.index).unwrap_or(0) == 0) {
             if let Some(said) = choice.delta {
                 self.said(said, false, out);
             }
             if let Some(said) = choice.message {
                 self.said(said, true, out);
             }
-            if let Some(reason) = text(&choice.finish_reason) {
+            if let Some(reason) = text(choice.finish_reason) {
                 self.end = Some(match reason.as_str() {
                     "stop" => EndReason::Stop,
                     "length" | "max_tokens" | "model_length" => EndReason::Length,
@@ -242,7 +235,7 @@ impl ChatReader {
                 });
             }
         }
-        out.extend(chunk.usage.as_deref().and_then(usage).map(Delta::Usage));
+        out.extend(chunk.usage.and_then(usage).map(Delta::Usage));
         Ok(())
     }
 
@@ -251,12 +244,18 @@ impl ChatReader {
         if !thinking.is_empty() {
             out.push(Delta::Thinking(thinking));
         }
-        match said.content {
-            Some(Content::Text(text)) => self.thoughts.push(&text, out),
-            Some(Content::Parts(parts)) => parts.into_iter().for_each(|part| self.part(part, out)),
-            Some(Content::Unknown(_)) | None => {}
+        match said.content.map(RawValue::get) {
+            Some(text) if text.starts_with('"') => {
+                let text: String = serde_json::from_str(text).unwrap_or_default();
+                self.thoughts.push(&text, out);
+            }
+            Some(parts) if parts.starts_with('[') => {
+                let parts: Vec<Part> = serde_json::from_str(parts).unwrap_or_default();
+                parts.into_iter().for_each(|part| self.part(part, out));
+            }
+            _ => {}
         }
-        out.extend(text(&said.refusal).map(Delta::Text));
+        out.extend(text(said.refusal).map(Delta::Text));
         for piece in said.tool_calls.into_iter().flatten() {
             self.piece(piece, whole, out);
         }
@@ -273,8 +272,8 @@ impl ChatReader {
 
     fn piece(&mut self, piece: Piece, whole: bool, out: &mut Vec<Delta>) {
         let function = piece.function.unwrap_or_default();
-        let (index, id, name) = (number(&piece.index), text(&piece.id), text(&function.name));
-        let arguments = arguments(&function.arguments);
+        let (index, id, name) = (number(piece.index), text(piece.id), text(function.name));
+        let arguments = arguments(function.arguments);
         let at = match self.slot(index, id.as_deref(), name.is_some()).filter(|_| !whole) {
             Some(at) => at,
             None => {
