@@ -17,7 +17,7 @@ use nebula::provider::{
 use serde_json::json;
 use tokio::net::TcpSocket;
 
-use crate::support::mock_server::{Act, MockServer, answer, chunk, chunked, head, saying};
+use crate::support::mock_server::{Act, MockServer, answer, chunk, chunked, head, neighbours_joined, saying};
 
 fn connection(server: &MockServer) -> Connection {
     Connection {
@@ -87,7 +87,7 @@ async fn every_fixture_in_every_chunking() {
             let broken = got.last().is_some_and(Result::is_err);
             let deltas: Vec<_> = got.into_iter().filter_map(Result::ok).collect();
             assert_eq!(broken, !matches!(deltas.last(), Some(Delta::End(_))), "{name} {chunking}");
-            let timed = deltas.into_iter().map(|delta| (Duration::ZERO, delta)).collect();
+            let timed = neighbours_joined(deltas).into_iter().map(|delta| (Duration::ZERO, delta)).collect();
             let got = Recording { model: "m1".into(), provider: "openai".into(), steps: vec![timed] }.text();
             if std::env::var_os("UPDATE_FIXTURES").is_some() {
                 fs::write(&expected, &got).unwrap();

@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use nebula::provider::Delta;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
@@ -155,6 +156,24 @@ pub fn chunked(body: &[u8], size: usize) -> Vec<Act> {
     acts.extend(body.chunks(size).map(chunk));
     acts.push(Act::Send(b"0\r\n\r\n".to_vec()));
     acts
+}
+
+/// Joins neighbouring deltas that only go on with each other: where one ends is up to the network.
+pub fn neighbours_joined(deltas: impl IntoIterator<Item = Delta>) -> Vec<Delta> {
+    let mut all: Vec<Delta> = Vec::new();
+    for delta in deltas {
+        match (all.last_mut(), &delta) {
+            (Some(Delta::Text(text)), Delta::Text(more)) | (Some(Delta::Thinking(text)), Delta::Thinking(more)) => {
+                text.push_str(more);
+            }
+            (
+                Some(Delta::Call { index, arguments, .. }),
+                Delta::Call { index: same, id: None, name: None, arguments: more },
+            ) if index == same => arguments.push_str(more),
+            _ => all.push(delta),
+        }
+    }
+    all
 }
 
 /// One HTTP chunk.

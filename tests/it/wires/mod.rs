@@ -19,7 +19,7 @@ use futures_util::StreamExt;
 use nebula::config::{Connection, Secret};
 use nebula::provider::{Delta, Message, Provider, Recording, Request, connect};
 
-use crate::support::mock_server::{MockServer, chunked};
+use crate::support::mock_server::{MockServer, chunked, neighbours_joined};
 
 fn connected(wire: &str, url: &str) -> Arc<dyn Provider> {
     connect(&Connection {
@@ -56,7 +56,7 @@ async fn in_every_chunking(wire: &str, least: usize) {
             let broken = got.last().is_some_and(Result::is_err);
             let deltas: Vec<_> = got.into_iter().filter_map(Result::ok).collect();
             assert_eq!(broken, !matches!(deltas.last(), Some(Delta::End(_))), "{name} {chunking}");
-            let timed = deltas.into_iter().map(|delta| (Duration::ZERO, delta)).collect();
+            let timed = neighbours_joined(deltas).into_iter().map(|delta| (Duration::ZERO, delta)).collect();
             let got = Recording { model: "m".into(), provider: wire.into(), steps: vec![timed] }.text();
             let expected = path.with_extension("jsonl");
             if std::env::var_os("UPDATE_FIXTURES").is_some() {

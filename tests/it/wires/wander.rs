@@ -36,7 +36,8 @@ fn tools() -> Arc<[ToolSpec]> {
     [ToolSpec { name: "list".into(), description: "d".into(), parameters: json!({"type": "object"}) }].into()
 }
 
-/// Asks, and joins what arrived as a turn does: calls of an answer that broke off are dropped with their arguments.
+/// Asks, and joins what arrived as a turn does: calls of an answer that broke off are dropped with their arguments, and
+/// the one that was arriving when it was stopped.
 async fn ask(provider: &Arc<dyn Provider>, request: Request, stop_after: Option<usize>) -> (Message, Answer) {
     let origin = Arc::new(provider.origin(&request.model));
     let mut answer = Answer::default();
@@ -51,7 +52,8 @@ async fn ask(provider: &Arc<dyn Provider>, request: Request, stop_after: Option<
         }
     }
     if failed || answer.end.is_none() {
-        let whole: BTreeSet<usize> = (0..answer.calls.len())
+        let arrived = answer.calls.len() - usize::from(!failed && !answer.calls.is_empty());
+        let whole: BTreeSet<usize> = (0..arrived)
             .filter(|at| serde_json::from_str::<serde_json::Value>(&answer.calls[*at].arguments).is_ok())
             .collect();
         answer.keep_calls(|at| whole.contains(&at));
