@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
@@ -186,16 +187,33 @@ impl Drop for Shared {
     }
 }
 
+/// How long memory has had nothing to do when it indexes what was said.
+const IDLE: Duration = Duration::from_secs(1);
+
 /// Does the work in its order until every handle is dropped. While memory lives in RAM for a temporary cause, the file
-/// is tried again whenever there has been nothing else to do for a while.
+/// is tried again whenever there has been nothing else to do for a while; else what was said is indexed then, once.
 fn run(memory: &Memory, work: &mpsc::Receiver<Job>) {
+    let mut indexed = true;
     loop {
         let passes = matches!(memory.banner(), Some(Trouble::Locked | Trouble::Full));
-        let job = if passes { work.recv_timeout(memory.options.retry) } else { work.recv().map_err(Into::into) };
+        let job = match (passes, indexed) {
+            (true, _) => work.recv_timeout(memory.options.retry),
+            (false, false) => work.recv_timeout(IDLE),
+            (false, true) => work.recv().map_err(Into::into),
+        };
         match job {
             // A panic loses one piece of work, not the thread: a transaction it left open was rolled back.
-            Ok(job) => drop(catch_unwind(AssertUnwindSafe(|| job(memory)))),
-            Err(RecvTimeoutError::Timeout) => memory.retry_now(),
+            Ok(job) => {
+                indexed = false;
+                drop(catch_unwind(AssertUnwindSafe(|| job(memory))));
+            }
+            Err(RecvTimeoutError::Timeout) if passes => memory.retry_now(),
+            Err(RecvTimeoutError::Timeout) => {
+                indexed = true;
+                if let Err(error) = memory.index() {
+                    memory.suspect(&error);
+                }
+            }
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
@@ -206,7 +224,6 @@ mod tests {
     use super::*;
     use crate::memory::{Cause, MessageMeta, Role};
     use std::path::Path;
-    use std::time::Duration;
 
     /// Longer than any of these tests takes on a busy machine.
     const LONG: Duration = Duration::from_secs(120);

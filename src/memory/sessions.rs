@@ -283,13 +283,13 @@ impl Memory {
         })
     }
 
-    /// Makes a turn's end safe against power loss, and its words findable.
+    /// Makes a turn's end safe against power loss.
     pub fn end_turn(&self, id: &str) -> Result<(), Error> {
         let mut store = self.store();
         let now = now_ms();
         store.write(Safety::Full, Some(id), |tx| {
             tx.execute("UPDATE session_meta SET updated_ms = ?2 WHERE session_id = ?1", params![id, now])?;
-            super::search::pending::index(tx)
+            super::search::pending::index_many(tx)
         })
     }
 

@@ -205,7 +205,7 @@ fn a_replaced_message_is_found_by_its_new_words() {
     let memory = w.open();
     let s = session(&memory, "/p");
     let id = memory.append(&s, &answer("apples")).unwrap();
-    memory.end_turn(&s).unwrap();
+    assert_eq!(memory.search("/p", "apples", 9).unwrap().len(), 1);
     memory.replace(&s, id, &answer("pears")).unwrap();
     assert_eq!(memory.search("/p", "apples", 9).unwrap().len(), 0);
     assert_eq!(memory.search("/p", "pears", 9).unwrap().len(), 1);

@@ -2,6 +2,7 @@
 //! fresh, files that the agent knows are marked, and changesets of another nebula appear.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
@@ -12,14 +13,19 @@ use crate::messages::agent as say;
 use crate::protocol::{EventBody, Level};
 use crate::workspace::watch::{Changes, FileWatch};
 
+/// The watch begins once the start is over; what changed until then is found by comparing.
+const AFTER_START: Duration = Duration::from_millis(150);
+
 /// Begins to watch, on threads of its own. Changes are reported until the agent ends.
 pub fn begin(services: &Arc<Services>) {
     let (tell, mut changes) = mpsc::unbounded_channel::<Changes>();
-    let starting = Arc::clone(services);
+    let starting = Arc::downgrade(services);
     // Changesets from here on are reported, by their maker or by the watch.
     let listed = || services.archive.list().ok()?.first().copied();
     let given = services.archive.newest_given().or_else(listed);
     tokio::spawn(async move {
+        tokio::time::sleep(AFTER_START).await;
+        let Some(starting) = starting.upgrade() else { return };
         let services2 = Arc::clone(&starting);
         let watching = tokio::task::spawn_blocking(move || {
             let there = services2.archive.list().unwrap_or_default();

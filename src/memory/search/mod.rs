@@ -1,5 +1,5 @@
-//! Searching what was said. The index follows the messages at the end of each turn and before each search, so that
-//! keeping a message costs nothing extra.
+//! Searching what was said. The index follows the messages when memory has nothing else to do, and before each search, so
+//! that keeping a message costs nothing extra.
 
 pub(in crate::memory) mod pending;
 pub(in crate::memory) mod tokens;
@@ -90,7 +90,7 @@ impl Memory {
     }
 
     /// Brings the index up to date with every message that is complete.
-    fn index(&self) -> Result<(), Error> {
+    pub(super) fn index(&self) -> Result<(), Error> {
         loop {
             let mut store = self.store();
             let left: bool = store.conn.query_row(

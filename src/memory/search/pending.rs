@@ -6,8 +6,20 @@ use super::tokens;
 use crate::memory::Error;
 use crate::memory::messages::typed_part;
 
-/// A conservative bound on what one turn's end indexes; a search goes on until nothing is left.
+/// A conservative bound on what is indexed in one go; a search goes on until nothing is left.
 const BATCH: usize = 500;
+
+/// So many messages wait for the index at most once a turn has ended: fewer are left for when memory has nothing else to do,
+/// or for the next search.
+const MOST_LEFT: usize = 50;
+
+/// Indexes a batch where too many messages are not indexed yet.
+pub(in crate::memory) fn index_many(tx: &Transaction<'_>) -> Result<(), Error> {
+    let left: i64 = tx
+        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM message_meta WHERE indexed = 0 LIMIT ?1)")?
+        .query_row([MOST_LEFT as i64 + 1], |row| row.get(0))?;
+    if left > MOST_LEFT as i64 { index(tx) } else { Ok(()) }
+}
 
 /// Indexes messages that are not yet, a batch at most.
 pub(in crate::memory) fn index(tx: &Transaction<'_>) -> Result<(), Error> {

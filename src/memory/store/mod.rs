@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use rustix::fs::StatVfsMountFlags;
 
@@ -51,6 +52,19 @@ pub(in crate::memory) struct Store {
     /// Why `conn` is in RAM, readable without waiting for the store.
     pub(in crate::memory) banner: Arc<Mutex<Option<Trouble>>>,
     options: Options,
+}
+
+/// A log of changes that is no longer stays beside the database when it is closed: copying it in takes two flushes of the
+/// disk, reading it at the next start next to nothing.
+const SHORT_LOG: u64 = 256 << 10;
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        let log = fs::metadata(beside(&self.options.path, "-wal"));
+        let short = self.fallback.is_none() && log.is_ok_and(|log| log.len() <= SHORT_LOG);
+        // Where it cannot be set the log is copied in.
+        let _ = self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, short);
+    }
 }
 
 impl Store {
