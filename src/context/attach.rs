@@ -227,7 +227,7 @@ impl Making<'_> {
         });
     }
 
-    /// Returns a fenced block whose fence is longer than any inside.
+    /// Appends a fenced block whose fence is longer than any inside.
     fn block(&mut self, title: &str, text: &str) {
         self.size += text.len();
         let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);

@@ -77,6 +77,25 @@ pub enum Error {
     Failed(String),
 }
 
+impl Error {
+    /// Names the limit of the whole where a part of it ran out.
+    fn of_limit(self, limit: Duration) -> Error {
+        match self {
+            Error::TimedOut(_) => Error::TimedOut(limit),
+            error => error,
+        }
+    }
+}
+
+/// Files that git does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Untracked {
+    /// Each file, and whether it is ignored.
+    pub files: Vec<(String, bool)>,
+    /// There are no more.
+    pub whole: bool,
+}
+
 /// The trust in a repository: whether programs that it names may be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
@@ -157,24 +176,36 @@ impl Repository {
         Ok(said.lines().map(str::to_string).collect())
     }
 
-    /// Returns the files at and below these paths that git does not have, and whether each is ignored.
+    /// Returns the files at and below these absolute paths that git does not have. Paths outside the repository are
+    /// passed over.
     ///
     /// # Errors
     /// When git does not answer in time.
-    pub fn not_tracked(&self, paths: &[PathBuf], limit: Duration) -> Result<Vec<(String, bool)>, Error> {
+    pub fn not_tracked(&self, paths: &[PathBuf], limit: Duration) -> Result<Untracked, Error> {
+        let paths: Vec<String> = paths.iter().filter_map(|path| self.inside(path)).collect();
         if paths.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Untracked { files: Vec::new(), whole: true });
         }
-        let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
         let ask = |options: &[&str]| {
             let mut arguments = vec!["--literal-pathspecs", "ls-files", "-z", "--full-name", "--others"];
             arguments.extend(options.iter().copied().chain(["--"]).chain(paths.iter().map(String::as_str)));
             self.read(&arguments, limit)
         };
         let (all, ignored) = (ask(&[])?, ask(&["--ignored", "--exclude-standard"])?);
+        // Of an output that is too long the last path is cut.
+        let whole = all.len() as u64 != MAX_OUTPUT;
+        let all = if whole { all.as_str() } else { all.rsplit_once('\0').map_or("", |(all, _)| all) };
         let ignored: std::collections::BTreeSet<&str> = ignored.split('\0').collect();
         let files = all.split('\0').filter(|path| !path.is_empty());
-        Ok(files.map(|path| (path.to_string(), ignored.contains(path))).collect())
+        let files = files.map(|path| (path.to_string(), ignored.contains(path))).collect();
+        Ok(Untracked { files, whole })
+    }
+
+    /// Returns a path as git takes it, without links and `..` before its name; none: it lies outside the repository.
+    fn inside(&self, path: &Path) -> Option<String> {
+        let real = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
+        let top = self.top.canonicalize().ok()?;
+        real.starts_with(top).then(|| real.to_string_lossy().into_owned())
     }
 
     /// Returns those of these objects that the repository does not have.
@@ -186,7 +217,8 @@ impl Repository {
         let mut missing = Vec::new();
         // Git answers with a line for each object, and no more than `MAX_OUTPUT` of it is read.
         for some in objects.chunks(OBJECTS_AT_ONCE) {
-            missing.extend(self.missing_of(some, end.saturating_duration_since(Instant::now()))?);
+            let left = end.saturating_duration_since(Instant::now());
+            missing.extend(self.missing_of(some, left).map_err(|error| error.of_limit(limit))?);
         }
         Ok(missing)
     }
@@ -264,7 +296,8 @@ impl Repository {
         let begun = Instant::now();
         let mut command = self.guarded(limit)?;
         let child = command.args(arguments).spawn().map_err(not_run)?;
-        let output = limited(child, limit.saturating_sub(begun.elapsed()))?;
+        let left = limit.saturating_sub(begun.elapsed());
+        let output = limited(child, left).map_err(|error| error.of_limit(limit))?;
         // The rest of a longer output is not read, and git ends when its output is closed.
         if output.status.success() || output.stdout.len() as u64 == MAX_OUTPUT {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());

@@ -7,6 +7,23 @@ use super::*;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
+#[test]
+fn what_git_does_not_have_is_told_beside_paths_outside() {
+    let it = Hostile::new();
+    it.write("new.txt", "in no commit\n");
+    fs::create_dir(it.top().join("gen")).expect("made");
+    it.write("gen/b.txt", "two\n");
+    fs::write(it.dir.path().join("other"), "").expect("written");
+    std::os::unix::fs::symlink(it.top().join("gen"), it.top().join("way")).expect("linked");
+    let paths =
+        [it.top().join("new.txt"), it.dir.path().join("other"), it.top().join("../other"), it.top().join("way/b.txt")];
+    let untracked = it.repository().not_tracked(&paths, LIMIT).expect("told");
+    let files = [("gen/b.txt".to_string(), false), ("new.txt".to_string(), false)];
+    assert_eq!(untracked, Untracked { files: files.into(), whole: true });
+    let untracked = it.repository().not_tracked(&[it.dir.path().join("other")], LIMIT).expect("told");
+    assert!(untracked.files.is_empty() && untracked.whole);
+}
+
 /// A repository, and a program that writes down that it was run.
 struct Hostile {
     dir: tempfile::TempDir,

@@ -63,7 +63,7 @@ messages! {
     rule_tokens: "| rule | tokens in each request |\n|---|---:|\n", "| ルール | 毎回のトークン |\n|---|---:|\n";
     part_tokens: "| part | tokens | of the window |\n|---|---:|---:|\n", "| 部分 | トークン | ウィンドウ比 |\n|---|---:|---:|\n";
     counted: "\nCounted from bytes, corrected by what the provider reported.\n", "\nバイト数から計算し、提供元の報告で補正しています。\n";
-    chooses_another: "Ctrl-O chooses another", "Ctrl-Oで別のモデルを選択";
+    chooses_another: "/model chooses another", "/modelで別のモデルを選択";
     message_not_there: "that message is not in memory", "そのメッセージはメモリーにありません";
     turn_changed_nothing: "no turn of this session changed anything", "このセッションのターンは何も変更していません";
     model_not_offered(place, model): "{place} offers no {model}, which this session used", "{place}にはこのセッションで使った{model}がありません";

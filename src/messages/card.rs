@@ -20,16 +20,22 @@ messages! {
     with_network: "run with network", "通信ありで実行";
     with_network_does: "this command only", "このコマンドのみ";
     always: "always", "常に許可";
-    always_does: "a rule by prefix; Left, Right set its length", "先頭語の規則。左右で長さを変更";
+    always_does: "a rule by its first words", "先頭の語による規則";
     review: "review", "事後確認";
     review_does: "what can be undone runs from now on", "元に戻せるものは今後確認なしで実行";
     later: "later", "後で";
-    later_does: "the command waits; F6 comes back here", "コマンドは待機します。F6で戻ります";
-    rule_kept: "written to your configuration, for every session; Tab: this session only", "設定に保存し全セッションで有効。Tab: このセッションのみ";
-    rule_session: "for this session only; Tab: written to your configuration", "このセッションのみ有効。Tab: 設定に保存";
-    rule_keys: "Left shorter · Right longer · Enter makes the rule · Esc back", "左で短く · 右で長く · Enterで規則を作成 · Escで戻る";
+    later_does: "the command waits", "コマンドは待機します";
+    later_comes_back(key): "the command waits; {key} comes back here", "コマンドは待機します。{key}で戻ります";
+    rule_kept: "written to your configuration, for every session", "設定に保存し全セッションで有効";
+    rule_session: "for this session only", "このセッションのみ有効";
+    shorter: "shorter", "短く";
+    longer: "longer", "長く";
+    keep_it: "for every session", "全セッション";
+    do_not_keep: "this session only", "このセッションのみ";
+    makes_rule: "makes the rule", "規則を作成";
+    back: "back", "戻る";
     why_refused: "why not? the model is told", "理由（モデルに伝えます）";
-    change_text: "the command; Enter judges it again", "コマンド。Enterで再判定";
+    change_text: "the command; it is judged again", "コマンド。再判定します";
     commands(n): "{n} command" | "{n} commands", "コマンド{n}件";
     waits(class): "1 command, {class}", "コマンド1件、{class}";
     worst_decides: "the worst part decides", "最も重い部分で決まります";
@@ -38,6 +44,8 @@ messages! {
     meets(n, size): "{n} file, {size}" | "{n} files, {size}", "{n}ファイル、{size}";
     more_than(n, size): "more than {n} file, {size}" | "more than {n} files, {size}", "{n}ファイル以上、{size}";
     more_files(n): "and {n} more file" | "and {n} more files", "他{n}ファイル";
+    more_than_files(n): "and more than {n} more file" | "and more than {n} more files", "他{n}ファイル以上";
+    git_did_not_tell(why): "git does not say which of these it has: {why}", "gitが持つファイルを確認できません: {why}";
     ignored: "ignored", "無視対象";
     untracked: "untracked", "未追跡";
     grant_read: "writes: nothing but temporary files · network: none", "書き込み: 一時ファイルのみ · ネットワーク: なし";
@@ -61,5 +69,6 @@ messages! {
     unknown_hidden: "it holds hidden characters", "見えない文字を含みます";
     unknown_depth: "commands stand too deep within commands", "コマンドの入れ子が深すぎます";
     no_such_rule(why): "no rule: {why}", "規則にできません: {why}";
+    text_not_taken(why): "the command stays as it was: {why}", "コマンドは元のままです: {why}";
     review_now: "what can be undone runs from now on, and waits in the review", "元に戻せるコマンドは今後確認なしで実行します";
 }

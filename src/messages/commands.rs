@@ -48,7 +48,7 @@ messages! {
     effort_high: "much", "多め";
     effort_xhigh: "very much", "かなり多め";
     effort_max: "as much as it can", "可能な限り";
-    theme: "the colours of the screen; live", "画面の配色。すぐに反映";
+    theme: "the colours of the screen, each with a sample", "画面の配色。見本を表示";
     theme_long: "auto, dark, light, contrast, plain, ansi, or one of yours. The choice is saved.", "auto、dark、light、contrast、plain、ansi、または自作のテーマ。選択は保存されます。";
     rules: "the effective prompt, part by part", "実際のプロンプトを部分ごとに表示";
     rules_long: "Each part with its origin and the reason it is there.", "各部分の出所と、含まれている理由を示します。";

@@ -69,7 +69,6 @@ messages! {
     model: "model", "モデル";
     age: "age", "経過";
     loading: "loading", "読み込み中";
-    no_session_key(key): "no session yet; {key} starts one", "セッションはまだありません。{key}で開始";
     no_session: "no session yet", "セッションはまだありません";
     nothing_found: "nothing found", "見つかりません";
     on_disk_since: "on disk since then", "その後のディスク";

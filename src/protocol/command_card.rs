@@ -32,8 +32,10 @@ impl CommandClass {
 /// A command that waits, as the person is shown it. Sentences are in the person's language.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandCard {
-    /// Its text.
+    /// Its text as it is shown: what would not be seen in it is written out.
     pub text: String,
+    /// Its text as it would be run.
+    pub source: String,
     /// Its purpose, in the words of the model.
     pub why: Option<String>,
     /// Its class.

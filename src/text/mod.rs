@@ -3,6 +3,7 @@
 pub mod clean;
 pub mod distance;
 pub mod number;
+pub mod quote;
 pub mod size;
 pub mod time;
 pub mod width;

@@ -35,7 +35,7 @@ pub enum Context {
     Card,
     /// The sessions of the project.
     Sessions,
-    /// What stands in the prompt's place while no model is connected.
+    /// The choices in the prompt's place while no model is connected.
     NoModel,
 }
 
@@ -227,7 +227,7 @@ impl Action {
 pub struct Group {
     /// Where they work.
     pub context: Context,
-    /// What they do, in the order in which their keys are shown.
+    /// Their actions, in the order in which their keys are shown.
     pub actions: &'static [Action],
     section: Text,
     hint: Text,

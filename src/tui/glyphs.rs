@@ -88,7 +88,7 @@ pub struct Glyphs {
 }
 
 impl Glyphs {
-    /// What most terminals draw.
+    /// The marks of most terminals.
     pub const UNICODE: Glyphs = Glyphs {
         done: "✓",
         failed: "✗",

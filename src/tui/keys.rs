@@ -219,7 +219,7 @@ impl Keys {
         self.find_offered(context, typed, |_| true)
     }
 
-    /// Returns the same, passing over actions that are not `offered`.
+    /// Finds an action as [`Keys::find`] does, passing over actions that are not `offered`.
     pub fn find_offered(&self, context: Context, typed: &[Chord], offered: impl Fn(Action) -> bool) -> KeyMatch {
         let all = std::iter::once(&context).chain(context.outer());
         for bound in all.filter_map(|c| self.bound.get(c)) {

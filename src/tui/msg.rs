@@ -78,11 +78,11 @@ pub enum PaneEffect {
     Ask(Query),
     /// Ask the person for a line of text, in place of the input; it goes to who asked.
     Line {
-        /// What for.
+        /// Its purpose.
         purpose: LineFor,
-        /// What stands on the rule above it: `why were they rejected?`.
+        /// Its label, on the rule above it: `why were they rejected?`.
         prompt: String,
-        /// What stands in it already.
+        /// The text it begins with.
         text: String,
     },
     /// Show a pane and give it the keys.
@@ -152,7 +152,7 @@ pub enum LineInput<'a> {
 pub enum EditFor {
     /// The input's.
     Input,
-    /// What a proposal makes of one of its files: the proposal, and the file's place in it.
+    /// The proposed text of a file: the proposal, and the file's place in it.
     Result(ProposalId, usize),
     /// The proposed commit message.
     Commit,

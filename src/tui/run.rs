@@ -87,7 +87,7 @@ struct Front {
     exit: Option<Exit>,
     late: Late,
     dirty: bool,
-    /// What the agent told since the last frame: it is taken in with the next one, all at once.
+    /// Messages of the agent since the last frame: they are taken in with the next one, all at once.
     held: Vec<Msg>,
     /// The terminal's title, as it was set last.
     title: String,
@@ -108,7 +108,7 @@ enum Woken {
         /// The next frame is drawn at once.
         urgent: bool,
     },
-    /// What came waits for the next frame.
+    /// The message waits for the next frame.
     Held,
 }
 

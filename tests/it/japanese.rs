@@ -1,6 +1,7 @@
 //! The interface in Japanese: whole screens, with every wide character in its two cells.
 
 use nebula::messages::{Language, with};
+use nebula::protocol::*;
 use nebula::tui::app::{Options, Start};
 use unicode_width::UnicodeWidthStr;
 
@@ -81,6 +82,27 @@ fn nothing_is_cut_in_the_middle_of_a_cell() {
             }
         }
     });
+}
+
+#[test]
+fn what_an_empty_list_says_is_whole_at_every_width() {
+    for (language, end) in [(Language::English, "is kept here"), (Language::Japanese, "ここに残ります")] {
+        with(language, || {
+            for width in [40, 60, 80, 100, 120, 140] {
+                let mut stage = Stage::new(width, 30, "dark");
+                stage.tell(opened(status()));
+                stage.keys("<f3>z");
+                let none = Listing::Archive { rows: Vec::new(), found: 0, total: 0, files: 0 };
+                stage.answer(|q| matches!(q, Query::Archive { .. }), none);
+                // Lines that were wrapped are joined again.
+                let list: String =
+                    stage.text().lines().map(|row| row.split('│').next().unwrap_or(row).trim()).collect();
+                let end: String = end.split(' ').collect();
+                let joined: String = list.split_whitespace().collect();
+                assert!(joined.contains(&end), "{width}:\n{}", stage.text());
+            }
+        });
+    }
 }
 
 #[test]

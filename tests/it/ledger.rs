@@ -42,6 +42,20 @@ fn what_a_command_changed_is_counted() {
 }
 
 #[test]
+fn what_the_person_rejected_did_not_fail() {
+    let mut stage = Stage::new(140, 50, "dark");
+    open(&mut stage);
+    stage.item(Item::Call(call("runCommand", "rm -rf target", CallState::Refused)));
+    assert!(stage.text().contains("failed 0"), "{}", stage.text());
+    stage.item(Item::Call(call("readFile", "a.rs", CallState::Failed)));
+    assert!(stage.text().contains("failed 1"), "{}", stage.text());
+    stage.keys("<f4>f");
+    let shown = stage.text();
+    assert!(shown.contains("1 failed only") && shown.contains("a.rs"), "{shown}");
+    assert_eq!(shown.matches("rm -rf target").count(), 1, "the chat alone tells of it: {shown}");
+}
+
+#[test]
 fn a_new_session_shows_nothing_of_the_one_before() {
     let mut stage = Stage::new(140, 50, "dark");
     open(&mut stage);

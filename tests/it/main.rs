@@ -2,6 +2,7 @@
 
 mod attributes;
 mod back;
+mod card;
 mod command;
 mod compact;
 mod context;

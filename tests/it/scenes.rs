@@ -248,22 +248,7 @@ fn verb(name: &str) -> Verb {
 }
 
 pub fn call(name: &str, main: &str, state: CallState) -> Call {
-    Call {
-        name: name.into(),
-        verb: verb(name),
-        main: main.into(),
-        arguments: String::new(),
-        state,
-        summary: String::new(),
-        counts: None,
-        preview: Vec::new(),
-        result: None,
-        reason: None,
-        rung: None,
-        took: None,
-        step: 0,
-        asked: None,
-    }
+    Call { main: main.into(), ..Call::new(name, verb(name), state) }
 }
 
 fn done(name: &str, main: &str, summary: &str, ms: u64) -> Item {
@@ -415,6 +400,7 @@ pub fn card(stage: &mut Stage) {
     stage.item(Item::Call(call("runCommand", "rm -rf src/generated", CallState::Asking)));
     let part = |class, text: &str, note: &str| CardPart { class, text: text.into(), note: note.into() };
     let card = CommandCard {
+        source: String::new(),
         text: "rm -rf src/generated \\\n  && cargo run --bin generate -- --from migrations --out src/generated \\\n  && git status --short src/generated | head -n 40".into(),
         why: Some("The query types in src/generated were made from the old schema; they are made again, so that cargo check sees what is really used.".into()),
         class: CommandClass::Harm,

@@ -39,7 +39,7 @@ pub async fn say(
     if size > room {
         return Err(format!(
             "the message alone is larger than the model's context window (about {size} of {room} tokens): \
-             mention parts of files (@path:1-200), or choose another model with Ctrl-O"
+             mention parts of files (@path:1-200), or choose a model with a larger window (--model, or /model)"
         ));
     }
     for note in context.take_notes() {

@@ -63,6 +63,7 @@ messages! {
     not_text: "not a text", "テキストではありません";
     permissions: "permissions", "パーミッション";
     changed_on_disk: "changed on disk", "ディスク上で変更";
+    never_by_policy: "never approved by policy", "ポリシーでは承認されません";
     acts_later: "acts later", "あとで作用";
     no_newline: "no newline at the end", "末尾に改行なし";
 

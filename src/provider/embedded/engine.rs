@@ -107,7 +107,7 @@ impl Engine {
                 Err(Error::new(
                     Kind::NoModel,
                     format!("there is no model file {model} on this computer"),
-                    format!("There are {}. Choose one with Ctrl-O.", names.join(", ")),
+                    format!("There are {}. Choose one with --model or /model.", names.join(", ")),
                 ))
             }
         }
@@ -116,7 +116,7 @@ impl Engine {
 
 /// The error of a file that cannot be run.
 fn unusable(why: String) -> Error {
-    Error::new(Kind::Settings, why, "Choose another file with Ctrl-O, or set modelFile.")
+    Error::new(Kind::Settings, why, "Choose another file with --model or /model, or set modelFile.")
 }
 
 /// Loads a model, once it is known that it fits.

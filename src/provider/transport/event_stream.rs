@@ -67,7 +67,7 @@ pub(in crate::provider) trait Reader: Send {
     /// How far it has come.
     fn progress(&self) -> Progress;
 
-    /// Returns the deltas that remain once it has ended.
+    /// Appends the deltas that remain once it has ended.
     fn finish(&mut self, out: &mut Vec<Delta>);
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::tables::{RUNNERS, base, named};
 use super::{Assessment, Class, Part};
 use crate::shell::sandbox::Grant;
+use crate::text::quote;
 
 /// Programs that run whatever they are given: a rule for one alone would allow everything.
 const ANYTHING: &[&str] = &[
@@ -88,7 +89,7 @@ impl Rule {
 
     /// Returns the rule as it is written: `cargo test`.
     pub fn words(&self) -> String {
-        self.prefix.join(" ")
+        quote::line(&self.prefix)
     }
 }
 

@@ -29,7 +29,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns whether a value of a type may stand where another is expected.
+    /// Reports a value of a type that may not stand where another is expected.
     fn assign(&mut self, expr: &Expr, found: &Ty, expected: &Ty) {
         if let Some(fault) = self.misfit(expr, found, expected) {
             self.report(expr.node, fault);

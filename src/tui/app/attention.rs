@@ -7,7 +7,7 @@ use crate::tui::pane::id::PaneId;
 
 /// Nothing takes the keys by itself within so many milliseconds of the last typed character.
 pub(super) const QUIET: i64 = 2000;
-/// What took the keys by itself ignores them until none has come for so many milliseconds.
+/// Milliseconds without a key before what took the keys by itself obeys them.
 pub(super) const PAUSE: i64 = 400;
 
 impl App {
@@ -128,7 +128,7 @@ impl App {
         }
     }
 
-    /// Returns what waits took the keys by itself, and typing has not paused since: nothing decides now.
+    /// Returns whether what waits took the keys by itself and typing has not paused since: nothing decides now.
     pub(super) fn is_guarded(&self) -> bool {
         self.guard.guarded && self.now - self.guard.last_key < PAUSE
     }

@@ -20,7 +20,7 @@ impl App {
         if let Some(asking) = self.questions.first_mut()
             && let Some(card) = &asking.question.card
         {
-            asking.card.measure(card, usize::from(width), usize::from(height));
+            asking.card.measure(card, (usize::from(width), usize::from(height)), self.rects.question);
         }
     }
 
@@ -40,7 +40,7 @@ impl App {
             CardOutcome::Stay => Vec::new(),
             CardOutcome::Decide(decision) => decide(id, decision),
             CardOutcome::Reason => self.ask_line(LineFor::Reason, say::why_refused(), ""),
-            CardOutcome::Edit => self.ask_line(LineFor::Text, say::change_text(), &card.text),
+            CardOutcome::Edit => self.ask_line(LineFor::Text, say::change_text(), &card.source),
             CardOutcome::Later => {
                 self.layout.at = At::Input;
                 Vec::new()
@@ -60,6 +60,7 @@ impl App {
         };
         match (purpose, typed) {
             (LineFor::Reason, LineInput::Taken(reason)) => decide(id, CommandDecision::Refuse(reason.trim().into())),
+            (LineFor::Text, LineInput::Taken(text)) if text.trim().is_empty() => Vec::new(),
             (LineFor::Text, LineInput::Taken(text)) => decide(id, CommandDecision::Edit(text.into())),
             _ => Vec::new(),
         }

@@ -385,7 +385,7 @@ impl App {
         effects
     }
 
-    /// Returns what was chosen from a list.
+    /// Does what was chosen from a list.
     pub(super) fn took(&mut self, kind: ListKind, name: &str, rest: &str) -> Vec<Effect> {
         match kind {
             ListKind::Commands => self.run_command(name, rest),
@@ -427,7 +427,7 @@ impl App {
         }
     }
 
-    /// Returns what the editor left.
+    /// Takes what the editor left.
     pub(super) fn edited(&mut self, purpose: EditFor, result: Result<Vec<u8>, String>) -> Vec<Effect> {
         if let EditFor::Result(id, file) = purpose {
             let effects = self.panes.diff.edited(id, file, result);

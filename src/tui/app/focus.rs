@@ -68,7 +68,7 @@ impl App {
         self.questions.first()
     }
 
-    /// Returns what is written answers the question.
+    /// Returns whether what is written answers the question.
     pub(in crate::tui) fn is_answering(&self) -> bool {
         self.layout.at == At::Answer && self.question().is_some()
     }

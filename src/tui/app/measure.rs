@@ -17,7 +17,7 @@ impl App {
         Rect { y: body.y + taken, height: body.height - taken, ..body }
     }
 
-    /// What the parts of the screen ask for.
+    /// Returns the room that the parts of the screen ask for.
     fn wants(&self, main: bool) -> Wants {
         let rows = if self.editor().is_empty() { 1 } else { self.input_rows().rows.len() };
         Wants {

@@ -69,7 +69,7 @@ pub struct Options {
 pub enum Start {
     /// A new session, with the recent ones below its prompt.
     New,
-    /// The same where no model is configured: its choices stand in the prompt's place.
+    /// A new conversation where no model is configured: its choices stand in the prompt's place.
     WithoutModel,
     /// A session.
     Session(SessionChoice),
@@ -125,7 +125,7 @@ pub struct App {
     pub(super) appearance: Appearance,
     queries: Queries,
     pub(super) say: Option<String>,
-    /// What the agent found wrong while there was no chat to tell it in.
+    /// Notices that came while there was no chat to show them in.
     early: Vec<crate::protocol::Notice>,
     pub(super) rects: Rects,
     size: (u16, u16),
@@ -202,7 +202,7 @@ impl App {
         self.update_all(std::iter::once(msg))
     }
 
-    /// Returns the same for many messages. Neighbouring events of the agent are measured once, after the last of them: a
+    /// Takes many messages. Neighbouring events of the agent are measured once, after the last of them: a
     /// stream, and a long session that is opened, would else be laid out again for every piece.
     pub fn update_all(&mut self, messages: impl IntoIterator<Item = Msg>) -> Vec<Effect> {
         let (mut effects, mut told, mut ticked) = (Vec::new(), false, false);

@@ -154,7 +154,6 @@ impl App {
                     }
                     Vec::new()
                 }
-                // Moving over the themes tries them on, with the wheel too.
                 Popup::List(list) => {
                     let said = list.act(action);
                     self.list_said(said)

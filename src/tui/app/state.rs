@@ -88,12 +88,12 @@ impl Attention {
     }
 }
 
-/// What keeps a key that was meant as text from deciding anything.
+/// The guard that keeps a key that was meant as text from deciding anything.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct Guard {
     /// Where the keys went before a proposal took them, and whether that pane was zoomed.
     pub before: Option<(At, PaneId, bool)>,
-    /// What waited when the last message had been taken in.
+    /// The thing that waited when the last message had been taken in.
     pub waited: Option<Attention>,
     /// It has not had the keys yet.
     pub unseen: bool,
@@ -174,13 +174,13 @@ pub(in crate::tui) struct Appearance {
     pub depth: Depth,
     /// The terminal's background chooses the theme.
     pub auto_theme: bool,
-    /// What the terminal's background is, once it told.
+    /// The terminal's background, once it told.
     pub background: Option<Rgb>,
     pub glyphs: Glyphs,
     pub colours: Highlighter,
 }
 
-/// What was asked of the agent and is not answered yet.
+/// Questions to the agent that are not answered yet.
 #[derive(Debug, Default)]
 pub(super) struct Queries {
     pub asked: HashMap<QueryId, (Owner, Query)>,

@@ -10,8 +10,9 @@ use crate::messages::card as say;
 use crate::protocol::{CommandCard, CommandClass};
 use crate::tui::look::Ctx;
 use crate::tui::pane::line::pane_line;
-use crate::tui::text::{paint, wrap};
-use crate::tui::theme::{Role, Theme};
+use crate::tui::text::markdown::{Inline, prose, styled};
+use crate::tui::text::{cut, paint, wrap};
+use crate::tui::theme::Role;
 
 /// Cells of the labels.
 const LABEL: usize = 9;
@@ -23,12 +24,25 @@ pub enum CardRow {
     Gap,
     /// A label and text after it; the label may be empty.
     Words(&'static str, String),
-    /// The command's text.
-    Shell(String),
+    /// A row of what the model said, with the label before it.
+    Said(&'static str, Vec<Inline>),
+    /// A row of the command's text.
+    Shell(ShellRow, String),
     /// The class and why.
     Class(CommandClass, String),
     /// A part: its class, its text, its note.
     Part(CommandClass, String, String),
+}
+
+/// How a row of a command's text begins: a line that was wrapped looks like no line of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellRow {
+    /// The first row.
+    Command,
+    /// Another line.
+    Line,
+    /// The rest of a line that had no room in the row before.
+    Wrapped,
 }
 
 /// Returns the rows of a card, wrapped to `width` cells; nothing is cut.
@@ -46,13 +60,19 @@ pub fn rows(card: &CommandCard, width: usize) -> Vec<CardRow> {
         }
     };
     if let Some(why) = card.why.as_ref().filter(|why| !why.is_empty()) {
-        words(say::nebula(), why, &mut rows);
+        for (i, line) in prose(why, room).into_iter().enumerate() {
+            rows.push(CardRow::Said(if i == 0 { say::nebula() } else { "" }, line));
+        }
         rows.push(CardRow::Gap);
     }
     for (i, line) in card.text.lines().enumerate() {
-        for (n, part) in broken(line, room.saturating_sub(4)).into_iter().enumerate() {
-            let sign = if i == 0 && n == 0 { "$ " } else { "  " };
-            rows.push(CardRow::Shell(format!("{sign}{part}")));
+        for (n, part) in wrap::breaks(line, room.saturating_sub(4)).into_iter().enumerate() {
+            let begins = match (i, n) {
+                (0, 0) => ShellRow::Command,
+                (_, 0) => ShellRow::Line,
+                _ => ShellRow::Wrapped,
+            };
+            rows.push(CardRow::Shell(begins, line[part].to_string()));
         }
     }
     rows.push(CardRow::Gap);
@@ -74,20 +94,19 @@ pub fn rows(card: &CommandCard, width: usize) -> Vec<CardRow> {
 }
 
 /// Draws a card with its line.
-pub fn draw(card: &CommandCard, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+pub fn draw(card: &CommandCard, (rows, scroll): (&[CardRow], usize), area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let background = ctx.theme.background().map_or(Style::new(), |background| Style::new().bg(background));
     paint::clear(buf, area, background.patch(ctx.theme.style(Role::Text)));
     pane_line(Rect { height: 1, ..area }, say::command(), ctx.focus, None, buf, ctx);
     let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
     let width = usize::from(body.width);
-    let notes = card.parts.iter().map(|part| wrap::cells(&part.text)).max().unwrap_or(0).clamp(20, width / 2);
-    let rows = rows(card, width);
+    let notes = card.parts.iter().map(|part| wrap::cells(&part.text)).max().unwrap_or(0).min(width / 2).max(20);
     for (y, row) in (body.top()..body.bottom()).zip(rows.iter().skip(scroll)) {
-        let (label, line) = spans(row, notes, ctx.theme);
+        let (label, line) = spans(row, notes, ctx);
         paint::text(buf, body.x + 1, y, LABEL, label, ctx.theme.style(Role::Dim));
         let x = body.x + 1 + LABEL as u16;
         let room = width.saturating_sub(LABEL + 2);
-        if let (CardRow::Shell(_), Some(ground)) = (row, ctx.theme.style(Role::CodeBg).bg) {
+        if let (CardRow::Shell(..), Some(ground)) = (row, ctx.theme.style(Role::CodeBg).bg) {
             for x in x..body.right().saturating_sub(2) {
                 buf[(x, y)].set_bg(ground);
             }
@@ -96,7 +115,8 @@ pub fn draw(card: &CommandCard, scroll: usize, area: Rect, buf: &mut Buffer, ctx
     }
 }
 
-fn spans(row: &CardRow, notes: usize, theme: &Theme) -> (&'static str, Line<'static>) {
+fn spans(row: &CardRow, notes: usize, ctx: &Ctx<'_>) -> (&'static str, Line<'static>) {
+    let theme = ctx.theme;
     let (text, dim) = (theme.style(Role::Text), theme.style(Role::Dim));
     let class_style = |class: &CommandClass| match class {
         CommandClass::Read => dim,
@@ -105,11 +125,16 @@ fn spans(row: &CardRow, notes: usize, theme: &Theme) -> (&'static str, Line<'sta
     };
     match row {
         CardRow::Gap => ("", Line::default()),
+        CardRow::Said(label, line) => (label, styled(line, theme)),
         CardRow::Words(label, words) => (label, Line::from(Span::styled(words.clone(), text))),
-        CardRow::Shell(line) => {
-            let (sign, rest) = line.split_at(2);
-            let mut spans = vec![Span::styled(format!(" {sign}"), dim)];
-            spans.extend(coloured(rest, theme));
+        CardRow::Shell(begins, line) => {
+            let sign = match begins {
+                ShellRow::Command => "$",
+                ShellRow::Line => " ",
+                ShellRow::Wrapped => ctx.glyphs.wrapped,
+            };
+            let mut spans = vec![Span::styled(format!(" {sign} "), dim)];
+            spans.extend(coloured(line, theme));
             let ground = theme.style(Role::CodeBg).bg;
             if let Some(ground) = ground {
                 spans.iter_mut().for_each(|span| span.style = span.style.bg(ground));
@@ -123,30 +148,39 @@ fn spans(row: &CardRow, notes: usize, theme: &Theme) -> (&'static str, Line<'sta
         }
         CardRow::Part(class, part, note) => {
             let mut spans = vec![Span::styled(format!("{:<7}", class.word()), class_style(class))];
-            let (shown, cut) = cut(part, notes);
-            spans.extend(coloured(&shown, theme));
-            let gap = notes.saturating_sub(wrap::cells(&shown) + cut.len().min(1)) + 3;
-            spans.push(Span::styled(format!("{cut}{}", " ".repeat(gap)), dim));
+            // The whole text stands above.
+            let part = cut::end(part, notes, ctx.glyphs.cut);
+            spans.extend(coloured(&part, theme));
+            spans.push(Span::raw(" ".repeat(notes.saturating_sub(wrap::cells(&part)) + 3)));
             spans.push(Span::styled(note.clone(), text));
             ("", Line::from(spans))
         }
     }
 }
 
-/// The beginning of a part's text; the whole text stands above.
-fn cut(text: &str, room: usize) -> (String, &'static str) {
-    if wrap::cells(text) <= room {
-        return (text.to_string(), "");
-    }
-    let first = wrap::breaks(text, room.saturating_sub(1).max(1)).into_iter().next().unwrap_or(0..0);
-    (text[first].to_string(), "…")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tui::pane::testing;
+    use crate::tui::theme::Theme;
     use ratatui::style::Color;
+
+    #[test]
+    fn every_line_has_a_row_and_a_wrapped_one_looks_like_none() {
+        let shell = |text: &str| -> Vec<(ShellRow, String)> {
+            let card = CommandCard { text: text.into(), ..CommandCard::default() };
+            let shell = |row| match row {
+                CardRow::Shell(begins, line) => Some((begins, line)),
+                _ => None,
+            };
+            rows(&card, 27).into_iter().filter_map(shell).collect()
+        };
+        let row = |begins, line: &str| (begins, line.to_string());
+        use ShellRow::{Command, Line, Wrapped};
+        assert_eq!(shell("\nrm -rf x\n\ny"), [row(Command, ""), row(Line, "rm -rf x"), row(Line, ""), row(Line, "y")]);
+        assert_eq!(shell("echo aaaa\nrm -rf x"), [row(Command, "echo aaaa"), row(Line, "rm -rf x")]);
+        assert_eq!(shell("echo aaaa rm -rf x"), [row(Command, "echo aaaa"), row(Wrapped, "rm -rf x")]);
+    }
 
     #[test]
     fn nothing_of_the_screen_below_shows_through() {
@@ -156,7 +190,7 @@ mod tests {
         paint::clear(&mut buf, area, Style::new().bg(Color::Red).add_modifier(Modifier::UNDERLINED));
         let card = CommandCard { text: "rm -rf build".into(), ..CommandCard::default() };
         testing::note(&theme, |ctx| {
-            draw(&card, 0, area, &mut buf, ctx);
+            draw(&card, (&rows(&card, 60), 0), area, &mut buf, ctx);
             Line::default()
         });
         assert!(buf.content.iter().all(|cell| cell.bg != Color::Red && !cell.modifier.contains(Modifier::UNDERLINED)));

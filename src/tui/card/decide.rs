@@ -2,9 +2,10 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::rule;
 use super::state::CardState;
 use crate::messages::card as say;
 use crate::protocol::CommandCard;
@@ -12,7 +13,7 @@ use crate::tui::action::{Action, Context};
 use crate::tui::look::Ctx;
 use crate::tui::pane::line::line;
 use crate::tui::popup;
-use crate::tui::text::{paint, wrap};
+use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
 /// Columns from which choices stand in two columns.
@@ -66,12 +67,17 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
         let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
         let style = if is_default { bold } else { ctx.theme.style(Role::Text) };
         let key = ctx.key(Context::Card, *action).unwrap_or_default();
+        let comes_back = || ctx.key(Context::Global, Action::FocusQuestion).map(|key| say::later_comes_back(&key));
+        let does = Some(*action)
+            .filter(|action| *action == Action::Later)
+            .and_then(|_| comes_back())
+            .unwrap_or((*does).into());
         let room = |used: usize| usize::from(column).saturating_sub(used + 1);
         paint::text(buf, x + 1, y, 5, &key, bold);
         paint::text(buf, x + 6, y, room(6), name, style);
         // Half a sentence is none.
-        if wrap::cells(does) <= room(8 + names) {
-            paint::text(buf, x + 8 + names as u16, y, room(8 + names), does, dim);
+        if wrap::cells(&does) <= room(8 + names) {
+            paint::text(buf, x + 8 + names as u16, y, room(8 + names), &does, dim);
         }
         if is_default && ctx.focus {
             popup::select(Rect { x, y, width: column, height: 1 }, buf, ctx);
@@ -79,21 +85,45 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
     }
 }
 
-/// The line of a rule that is being made.
+/// A line with more words behind it.
+fn with(line: &Line<'static>, words: &str, style: Style) -> Line<'static> {
+    let more = Span::styled(words.to_string(), style);
+    line.spans.iter().cloned().chain([more]).collect::<Vec<_>>().into()
+}
+
+/// The lines of a rule that is being made.
 fn draw_rule(card: &CommandCard, count: usize, keep: bool, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let (text, dim) = (ctx.theme.style(Role::Text), ctx.theme.style(Role::Dim));
-    let words = card.prefix.0.iter().take(count).map(String::as_str).collect::<Vec<_>>().join(" ");
-    let rest = card.prefix.0.iter().skip(count).map(String::as_str).collect::<Vec<_>>().join(" ");
     let room = usize::from(area.width.saturating_sub(2));
-    let rule = [
-        Span::styled(format!("{}  ", say::always()), dim),
-        Span::styled(words, text.add_modifier(Modifier::BOLD)),
-        Span::styled(if rest.is_empty() { rest } else { format!(" … {rest}") }, dim),
-    ];
-    paint::spans(buf, area.x + 1, area.y, room, &rule);
-    let scope = if keep { say::rule_kept() } else { say::rule_session() };
-    let lines = [scope.to_string(), say::rule_keys().to_string()];
-    for (y, line) in (area.y + 1..area.bottom()).zip(&lines) {
-        paint::text(buf, area.x + 1, y, room, line, dim);
+    let (label, words, rest) = rule::words(card, count);
+    let rule = [Span::styled(label, dim), Span::styled(words, text.add_modifier(Modifier::BOLD))];
+    let mut lines = wrap::wrap(&rule, room);
+    let most = usize::from(area.height.saturating_sub(rule::BELOW)).max(1);
+    if lines.len() > most {
+        lines.truncate(most);
+        lines[most - 1] = cut::line(with(&lines[most - 1], ctx.glyphs.cut, dim), room, ctx.glyphs.cut, dim);
+    } else if let Some(last) = lines.last_mut().filter(|_| !rest.is_empty()) {
+        *last = cut::line(with(last, &format!(" {} {rest}", ctx.glyphs.cut), dim), room, ctx.glyphs.cut, dim);
     }
+    for (y, line) in (area.y..area.bottom()).zip(&lines) {
+        paint::spans(buf, area.x + 1, y, room, &line.spans);
+    }
+    let scope = if keep { say::rule_kept() } else { say::rule_session() };
+    for (y, line) in (area.y + lines.len() as u16..area.bottom()).zip([scope.to_string(), rule_keys(keep, ctx)]) {
+        paint::text(buf, area.x + 1, y, room, &cut::end(&line, room, ctx.glyphs.cut), dim);
+    }
+}
+
+/// `Left shorter · Right longer · …`: the keys of a rule that is being made.
+fn rule_keys(keep: bool, ctx: &Ctx<'_>) -> String {
+    let keys = [
+        (Action::Left, say::shorter()),
+        (Action::Right, say::longer()),
+        (Action::Toggle, if keep { say::do_not_keep() } else { say::keep_it() }),
+        (Action::Answer, say::makes_rule()),
+        (Action::Later, say::back()),
+    ];
+    let words =
+        keys.into_iter().filter_map(|(action, does)| Some(format!("{} {does}", ctx.key(Context::Card, action)?)));
+    words.collect::<Vec<_>>().join(&format!(" {} ", ctx.glyphs.dot))
 }

@@ -3,6 +3,7 @@
 
 pub mod body;
 pub mod decide;
+mod rule;
 mod shell_text;
 mod state;
 

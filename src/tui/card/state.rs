@@ -1,21 +1,28 @@
 //! What has been chosen on a card, and its keys.
 
-use super::body;
+use ratatui::layout::Rect;
+
+use super::body::{self, CardRow};
+use super::rule;
 use crate::protocol::{CommandCard, CommandDecision};
 use crate::tui::action::Action;
 
-/// What has been chosen on a card.
+/// The choices made on a card.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CardState {
     /// Rows that are scrolled away.
     pub scroll: usize,
     /// How many words of a rule are chosen, and whether it is kept for later sessions; none: no rule is being made.
     pub rule: Option<(usize, bool)>,
-    /// Rows of the card, and how many are in sight.
-    rows: (usize, usize),
+    /// The card's rows, and the width they were made for.
+    laid: (usize, Vec<CardRow>),
+    /// How many of them are in sight.
+    sight: usize,
+    /// The words of the rule do not all have room.
+    cut: bool,
 }
 
-/// What became of a key.
+/// The outcome of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CardOutcome {
     /// The card is as it was, or scrolled.
@@ -31,21 +38,32 @@ pub enum CardOutcome {
 }
 
 impl CardState {
-    /// Takes the size of the body.
-    pub fn measure(&mut self, card: &CommandCard, width: usize, height: usize) {
-        self.rows = (body::rows(card, width).len(), height);
-        self.scroll = self.scroll.min(self.rows.0.saturating_sub(height));
+    /// Takes the sizes of the body and of the choices.
+    pub fn measure(&mut self, card: &CommandCard, (width, height): (usize, usize), choices: Rect) {
+        if self.laid.0 != width {
+            self.laid = (width, body::rows(card, width));
+        }
+        self.sight = height;
+        self.scroll = self.scroll.min(self.laid.1.len().saturating_sub(height));
+        self.cut = self.rule.is_some_and(|(count, _)| !rule::fits(card, count, choices));
+    }
+
+    /// The card's rows.
+    pub fn rows(&self) -> &[CardRow] {
+        &self.laid.1
     }
 
     /// Returns whether an action does something now.
     pub fn offers(&self, card: &CommandCard, action: Action) -> bool {
         let decides = self.rule.is_none();
-        let (all, sight) = self.rows;
+        let (all, sight) = (self.laid.1.len(), self.sight);
         match action {
             Action::Left | Action::Right | Action::Toggle => !decides,
             Action::Up | Action::PageUp => self.scroll > 0,
             Action::Down | Action::PageDown => self.scroll + sight < all,
-            Action::Answer | Action::Later => true,
+            // Nobody agrees to what is not all seen.
+            Action::Answer => decides || !self.cut,
+            Action::Later => true,
             Action::WithNetwork => decides && card.may_network,
             Action::AlwaysRun => decides && !card.prefix.0.is_empty(),
             Action::AcceptSession => decides && card.may_review,
@@ -62,12 +80,12 @@ impl CardState {
         if let Some(outcome) = self.act_on_rule(card, action) {
             return outcome;
         }
-        let (_, sight) = self.rows;
+        let (all, sight) = (self.laid.1.len(), self.sight);
         match action {
             Action::Up => self.scroll -= 1,
             Action::Down => self.scroll += 1,
             Action::PageUp => self.scroll = self.scroll.saturating_sub(sight),
-            Action::PageDown => self.scroll = (self.scroll + sight).min(self.rows.0.saturating_sub(sight)),
+            Action::PageDown => self.scroll = (self.scroll + sight).min(all.saturating_sub(sight)),
             Action::Accept => return CardOutcome::Decide(CommandDecision::Run { network: false }),
             Action::WithNetwork => return CardOutcome::Decide(CommandDecision::Run { network: true }),
             Action::AcceptSession => return CardOutcome::Decide(CommandDecision::Review),
@@ -115,6 +133,17 @@ mod tests {
         assert_eq!(state.act(&card, Action::Accept), CardOutcome::Decide(CommandDecision::Run { network: false }));
         assert_eq!(state.act(&card, Action::WithNetwork), CardOutcome::Decide(CommandDecision::Run { network: true }));
         assert_eq!(state.act(&card, Action::AcceptSession), CardOutcome::Stay, "it is not offered");
+    }
+
+    #[test]
+    fn a_rule_that_is_not_all_seen_is_not_made() {
+        let (mut state, mut card) = (CardState::default(), card());
+        card.prefix = (vec!["x".repeat(300), "y".into()], 1);
+        state.act(&card, Action::AlwaysRun);
+        state.measure(&card, (80, 10), Rect::new(0, 0, 80, 5));
+        assert_eq!(state.act(&card, Action::Answer), CardOutcome::Stay);
+        state.measure(&card, (80, 10), Rect::new(0, 0, 80, 8));
+        assert!(matches!(state.act(&card, Action::Answer), CardOutcome::Decide(_)));
     }
 
     #[test]

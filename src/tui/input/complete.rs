@@ -40,7 +40,7 @@ pub struct Preview {
     pub path: String,
     /// Its lines; `None`: not a text.
     pub lines: Option<Vec<String>>,
-    /// The same as a text to be coloured.
+    /// Those lines as a text to be coloured.
     pub code: Code,
     /// Lines in all.
     pub count: usize,
@@ -55,7 +55,7 @@ impl Completion {
         typing(text, caret).filter(|t| t.words != "rag" && !t.words.contains(':'))
     }
 
-    /// Returns what is typed behind the path; the preview goes there.
+    /// Takes the lines typed behind the path; the preview goes there.
     pub fn set_lines(&mut self, lines: &str) {
         if self.lines != lines {
             self.lines = lines.to_string();

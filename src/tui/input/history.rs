@@ -7,7 +7,7 @@ pub struct History {
     entries: Vec<String>,
     /// The entry that is shown; `None`: the one being written.
     at: Option<usize>,
-    /// What was being written when the walk began.
+    /// The text that was being written when the walk began.
     draft: String,
 }
 

@@ -57,7 +57,7 @@ pub struct Editor {
 #[derive(Debug, Clone)]
 struct Fold {
     text: String,
-    /// What stands for it on the screen; counting the lines of 5 MB at each drawing would be felt.
+    /// Its text on the screen; counting the lines of 5 MB at each drawing would be felt.
     label: String,
 }
 

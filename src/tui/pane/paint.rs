@@ -52,6 +52,13 @@ impl<'a> Pen<'a> {
         x + text::paint::text(self.buf, self.area.x + x, self.area.y + y, room, words, style) as u16
     }
 
+    /// Draws a sentence from row `y` to the last one, wrapped at words; see [`text::paint::prose`].
+    pub fn prose(&mut self, x: u16, y: u16, sentence: &str, look: Look<'_>) {
+        let (width, height) = (self.area.width.saturating_sub(x + 1), self.area.height.saturating_sub(y));
+        let area = Rect { x: self.area.x + x, y: self.area.y + y, width, height };
+        text::paint::prose(self.buf, area, sentence, look.glyphs.cut, look.theme.style(Role::Dim));
+    }
+
     /// Draws spans in at most `max` cells; returns the column after them.
     pub fn spans(&mut self, x: u16, y: u16, spans: &[Span<'_>], max: usize) -> u16 {
         let mut at = x;

@@ -136,7 +136,7 @@ impl Connect {
         }
     }
 
-    /// Returns what was checked is no longer what stands here, unless it is the model that was written.
+    /// Forgets what was checked, unless it is the model that was written.
     fn changed(&mut self) {
         self.chosen = 0;
         if self.field != Field::Model {
@@ -272,7 +272,7 @@ impl Connect {
         self.field = field;
     }
 
-    /// Returns what was sent under `id` could not be connected.
+    /// Takes the reason why what was sent under `id` could not be connected.
     pub fn failed(&mut self, id: QueryId, why: &str) {
         if self.sent == Some(id) && matches!(self.stage, Stage::Checking | Stage::Connecting(_)) {
             self.fail(why, if self.provider == FILE { Field::Provider } else { Field::Key });

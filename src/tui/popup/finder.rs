@@ -244,8 +244,8 @@ fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     }
     if list.hits.is_empty() {
         if list.listed && list.complete {
-            let room = usize::from(left.width.saturating_sub(2));
-            paint::text(buf, left.x + 2, left.y, room, say::no_file_matches(), ctx.theme.style(Role::Dim));
+            let area = Rect { x: left.x + 2, width: left.width.saturating_sub(2), ..left };
+            paint::prose(buf, area, say::no_file_matches(), ctx.glyphs.cut, ctx.theme.style(Role::Dim));
         }
         return;
     }

@@ -22,7 +22,7 @@ pub fn keys<const N: usize>(
     actions.into_iter().filter_map(|(action, does)| Some((ctx.key(context, action)?, does))).collect()
 }
 
-/// Returns the same for `Up/Down` and its like.
+/// Returns two keys and what they do together: `Up/Down`.
 pub fn pair(
     ctx: &Ctx<'_>,
     context: Context,

@@ -33,16 +33,16 @@ pub enum ListKind {
     History,
     /// A file format to export this session, or the one with this id, to.
     Export(Option<String>),
-    /// Whether to delete the session with this id.
+    /// A question: to delete the session with this id.
     Remove(String),
-    /// Whether to commit with this message.
+    /// A question: to commit with this message.
     Commit(String),
 }
 
 /// A row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Entry {
-    /// What is matched and taken.
+    /// The text that is matched and taken.
     pub name: String,
     /// Its meaning.
     pub detail: String,
@@ -50,7 +50,7 @@ pub struct Entry {
     pub note: String,
     /// A line above the long text: `/model [name]`.
     pub usage: String,
-    /// What is said of it at the bottom while it is selected.
+    /// Its description, at the bottom while it is selected.
     pub long: String,
     /// It takes arguments, to be written behind its name.
     pub needs: bool,
@@ -290,7 +290,8 @@ impl List {
         }
         if self.hits.is_empty() && !self.waiting {
             let words = self.nothing(ctx);
-            paint::text(buf, rows.x + 2, rows.y, inner(area), &words, ctx.theme.style(Role::Dim));
+            let area = Rect { x: rows.x + 2, width: inner(area) as u16, ..rows };
+            paint::prose(buf, area, &words, ctx.glyphs.cut, ctx.theme.style(Role::Dim));
         }
         let bar = Rect { x: area.right().saturating_sub(2), width: 1, ..rows };
         thumb(bar, self.hits.len(), self.top, buf, ctx);
@@ -316,7 +317,7 @@ impl List {
         border(area, &self.title, &note, &keys, buf, ctx);
     }
 
-    /// Returns what was typed, and where its caret is.
+    /// Draws the typed text and returns where its caret is.
     fn line(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Position {
         let prompt = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD);
         paint::text(buf, area.x + 3, area.y + 2, 1, ctx.glyphs.prompt, prompt);
@@ -337,7 +338,7 @@ impl List {
         }
     }
 
-    /// Returns what the selected entry does, below a rule in row `y`.
+    /// Draws the description of the selected entry, below a rule in row `y`.
     fn about(&self, area: Rect, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
         if y + 4 > area.bottom() || self.foot() == 0 {
             return;

@@ -23,7 +23,7 @@ pub struct KeyRow {
 }
 
 impl KeyRow {
-    /// Whether its keys or its help hold these words, in small letters.
+    /// Returns whether its keys or its help hold these words, in small letters.
     fn holds(&self, words: &str) -> bool {
         format!("{} {}", self.keys, self.help).to_lowercase().contains(words)
     }

@@ -7,7 +7,7 @@ use ratatui::style::{Modifier, Style};
 
 use crate::messages::popups as say;
 use crate::tui::look::Ctx;
-use crate::tui::text::paint;
+use crate::tui::text::{cut, paint};
 use crate::tui::theme::{Role, Theme};
 
 /// Rows of the frame.
@@ -66,8 +66,8 @@ pub fn draw(theme: &Theme, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         }
         let mut x = row.x;
         for (words, style) in pieces {
-            x += paint::text(buf, x, y, usize::from(row.right().saturating_sub(x)), words, background.patch(*style))
-                as u16;
+            let room = usize::from(row.right().saturating_sub(x));
+            x += paint::text(buf, x, y, room, &cut::end(words, room, g.cut), background.patch(*style)) as u16;
         }
     }
 }

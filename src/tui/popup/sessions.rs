@@ -13,7 +13,7 @@ use crate::protocol::{
     Command, ExportFormat, Listing, Query, SessionChange, SessionChoice, SessionPreview, SessionRow, SessionState,
 };
 use crate::text::number::thousands;
-use crate::tui::action::{Action, Context};
+use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::chat::Chat;
@@ -310,7 +310,9 @@ impl Sessions {
             self.draw_row(row, &c, Rect { y, height: 1, ..area }, selects && i == self.selected, buf, ctx);
         }
         let w = usize::from(area.width);
-        paint::text(buf, area.x + 3, area.y + 1, w.saturating_sub(4), &self.empty_words(ctx), dim);
+        let (width, height) = (area.width.saturating_sub(4), area.height.saturating_sub(1));
+        let empty = Rect { x: area.x + 3, y: area.y + 1, width, height };
+        paint::prose(buf, empty, &self.empty_words(), ctx.glyphs.cut, dim);
         let older = self.rows.len().saturating_sub(self.top + self.height);
         if older > 0 {
             let words = format!("{} {}", ctx.glyphs.more, say::older(&thousands(older)));
@@ -349,14 +351,11 @@ impl Sessions {
     }
 
     /// Returns what stands in an empty list.
-    fn empty_words(&self, ctx: &Ctx<'_>) -> String {
+    fn empty_words(&self) -> String {
         match (&self.failed, self.listed, self.rows.is_empty(), self.words.is_empty()) {
             (Some(why), ..) => why.clone(),
             (_, false, ..) => say::loading().into(),
-            (_, _, true, true) => match ctx.key(Context::Sessions, Action::New) {
-                Some(key) => say::no_session_key(&key),
-                None => say::no_session().into(),
-            },
+            (_, _, true, true) => say::no_session().into(),
             (_, _, true, false) => say::nothing_found().into(),
             _ => String::new(),
         }
@@ -404,7 +403,7 @@ impl Sessions {
         let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
         let mut spans = Vec::new();
         if let Some(cost) = p.cost {
-            spans.extend([(say::cost().to_string(), dim), (format!("${cost:.2}   "), text)]);
+            spans.extend([(say::cost().to_string(), dim), (format!("{}${cost:.2}   ", ctx.glyphs.estimated), text)]);
         }
         if p.counts != Counts::default() {
             spans.push((say::changes().to_string(), dim));

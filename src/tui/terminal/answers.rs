@@ -163,7 +163,7 @@ pub struct Late {
     text: String,
 }
 
-/// What a key turned out to be.
+/// The meaning of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sorted {
     /// Keys, in order; maybe none yet.

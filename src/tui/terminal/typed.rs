@@ -17,7 +17,7 @@ pub struct Typed {
     waker: Waker,
 }
 
-/// What the reading thread rings: it notes that there is something, and wakes whoever asked last.
+/// The bell of the reading thread: it notes that there is something, and wakes whoever asked last.
 #[derive(Default)]
 struct Bell {
     rung: AtomicBool,

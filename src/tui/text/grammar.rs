@@ -32,7 +32,7 @@ pub(super) struct Parser {
     words: &'static [(&'static str, Role)],
 }
 
-/// What the grammar of Rust takes for names, or its primitive types for keywords.
+/// Words that the grammar of Rust takes for names, or for keywords though they are primitive types.
 const RUST: &[(&str, Role)] = &[
     ("async", Role::SynKeyword),
     ("await", Role::SynKeyword),

@@ -6,7 +6,8 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::wrap::cells;
+use super::cut;
+use super::wrap::{breaks, cells};
 use crate::text::clean::clean_line;
 use crate::text::width::is_printable;
 
@@ -68,6 +69,20 @@ pub fn clear(buf: &mut Buffer, area: Rect, style: Style) {
     }
 }
 
+/// Draws a sentence in `area`, wrapped at words; a sentence that has no room ends in `mark`.
+pub fn prose(buf: &mut Buffer, area: Rect, sentence: &str, mark: &str, style: Style) {
+    let (width, rows) = (usize::from(area.width), usize::from(area.height));
+    let lines = breaks(sentence, width);
+    let missing = lines.len() > rows;
+    for (i, (line, y)) in lines.into_iter().zip(area.y..area.bottom()).enumerate() {
+        let words = match missing && i + 1 == rows {
+            true => cut::words(&sentence[line.start..], width, mark),
+            false => sentence[line].into(),
+        };
+        text(buf, area.x, y, width, &words, style);
+    }
+}
+
 /// Takes the attributes off `width` cells, so that what is drawn over a rule does not keep those of the rule.
 pub fn bare(buf: &mut Buffer, x: u16, y: u16, width: usize) {
     let right = usize::from(x).saturating_add(width).min(usize::from(buf.area.right())) as u16;
@@ -108,6 +123,13 @@ mod tests {
         assert_eq!((buf[(0, 0)].symbol(), buf[(1, 0)].symbol(), buf[(2, 0)].symbol()), (" ", " ", " "));
         let cell = &buf[(2, 0)];
         assert_eq!((cell.fg, cell.bg, cell.modifier), (Color::Blue, Color::Reset, Modifier::empty()));
+    }
+
+    #[test]
+    fn a_sentence_wraps_and_says_what_is_missing() {
+        let mut buf = Buffer::empty(Rect::new(0, 0, 10, 3));
+        prose(&mut buf, Rect::new(1, 0, 8, 2), "one two three four", "…", Style::new());
+        assert_eq!(buf, Buffer::with_lines([" one two  ", " three …  ", "          "]));
     }
 
     #[test]

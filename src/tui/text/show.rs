@@ -10,7 +10,7 @@ use crate::text::clean;
 /// Cells from one tab stop to the next.
 pub const TAB: usize = 4;
 
-/// What a piece of a shown line is.
+/// The kind of a piece of a shown line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvisibleKind {
     /// Text as it is; tabs are spaces already.
@@ -32,7 +32,7 @@ pub struct Piece<'a> {
     pub kind: InvisibleKind,
 }
 
-/// Whether no-break spaces are marked too; other hidden characters always are.
+/// The choice whether no-break spaces are marked too; other hidden characters always are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Invisible {
     /// They are left: prose, where they keep words together.

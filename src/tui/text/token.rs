@@ -7,6 +7,6 @@ use crate::tui::theme::Role;
 pub struct Token {
     /// Byte in the line where it ends.
     pub end: u32,
-    /// What it is.
+    /// Its role.
     pub role: Role,
 }

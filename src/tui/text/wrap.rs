@@ -128,14 +128,14 @@ fn may_break(before: Option<(&str, usize)>, after: (&str, usize)) -> bool {
     (width == 2 || after.1 == 2) && !never_first(after.0) && !never_last(before)
 }
 
-/// Returns what may not begin a line: closing marks, small kana, what prolongs or repeats.
+/// Returns whether a grapheme may not begin a line: closing marks, small kana, what prolongs or repeats.
 fn never_first(grapheme: &str) -> bool {
     const CLOSING: &str = "、。，．,.:;：；!?！？)]}）］｝」』】〉》〕〗〙”’»…‥・ー～〜々ゝゞヽヾ％%°\
         ぁぃぅぇぉっゃゅょゎゕゖァィゥェォッャュョヮヵヶ｡､｣･ｰｧｨｩｪｫｬｭｮｯﾞﾟ";
     grapheme.chars().next().is_some_and(|c| CLOSING.contains(c))
 }
 
-/// Returns what may not end a line: opening marks.
+/// Returns whether a grapheme may not end a line: opening marks.
 fn never_last(grapheme: &str) -> bool {
     const OPENING: &str = "([{（［｛「『【〈《〔〖〘“‘«｢￥＄$#@";
     grapheme.chars().next().is_some_and(|c| OPENING.contains(c))

@@ -84,10 +84,10 @@ struct File {
     palette: BTreeMap<String, String>,
     #[serde(default)]
     roles: BTreeMap<String, Look>,
-    /// What roles look like in 256 colours, by number; the others take the nearest colour of the cube.
+    /// Colours of roles among the 256, by number; the others take the nearest colour of the cube.
     #[serde(default)]
     xterm: BTreeMap<String, u8>,
-    /// What roles look like in the terminal's own sixteen colours; the others take the nearest of these.
+    /// Colours of roles among the terminal's own sixteen; the others take the nearest of these.
     #[serde(default)]
     ansi: BTreeMap<String, Ansi>,
     /// The terminal's own colours are taken whatever it can show.
@@ -216,7 +216,7 @@ impl Themes {
     }
 }
 
-/// What a chain of themes says, the later over the earlier.
+/// The settings of a chain of themes, the later over the earlier.
 struct Gathered<'a> {
     palette: Palette<'a>,
     roles: BTreeMap<&'a str, (&'a str, &'a Look)>,

@@ -13,7 +13,7 @@ pub use file::{ThemeError, ThemeFault, Themes};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Role {
-    /// What is said.
+    /// Ordinary text.
     Text,
     /// Labels, folders, times, line numbers.
     Dim,

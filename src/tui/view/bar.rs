@@ -121,6 +121,10 @@ fn empty_words(app: &App) -> String {
         Focus::Sessions => to(Action::Search, say::to_search()),
         Focus::Question if app.card().is_some() => to(Action::Later, say::to_write()),
         Focus::Question => say::answer_or_choose().into(),
+        Focus::Pane(PaneId::Diff) => to(Action::Later, say::to_write()),
+        Focus::Pane(id) if !app.layout.zoom && !app.panes.offers(id, Action::Escape) => {
+            to(Action::Escape, say::to_write())
+        }
         Focus::Pane(_) if app.goes_to_input() => to(Action::NextPane, say::to_write()),
         Focus::Pane(_) => to(Action::FocusInput, say::to_write()),
         Focus::Input if app.is_answering() => say::answer_freely().into(),
@@ -129,7 +133,7 @@ fn empty_words(app: &App) -> String {
     }
 }
 
-/// What nebula is doing, in words: a mark where it is more than a label.
+/// The activity of nebula, in words: a mark where it is more than a label.
 struct Doing {
     mark: Option<(&'static str, Role)>,
     words: String,
@@ -280,11 +284,12 @@ fn banner(app: &App, what: Attention) -> Doing {
             Doing::marked(app.appearance.glyphs.asking, Role::Attention, shows(words, Action::FocusDiff, say::review()))
         }
         Attention::Question(_) => {
-            let card = app.questions.first().and_then(|asking| asking.question.card.as_ref());
-            let words = match app.questions.len() {
-                _ if card.is_some() => card_say::waits(&card.map_or("", |card| card.class.word())),
-                0 | 1 => say::question().to_string(),
-                n => count::questions(n),
+            let words = match &app.questions[..] {
+                [asking] => match &asking.question.card {
+                    Some(card) => card_say::waits(&card.class.word()),
+                    None => say::question().into(),
+                },
+                _ => questions(app).unwrap_or_default(),
             };
             Doing::marked("?", Role::Attention, shows(words, Action::FocusQuestion, say::answer()))
         }
@@ -308,11 +313,14 @@ fn waiting(app: &App) -> Option<String> {
         Some((n, _)) => return Some(say::to_choose(&count::files(n))),
         None => {}
     }
-    let questions = app.questions.len();
-    if questions > 0 && app.questions.iter().all(|asking| asking.question.card.is_some()) {
-        return Some(card_say::commands(questions));
-    }
-    (questions > 0).then(|| count::questions(questions))
+    questions(app)
+}
+
+/// Returns how many commands or questions wait.
+fn questions(app: &App) -> Option<String> {
+    let all = app.questions.len();
+    let cards = app.questions.iter().filter(|asking| asking.question.card.is_some()).count();
+    (all > 0).then(|| if cards == all { card_say::commands(all) } else { count::questions(all) })
 }
 
 /// Returns what to press, or what was just said, in at most `room` cells: a key that has no room is left out.
@@ -341,7 +349,7 @@ fn note(app: &App, room: usize) -> Option<Line<'static>> {
     Some(line)
 }
 
-/// What a key of some actions does now.
+/// The effect that a key of some actions has now.
 type Offer = (&'static [Action], Cow<'static, str>);
 
 /// Returns what to press now.

@@ -10,7 +10,7 @@ use super::super::text::wrap::cells;
 use super::super::theme::Role;
 use crate::messages::{actions, hints as say};
 
-/// What gives way first where there is no room for all.
+/// Keys that give way first where there is no room for all.
 const MINOR: [Action; 7] = [
     Action::Toggle,
     Action::NextFile,

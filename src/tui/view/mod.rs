@@ -82,7 +82,7 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
     cursor
 }
 
-/// Returns what was done before, below a prompt that stands on top.
+/// Draws the sessions there were, below a prompt that stands on top.
 fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
     let (rects, focus) = (&app.rects, app.focus() == Focus::Sessions);
     let ctx = app.ctx(focus);
@@ -210,7 +210,7 @@ fn main(app: &App, buf: &mut Buffer) {
         rule(app, area, buf);
     }
     if let Some((card, state)) = app.card() {
-        card::body::draw(card, state.scroll, rects.body, buf, &app.ctx(app.focus() == Focus::Question));
+        card::body::draw(card, (state.rows(), state.scroll), rects.body, buf, &app.ctx(app.focus() == Focus::Question));
     }
     question::draw(app, rects.question, buf);
     queue::draw(app, rects.queue, buf);
@@ -272,6 +272,7 @@ fn tabs(app: &App, area: Rect, focus: bool, buf: &mut Buffer) {
             break;
         }
         let title = app.panes.title(*id);
+        let title = cut::end(&title, room, g.cut);
         paint::bare(buf, x - 1, area.y, usize::from(*width) + 2);
         paint::text(buf, x - 1, area.y, 1, " ", Style::new());
         let used = paint::text(buf, *x, area.y, room, &title, style) as u16;
@@ -314,7 +315,7 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     let s = &app.session.status;
     let attention = t.style(Role::Attention).add_modifier(Modifier::BOLD);
     let mut right: Vec<(String, Style)> = gauge(app, area.width).into_iter().collect();
-    right.extend(s.cost.map(|c| (format!("${c:.2}"), dim)));
+    right.extend(s.cost.map(|c| (format!("{}${c:.2}", g.estimated), dim)));
     if area.width >= NARROW && !s.rules.is_empty() {
         right.push((count::rules(s.rules.len()), dim));
     }
@@ -389,9 +390,9 @@ fn gauge(app: &App, width: u16) -> Option<(String, Style)> {
     let words = match whole {
         true => {
             let g = &app.appearance.glyphs;
-            format!("{}{} {} {percent}%", g.estimated, say::context(&tokens(used), &tokens(window)), g.dot)
+            format!("{} {} {percent}%", say::context(&tokens(used), &tokens(window)), g.dot)
         }
-        false => format!("{}{percent}%", app.appearance.glyphs.estimated),
+        false => format!("{percent}%"),
     };
     Some((words, app.appearance.theme.style(role)))
 }

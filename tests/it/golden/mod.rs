@@ -235,8 +235,8 @@ fn every_other_screen_in_every_size_and_colour() {
 #[test]
 fn a_long_name_is_whole_wherever_it_is_listed() {
     let mut cut = Vec::new();
-    for (what, scene) in stages::LONG_NAMES {
-        for (width, height) in SIZES.into_iter().filter(|(width, _)| *width >= 80) {
+    for (what, least, scene) in stages::LONG_NAMES {
+        for (width, height) in SIZES.into_iter().filter(|(width, _)| width >= least) {
             let mut stage = Stage::new(width, height, "dark");
             scene(&mut stage);
             let text = stage.text();

@@ -308,30 +308,30 @@ const LONG_PATH: &str = "src/handlers/checkout/a_rather_long_name_of_a_file.rs";
 
 type Run = fn(&mut Stage);
 
-/// Where names are listed.
-pub const LONG_NAMES: &[(&str, Run)] = &[
-    ("a call", |stage| {
+/// Where names are listed, and from how many columns on.
+pub const LONG_NAMES: &[(&str, u16, Run)] = &[
+    ("a call", 80, |stage| {
         stage.tell(opened(status()));
         let mut read = call("readFile", LONG_PATH, CallState::Done);
         (read.summary, read.took) = ("1,204 lines".into(), Some(Duration::from_millis(1204)));
         stage.item(Item::Call(read));
         stage.keys("<f4>");
     }),
-    ("the archive", |stage| {
+    ("the archive", 80, |stage| {
         long_archive(stage);
         stage.keys("<f3>");
     }),
-    ("the archive, zoomed", |stage| {
+    ("the archive, zoomed", 80, |stage| {
         long_archive(stage);
         stage.keys("<f3>z");
     }),
-    ("a list under @", |stage| {
+    ("a list under @", 80, |stage| {
         stage.tell(opened(status()));
         stage.keys("see @long");
         let hits = vec![(LONG_PATH.to_string(), vec![])];
         stage.answer(|q| matches!(q, Query::Files(_)), Listing::Files { hits, total: 1204, complete: true });
     }),
-    ("a proposal", |stage| {
+    ("a proposal", 80, |stage| {
         stage.tell(opened(status()));
         let state = |text: &str| State::file(text.as_bytes());
         let file = FileChange::new(LONG_PATH, state("one\n"), state("two\n"), "replaceInFile", &[]);
@@ -340,7 +340,7 @@ pub const LONG_NAMES: &[(&str, Run)] = &[
         stage.tell(EventBody::Proposed(Arc::new(proposal), Vec::new()));
         stage.wait(1_000);
     }),
-    ("a restore", |stage| {
+    ("a restore", 80, |stage| {
         stage.tell(opened(status()));
         stage.keys("<f3>z");
         let at = Some(clock(0, 12, 6, 2));
@@ -350,13 +350,8 @@ pub const LONG_NAMES: &[(&str, Run)] = &[
         stage.tell(EventBody::Proposed(Arc::new(proposal()), previews));
         stage.wait(1_000);
     }),
-    ("the preview of a session", |stage| {
+    ("the preview of a session", 120, |stage| {
         stage.tell(opened(status()));
-        if stage.draw().0.area.width < 120 {
-            // It has no preview there.
-            stage.say(Msg::Paste(LONG.into()));
-            return;
-        }
         stage.keys("/sessions<enter>");
         let rows = vec![session("s0", "long", SessionState::Ended)];
         stage.answer(|q| matches!(q, Query::Sessions(_)), Listing::Sessions(rows));

@@ -8,19 +8,20 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::{Duration, SystemTime};
 
-use super::tree::{Tree, text};
+use super::tree::{Tree, text, works};
 
 /// A folder that is neither the workspace's nor one for temporary files.
 fn outside() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
 }
 
-/// Whether commands run in a sandbox under the guard here.
-fn works() -> bool {
-    let told = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
-    let works = told.contains("guard works") && told.contains("sandbox Landlock");
-    super::tree::must_work(works, &told);
-    works
+/// A port and a socket that another program listens on.
+fn foreign(outside: &tempfile::TempDir) -> (TcpListener, u16, UnixListener, PathBuf) {
+    let port = TcpListener::bind("127.0.0.1:0").expect("bound");
+    let number = port.local_addr().expect("an address").port();
+    let path = outside.path().join("s");
+    let socket = UnixListener::bind(&path).expect("bound");
+    (port, number, socket, path)
 }
 
 fn has_python() -> bool {
@@ -133,10 +134,7 @@ fn connections_reach_what_the_commands_themselves_serve() {
         return;
     }
     let (tree, outside) = (Tree::new(), outside());
-    let foreign = TcpListener::bind("127.0.0.1:0").expect("bound");
-    let port = foreign.local_addr().expect("an address").port();
-    let path = outside.path().join("s");
-    let socket = UnixListener::bind(&path).expect("bound");
+    let (foreign, port, socket, path) = foreign(&outside);
     let connect = format!("import socket as s;c=s.socket();c.connect(('127.0.0.1',{port}));c.sendall(b'x')");
     let ran = run(&tree, &[], &format!("python3 -c \"{connect}\""));
     let told = both(&ran);
@@ -386,10 +384,7 @@ fn connections_that_only_seem_to_be_the_commands_own_are_refused() {
         return;
     }
     let (tree, outside) = (Tree::new(), outside());
-    let foreign = TcpListener::bind("127.0.0.1:0").expect("bound");
-    let port = foreign.local_addr().expect("an address").port();
-    let path = outside.path().join("s");
-    let socket = UnixListener::bind(&path).expect("bound");
+    let (foreign, port, socket, path) = foreign(&outside);
     let told = std::os::unix::net::UnixDatagram::bind(outside.path().join("d")).expect("bound");
     told.set_nonblocking(true).expect("set");
     let (path, told_at) = (path.display().to_string(), outside.path().join("d").display().to_string());

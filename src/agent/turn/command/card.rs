@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::judge::JudgedCommand;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::call_item::CallItem;
-use crate::git::Repository;
+use crate::git::{self, Repository};
 use crate::messages::{agent as say, card as words};
 use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, EventBody, Question};
 use crate::shell::class::rules::{RuleDecision, proposed};
@@ -87,6 +87,7 @@ fn card(
     let count = asking.is_none().then(|| proposed(found, &judgement.rules)).flatten().map_or(0, |prefix| prefix.len());
     CommandCard {
         text: shown(&call.text),
+        source: call.text.clone(),
         why: call.why.as_ref().map(|why| clean(why).into_owned()),
         class: class(found.class),
         class_why: match &found.unknown {
@@ -199,15 +200,22 @@ fn unknown_words(unknown: &Unknown) -> String {
 /// The files at and below these paths that git does not have: the path, its size, and why.
 fn not_in_git(root: &std::path::Path, paths: &[PathBuf]) -> Vec<(String, String, String)> {
     let Ok(repository) = Repository::find(root) else { return Vec::new() };
-    let Ok(untracked) = repository.not_tracked(paths, PATIENCE) else { return Vec::new() };
+    let untracked = match repository.not_tracked(paths, PATIENCE) {
+        Ok(untracked) => untracked,
+        Err(git::Error::NoRepository) => return Vec::new(),
+        Err(error) => return vec![(words::git_did_not_tell(&error), String::new(), String::new())],
+    };
     let row = |(path, ignored): &(String, bool)| {
         let bytes = repository.top().join(path).symlink_metadata().map_or(0, |about| about.len());
         let why = if *ignored { words::ignored() } else { words::untracked() };
         (clean(path).into_owned(), size::words(bytes), why.to_string())
     };
-    let mut rows: Vec<_> = untracked.iter().take(LISTED).map(row).collect();
-    if untracked.len() > LISTED {
-        rows.push((words::more_files(untracked.len() - LISTED), String::new(), String::new()));
-    }
+    let mut rows: Vec<_> = untracked.files.iter().take(LISTED).map(row).collect();
+    let more = match (untracked.files.len().saturating_sub(LISTED), untracked.whole) {
+        (0, true) => None,
+        (n, true) => Some(words::more_files(n)),
+        (n, false) => Some(words::more_than_files(n)),
+    };
+    rows.extend(more.map(|words| (words, String::new(), String::new())));
     rows
 }

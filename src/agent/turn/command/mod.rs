@@ -123,7 +123,10 @@ async fn allow(
             Some(CommandDecision::Run { network: false }) => return allowed("person".into(), judged.judgement.grant),
             Some(CommandDecision::Run { network: true }) => return allowed("person".into(), Grant::Online),
             Some(CommandDecision::Refuse(reason)) => return Err(CommandResult::Refused(not_allowed(&reason))),
-            Some(CommandDecision::Edit(text)) => (call.text, edited) = (text, true),
+            Some(CommandDecision::Edit(text)) => match shell::check_text(&text) {
+                Ok(()) => (call.text, edited) = (text, true),
+                Err(why) => context.say(Level::Warning, words::text_not_taken(&why), "").await,
+            },
             Some(CommandDecision::Always { prefix, keep }) => {
                 if let Err(why) = judge::allow(context, &judged.found, prefix, keep).await {
                     context.say(Level::Warning, words::no_such_rule(&why), "").await;

@@ -181,7 +181,6 @@ impl Archive {
     /// Draws the line of the sides and the diff below it; returns the rows used.
     fn draw_comparison(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, path: &str) -> u16 {
         let (width, height) = (pen.width(), pen.height());
-        let dim = ctx.theme.style(Role::Dim);
         let Some((_, _, view)) = self.view.as_ref().filter(|((p, _), _, _)| p == path) else {
             self.draw_sides(pen, ctx, path, None, 0);
             return 1;
@@ -189,7 +188,7 @@ impl Archive {
         let middle = if view.layout() == Layout::Side { view.middle() } else { 0 };
         self.draw_sides(pen, ctx, path, Some(view.counts()), middle);
         if view.total() == 0 {
-            pen.put(1, 1, say::no_difference(), usize::from(width), dim);
+            pen.prose(1, 1, say::no_difference(), paint::look(ctx));
             return 2;
         }
         let rows = u16::try_from(view.total()).unwrap_or(u16::MAX).min(height.saturating_sub(1));

@@ -28,7 +28,7 @@ enum Row {
     Day(String),
     /// The changeset at this place.
     Set(usize),
-    /// What is below an unselected changeset's name: its file, or how many.
+    /// The row below an unselected changeset's name: its file, or how many.
     Files(usize),
     /// A file of the selected changeset.
     File(usize, usize),
@@ -83,7 +83,7 @@ pub(super) fn cause(changeset: &Changeset) -> Cow<'_, str> {
     }
 }
 
-/// Whether a changeset is one that nebula made of older states: an undo, a redo, a restore.
+/// Returns whether nebula made a changeset of older states: an undo, a redo, a restore.
 fn is_undo(changeset: &Changeset) -> bool {
     [say::undo(), say::redo()].contains(&short_cause(changeset))
 }
@@ -182,7 +182,7 @@ impl Archive {
                 (true, true) => say::none_yet(),
                 (true, false) => say::no_match(),
             };
-            pen.put(1, 0, words, usize::from(pen.width()), dim);
+            pen.prose(1, 0, words, look);
             return;
         }
         let height = usize::from(pen.height());

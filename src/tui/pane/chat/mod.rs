@@ -308,7 +308,7 @@ impl Chat {
 }
 
 impl Chat {
-    /// Returns what keys act on: the selected entry, else the last one in view that can be acted on.
+    /// Returns the entry that keys act on: the selected entry, else the last one in view that can be acted on.
     fn current(&self, can: impl Fn(&ChatBlock) -> bool) -> Option<usize> {
         let good = |n: &usize| self.window.units.get(*n).is_some_and(&can);
         match self.selected {

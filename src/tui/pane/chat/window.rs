@@ -11,7 +11,7 @@ const KEPT: usize = 256;
 /// Blocks below what is seen whose heights are measured, so that the note is exact.
 const BELOW: usize = 64;
 
-/// What moves the view, done when the pane is measured next.
+/// A move of the view, done when the pane is measured next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Move {
     /// So many rows down, or up.

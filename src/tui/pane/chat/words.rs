@@ -28,7 +28,7 @@ pub(super) struct CallSummary {
     pub(super) asked: Option<(String, String)>,
     /// It changes files, and not all that it proposed was written.
     pub(super) partly: bool,
-    /// The same file had been read before.
+    /// Its file had been read before.
     pub(super) again: bool,
 }
 

@@ -77,13 +77,15 @@ impl View {
                 if !inside.is_empty() {
                     text.push_str(&say::inside(&inside));
                 }
-                pen.put(x, y, &text, usize::from(columns.width.saturating_sub(x)), dim);
+                let room = usize::from(columns.width.saturating_sub(x + 1));
+                pen.put(x, y, &cut::end(&text, room, look.glyphs.cut), room, dim);
             }
             (Row::Hunk { hunk }, Ok(y)) => self.hunk_line(pen, y, (f, hunk), columns, choices, look),
             (Row::Note { hunk }, Ok(y)) => {
                 let x = self.indent(columns);
                 let note = file.note(hunk).unwrap_or_default();
-                pen.put(x, y, note, usize::from(columns.width.saturating_sub(x)), look.theme.style(Role::Text));
+                let room = usize::from(columns.width.saturating_sub(x + 1));
+                pen.put(x, y, &cut::words(note, room, look.glyphs.cut), room, look.theme.style(Role::Text));
                 self.mark_focus(pen, y as isize, 1, Some((f, hunk)), choices, look);
             }
             (Row::Talk { hunk, part }, _) => {
@@ -165,6 +167,10 @@ impl View {
             spans.push(span("   ", dim));
         } else {
             spans.extend([span(title, text), span(" ", dim)]);
+        }
+        if self.files[f].later {
+            let words = format!("{} {}   ", look.glyphs.later, say::acts_later());
+            spans.push(span(words, theme.style(Role::Attention)));
         }
         if hunk.hidden > 0 {
             let hidden = format!("{}   ", count::hidden_characters(hunk.hidden));

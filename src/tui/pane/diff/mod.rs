@@ -52,7 +52,7 @@ use strip::{body, draw_why, why_rows};
 #[derive(Debug, Default)]
 pub struct Diff {
     page: Option<DiffPage>,
-    /// What was shown before a restore whose files come first.
+    /// The page shown before a restore whose files come first.
     before: Option<DiffPage>,
     /// All that the session changed, if anything; `None`: it is not known.
     session: Option<Option<Arc<Proposal>>>,
@@ -60,7 +60,7 @@ pub struct Diff {
     later: VecDeque<DiffPage>,
     /// Shows the files of this restore first: see [`Diff::release`].
     held: Option<ProposalId>,
-    /// What was expected and what was found, of files that someone else changed before a proposal was written.
+    /// The expected and the present states of files that someone else changed before a proposal was written.
     changed: HashMap<String, (State, State)>,
     size: (u16, u16),
 }
@@ -76,11 +76,9 @@ impl Diff {
                 waiting.for_each(|page| page.view.mark_stale(paths));
             }
             EventBody::CommentAnswer(id, comment, text) => {
-                // A row of a diff has no styles of prose: the marks of code and of stress would only be noise.
-                let words =
-                    if text.is_empty() { say::no_answer().into() } else { text.replace("**", "").replace('`', "") };
+                let words = if text.is_empty() { say::no_answer() } else { text };
                 if let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == *id) {
-                    page.answered(comment, &words);
+                    page.answered(comment, words);
                 }
             }
             EventBody::Opened(info) => {
@@ -489,5 +487,5 @@ impl Diff {
 
 /// A note for fewer cells leaves out the words that its marks carry.
 const SHORT: u16 = 84;
-/// The same where nothing is undecided.
+/// Columns from which they are shown where nothing is undecided.
 const SHORTER: u16 = 50;

@@ -10,7 +10,7 @@ use crate::proposal::{Choice, FileChange, HunkCount, Proposal};
 use crate::protocol::{Command, Comment, RestoreRequest};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
-use crate::tui::text::wrap::breaks;
+use crate::tui::text::markdown::{Inline, prose};
 
 /// Lines of what the model said above the diff.
 const WHY: usize = 3;
@@ -34,11 +34,11 @@ pub(super) struct DiffPage {
     reverts: bool,
     /// `A` was pressed once.
     armed: bool,
-    /// What was written about a hunk to be sent with the decision.
+    /// A comment about a hunk, sent with the decision.
     pub reason: String,
     /// The model proposed it and can be asked about it.
     pub asks: bool,
-    /// What the model said before it proposed this.
+    /// The words of the model before it proposed this.
     pub why: String,
     /// All lines of it show.
     pub why_open: bool,
@@ -134,11 +134,8 @@ impl DiffPage {
 
     /// Returns what the model said, as lines of `width` cells: the first three, unless all are wanted; and how many are left
     /// out.
-    pub fn why_lines(&self, width: usize) -> (Vec<String>, usize) {
-        let mut lines: Vec<String> = Vec::new();
-        for line in self.why.lines() {
-            lines.extend(breaks(line, width.max(8)).into_iter().map(|range| line[range].to_string()));
-        }
+    pub fn why_lines(&self, width: usize) -> (Vec<Vec<Inline>>, usize) {
+        let mut lines = prose(&self.why, width.max(8));
         let shown = if self.why_open { lines.len().min(WHY_OPEN) } else { lines.len().min(WHY) };
         let left = lines.len() - shown;
         lines.truncate(shown);

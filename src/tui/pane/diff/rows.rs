@@ -101,7 +101,7 @@ pub struct HunkView {
     pub rung: Option<Rung>,
     /// Characters in its added lines that hide what the text says.
     pub hidden: usize,
-    /// What the person asked about it and what the model answered, in turns; the last may be open.
+    /// Questions of the person about it and answers of the model, in turns; the last may be open.
     pub talk: Vec<Talk>,
     parts: Vec<HunkPart>,
     note: Option<String>,
@@ -133,7 +133,7 @@ pub struct FileView {
     pub hunks: Vec<HunkView>,
     /// How its lines usually end: other endings are drawn.
     pub usual: Ending,
-    /// What the highlighter calls the two texts.
+    /// The highlighter's numbers of the two texts.
     pub ids: (u64, u64),
     /// Someone else changed it since: it cannot be written as proposed.
     pub stale: bool,
@@ -288,6 +288,10 @@ impl FileView {
                 out.extend(lines.map(|i| Row::Same { hunk, before: i, after: gap.after + i - gap.lines.start }));
             };
             same(gap.prev, gap.lines.start..gap.lines.start + tail, out);
+            // What was said of a hunk stands below all of its lines.
+            if let Some(hunk) = slot.checked_sub(1) {
+                out.extend((0..self.hunks[hunk].talk.len()).map(|part| Row::Talk { hunk, part }));
+            }
             let inner = gap.lines.start + tail..gap.lines.end - lead;
             // A fold of one line would take as much room as the line.
             if open(slot) || hidden == 1 {
@@ -306,8 +310,6 @@ impl FileView {
             }
             same(Some(slot), gap.lines.end - lead..gap.lines.end, out);
             self.changed(slot, layout, out);
-            let talk = 0..self.hunks[slot].talk.len();
-            out.extend(talk.map(|part| Row::Talk { hunk: slot, part }));
         }
     }
 

@@ -12,7 +12,8 @@ use crate::proposal::Rung;
 use crate::tui::action::{Action, Context};
 use crate::tui::look::{Ctx, Look};
 use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
-use crate::tui::text::wrap::cells;
+use crate::tui::text::markdown::styled;
+use crate::tui::text::{cut, wrap::cells};
 use crate::tui::theme::Role;
 
 /// Rows of the strip at most.
@@ -48,7 +49,7 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
     let count = |n: usize| if n == 0 { 0 } else { n.ilog10() as usize + 2 };
     let widths = [(longest(&|f| count(f.counts.added)) + 2).max(4), (longest(&|f| count(f.counts.removed)) + 2).max(4)];
     let by_room = if wide { longest(&|f| cells(&f.by)) + 3 } else { 0 };
-    let notes: Vec<Vec<Span<'static>>> = seen.iter().map(|(_, file)| note(file, look)).collect();
+    let notes: Vec<Vec<Span<'static>>> = seen.iter().map(|(_, file)| note(file, wide, look)).collect();
     let note_room = notes.iter().map(|n| n.iter().map(|s| cells(&s.content)).sum::<usize>()).max().unwrap_or(0);
     let taken = usize::from(x_path) + widths[0] + widths[1] + 4 + by_room + note_room + 1;
     let path_room = longest(&|f| cells(&f.path)).min(usize::from(pen.width()).saturating_sub(taken).max(12)) + 2;
@@ -63,7 +64,10 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
         if wide {
             pen.put(x, y, &file.by, by_room.saturating_sub(2), theme.style(Role::Dim));
         }
-        pen.spans(x + by_room as u16, y, &note, note_room);
+        let x = x + by_room as u16;
+        let room = usize::from(pen.width().saturating_sub(x + 1)).min(note_room);
+        let note = cut::line(note.into(), room, look.glyphs.cut, theme.style(Role::Dim));
+        pen.spans(x, y, &note.spans, room);
         if here {
             pen.select(y, 1, look);
         }
@@ -73,7 +77,7 @@ pub fn draw(pen: &mut Pen<'_>, ctx: &Ctx<'_>, view: &View, choices: Option<&Choi
 
 /// Returns what is to be known of a file beside its lines: that it changed meanwhile, that it acts later, how places were
 /// found.
-fn note(file: &FileView, look: Look<'_>) -> Vec<Span<'static>> {
+fn note(file: &FileView, wide: bool, look: Look<'_>) -> Vec<Span<'static>> {
     let (attention, dim) = (look.theme.style(Role::Attention), look.theme.style(Role::Dim));
     let found = worst(file).map(|rung| {
         let style = if rung == Rung::Inexact { attention } else { dim };
@@ -83,7 +87,11 @@ fn note(file: &FileView, look: Look<'_>) -> Vec<Span<'static>> {
         _ if file.stale => {
             vec![span(look.glyphs.foreign, attention), span(format!(" {}", say::changed_on_disk()), attention)]
         }
-        _ if file.later => vec![span(look.glyphs.later, attention), span(format!(" {}", say::acts_later()), attention)],
+        _ if file.later => {
+            let words = format!("{} {}", look.glyphs.later, say::acts_later());
+            let never = wide.then(|| span(format!("  {}", say::never_by_policy()), dim));
+            [span(words, attention)].into_iter().chain(never).collect()
+        }
         Some(found) => found.into(),
         None => Vec::new(),
     }
@@ -151,7 +159,7 @@ pub(super) fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
         pen.put(1, 0, "nebula", usize::from(WHY_AT), bold(look.theme, Role::Accent));
     }
     for (y, line) in lines.iter().enumerate().take(usize::from(pen.height())) {
-        pen.put(WHY_AT, y as u16, line, room, look.theme.style(Role::Text));
+        pen.spans(WHY_AT, y as u16, &styled(line, look.theme).spans, room);
     }
     if let (true, Some(y)) = (left > 0, pen.height().checked_sub(1)) {
         let key = ctx.key(Context::Diff, Action::Fold).map(|key| format!("  {key}")).unwrap_or_default();

@@ -5,7 +5,7 @@ use super::view::View;
 use crate::messages::diff as say;
 use crate::tui::look::Look;
 use crate::tui::pane::paint::{Pen, bold};
-use crate::tui::text::{show, wrap};
+use crate::tui::text::markdown::{Inline, prose, styled};
 use crate::tui::theme::Role;
 
 /// The column of the labels, and that of the text.
@@ -16,11 +16,10 @@ const WIDEST: usize = 100;
 
 impl FileView {
     /// The rows of one thing said, in a pane of `width` cells.
-    pub fn talk_rows(&self, hunk: usize, part: usize, width: u16) -> Vec<String> {
+    pub fn talk_rows(&self, hunk: usize, part: usize, width: u16) -> Vec<Vec<Inline>> {
         let Some(Talk { text, .. }) = self.hunks.get(hunk).and_then(|h| h.talk.get(part)) else { return Vec::new() };
         let room = usize::from(width.saturating_sub(TEXT + 1)).clamp(8, WIDEST);
-        let lines = text.lines().map(show::plain);
-        lines.flat_map(|l| wrap::breaks(&l, room).into_iter().map(|r| l[r].to_string()).collect::<Vec<_>>()).collect()
+        prose(text, room)
     }
 }
 
@@ -43,7 +42,7 @@ impl View {
             if n == 0 {
                 pen.put(LABEL, y, label, usize::from(TEXT - LABEL), bold(look.theme, role));
             }
-            pen.put(TEXT, y, row, usize::from(width.saturating_sub(TEXT)), look.theme.style(Role::Text));
+            pen.spans(TEXT, y, &styled(row, look.theme).spans, usize::from(width.saturating_sub(TEXT)));
         }
         rows.len().max(1)
     }

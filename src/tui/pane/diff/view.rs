@@ -35,7 +35,7 @@ pub struct View {
     pub(super) focus: Option<(usize, usize)>,
     /// The head of the file in focus has the focus, not its hunk.
     pub(super) on_head: bool,
-    /// What is in focus can be acted on, though nothing waits for a decision.
+    /// The hunk in focus can be acted on, though nothing waits for a decision.
     pub(super) acts: bool,
     pub(super) words: String,
     /// The rows that hold the words.
@@ -130,7 +130,7 @@ impl View {
         self.say((f, h), Talk { asked: true, text: text.to_string() });
     }
 
-    /// Returns what the model answers about a hunk.
+    /// Takes the model's answer about a hunk.
     pub fn answer_talk(&mut self, (f, h): (usize, usize), text: &str) {
         self.say((f, h), Talk { asked: false, text: text.to_string() });
     }

@@ -9,9 +9,9 @@ use crate::tui::pane::diff::contains;
 use crate::tui::text::{cut, wrap::cells};
 
 impl Entry {
-    /// Returns whether it failed or was rejected.
-    fn went_wrong(&self) -> bool {
-        matches!(self.call.state, CallState::Failed | CallState::Refused)
+    /// Returns whether it failed. What was rejected did not fail.
+    fn failed(&self) -> bool {
+        self.call.state == CallState::Failed
     }
 
     fn holds(&self, words: &str) -> bool {
@@ -26,18 +26,18 @@ impl Entry {
 impl Tools {
     /// Returns whether call `i` is left out.
     pub(super) fn is_hidden(&self, i: usize) -> bool {
-        self.filter.failed && !self.calls[i].went_wrong()
+        self.filter.failed && !self.calls[i].failed()
     }
 
-    /// How many calls went wrong.
+    /// How many calls failed.
     pub fn failed(&self) -> usize {
-        self.calls.iter().filter(|e| e.went_wrong()).count()
+        self.calls.iter().filter(|e| e.failed()).count()
     }
 
-    /// Shows the calls that went wrong alone, or all.
+    /// Shows the calls that failed alone, or all.
     pub(super) fn filter_failed(&mut self, only: bool) {
         self.filter.failed = only;
-        self.selected = self.selected.filter(|i| !only || self.calls[*i].went_wrong());
+        self.selected = self.selected.filter(|i| !only || self.calls[*i].failed());
         self.lay();
         if let Some(i) = self.selected {
             self.show(i);

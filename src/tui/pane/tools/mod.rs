@@ -65,7 +65,7 @@ pub struct Tools {
 /// Which calls are looked for.
 #[derive(Debug, Default)]
 struct Filter {
-    /// Only those that failed or were rejected show.
+    /// Only those that failed show.
     failed: bool,
     /// Words that are searched.
     words: String,

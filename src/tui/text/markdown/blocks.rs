@@ -18,7 +18,7 @@ pub struct Block {
     pub gap: bool,
     /// It goes on in the quotes of the block before it.
     pub joined: bool,
-    /// What it is.
+    /// Its kind.
     pub kind: BlockKind,
 }
 
@@ -79,7 +79,7 @@ pub struct Face {
 /// The lines of a code block, as they are shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CodeBlock {
-    /// What stands at its top right: the language as it was written.
+    /// The label at its top right: the language as it was written.
     pub tag: String,
     id: u64,
     language: String,

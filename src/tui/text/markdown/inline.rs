@@ -1,12 +1,58 @@
 //! Runs of text with a face each, as lines.
 
+use std::ops::Range;
+
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::{Face, Inline};
+use super::{Block, BlockKind, Face, Inline, Markdown};
 use crate::tui::look::Look;
-use crate::tui::text::wrap::wrap;
+use crate::tui::text::show;
+use crate::tui::text::wrap::{breaks, wrap};
 use crate::tui::theme::{Role, Theme};
+
+/// The lines of a text of prose at `width` cells, each in runs with their faces. What would be a block of its own, a
+/// list or a heading, keeps its marks and is text like the rest.
+pub fn prose(text: &str, width: usize) -> Vec<Vec<Inline>> {
+    let lines = text.lines().map(runs);
+    let broken = |runs: Vec<Inline>| {
+        let whole: String = runs.iter().map(|run| run.text.as_str()).collect();
+        breaks(&whole, width).into_iter().map(move |range| part(&runs, range)).collect::<Vec<_>>()
+    };
+    lines.flat_map(broken).collect()
+}
+
+/// A line of [`prose`] with its styles.
+pub fn styled(runs: &[Inline], theme: &Theme) -> Line<'static> {
+    runs.iter().map(|run| Span::styled(run.text.clone(), style(run.face, theme))).collect()
+}
+
+/// A line's runs of text, its hidden characters marked.
+fn runs(line: &str) -> Vec<Inline> {
+    let words = line.trim_start_matches([' ', '\t']);
+    let words = words.strip_prefix("- ").or(words.strip_prefix("* ")).unwrap_or(words);
+    let plain = |text: &str| Inline { text: show::plain(text).into_owned(), face: Face::default() };
+    let mut runs = vec![plain(&line[..line.len() - words.len()])];
+    match Markdown::whole(words).blocks() {
+        [Block { kind: BlockKind::Text(inlines), prefix, .. }] if prefix.is_empty() => runs.extend_from_slice(inlines),
+        _ => runs.push(plain(words)),
+    }
+    runs.retain(|run| !run.text.is_empty());
+    runs
+}
+
+/// The runs in a byte range of their text.
+fn part(runs: &[Inline], range: Range<usize>) -> Vec<Inline> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    for run in runs {
+        let (from, to) = (range.start.max(at), range.end.min(at + run.text.len()));
+        if from < to {
+            found.push(Inline { text: run.text[from - at..to - at].to_string(), face: run.face });
+        }
+        at += run.text.len();
+    }
+    found
+}
 
 /// Runs of text as lines of at most `width` cells.
 pub(super) fn lines(inlines: &[Inline], width: usize, look: Look<'_>, add: Style) -> Vec<Line<'static>> {

@@ -10,6 +10,8 @@ mod table;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use inline::{prose, styled};
+
 pub use blocks::{Block, BlockKind, CodeBlock, Face, Inline, Prefix, TableRow};
 
 /// A Markdown text, whole or still arriving.

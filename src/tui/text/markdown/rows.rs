@@ -197,7 +197,7 @@ impl Rows {
     }
 }
 
-/// What the rows of one block are made with.
+/// The inputs of the rows of one block.
 struct Layout<'a> {
     width: usize,
     look: Look<'a>,
