@@ -116,6 +116,9 @@ pub enum RestoreError {
     /// No changeset yet.
     #[error("the archive is empty: there is nothing to undo")]
     Empty,
+    /// No changeset can be read; why of the newest.
+    #[error("no changeset can be read: {0}")]
+    Unreadable(String),
     /// The file has no versions.
     #[error("{path} has no archived version: `nebula history` lists what has")]
     NoVersions {
@@ -213,7 +216,7 @@ impl Archive {
                 Err(error) => warnings.push(error.to_string()),
             }
         }
-        Err(RestoreError::Empty)
+        Err(warnings.first().map_or(RestoreError::Empty, |why| RestoreError::Unreadable(why.clone())))
     }
 
     fn goals_of_newest(&self, newest: Id, paths: Vec<String>, count: usize) -> Result<Vec<Goal>, RestoreError> {
@@ -266,7 +269,11 @@ impl Archive {
                 }
             }
         }
-        if goals.is_empty() { Err(RestoreError::Empty) } else { Ok(goals) }
+        match (goals.is_empty(), warnings.first()) {
+            (true, Some(why)) => Err(RestoreError::Unreadable(why.clone())),
+            (true, None) => Err(RestoreError::Empty),
+            (false, _) => Ok(goals),
+        }
     }
 
     fn preview(

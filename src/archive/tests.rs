@@ -220,6 +220,19 @@ fn an_archive_may_lie_elsewhere() {
 }
 
 #[test]
+fn a_changeset_that_cannot_be_read_is_named() {
+    let w = World::new();
+    w.write("a", "1");
+    w.change("a", "2");
+    let id = w.archive.list().expect("listed")[0];
+    let file = w.dir.path().join(".shaft/archives").join(format!("{id}.txt"));
+    fs::remove_file(&file).expect("removed");
+    fs::create_dir(&file).expect("made");
+    let error = w.try_restore(&undo(1, &[]), &NothingKnown, &Choices::default()).expect_err("unreadable");
+    assert!(matches!(error, RestoreError::Unreadable(_)) && error.to_string().contains(&id.to_string()), "{error}");
+}
+
+#[test]
 fn undo_counts_versions_and_says_when_there_are_too_few() {
     let w = World::new();
     assert!(matches!(w.try_restore(&undo(1, &[]), &NothingKnown, &Choices::default()), Err(RestoreError::Empty)));

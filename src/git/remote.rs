@@ -25,6 +25,9 @@ const SETTINGS: &[&str] = &[
     "transfer.fsckObjects=true",
 ];
 
+/// More settings of the git that serves a repository on this machine.
+const SERVED: &[&str] = &["core.alternateRefsCommand=", "receive.autogc=false"];
+
 /// A remote, and the bare repository that holds what was fetched of it.
 #[derive(Debug, Clone)]
 pub struct Remote {
@@ -80,7 +83,8 @@ impl Remote {
         let fetched = format!("refs/fetched/{}", std::process::id());
         let refspec = format!("+{reference}:{fetched}");
         let mut command = self.command();
-        command.args(["fetch", "-q", "--no-tags", "--no-write-fetch-head"]).arg(&self.url).arg(refspec);
+        command.args(["fetch", "-q", "--no-tags", "--no-write-fetch-head"]);
+        command.args(self.serving("upload-pack")).arg(&self.url).arg(refspec);
         let output = command.output().map_err(not_run)?;
         if !output.status.success() && String::from_utf8_lossy(&output.stderr).contains("couldn't find remote ref") {
             return Ok(None);
@@ -137,13 +141,26 @@ impl Remote {
     pub fn push(&self, reference: &str, commit: &str, expected: Option<&str>) -> Result<bool, Error> {
         let lease = format!("--force-with-lease={reference}:{}", expected.unwrap_or_default());
         let mut command = self.command();
-        command.args(["push", "-q", &lease]).arg(&self.url).arg(format!("{commit}:{reference}"));
+        command.args(["push", "-q", &lease]).args(self.serving("receive-pack"));
+        command.arg(&self.url).arg(format!("{commit}:{reference}"));
         let output = command.output().map_err(not_run)?;
         if output.status.success() {
             return Ok(true);
         }
         // If the ref moved meanwhile, that is the reason, whatever the message.
         if self.fetch(reference)?.as_deref() == expected { succeeded(output).map(|_| false) } else { Ok(false) }
+    }
+
+    /// Returns how a repository on this machine is served: by a git that runs none of its hooks or commands either. Git
+    /// does not hand its own settings on to that one.
+    fn serving(&self, service: &str) -> Option<String> {
+        let url = self.url.to_string_lossy();
+        if !is_path(&url) && !url.starts_with("file://") {
+            return None;
+        }
+        let program = self.program.to_string_lossy().replace('\'', "'\\''");
+        let settings: String = SETTINGS.iter().chain(SERVED).map(|setting| format!(" -c {setting}")).collect();
+        Some(format!("--{service}='{program}'{settings} {service}"))
     }
 
     fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, Error> {

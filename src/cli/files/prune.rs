@@ -46,6 +46,11 @@ impl ArchiveCommands<'_> {
             (None, None) => Some(self.max_size),
             (None, Some(_)) => None,
         };
+        for id in self.archive.list()? {
+            if let Err(why) = self.archive.paths(id) {
+                self.complain(&why.to_string())?;
+            }
+        }
         let plan = self.archive.plan_prune(Keep { since, max_size })?;
         self.tell_plan(&plan, args)?;
         if args.dry_run || plan == Prune::default() {

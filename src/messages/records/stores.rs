@@ -2,6 +2,7 @@
 
 pub(super) const RECORDS: &[(&str, &str)] = &[
     ("the archive is empty: there is nothing to undo", "アーカイブが空のため、元に戻すものはありません"),
+    ("no changeset can be read: {why}", "読み取れる変更セットがありません: {why}"),
     ("the archive is empty: there is nothing to redo", "アーカイブが空のため、やり直すものはありません"),
     (
         "{path} has no archived version: `nebula history` lists what has",

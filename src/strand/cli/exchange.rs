@@ -245,7 +245,9 @@ pub(super) fn merge(s: &mut Session, out: &mut Writer, log: &Path) -> Result<u8,
     if !log.is_file() {
         return Err(Error::NotFound(format!("there is no log {}; name another store's op-log.jsonl", log.display())));
     }
-    let ops = Log::new(log.to_owned()).read_whole()?;
+    // Links to what the person named are followed, those in a store are not.
+    let log = std::fs::canonicalize(log).map_err(|error| Error::io("find", log, error))?;
+    let ops = Log::new(log).read_whole()?;
     let mut result = s.store.accept(ops)?;
     result.state_hash = s.store.state().state_hash();
     Ok(print_accepted(out, &result))

@@ -1,13 +1,11 @@
 //! Episodes: recorded runs, one line a step.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::strand::store::Error;
+use crate::strand::store::{Error, disk};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,30 +56,13 @@ impl Episode {
 
 /// Appends an episode and makes it durable.
 pub fn append(path: &Path, episode: &Episode) -> Result<(), Error> {
-    let at = |error| Error::io("append to", path, error);
-    let mut text: String = episode.steps.iter().map(|step| format!("{}\n", Value::Object(step.clone()))).collect();
-    let mut file = OpenOptions::new().create(true).append(true).read(true).open(path).map_err(at)?;
-    // A line that a crash cut short must not take the next one with it.
-    if is_torn(&mut file).map_err(at)? {
-        text.insert(0, '\n');
-    }
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).map_err(at)
-}
-
-/// Returns whether a file ends in the middle of a line.
-fn is_torn(file: &mut File) -> std::io::Result<bool> {
-    if file.seek(SeekFrom::End(0))? == 0 {
-        return Ok(false);
-    }
-    file.seek(SeekFrom::End(-1))?;
-    let mut last = [0];
-    file.read_exact(&mut last)?;
-    Ok(last != *b"\n")
+    let text: String = episode.steps.iter().map(|step| format!("{}\n", Value::Object(step.clone()))).collect();
+    disk::append_lines(path, &text).map_err(|error| Error::io("append to", path, error))
 }
 
 /// Returns every recorded episode, oldest first. A line cut short by a crash is no step.
 pub fn read(path: &Path) -> Result<Vec<Episode>, Error> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match disk::read_text(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::io("read", path, error)),

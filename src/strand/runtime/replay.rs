@@ -13,7 +13,7 @@ use crate::strand::id::{DefId, Layer, OpId, QName, new_id};
 use crate::strand::issue::Refusal;
 use crate::strand::lang::ast::{Body, To};
 use crate::strand::state::State;
-use crate::strand::store::{Error, Store, atomic_write};
+use crate::strand::store::{Error, Store, atomic_write, disk};
 
 /// The result of a replay.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Replay {
 }
 
 fn read_json(path: &Path) -> Result<Json, Error> {
-    match std::fs::read_to_string(path) {
+    match disk::read_text(path) {
         Ok(text) => serde_json::from_str(&text)
             .map_err(|error| Error::BadFile { path: path.to_owned(), message: error.to_string() }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(json!({})),
@@ -52,7 +52,7 @@ pub fn perform(
     let _lock = store.lock()?;
     refuse_broken(store, trigger)?;
     let folder = store.inner("runtime");
-    std::fs::create_dir_all(&folder).map_err(|error| Error::io("make", &folder, error))?;
+    disk::create_folder(&folder).map_err(|error| Error::io("make", &folder, error))?;
     let (slots_file, storage_file) = (folder.join("state.json"), folder.join("storage.json"));
     let slots = if reset { SlotValues::new() } else { slots_of(&read_json(&slots_file)?) };
     let storage = read_json(&storage_file)?;

@@ -1,8 +1,16 @@
-//! Every call that changes a file of a store, one step at a time, so that a test can end the program at each of them.
+//! Every call that reads or changes a file of a store, those that change one step by step, so that a test can end the
+//! program at each of them.
+//!
+//! A store may come with a clone: below its root no link is followed, and what is no regular file is refused by its path.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use crate::disk::{self, Folder};
 
 #[cfg(test)]
 use super::fault::pass;
@@ -27,71 +35,210 @@ fn flush(file: &File) -> io::Result<()> {
     file.sync_all()
 }
 
+/// The folder of a store's own files.
+const INNER: &str = ".strand";
+/// A definition's file that is larger is refused, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// Returns the root of the store that a path lies in, and the rest of the path. A path without the folder of a store is
+/// one in a root: its last name alone is the rest.
+fn split(path: &Path) -> (PathBuf, PathBuf) {
+    let inner = path.ancestors().find(|above| above.file_name() == Some(OsStr::new(INNER)));
+    let root = disk::parent(inner.unwrap_or(path));
+    let rest = if root == Path::new(".") { Some(path) } else { path.strip_prefix(root).ok() };
+    (root.to_owned(), rest.unwrap_or(path).to_owned())
+}
+
+/// Opens the folder that a path of a store lies in. Returns the name in it too.
+fn place(path: &Path) -> io::Result<(Folder, OsString)> {
+    let (root, rest) = split(path);
+    place_below(&root, &rest)
+}
+
+/// Opens the folder that a path below `root` lies in; no folder on the way may be a link.
+fn place_below(root: &Path, rest: &Path) -> io::Result<(Folder, OsString)> {
+    let name = rest.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    let folder = Folder::open(root)?.descend(rest.parent().unwrap_or(Path::new("")))?;
+    Ok((folder, name.to_owned()))
+}
+
+/// Opens a file of a store for reading.
+pub fn open(path: &Path) -> io::Result<File> {
+    let (folder, name) = place(path)?;
+    folder.open_file(&name)
+}
+
+/// Returns the bytes of a file of a store.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns the text of a file of a store.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read(path)?).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no text in UTF-8"))
+}
+
+/// Returns the bytes of the file at a path below a store's root.
+pub fn read_below(root: &Path, rest: &str) -> io::Result<Vec<u8>> {
+    let (folder, name) = place_below(root, Path::new(rest))?;
+    disk::read_open(&folder.open_file(&name)?, LARGEST)
+}
+
+/// Returns the names of the files in a folder of a store's root that end in `.strand`; none if there is no such folder.
+///
+/// # Errors
+/// When the folder is a link, or one of them is no regular file; the message names it.
+pub fn definitions(root: &Path, folder: &str) -> io::Result<Vec<String>> {
+    let folder = match Folder::open(root)?.enter(folder) {
+        Ok(folder) => folder,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for name in folder.names()? {
+        if Path::new(&name).extension() != Some(OsStr::new("strand")) {
+            continue;
+        }
+        match folder.stat(&name)? {
+            Some(stat) if !disk::is(&stat, FileType::RegularFile) => {
+                let kind = disk::kind_of_stat(&stat);
+                return Err(io::Error::other(format!("{} is {kind}, not a regular file", name.display())));
+            }
+            Some(_) => names.push(name.to_string_lossy().into_owned()),
+            None => {}
+        }
+    }
+    Ok(names)
+}
+
+/// Checks that a database and what SQLite writes beside it are regular files, or are not there.
+pub fn check_database(path: &Path) -> io::Result<()> {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        let (folder, name) = place(Path::new(&name))?;
+        if let Some(stat) = folder.stat(&name)?.filter(|stat| !disk::is(stat, FileType::RegularFile)) {
+            let kind = disk::kind_of_stat(&stat);
+            return Err(io::Error::other(format!("{} is {kind}, not a regular file", name.display())));
+        }
+    }
+    Ok(())
+}
+
 /// Makes the names in a file's folder durable.
 pub fn flush_folder(path: &Path) -> io::Result<()> {
     step()?;
-    File::open(path.parent().unwrap_or(path))?.sync_all()
+    place(path)?.0.sync()
 }
 
 /// Makes a file that is not there yet, durably.
 pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     step()?;
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    let (folder, name) = place(path)?;
+    let mut file = folder.make_file(&name, 0o666)?;
     write(&mut file, bytes)?;
     flush(&file)?;
     flush_folder(path)
 }
 
-/// Makes a folder and those above it.
+/// Makes a folder of a store and those above it.
 pub fn create_folder(path: &Path) -> io::Result<()> {
+    let (root, rest) = split(path);
+    create_below(&root, &rest)
+}
+
+/// Makes a folder below a store's root and those above it.
+pub fn create_below(root: &Path, rest: &Path) -> io::Result<()> {
     step()?;
-    fs::create_dir_all(path)
+    fs::create_dir_all(root)?;
+    let mut folder = Folder::open(root)?;
+    for name in rest {
+        folder.make(name, 0o777)?;
+        folder = folder.enter(name)?;
+    }
+    Ok(())
 }
 
 /// Replaces or makes a file durably: a reader sees the old text or the new one, after a crash too. An existing file
 /// keeps its mode.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
+    replace_in(place(path)?, bytes)
+}
+
+/// Replaces as [`replace`] does, at a path below a store's root.
+pub fn replace_below(root: &Path, rest: &str, bytes: &[u8]) -> io::Result<()> {
+    replace_in(place_below(root, Path::new(rest))?, bytes)
+}
+
+fn replace_in((folder, name): (Folder, OsString), bytes: &[u8]) -> io::Result<()> {
     step()?;
-    let mode = fs::metadata(path).map_or(0o644, |meta| meta.permissions().mode() & 0o7777);
-    crate::disk::replace(path, bytes, mode)?;
+    if folder.stat(&name)?.is_some() {
+        // Refused unless it is a regular file.
+        folder.open_file(&name)?;
+    }
+    folder.replace(&name, bytes, 0o666)?;
     step()
+}
+
+/// Removes the file at a path below a store's root.
+pub fn remove_below(root: &Path, rest: &str) -> io::Result<()> {
+    let (folder, name) = place_below(root, Path::new(rest))?;
+    folder.remove_file(&name)
 }
 
 /// Replaces or makes a file that can be made again: a reader sees the old text or the new one, after a crash perhaps
 /// neither.
 pub fn replace_unflushed(path: &Path, bytes: &[u8]) -> io::Result<()> {
     step()?;
-    let temp = crate::disk::temp_path(path.parent().unwrap_or(path));
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&temp)?;
-    let written = write(&mut file, bytes).and_then(|()| step()).and_then(|()| fs::rename(&temp, path));
+    let (folder, name) = place(path)?;
+    let temp = disk::temp_name();
+    let mut file = folder.make_file(&temp, 0o666)?;
+    let written = write(&mut file, bytes).and_then(|()| step()).and_then(|()| folder.rename(&temp, &name));
     if written.is_err() {
         // A remaining file is swept by the next process.
-        let _ = fs::remove_file(&temp);
+        let _ = folder.remove_file(&temp);
     }
     written
 }
 
-/// Removes temporary files of programs that ended before they gave them their names.
-pub fn remove_left_over(folder: &Path) -> io::Result<()> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
+/// Removes temporary files of programs that ended before they gave them their names, in a folder of a store's root or
+/// the root itself.
+pub fn remove_left_over(root: &Path, folder: &str) -> io::Result<()> {
+    let folder = match Folder::open(root)?.descend(Path::new(folder)) {
+        Ok(folder) => folder,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
-    for entry in entries.flatten() {
-        if crate::disk::is_left_over(&entry.file_name().to_string_lossy()) {
-            fs::remove_file(entry.path())?;
+    for name in folder.names()? {
+        if disk::is_left_over(&name.to_string_lossy()) {
+            folder.remove_file(&name)?;
         }
     }
     Ok(())
 }
 
+/// Opens an existing file of a store for writing.
+fn open_to_write(path: &Path) -> io::Result<File> {
+    let (folder, name) = place(path)?;
+    match folder.stat(&name)? {
+        Some(_) => folder.open_or_make(&name, 0o666),
+        None => Err(io::ErrorKind::NotFound.into()),
+    }
+}
+
+/// Opens the file that the lock of a store is taken on; it is made if it is not there.
+pub fn open_lock(path: &Path) -> io::Result<File> {
+    let (folder, name) = place(path)?;
+    folder.open_or_make(&name, 0o666)
+}
+
 /// Appends bytes durably to an existing file. Returns where they begin. Bytes written before a failure are removed as
 /// far as possible.
 pub fn append(path: &Path, bytes: &[u8]) -> io::Result<u64> {
-    let mut file = OpenOptions::new().append(true).open(path)?;
-    let before = file.metadata()?.len();
+    let mut file = open_to_write(path)?;
+    let before = file.seek(SeekFrom::End(0))?;
     let written = write(&mut file, bytes).and_then(|()| {
         step()?;
         file.sync_data()
@@ -108,13 +255,15 @@ pub fn append(path: &Path, bytes: &[u8]) -> io::Result<u64> {
 /// a line of its own.
 pub fn append_lines(path: &Path, text: &str) -> io::Result<()> {
     step()?;
-    let mut file = OpenOptions::new().create(true).read(true).append(true).open(path)?;
+    let (folder, name) = place(path)?;
+    let mut file = folder.open_or_make(&name, 0o666)?;
     let length = file.metadata()?.len();
     let mut last = [b'\n'];
     if length > 0 {
         file.seek(SeekFrom::Start(length - 1))?;
         file.read_exact(&mut last)?;
     }
+    file.seek(SeekFrom::Start(length))?;
     let joined = if last == *b"\n" { text.to_owned() } else { format!("\n{text}") };
     write(&mut file, joined.as_bytes())?;
     step()?;
@@ -124,7 +273,7 @@ pub fn append_lines(path: &Path, text: &str) -> io::Result<()> {
 
 /// Cuts a file off, durably.
 pub fn cut(path: &Path, length: u64) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).open(path)?;
+    let file = open_to_write(path)?;
     step()?;
     file.set_len(length)?;
     flush(&file)

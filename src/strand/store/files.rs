@@ -145,7 +145,7 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 
 /// Returns a file's text; none if it is not there.
 pub fn read_optional(path: &Path) -> Result<Option<String>, Error> {
-    match std::fs::read_to_string(path) {
+    match disk::read_text(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::io("read", path, error)),

@@ -3,7 +3,7 @@
 mod accept;
 mod archive;
 mod checkpoint;
-mod disk;
+pub mod disk;
 mod error;
 mod exchange;
 #[cfg(test)]
@@ -429,9 +429,9 @@ impl Store {
 
     /// Removes temporary files of programs that were killed while replacing a file.
     pub fn tidy(&self) -> Result<(), Error> {
-        let folders = Layer::ALL.iter().map(|layer| self.root.join(layer.folder()));
-        for folder in folders.chain([self.root.clone(), self.root.join(".strand")]) {
-            disk::remove_left_over(&folder).map_err(|error| Error::io("tidy", &folder, error))?;
+        for folder in Layer::ALL.iter().map(|layer| layer.folder()).chain(["", ".strand"]) {
+            let tidied = disk::remove_left_over(&self.root, folder);
+            tidied.map_err(|error| Error::io("tidy", &self.root.join(folder), error))?;
         }
         Ok(())
     }

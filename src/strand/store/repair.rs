@@ -39,7 +39,7 @@ impl Store {
         log.check_form()?;
         let (kept, old_log, quarantined) = {
             let _lock = WriteLock::wait(root, &log, LOCK_TIMEOUT)?;
-            let old = std::fs::read(&path).map_err(|error| Error::io("read", &path, error))?;
+            let old = disk::read(&path).map_err(|error| Error::io("read", &path, error))?;
             let (text, quarantined) = repaired_text(&log, &old)?;
             let old_log = root.join(format!(".strand/rejected/op-log-{}.jsonl", now_ms()));
             let folder = root.join(".strand/rejected");

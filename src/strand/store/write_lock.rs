@@ -1,10 +1,10 @@
 //! The exclusive lock that a writer holds from reading the tail of the log to the commit.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{Error, Log};
+use super::{Error, Log, disk};
 
 /// How long a writer waits for another, by default.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -20,8 +20,7 @@ impl WriteLock {
     /// Takes the lock of a store.
     pub(super) fn wait(root: &Path, log: &Log, limit: Duration) -> Result<WriteLock, Error> {
         let path = root.join(".strand/lock");
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(|error| Error::io("open", &path, error))?;
+        let file = disk::open_lock(&path).map_err(|error| Error::io("open", &path, error))?;
         let mut patience = Patience { limit, since: Instant::now(), seen: log.length()? };
         loop {
             match file.try_lock() {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::state::{State, View};
-use crate::strand::store::{Error, Store, atomic_write, read_optional};
+use crate::strand::store::{Error, Store, atomic_write, disk, read_optional};
 
 /// The record of one file.
 #[derive(Clone, Debug, PartialEq)]
@@ -141,24 +141,13 @@ pub fn paths(state: &State) -> BTreeMap<String, &View> {
 /// Returns the paths of a projection's files.
 ///
 /// # Errors
-/// When a folder cannot be listed.
+/// When a folder cannot be listed, or holds something else under the name of a definition's file.
 pub fn list(root: &Path) -> Result<Vec<String>, Error> {
     let mut paths = Vec::new();
     for layer in Layer::ALL {
-        let folder = root.join(layer.folder());
-        let entries = match std::fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(Error::io("list", &folder, error)),
-        };
-        for entry in entries {
-            let path = entry.map_err(|error| Error::io("list", &folder, error))?.path();
-            if path.extension().is_none_or(|extension| extension != "strand") || !path.is_file() {
-                continue;
-            }
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            paths.push(format!("{}/{name}", layer.folder()));
-        }
+        let names = disk::definitions(root, layer.folder());
+        let names = names.map_err(|error| Error::io("list", &root.join(layer.folder()), error))?;
+        paths.extend(names.iter().map(|name| format!("{}/{name}", layer.folder())));
     }
     Ok(paths)
 }
@@ -170,8 +159,7 @@ pub fn list(root: &Path) -> Result<Vec<String>, Error> {
 pub fn scan(root: &Path) -> Result<BTreeMap<String, Option<String>>, Error> {
     let mut files = BTreeMap::new();
     for path in list(root)? {
-        let full = root.join(&path);
-        let bytes = std::fs::read(&full).map_err(|error| Error::io("read", &full, error))?;
+        let bytes = disk::read_below(root, &path).map_err(|error| Error::io("read", &root.join(&path), error))?;
         files.insert(path, String::from_utf8(bytes).ok());
     }
     Ok(files)

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Clash, Projection, Record, Work, paths};
 use crate::strand::id::{new_id, now_ms};
 use crate::strand::state::{State, View};
-use crate::strand::store::{Conflict, Error, Store, atomic_write};
+use crate::strand::store::{Conflict, Error, Store, disk};
 
 impl Work {
     /// Saves texts that found no place, and records what clashed.
@@ -21,7 +21,8 @@ impl Work {
                 if known {
                     continue;
                 }
-                atomic_write(&store.root().join(&aside), text.as_bytes())?;
+                let written = disk::replace_below(store.root(), &aside, text.as_bytes());
+                written.map_err(|error| Error::io("write", &store.root().join(&aside), error))?;
                 words.push_str(&format!("; see {aside}"));
             }
             conflicts.push(Conflict {
@@ -66,8 +67,8 @@ impl Work {
                 self.plan(format!("delete {path}"));
                 self.done.files.2 += 1;
                 if !self.options.dry_run {
-                    let full = root.join(&path);
-                    std::fs::remove_file(&full).map_err(|error| Error::io("delete", &full, error))?;
+                    let removed = disk::remove_below(root, &path);
+                    removed.map_err(|error| Error::io("delete", &root.join(&path), error))?;
                 }
             }
             recorded.remove(&path);
@@ -85,10 +86,9 @@ impl Work {
                     None => self.done.files.0 += 1,
                 }
                 if !self.options.dry_run {
-                    let full = root.join(&path);
-                    let folder = full.parent().unwrap_or(root).to_owned();
-                    std::fs::create_dir_all(&folder).map_err(|error| Error::io("make", &folder, error))?;
-                    atomic_write(&full, view.text().as_bytes())?;
+                    let made = disk::create_below(root, Path::new(view.layer.folder()));
+                    let written = made.and_then(|()| disk::replace_below(root, &path, view.text().as_bytes()));
+                    written.map_err(|error| Error::io("write", &root.join(&path), error))?;
                 }
             }
             recorded.set(path, Record::new(view.id, view.text(), view.text()));
@@ -98,7 +98,7 @@ impl Work {
 
     /// Returns whether someone wrote a file since it was read. It waits for the next sync then.
     fn was_changed(&mut self, root: &Path, path: &str, seen: Option<&str>) -> bool {
-        let now = std::fs::read(root.join(path)).ok();
+        let now = disk::read_below(root, path).ok();
         let changed = now.as_deref() != seen.map(str::as_bytes);
         if changed {
             self.warn(format!("{path} changed meanwhile; sync again"));
@@ -133,7 +133,7 @@ impl Work {
 fn beside(root: &Path, path: &str, text: &str) -> (String, bool) {
     let mut aside = format!("{path}.conflict");
     for n in 2.. {
-        match std::fs::read(root.join(&aside)) {
+        match disk::read_below(root, &aside) {
             Ok(there) if there == text.as_bytes() => return (aside, true),
             Ok(_) => aside = format!("{path}.conflict{n}"),
             Err(_) => break,

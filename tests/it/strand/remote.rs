@@ -163,3 +163,24 @@ fn clones_that_push_at_once_and_are_killed_lose_nothing() {
     hashes.dedup();
     assert_eq!(hashes.len(), 1);
 }
+
+/// A repository in the folder runs nothing of its own.
+#[test]
+fn hooks_of_a_repository_on_this_machine_are_not_run() {
+    use std::os::unix::fs::PermissionsExt;
+    let (dir, host) = host();
+    let ran = dir.path().join("ran");
+    for hook in ["pre-receive", "update", "post-receive", "post-update", "reference-transaction"] {
+        let path = host.join("hooks").join(hook);
+        std::fs::create_dir_all(host.join("hooks")).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\ntouch '{}'\n", ran.display())).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    git(&host, &["config", "core.alternateRefsCommand", &format!("touch '{}'", ran.display())]);
+    let (one, two) = (clone_of(&host), clone_of(&host));
+    one.load("slot a = Int = 1\n");
+    assert_eq!(exchanged(&one, "push", "origin", 0)["published"], 1);
+    exchanged(&two, "pull", "origin", 0);
+    exchanged(&two, "pull", &format!("file://{}", host.display()), 0);
+    assert!(!ran.exists());
+}

@@ -170,3 +170,68 @@ fn a_store_in_a_store_is_told() {
     assert!(told.contains("this store lies in that of") && told.contains("--store"), "{told}");
     assert_eq!(world.err(0, &["init", "beside"]), "");
 }
+
+/// Runs `strand` in a world; one that hangs is ended after 20 s.
+fn bounded(world: &World, args: &[&str]) -> Output {
+    let mut command = Command::new("timeout");
+    command.args(["20", env!("CARGO_BIN_EXE_strand")]).args(args).current_dir(world.path());
+    command.env("STRAND_AUTHOR", "user:me").env("HOME", world.path()).output().unwrap()
+}
+
+/// What a clone may hold in a file's place.
+fn put(kind: &str, at: &std::path::Path, outside: &std::path::Path) {
+    let _ = std::fs::rename(at, at.with_extension("kept"));
+    match kind {
+        "pipe" => drop(Command::new("mkfifo").arg(at).status().unwrap()),
+        _ => std::os::unix::fs::symlink(outside, at).unwrap(),
+    }
+}
+
+#[test]
+fn pipes_and_links_in_a_store_are_refused_by_their_paths() {
+    for name in [".strand/op-log.jsonl", ".strand/lock", ".strand/store.crdt", "slots/a.strand", ".strand", "slots"] {
+        for kind in ["pipe", "link to a file", "link to a folder", "link to nothing"] {
+            if kind == "pipe" && !name.contains('/') {
+                continue;
+            }
+            let (world, _) = slots();
+            let (root, outside) = (world.path().join("project.strand"), world.path().join("outside"));
+            assert_eq!(bounded(&world, &["sync"]).status.code(), Some(0));
+            let target = match kind {
+                "link to a folder" => outside.join("folder"),
+                "link to nothing" => outside.join("nothing"),
+                _ => outside.join("file"),
+            };
+            std::fs::create_dir_all(outside.join("folder")).unwrap();
+            // A log that could be read, were it not outside.
+            std::fs::copy(root.join(".strand/op-log.jsonl"), outside.join("file")).unwrap();
+            let before = std::fs::read(outside.join("file")).unwrap();
+            put(kind, &root.join(name), &target);
+            for args in [&["list"][..], &["check"], &["add", "slot.d", "Int = 4"], &["sync"]] {
+                let args = [&["--store", "project.strand"], args].concat();
+                let out = bounded(&world, &args);
+                assert!(!matches!(out.status.code(), None | Some(124)), "{name}, {kind}, {args:?} hangs");
+                // A checkpoint is made anew; a definition's file and the lock are of some commands only.
+                let must_fail = match name {
+                    ".strand/op-log.jsonl" | ".strand" => kind != "link to nothing" || out.status.code() != Some(0),
+                    ".strand/lock" => args.contains(&"add"),
+                    "slots/a.strand" | "slots" => args.contains(&"sync"),
+                    _ => false,
+                };
+                if must_fail {
+                    assert_ne!(out.status.code(), Some(0), "{name}, {kind}, {args:?}: {}", text(&out));
+                    let last = name.rsplit('/').next().unwrap();
+                    let named = text(&out).contains(last) || text(&out).contains("no store");
+                    assert!(named, "{name}, {kind}, {args:?}: {}", text(&out));
+                }
+            }
+            assert_eq!(std::fs::read(outside.join("file")).unwrap(), before, "{name}, {kind}");
+            assert_eq!(std::fs::read_dir(outside.join("folder")).unwrap().count(), 0, "{name}, {kind}");
+            assert!(!outside.join("nothing").exists(), "{name}, {kind}");
+            if name == "slots/a.strand" {
+                // What is there and is no file is not taken for a removal.
+                assert!(String::from_utf8_lossy(&bounded(&world, &["list"]).stdout).contains("slot.a"), "{kind}");
+            }
+        }
+    }
+}

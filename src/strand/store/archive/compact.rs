@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::super::log::{Entries, LogHeader, transaction};
-use super::super::{Error, Store};
+use super::super::{Error, Store, disk};
 use super::base::{Base, Note, counting, entry};
 use super::{Packed, file_name};
 use crate::strand::id::OpId;
@@ -44,7 +44,7 @@ impl Store {
         let _lock = self.lock()?;
         let state_hash = self.state.state_hash();
         self.sound()?;
-        let text = std::fs::read(self.log.path()).map_err(|error| Error::io("read", self.log.path(), error))?;
+        let text = disk::read(self.log.path()).map_err(|error| Error::io("read", self.log.path(), error))?;
         let (head, entries) = (self.log.head()?, self.log.parse(&text)?);
         let cut = self.cut(&entries, &head, before)?;
         let number = head.archives + 1;

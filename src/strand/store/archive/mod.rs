@@ -8,7 +8,6 @@ mod compact;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -107,7 +106,7 @@ impl Archives {
     /// Returns the whole text of an archive.
     pub fn text(&self, number: u32) -> Result<Vec<u8>, Error> {
         let path = self.folder.join(file_name(number));
-        let unpacked = File::open(&path).and_then(zstd::stream::decode_all);
+        let unpacked = disk::open(&path).and_then(zstd::stream::decode_all);
         unpacked.map_err(|error| Error::Archive(unreadable(&path, &error.to_string())))
     }
 
@@ -117,7 +116,7 @@ impl Archives {
         {
             return Ok(text.clone());
         }
-        let mut file = File::open(self.folder.join(file_name(at.archive)))?;
+        let mut file = disk::open(&self.folder.join(file_name(at.archive)))?;
         file.seek(SeekFrom::Start(at.piece))?;
         let mut text = Vec::with_capacity(PIECE * 2);
         zstd::stream::read::Decoder::with_buffer(BufReader::new(file))?.single_frame().read_to_end(&mut text)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::schema::{configure, path, put_row};
+use super::schema::{configure, open_database, path, put_row};
 use super::{pack, source, sum, trust};
 use crate::strand::check::{Checks, LocatedFault};
 use crate::strand::id::DefId;
@@ -23,7 +23,7 @@ fn words(granted: &BTreeSet<String>) -> String {
 /// with it: then everything is checked anew.
 pub fn read(root: &Path, at: &str, granted: &BTreeSet<String>) -> IdMap<Vec<LocatedFault>> {
     let read = || -> rusqlite::Result<Option<IdMap<Vec<LocatedFault>>>> {
-        let db = Connection::open_with_flags(path(root), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let db = open_database(&path(root), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         db.busy_timeout(Duration::from_secs(5))?;
         db.execute_batch("BEGIN")?;
         let stands = source::stands_at(&db)?.is_some_and(|stands| stands.sum == at);
@@ -64,7 +64,7 @@ pub fn keep<'f>(
 ) {
     let trusted = trust::is_stamped(root);
     let write = || -> rusqlite::Result<()> {
-        let mut db = Connection::open(path(root))?;
+        let mut db = open_database(&path(root), OpenFlags::default())?;
         configure(&db)?;
         let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         if source::stands_at(&tx)?.is_none_or(|stands| stands.sum != at) {

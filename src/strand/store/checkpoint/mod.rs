@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, params, params_from_iter};
+use rusqlite::{ErrorCode, OpenFlags, OptionalExtension, Transaction, params, params_from_iter};
 
 use super::Log;
 use super::position::{Chain, LogPosition};
@@ -23,7 +23,9 @@ use crate::strand::lazy::IdSet;
 use crate::strand::op::Kind;
 use crate::strand::state::{State, View, Visibility, Watch};
 pub use diagnostics::{keep as keep_diagnostics, read as diagnostics};
-use schema::{ABSORBED, DEAD, SCHEMA, VISIBLE, VOID, column, configure, kind, make_tables, path, put_row};
+use schema::{
+    ABSORBED, DEAD, SCHEMA, VISIBLE, VOID, column, configure, kind, make_tables, open_database, path, put_row,
+};
 pub use source::{Opened, Source};
 
 /// How long the write-ahead log may become, in bytes.
@@ -69,7 +71,7 @@ pub fn read(root: &Path, layer: Option<Layer>, exact: Option<&str>) -> Option<Ve
     if !trust::is_stamped(root) {
         return None;
     }
-    let db = Connection::open_with_flags(path(root), OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
+    let db = open_database(&path(root), OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
     db.execute_batch("BEGIN").ok()?;
     let stands = source::stands_at(&db).ok()??;
     log.check_form().ok()?;
@@ -152,7 +154,7 @@ fn is_damage(code: ErrorCode) -> bool {
 }
 
 fn attempt(root: &Path, log: &Log, progress: &Progress) -> rusqlite::Result<()> {
-    let mut db = Connection::open(path(root))?;
+    let mut db = open_database(&path(root), OpenFlags::default())?;
     configure(&db)?;
     make_tables(&db).or_else(|_| {
         db.execute_batch("DROP TABLE IF EXISTS meta; DROP TABLE IF EXISTS defs; DROP TABLE IF EXISTS edges;")?;
@@ -211,7 +213,7 @@ pub fn fold(root: &Path) {
     if std::fs::metadata(name).is_ok_and(|meta| meta.len() > LONG_WAL) {
         let trusted = trust::is_stamped(root);
         // The data is in one of the two files in any case: a failure costs the next reader a little time.
-        let _ = Connection::open(path(root)).and_then(|db| {
+        let _ = open_database(&path(root), OpenFlags::default()).and_then(|db| {
             db.busy_timeout(std::time::Duration::ZERO)?;
             db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         });

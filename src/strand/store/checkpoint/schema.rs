@@ -4,9 +4,19 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::Value;
-use rusqlite::{Connection, Statement, params_from_iter};
+use rusqlite::{Connection, OpenFlags, Statement, params_from_iter};
 
 use super::sum;
+use crate::strand::store::disk;
+
+/// Opens a checkpoint's database, which must be a regular file where it is there: a store may come with a clone.
+pub fn open_database(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    disk::check_database(path).map_err(|error| {
+        let code = rusqlite::ffi::Error { code: rusqlite::ErrorCode::CannotOpen, extended_code: 0 };
+        rusqlite::Error::SqliteFailure(code, Some(error.to_string()))
+    })?;
+    Connection::open_with_flags(path, flags)
+}
 
 /// Another shape of the tables means another number, and a rebuild.
 pub const SCHEMA: i64 = 5;

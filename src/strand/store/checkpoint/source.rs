@@ -9,7 +9,7 @@ use std::path::Path;
 use rusqlite::types::{FromSql, Value};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Params, Row as SqlRow};
 
-use super::schema::{self, SCHEMA, column, kind, path};
+use super::schema::{self, SCHEMA, column, kind, open_database, path};
 use super::{pack, sum, trust};
 use crate::strand::hash::Hash;
 use crate::strand::id::{DefId, Layer, OpId};
@@ -19,7 +19,7 @@ use crate::strand::op::Op;
 use crate::strand::state::Visibility;
 use crate::strand::store::archive::base;
 use crate::strand::store::position::{Chain, LogPosition};
-use crate::strand::store::{Log, log};
+use crate::strand::store::{Log, disk, log};
 
 /// An open checkpoint. Its answers stay those of the moment it was opened, whatever others write.
 #[derive(Debug)]
@@ -132,14 +132,14 @@ impl Source {
     }
 
     fn read(path: &Path, log: &Log) -> rusqlite::Result<Option<(Source, Stands)>> {
-        let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let db = open_database(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         db.busy_timeout(std::time::Duration::from_secs(5))?;
         db.set_prepared_statement_cache_capacity(32);
         // Everything read from here on is of one state, whatever others write.
         db.execute_batch("BEGIN")?;
         let Some(stands) = stands_at(&db)? else { return Ok(None) };
         // One log, whatever takes its place meanwhile.
-        let Ok(file) = File::open(log.path()) else { return Ok(None) };
+        let Ok(file) = disk::open(log.path()) else { return Ok(None) };
         if !log::ends_at(&file, stands.offset, &stands.sum).unwrap_or(false) {
             return Ok(None);
         }

@@ -34,7 +34,7 @@ fn stamp_path(root: &Path) -> PathBuf {
 
 /// Returns whether the checkpoint's file is as it was when it was stamped.
 pub fn is_stamped(root: &Path) -> bool {
-    let said = std::fs::read_to_string(stamp_path(root)).ok();
+    let said = disk::read_text(&stamp_path(root)).ok();
     let is = written(&path(root)).map(|(length, time)| format!("{length} {time}\n"));
     said.is_some() && said == is
 }

@@ -94,14 +94,14 @@ impl Log {
 
     /// Returns whether a transaction with this sum ends at an offset.
     pub fn has_commit(&self, end: u64, sum: &str) -> Result<bool, Error> {
-        let found = File::open(&self.path).and_then(|file| ends_at(&file, end, sum));
+        let found = disk::open(&self.path).and_then(|file| ends_at(&file, end, sum));
         found.map_err(|error| Error::io("read", &self.path, error))
     }
 
     /// Returns what its first line says.
     pub(super) fn head(&self) -> Result<LogHeader, Error> {
         let mut line = Vec::new();
-        let file = File::open(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
+        let file = disk::open(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
         let read = BufReader::new(file).take(LONGEST_HEAD).read_until(b'\n', &mut line);
         read.map_err(|error| Error::io("read", &self.path, error))?;
         let value: Value = serde_json::from_slice(&line).unwrap_or_default();
@@ -131,7 +131,7 @@ impl Log {
     /// Returns the text as it would be had nothing been moved into archives.
     pub(super) fn original(&self) -> Result<Vec<u8>, Error> {
         self.check_form()?;
-        let text = std::fs::read(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
+        let text = disk::read(&self.path).map_err(|error| Error::io("read", &self.path, error))?;
         let head = self.head()?;
         if head.archives == 0 {
             return Ok(text);
@@ -181,7 +181,8 @@ impl Log {
 
     /// Returns how long the log is, in bytes.
     pub fn length(&self) -> Result<u64, Error> {
-        std::fs::metadata(&self.path).map(|meta| meta.len()).map_err(|error| Error::io("read", &self.path, error))
+        let length = disk::open(&self.path).and_then(|log| log.metadata()).map(|meta| meta.len());
+        length.map_err(|error| Error::io("read", &self.path, error))
     }
 
     /// Reads everything from the start, up to the first damage. Text after the last commit is not read: a transaction
@@ -194,7 +195,7 @@ impl Log {
     /// there, or if what follows it can only be judged with what precedes it: then read everything.
     pub fn read_on(&self, from: u64, sum: &str) -> Result<Option<Entries>, Error> {
         let at = |error| Error::io("read", &self.path, error);
-        let mut file = File::open(&self.path).map_err(at)?;
+        let mut file = disk::open(&self.path).map_err(at)?;
         if from > 0 && !ends_at(&file, from, sum).map_err(at)? {
             return Ok(None);
         }
@@ -225,7 +226,7 @@ impl Log {
     pub(super) fn chain_to(&self, end: u64) -> Result<Option<Chain>, Error> {
         let at = |error| Error::io("read", &self.path, error);
         let mut text = Vec::new();
-        File::open(&self.path).map_err(at)?.take(end).read_to_end(&mut text).map_err(at)?;
+        disk::open(&self.path).map_err(at)?.take(end).read_to_end(&mut text).map_err(at)?;
         let Some(found) = merged::resolve(&text).whole() else { return Ok(None) };
         let mut chain = Chain::default();
         found.transactions.iter().for_each(|transaction| fold_chain(&mut chain, &transaction.sum));
@@ -235,7 +236,7 @@ impl Log {
     /// Appends a commit line that covers everything before it. Call it under the lock only.
     pub(super) fn close_merge(&self, end: u64) -> Result<(u64, String), Error> {
         let at = |error| Error::io("read", &self.path, error);
-        let mut text = std::fs::read(&self.path).map_err(at)?;
+        let mut text = disk::read(&self.path).map_err(at)?;
         text.truncate(usize::try_from(end).unwrap_or(usize::MAX));
         let (line, sum) = merged::closing_line(&text, &new_id("tx_"));
         let before =
@@ -246,7 +247,7 @@ impl Log {
     /// Moves what follows the last commit out of the way. Call it under the lock only.
     pub fn truncate(&self, end: u64, rejected: &Path) -> Result<PathBuf, Error> {
         let at = |error| Error::io("repair", &self.path, error);
-        let mut file = File::open(&self.path).map_err(at)?;
+        let mut file = disk::open(&self.path).map_err(at)?;
         file.seek(SeekFrom::Start(end)).map_err(at)?;
         let mut torn = Vec::new();
         file.read_to_end(&mut torn).map_err(at)?;
