@@ -62,8 +62,8 @@ pub fn connect(services: &Arc<Services>) {
     }
 }
 
-/// Connects another provider by its name, as the configuration describes it. It is kept for the next run, unless the person's
-/// own address or key stands beside the name of the present one: these belong to that provider alone.
+/// Connects another provider by its name, as the configuration describes it. It is kept for the next run, unless the
+/// person's own address or key stands beside the name of the present one: these belong to that provider alone.
 ///
 /// # Errors
 /// When it cannot be connected; nothing was changed.
@@ -180,8 +180,8 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
     Ok(None)
 }
 
-/// Stores the key, and under the provider's own name its address and model. The next run begins with it, unless an address, a
-/// key or headers stand beside the name of the present provider: these belong to that one alone.
+/// Stores the key, and under the provider's own name its address and model. The next run begins with it, unless an
+/// address, a key or headers stand beside the name of the present provider: these belong to that one alone.
 fn keep(services: &Services, connection: &Connection, key: Option<&Secret>, model: &str) -> Result<(), String> {
     let name = &connection.provider;
     if key.is_some() || connection.custom_url {

@@ -218,8 +218,8 @@ fn origin(
     }
 }
 
-/// Takes a changeset, or a turn's, out of the files as they are, and leaves what came after it. None: what came after it
-/// changed the same lines, or it is no text; whole versions are restored then.
+/// Takes a changeset, or a turn's, out of the files as they are, and leaves what came after it. None: what came after
+/// it changed the same lines, or it is no text; whole versions are restored then.
 fn without(
     context: &SessionContext,
     scope: &RestoreScope,
@@ -256,8 +256,9 @@ fn without(
     Ok((!files.is_empty()).then(|| Proposal { id: context.events.proposal(), title, files }))
 }
 
-/// Returns a file as it is, and as it would be without what made these versions of it old. What the person changed since
-/// stays; `None` where that cannot be told apart: other versions lie between them, or nebula did not keep what it wrote.
+/// Returns a file as it is, and as it would be without what made these versions of it old. What the person changed
+/// since stays; `None` where that cannot be told apart: other versions lie between them, or nebula did not keep what it
+/// wrote.
 fn file_without(
     context: &SessionContext,
     path: &str,

@@ -43,8 +43,8 @@ pub struct CommandInfo {
     pub approved: Option<String>,
     /// The keeper of the states: `guard` or `scan`.
     pub keeper: String,
-    /// The inode of the staging folder, set when it is made: one that came with a clone has another, and what it says of
-    /// files is not believed. Not the device: its number may be another after a restart.
+    /// The inode of the staging folder, set when it is made: one that came with a clone has another, and what it says
+    /// of files is not believed. Not the device: its number may be another after a restart.
     #[serde(default)]
     pub place: u64,
 }
@@ -240,8 +240,8 @@ impl Archive {
         CommandStaging::open(&folder).map_err(at(&folder))
     }
 
-    /// Returns the staging folders whose processes are gone, oldest first, each with a lock that no other finds it by, and
-    /// those that were made in another archive and copied here.
+    /// Returns the staging folders whose processes are gone, oldest first, each with a lock that no other finds it by,
+    /// and those that were made in another archive and copied here.
     ///
     /// # Errors
     /// When they cannot be listed.

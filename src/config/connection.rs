@@ -262,7 +262,8 @@ impl Config {
         super::PROVIDERS.contains(&name) && name != "replay" || self.providers.contains_key(name)
     }
 
-    /// Returns the dotted key that a change of the model belongs in, where it is one of `provider` or of the one in force.
+    /// Returns the dotted key that a change of the model belongs in, where it is one of `provider` or of the one in
+    /// force.
     pub fn key_of_model(&self, provider: Option<&str>) -> String {
         match provider {
             Some(provider) => format!("providers.{provider}.model"),

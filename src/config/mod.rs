@@ -118,7 +118,7 @@ impl Config {
         Self::load(self.paths.clone(), self.env.clone(), self.flags.clone(), self.workspace.as_deref())
     }
 
-    /// A provider's own model wins over the general one, and a flag over both.
+    /// Chooses the model: a provider's own wins over the general one, and a flag over both.
     fn resolve_model(&mut self, flags: &Flags) {
         let (named, key) = self.choose_model();
         self.model_key = key;
@@ -246,8 +246,8 @@ impl Config {
         self.append("trusted", json!(root.display().to_string()))
     }
 
-    /// Adds to a list in the person's file, whatever else was added to it since it was read, and reads the configuration
-    /// again.
+    /// Adds to a list in the person's file, whatever else was added to it since it was read, and reads the
+    /// configuration again.
     pub fn append(&mut self, key: &str, value: Value) -> Result<(), Error> {
         let path = self.paths.config().ok_or_else(|| Error::no_home("keep the configuration"))?;
         file::append(&path, key, value)?;

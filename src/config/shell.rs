@@ -120,8 +120,8 @@ fn rules_of(value: Option<&Value>) -> Vec<RuleConfig> {
     value.and_then(Value::as_array).into_iter().flatten().filter_map(RuleConfig::read).collect()
 }
 
-/// Takes the rules out of a workspace's file: they stand beside the person's own, never in their place. `trusted`: they may
-/// allow something. Returns those that count, and the key where some do not.
+/// Takes the rules out of a workspace's file: they stand beside the person's own, never in their place. `trusted`: they
+/// may allow something. Returns those that count, and the key where some do not.
 pub(super) fn take_rules(keys: &mut Map<String, Value>, trusted: bool) -> (Vec<RuleConfig>, Option<String>) {
     let Some(shell) = keys.get_mut("shell").and_then(Value::as_object_mut) else { return (Vec::new(), None) };
     let rules = rules_of(shell.remove("rules").as_ref());
@@ -133,7 +133,8 @@ pub(super) fn take_rules(keys: &mut Map<String, Value>, trusted: bool) -> (Vec<R
     (counted, (!left.is_empty()).then(|| "shell.rules (allow)".to_string()))
 }
 
-/// Returns a folder as the configuration names it: absolute, below the home folder (`~/`), or below the workspace's root.
+/// Returns a folder as the configuration names it: absolute, below the home folder (`~/`), or below the workspace's
+/// root.
 pub fn folder(named: &str, home: Option<&Path>, root: &Path) -> PathBuf {
     match (named.strip_prefix("~/"), home) {
         (Some(inside), Some(home)) => home.join(inside),

@@ -62,8 +62,8 @@ pub struct Config {
     pub archive_exclude: Vec<String>,
     /// Where the archive is, relative to the workspace's root unless absolute; `None`: `.shaft/archives`.
     pub archive_dir: Option<String>,
-    /// The language of answers, and of the interface where it is written in that one; `None`: the one spoken to, and that of
-    /// the environment.
+    /// The language of answers, and of the interface where it is written in that one; `None`: the one spoken to, and
+    /// that of the environment.
     pub language: Option<String>,
     /// Folders whose own configuration counts whole.
     pub trusted: Vec<PathBuf>,

@@ -27,7 +27,8 @@ pub struct RequestPrefix {
 }
 
 impl RequestPrefix {
-    /// Returns why a request does not begin with the bytes of the one `before` it: `model`, `mode`, `format`, `compact`,
+    /// Returns why a request does not begin with the bytes of the one `before` it: `model`, `mode`, `format`,
+    /// `compact`,
     /// `rewind`, `left out`, `tools` or `prompt`. `None`: it does.
     pub fn cause(&self, before: &RequestPrefix) -> Option<&'static str> {
         let kept = before.messages.len().min(self.messages.len());

@@ -129,8 +129,8 @@ fn place(trouble: Trouble, path: &Path) -> String {
 }
 
 impl Error {
-    /// Creates the error of a database that cannot be used, with the path it is about: of what is in the way, that which
-    /// is of the wrong kind.
+    /// Creates the error of a database that cannot be used, with the path it is about: of what is in the way, that
+    /// which is of the wrong kind.
     pub(in crate::memory) fn unusable(trouble: Trouble, path: &Path) -> Error {
         let wrong =
             |at: &&Path| at.symlink_metadata().is_ok() && !(if *at == path { at.is_file() } else { at.is_dir() });

@@ -110,8 +110,8 @@ impl MemoryHandle {
         let _ = self.ask(|_| Ok(())).await;
     }
 
-    /// Memory itself, once everything that was posted is done. For blocking code alone: it waits for the disk and for
-    /// locks.
+    /// Returns memory itself, once everything that was posted is done. For blocking code alone: it waits for the disk
+    /// and for locks.
     pub fn sync(&self) -> &Memory {
         let (done, wait) = mpsc::channel();
         self.post_job(Box::new(move |_| {

@@ -24,7 +24,7 @@ messages! {
     versions(n): "{n} version" | "{n} versions", "{n}件のバージョン";
 }
 
-/// A size as people read it: `812 bytes`, `1.7 GiB`.
+/// Returns a size as people read it: `812 bytes`, `1.7 GiB`.
 pub fn size(size: u64) -> String {
     match usize::try_from(size) {
         Ok(n) if n < 1 << 10 => bytes(n),

@@ -30,7 +30,7 @@ thread_local! {
     static HERE: Cell<Option<Language>> = const { Cell::new(None) };
 }
 
-/// The language of the messages.
+/// Returns the language of the messages.
 pub fn language() -> Language {
     HERE.get().unwrap_or_else(|| match LANGUAGE.load(Ordering::Relaxed) {
         0 => Language::English,
@@ -52,7 +52,7 @@ pub fn with<T>(language: Language, work: impl FnOnce() -> T) -> T {
 }
 
 impl Language {
-    /// The language of the interface: the one that is `set`, where there is a table for it, else that of the
+    /// Returns the language of the interface: the one that is `set`, where there is a table for it, else that of the
     /// environment's variables, which `variable` gives by name.
     pub fn choose(set: Option<&str>, variable: impl Fn(&str) -> Option<String>) -> Language {
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
@@ -64,7 +64,7 @@ impl Language {
         set.and_then(Language::named).or_else(by_locale).unwrap_or(Language::English)
     }
 
-    /// The language of a name or locale: `ja`, `ja-JP`, `ja_JP.UTF-8`.
+    /// Returns the language of a name or locale: `ja`, `ja-JP`, `ja_JP.UTF-8`.
     fn named(name: &str) -> Option<Language> {
         let end = name.find(['_', '-', '.', '@']).unwrap_or(name.len());
         match name[..end].to_ascii_lowercase().as_str() {

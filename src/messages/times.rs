@@ -24,7 +24,7 @@ messages! {
     under_a_second: "under 1 s", "1秒未満";
 }
 
-/// The heading of a day: `today`, `Mon 3 Nov`; `11/3(月)`.
+/// Returns the heading of a day: `today`, `Mon 3 Nov`; `11/3(月)`.
 pub fn day_name(clock: &Clock, day: NaiveDate) -> String {
     match (language(), clock.day(clock.now).signed_duration_since(day).num_days()) {
         (Language::English, _) => clock.day_name(day),
@@ -37,7 +37,7 @@ pub fn day_name(clock: &Clock, day: NaiveDate) -> String {
     }
 }
 
-/// A point in time, short enough for the time axis.
+/// Returns a point in time, short enough for the time axis.
 pub fn point(clock: &Clock, at: i64) -> String {
     let day = clock.day(at);
     match (language(), clock.day(clock.now).signed_duration_since(day).num_days()) {
@@ -50,7 +50,7 @@ pub fn point(clock: &Clock, at: i64) -> String {
     }
 }
 
-/// A point in time to the second.
+/// Returns a point in time to the second.
 pub fn exact(clock: &Clock, at: i64) -> String {
     let day = clock.day(at);
     match (language(), clock.day(clock.now).signed_duration_since(day).num_days()) {

@@ -41,7 +41,7 @@ messages! {
     stopping: "stopping", "停止中";
 }
 
-/// A verb as it is shown; the name of a tool that has no verb stays as it is.
+/// Returns a verb as it is shown; the name of a tool that has no verb stays as it is.
 pub fn shown(word: &str) -> &str {
     static TABLE: Table = Table::new();
     const ALL: &[super::Text] = &[
@@ -84,7 +84,7 @@ pub fn shown(word: &str) -> &str {
     translated(&TABLE, ALL, word)
 }
 
-/// How the place of a hunk was found, by the English words for it.
+/// Returns how the place of a hunk was found, by the English words for it.
 pub fn found(word: &str) -> &str {
     use super::diff;
     static TABLE: Table = Table::new();

@@ -10,8 +10,8 @@ use std::fmt;
 pub enum Consent {
     /// The person, asked about this change: on the screen or at a prompt.
     Person,
-    /// The approval policy of this name, as the configuration or the session sets it: `edits`, `review`, `all`; `session`
-    /// where the person accepted the rest of a session's edits.
+    /// The approval policy of this name, as the configuration or the session sets it: `edits`, `review`, `all`;
+    /// `session` where the person accepted the rest of a session's edits.
     Policy(&'static str),
     /// A flag of the command line: `--yes`, `--force`, `--approve edits`.
     Flag(&'static str),
@@ -21,8 +21,8 @@ impl Consent {
     /// The text of the consent that a rule for commands gives.
     pub const RULE: &'static str = "rule";
 
-    /// Returns whether a consent, by its text, is one that nobody gave to this change: a rule let it happen, or a policy
-    /// that lets changes happen which are looked at afterwards.
+    /// Returns whether a consent, by its text, is one that nobody gave to this change: a rule let it happen, or a
+    /// policy that lets changes happen which are looked at afterwards.
     pub fn is_unasked(text: &str) -> bool {
         let policies = ["policy ", "flag --approve "];
         let policy = policies.iter().find_map(|by| text.strip_prefix(by));

@@ -13,7 +13,7 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// One that is known by its kind alone.
+    /// Creates one that is known by its kind alone.
     pub fn of(kind: &'static str) -> Self {
         Cause { kind, ..Cause::default() }
     }

@@ -62,7 +62,7 @@ impl Answer {
         });
     }
 
-    /// The answer as a message of the conversation.
+    /// Returns the answer as a message of the conversation.
     pub fn into_message(self) -> Message {
         Message::answer(&self.text, &self.thinking, self.calls, self.spans)
     }

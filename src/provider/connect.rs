@@ -11,7 +11,7 @@ use super::wire::{self, Anthropic, Chat, Gemini, Ollama, Responses};
 use super::{Deltas, Error, Kind, Origin, Provider, Request, Wire};
 use crate::config::{Connection, KeyUse};
 
-/// The provider that `connection` describes. Asks nothing over the network.
+/// Returns the provider that `connection` describes. Asks nothing over the network.
 ///
 /// # Errors
 /// No key where one is needed ([`Kind::NoKey`]), or a connection that cannot be used ([`Kind::Settings`]). A recording

@@ -7,10 +7,11 @@ use super::{Capabilities, Deltas, Error, Origin, Request};
 
 /// A model behind some wire format.
 pub trait Provider: Send + Sync {
-    /// The word of the configuration (`openai`, `replay`).
+    /// Returns the word of the configuration (`openai`, `replay`).
     fn name(&self) -> &str;
 
-    /// Where the answers come from, for people: a host (`api.openai.com`), a local server's name, a recording's file.
+    /// Returns where the answers come from, for people: a host (`api.openai.com`), a local server's name, a recording's
+    /// file.
     fn place(&self) -> String;
 
     /// Returns whether the answers are a recording.
@@ -28,13 +29,13 @@ pub trait Provider: Send + Sync {
         false
     }
 
-    /// Where an answer of `model` comes from: what is sealed in it goes back there and nowhere else.
+    /// Returns where an answer of `model` comes from: what is sealed in it goes back there and nowhere else.
     fn origin(&self, model: &str) -> Origin;
 
     /// Asks; nothing is sent before the stream is first polled. Needs a tokio runtime.
     fn stream(&self, request: Request) -> Deltas;
 
-    /// The models on offer, sorted by name, with what the server says of them.
+    /// Returns the models on offer, sorted by name, with what the server says of them.
     fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>>;
 
     /// Asks the server about one model, where its list does not say the window.

@@ -59,7 +59,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in events.
+    /// Returns its name in events.
     pub fn word(self) -> &'static str {
         match self {
             Kind::NoKey | Kind::Auth => "key",

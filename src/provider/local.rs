@@ -25,13 +25,14 @@ pub struct LocalServer {
 }
 
 impl LocalServer {
-    /// How to reach it.
+    /// Returns how to reach it.
     pub fn connection(&self) -> Connection {
         connection(self.port, &self.name)
     }
 }
 
-/// Of the servers that are there the one that has the `usual` model, else the first, and the model to begin with.
+/// Returns, of the servers that are there, the one that has the `usual` model, else the first, and the model to begin
+/// with.
 pub fn choose(servers: Vec<LocalServer>, usual: &str) -> Option<(LocalServer, String)> {
     let at = servers.iter().position(|server| named(&server.models, usual).is_some()).unwrap_or(0);
     let server = servers.into_iter().nth(at)?;
@@ -39,17 +40,17 @@ pub fn choose(servers: Vec<LocalServer>, usual: &str) -> Option<(LocalServer, St
     Some((server, model))
 }
 
-/// The `usual` model where it is on offer, else the likeliest.
+/// Returns the `usual` model where it is on offer, else the likeliest.
 pub fn begin_with<'m>(models: &'m [String], usual: &str) -> Option<&'m String> {
     named(models, usual).or_else(|| likely(models))
 }
 
-/// The model of this name; Ollama lists `qwen3` as `qwen3:latest`.
+/// Returns the model of this name; Ollama lists `qwen3` as `qwen3:latest`.
 fn named<'m>(models: &'m [String], name: &str) -> Option<&'m String> {
     models.iter().find(|model| model.strip_suffix(":latest").unwrap_or(model) == name || *model == name)
 }
 
-/// The model to begin with where nobody chose: the first for code, else the first that writes text.
+/// Returns the model to begin with where nobody chose: the first for code, else the first that writes text.
 fn likely(models: &[String]) -> Option<&String> {
     const NO_WRITERS: [&str; 8] = ["embed", "minilm", "bge-", "e5-", "gte-", "rerank", "whisper", "tts"];
     let writes = |name: &&String| !NO_WRITERS.iter().any(|part| name.to_lowercase().contains(part));

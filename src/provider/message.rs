@@ -86,7 +86,7 @@ impl Wire {
     pub const ALL: [Wire; 7] =
         [Wire::Chat, Wire::Responses, Wire::Anthropic, Wire::Gemini, Wire::Ollama, Wire::Embedded, Wire::Replay];
 
-    /// Its name in the configuration and in memory.
+    /// Returns its name in the configuration and in memory.
     pub fn name(self) -> &'static str {
         match self {
             Wire::Chat => "chat",
@@ -99,7 +99,7 @@ impl Wire {
         }
     }
 
-    /// Its name for people.
+    /// Returns its name for people.
     pub fn words(self) -> &'static str {
         match self {
             Wire::Chat => "Chat Completions",
@@ -112,7 +112,7 @@ impl Wire {
         }
     }
 
-    /// The format of this name.
+    /// Returns the format of this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|wire| wire.name() == name)
     }
@@ -171,7 +171,7 @@ pub enum PartKind {
 }
 
 impl PartKind {
-    /// Its name in memory and in recordings.
+    /// Returns its name in memory and in recordings.
     pub fn name(self) -> &'static str {
         match self {
             PartKind::Text => "text",
@@ -181,7 +181,7 @@ impl PartKind {
         }
     }
 
-    /// The kind of this name.
+    /// Returns the kind of this name.
     pub fn parse(name: &str) -> Option<Self> {
         [PartKind::Text, PartKind::Thinking, PartKind::Call, PartKind::Other].into_iter().find(|k| k.name() == name)
     }
@@ -200,35 +200,35 @@ pub struct Span {
 }
 
 impl Part {
-    /// A part that no provider sealed.
+    /// Creates a part that no provider sealed.
     pub fn new(body: Body) -> Self {
         Part { body, seal: None }
     }
 }
 
 impl Message {
-    /// A message of the person.
+    /// Creates a message of the person.
     pub fn user(text: impl Into<String>) -> Self {
         Self::of(Role::User, vec![Body::Text(text.into())])
     }
 
-    /// An answer of the model.
+    /// Creates an answer of the model.
     pub fn assistant(text: impl Into<String>, calls: Vec<ToolCall>) -> Self {
         Self::answer(&text.into(), "", calls, Vec::new())
     }
 
-    /// The result of the call with this id, which did what was asked.
+    /// Creates the result of the call with this id, which did what was asked.
     pub fn tool(call: impl Into<String>, text: impl Into<String>) -> Self {
         Self::result(ToolResult { call: call.into(), text: text.into(), ok: true })
     }
 
-    /// The result of a call.
+    /// Creates the result of a call.
     pub fn result(result: ToolResult) -> Self {
         Self::of(Role::Tool, vec![Body::Result(result)])
     }
 
-    /// An answer from its text, thinking and calls. Where `spans` do not fit them, as in a session that was kept
-    /// without, the thinking comes first and the calls last, and seals are dropped.
+    /// Creates an answer from its text, thinking and calls. Where `spans` do not fit them, as in a session that was
+    /// kept without, the thinking comes first and the calls last, and seals are dropped.
     pub fn answer(text: &str, thinking: &str, calls: Vec<ToolCall>, spans: Vec<Span>) -> Self {
         let spans = if fit(&spans, text, thinking, calls.len()) { spans } else { usual(text, thinking, calls.len()) };
         let (mut text, mut thinking, mut calls) = (text, thinking, calls.into_iter());
@@ -267,7 +267,7 @@ impl Message {
         self
     }
 
-    /// Everything it says, or what a call came to.
+    /// Returns all its text, or the result of its call.
     pub fn text(&self) -> Cow<'_, str> {
         joined(self.parts.iter().filter_map(|part| match &part.body {
             Body::Text(text) | Body::Result(ToolResult { text, .. }) => Some(text.as_str()),
@@ -296,7 +296,7 @@ impl Message {
         self.calls().next().is_some()
     }
 
-    /// For [`Role::Tool`]: what came of the call.
+    /// Returns the result of the call, for [`Role::Tool`].
     pub fn tool_result(&self) -> Option<&ToolResult> {
         self.parts.iter().find_map(|part| match &part.body {
             Body::Result(result) => Some(result),
@@ -304,7 +304,7 @@ impl Message {
         })
     }
 
-    /// For [`Role::Tool`]: the id of the call it answers.
+    /// Returns the id of the call it answers, for [`Role::Tool`].
     pub fn answers(&self) -> Option<&str> {
         self.tool_result().map(|result| result.call.as_str())
     }
@@ -317,13 +317,13 @@ impl Message {
         })
     }
 
-    /// Its parts that are sealed.
+    /// Returns its parts that are sealed.
     pub fn seals(&self) -> impl Iterator<Item = &Arc<str>> + Clone {
         self.parts.iter().filter_map(|part| part.seal.as_ref())
     }
 
-    /// Returns whether it says and asks for nothing, as an answer that was stopped before its first word: many servers refuse a
-    /// conversation with such a message, so it is not sent.
+    /// Returns whether it says and asks for nothing, as an answer that was stopped before its first word: many servers
+    /// refuse a conversation with such a message, so it is not sent.
     pub fn is_blank(&self) -> bool {
         let says = |part: &Part| match &part.body {
             Body::Text(text) => !text.trim().is_empty(),
@@ -333,7 +333,7 @@ impl Message {
         self.role == Role::Assistant && !self.parts.iter().any(says)
     }
 
-    /// Where the parts of an answer lie: the reverse of [`Message::answer`].
+    /// Returns where the parts of an answer lie: the reverse of [`Message::answer`].
     pub fn spans(&self) -> Vec<Span> {
         let span = |part: &Part| {
             let (kind, bytes) = match &part.body {
@@ -369,7 +369,7 @@ fn fit(spans: &[Span], text: &str, thinking: &str, calls: usize) -> bool {
         && spans.iter().filter(|span| span.kind == PartKind::Call).count() == calls
 }
 
-/// The order in which nearly every model speaks.
+/// Returns the order in which nearly every model speaks.
 fn usual(text: &str, thinking: &str, calls: usize) -> Vec<Span> {
     let span = |kind, bytes| Span { kind, bytes, seal: None };
     let mut spans = Vec::with_capacity(calls + 2);

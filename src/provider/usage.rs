@@ -42,8 +42,8 @@ impl Usage {
 /// The largest count that is believed: memory keeps counts as signed numbers, and sums of many must stay in range.
 const MOST: u64 = 1 << 48;
 
-/// A count of tokens, however it is written: as a number, a float or a string. `None` for what is no count: missing,
-/// null, negative, not a number.
+/// Returns a count of tokens, however it is written: as a number, a float or a string. `None` for what is no count:
+/// missing, null, negative, not a number.
 pub(super) fn count(value: &Value) -> Option<u64> {
     let number = match value {
         Value::Number(number) => number.as_u64().map_or_else(|| number.as_f64(), |n| Some(n as f64)),

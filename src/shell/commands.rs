@@ -440,7 +440,7 @@ impl Command {
         staged.staging.as_ref().and_then(|staging| staging.info().ok()).unwrap_or_default()
     }
 
-    /// The paths that are kept so far.
+    /// Returns the paths that are kept so far.
     pub fn kept_paths(&self) -> Vec<String> {
         let staged = self.staged();
         let journal = staged.staging.as_ref().and_then(|staging| staging.journal().ok()).unwrap_or_default();

@@ -143,7 +143,7 @@ fn looks_secret(name: &str) -> bool {
     })
 }
 
-/// The shell to run texts with: `bash`, else `sh`, on the command's own PATH.
+/// Returns the shell to run texts with: `bash`, else `sh`, on the command's own PATH.
 ///
 /// # Errors
 /// When there is none, or the configured one is no program.

@@ -171,7 +171,7 @@ fn pid(child: &Child) -> io::Result<Pid> {
     id.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// The shell itself.
+/// Returns the shell itself.
 fn plain(start: &Start) -> io::Result<Child> {
     let mut command = Command::new(&start.shell);
     command.args(&start.arguments).arg(&start.text).current_dir(&start.folder).stdin(Stdio::null());
@@ -179,7 +179,7 @@ fn plain(start: &Start) -> io::Result<Child> {
     command.spawn()
 }
 
-/// A second stage that becomes the shell, in its sandbox and under the guard.
+/// Returns a second stage that becomes the shell, in its sandbox and under the guard.
 #[cfg(target_os = "linux")]
 fn staged(start: &Start) -> Result<Spawned, HelperReport> {
     let told = |failure| match failure {
@@ -210,7 +210,7 @@ fn staged(_start: &Start) -> Result<Spawned, HelperReport> {
     Err(HelperReport::NoGuard("it needs Linux".into()))
 }
 
-/// The setup of the guard.
+/// Returns the setup of the guard.
 #[cfg(target_os = "linux")]
 fn serving(start: &Start, with: &GuardStart) -> io::Result<Serving> {
     let staging = start.staging.as_ref().ok_or(io::ErrorKind::InvalidInput)?;

@@ -24,7 +24,7 @@ pub enum Keeper {
 }
 
 impl Keeper {
-    /// `guard`, `scan` or `none`.
+    /// Returns `guard`, `scan` or `none`.
     pub fn word(self) -> &'static str {
         match self {
             Keeper::Guard => "guard",

@@ -49,7 +49,8 @@ pub fn helper_main() -> Option<std::process::ExitCode> {
     helper::main()
 }
 
-/// The commands that were cut off, oldest first: what they changed is in their staging folders, ready to be sealed.
+/// Returns the commands that were cut off, oldest first: what they changed is in their staging folders, ready to be
+/// sealed.
 ///
 /// # Errors
 /// When the staging folders cannot be listed.

@@ -120,7 +120,8 @@ pub fn tried(trial: &Trial<'_>) -> Offered {
     offered
 }
 
-/// The key of the findings: this start of the machine, this build, this person, and the filters that are on already.
+/// Returns the key of the findings: this start of the machine, this build, this person, and the filters that are on
+/// already.
 fn mark(trial: &Trial<'_>) -> String {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -129,7 +129,7 @@ fn session_of(pid: i32) -> Option<i32> {
     std::str::from_utf8(stat.get(after..)?).ok()?.split(' ').nth(3)?.parse().ok()
 }
 
-/// The files of which a process has memory that it shares with them and may write.
+/// Returns the files of which a process has memory that it shares with them and may write.
 fn mapped(maps: &str) -> impl Iterator<Item = PathBuf> + '_ {
     maps.lines().filter_map(|line| {
         let mut fields = line.splitn(6, ' ').map(str::trim);
@@ -139,7 +139,7 @@ fn mapped(maps: &str) -> impl Iterator<Item = PathBuf> + '_ {
     })
 }
 
-/// The files that a descendant of this process has open for writing, by their links in `/proc`, or mapped.
+/// Returns the files that a descendant of this process has open for writing, by their links in `/proc`, or mapped.
 pub fn open_for_writing() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for pid in descendants() {

@@ -59,7 +59,7 @@ impl Context {
         (Context::NoModel, "no-model"),
     ];
 
-    /// The contexts whose keys work here too, from the inside out.
+    /// Returns the contexts whose keys work here too, from the inside out.
     pub fn outer(self) -> &'static [Context] {
         match self {
             Context::Global => &[],
@@ -74,7 +74,7 @@ impl Context {
         self == Context::Diff && matches!(action, Action::Accept | Action::Reject)
     }
 
-    /// Its name in `keys.toml`.
+    /// Returns its name in `keys.toml`.
     pub fn name(self) -> &'static str {
         Context::ALL.iter().find(|(c, _)| *c == self).map_or("global", |(_, n)| n)
     }
@@ -206,12 +206,12 @@ actions! {
 }
 
 impl Action {
-    /// The action called `name` in `keys.toml`.
+    /// Returns the action called `name` in `keys.toml`.
     pub fn named(name: &str) -> Option<Action> {
         TABLE.iter().find(|(_, n, _)| *n == name).map(|(a, _, _)| *a)
     }
 
-    /// Its name in `keys.toml`.
+    /// Returns its name in `keys.toml`.
     pub fn name(self) -> &'static str {
         TABLE.iter().find(|(a, _, _)| *a == self).map_or("", |(_, n, _)| n)
     }
@@ -235,17 +235,17 @@ pub struct Group {
 }
 
 impl Group {
-    /// Heading in the help; empty: a hint only.
+    /// Returns the heading in the help; empty: a hint only.
     pub fn section(&self) -> &'static str {
         (self.section)()
     }
 
-    /// The word in the hints; empty: not hinted at.
+    /// Returns the word in the hints; empty: not hinted at.
     pub fn hint(&self) -> &'static str {
         (self.hint)()
     }
 
-    /// The line in the help.
+    /// Returns the line in the help.
     pub fn help(&self) -> &'static str {
         match (self.help)() {
             "" => self.actions[0].help(),

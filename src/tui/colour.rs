@@ -10,7 +10,7 @@ pub fn parse(text: &str) -> Option<Rgb> {
     Some((part(0)?, part(2)?, part(4)?))
 }
 
-/// The index (16 to 231) of the nearest colour of the 6×6×6 cube.
+/// Returns the index (16 to 231) of the nearest colour of the 6×6×6 cube.
 pub fn nearest_in_cube((r, g, b): Rgb) -> u8 {
     const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let nearest = |v: u8| {
@@ -55,7 +55,7 @@ pub const SIXTEEN: [Rgb; 16] = [
     (255, 255, 255),
 ];
 
-/// The nearest of the sixteen colours.
+/// Returns the nearest of the sixteen colours.
 pub fn nearest_of_sixteen((r, g, b): Rgb) -> u8 {
     let distance = |(x, y, z): Rgb| {
         let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
@@ -64,7 +64,7 @@ pub fn nearest_of_sixteen((r, g, b): Rgb) -> u8 {
     (0..16u8).min_by_key(|n| distance(SIXTEEN[usize::from(*n)])).unwrap_or(7)
 }
 
-/// Relative luminance as WCAG 2 defines it, from 0 to 1.
+/// Returns the relative luminance as WCAG 2 defines it, from 0 to 1.
 pub fn luminance((r, g, b): Rgb) -> f64 {
     let linear = |v: u8| {
         let c = f64::from(v) / 255.0;
@@ -73,7 +73,7 @@ pub fn luminance((r, g, b): Rgb) -> f64 {
     0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
 }
 
-/// Contrast ratio as WCAG 2 defines it, from 1 to 21.
+/// Returns the contrast ratio as WCAG 2 defines it, from 1 to 21.
 pub fn contrast(a: Rgb, b: Rgb) -> f64 {
     let (x, y) = (luminance(a), luminance(b));
     (x.max(y) + 0.05) / (x.min(y) + 0.05)

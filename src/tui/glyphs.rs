@@ -178,7 +178,7 @@ impl Glyphs {
         bullet: "-",
     };
 
-    /// The spinner in phase `tick`, which counts up by one a frame.
+    /// Returns the spinner in phase `tick`, which counts up by one a frame.
     pub fn spin(&self, tick: u64) -> &'static str {
         // Both sets have phases, so the remainder is of a number above zero and the index inside.
         self.spinner[(tick % self.spinner.len() as u64) as usize]

@@ -108,7 +108,7 @@ impl Default for Keys {
 }
 
 impl Keys {
-    /// The shipped bindings with `user`'s file over them. Lines with a mistake are left out and reported.
+    /// Returns the shipped bindings with `user`'s file over them. Lines with a mistake are left out and reported.
     pub fn with(user: &str) -> (Keys, Vec<KeysError>) {
         let mut keys = Keys::default();
         let errors = keys.merge(user);
@@ -213,8 +213,8 @@ impl Keys {
         found
     }
 
-    /// Returns what the keys `typed` so far mean in `context` or around it. A sequence begun in an inner context wins over
-    /// an action of an outer one.
+    /// Returns what the keys `typed` so far mean in `context` or around it. A sequence begun in an inner context wins
+    /// over an action of an outer one.
     pub fn find(&self, context: Context, typed: &[Chord]) -> KeyMatch {
         self.find_offered(context, typed, |_| true)
     }
@@ -233,21 +233,21 @@ impl Keys {
         KeyMatch::Nothing
     }
 
-    /// How the shortest key for `action` in exactly `context` is written on the screen; nothing: it has none.
+    /// Returns the text of the shortest key for `action` in exactly `context`; none: it has no key.
     pub fn shown(&self, context: Context, action: Action) -> Option<String> {
         let bound = self.bound.get(&context)?.iter().filter(|(_, a)| *a == action);
         bound.map(|(chords, _)| label(chords)).min_by_key(String::len)
     }
 
-    /// Like [`Keys::shown`], for a key of `bound` that reaches it from `inner`: keys that a context on the way takes
-    /// for something else are passed over.
+    /// Returns what [`Keys::shown`] does, for a key of `bound` that reaches it from `inner`: keys that a context on the
+    /// way takes for something else are passed over.
     pub fn visible(&self, inner: Context, bound: Context, action: Action) -> Option<String> {
         let candidates = self.bound.get(&bound)?.iter().filter(|(_, a)| *a == action);
         let reach = candidates.map(|(chords, _)| chords).filter(|c| self.find(inner, c) == KeyMatch::Action(action));
         reach.map(|c| label(c)).min_by_key(String::len)
     }
 
-    /// How the key for `action` is written where the keys go to `inner`: its own, else one of those around it. Of
+    /// Returns the text of the key for `action` where the keys go to `inner`: its own, else one of those around it. Of
     /// several keys the shortest, but Esc before all.
     pub fn word(&self, inner: Context, action: Action) -> Option<String> {
         let esc = Chord { code: KeyCode::Esc, modifiers: KeyModifiers::NONE };
@@ -257,7 +257,7 @@ impl Keys {
         std::iter::once(&inner).chain(inner.outer()).find_map(|c| self.visible(inner, *c, action))
     }
 
-    /// How a text names the key for `action` where the keys go to `inner`: as it usually does, while that key still
+    /// Returns the name of the key for `action` where the keys go to `inner`: the usual one, while that key still
     /// does it.
     pub fn word_or(&self, usual: &str, inner: Context, action: Action) -> String {
         let near = std::iter::once(&inner).chain(inner.outer()).filter_map(|c| self.bound.get(c));
@@ -268,7 +268,7 @@ impl Keys {
         }
     }
 
-    /// How the keys of two actions that belong together are written: `Up/Down`, `Ctrl-U/D`. The arrows come first,
+    /// Returns the text of the keys of two actions that belong together: `Up/Down`, `Ctrl-U/D`. The arrows come first,
     /// where they are bound.
     pub fn pair(&self, inner: Context, [one, other]: [Action; 2]) -> Option<String> {
         let arrow = |code, action| {
@@ -290,7 +290,7 @@ impl Keys {
     }
 }
 
-/// `; did you mean …?` for a name that is nearly one of the table's.
+/// Returns `; did you mean …?` for a name that is nearly one of the table's.
 fn nearest(name: &str) -> String {
     let near = distance::nearest(name, super::action::TABLE.iter().map(|(_, name, _)| *name));
     near.map_or(String::new(), |near| say::did_you_mean(&format!("{near:?}")))
@@ -302,7 +302,7 @@ fn label(chords: &[Chord]) -> String {
 }
 
 impl Chord {
-    /// The chord of a key event; `None` for lone modifiers and the like.
+    /// Returns the chord of a key event; `None` for lone modifiers and the like.
     pub fn of(key: &KeyEvent) -> Option<Chord> {
         let mut modifiers = key.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
         let code = match key.code {
@@ -323,7 +323,7 @@ impl Chord {
         Some(Chord { code, modifiers })
     }
 
-    /// The letter that the chord types, if it types one.
+    /// Returns the letter that the chord types, if it types one.
     pub fn letter(self) -> Option<char> {
         match self.code {
             KeyCode::Char(c) if self.modifiers.is_empty() => Some(c),

@@ -24,7 +24,7 @@ pub struct Wants {
     pub pane: PaneId,
     /// It has the whole body.
     pub full: bool,
-    /// Width of the right column, where the person changed it.
+    /// Returns the width of the right column, where the person changed it.
     pub right: Option<u16>,
     /// Rows of the archive below the tools, its line included, where the person changed them.
     pub low: Option<u16>,
@@ -122,7 +122,7 @@ pub fn rects(width: u16, height: u16, wants: &Wants) -> Rects {
     rects
 }
 
-/// The prompt on top, notices and sessions below it, a rule at the foot.
+/// Returns the prompt on top, notices and sessions below it, a rule at the foot.
 fn start(mut rects: Rects, top: u16, bottom: u16, wants: &Wants) -> Rects {
     let all = rects.all;
     let bottom = bottom - u16::from(rects.hints.is_some());
@@ -171,20 +171,20 @@ fn panes(rects: &mut Rects, wants: &Wants) {
     }
 }
 
-/// Width of a prompt that stands on top: beside it there may be a preview.
+/// Returns the width of a prompt that stands on top: beside it there may be a preview.
 pub fn start_width(width: u16) -> u16 {
     if width < MEDIUM { width } else { width - right_width(width, None) - 1 }
 }
 
-/// Width of the right column: 40 %, at least 48, and the left one keeps 48 too.
+/// Returns the width of the right column: 40 %, at least 48, and the left one keeps 48 too.
 pub fn right_width(width: u16, chosen: Option<u16>) -> u16 {
     let usual = ((u32::from(width) * 2 + 2) / 5) as u16;
     chosen.unwrap_or(usual).max(48).min(width.saturating_sub(49).max(1))
 }
 
 impl Rects {
-    /// Returns what a popup may take where the screen is too small for a modal one: all but the status line, the input and the
-    /// hints; where the prompt stands on top, all but the status line and the hints.
+    /// Returns what a popup may take where the screen is too small for a modal one: all but the status line, the input
+    /// and the hints; where the prompt stands on top, all but the status line and the hints.
     pub fn popup_body(&self) -> Rect {
         let top = self.body.y.min(self.bar.y);
         let bottom = match self.bar.y < self.body.y {
@@ -194,17 +194,17 @@ impl Rects {
         Rect { x: 0, y: top, width: self.all.width, height: bottom.saturating_sub(top) }
     }
 
-    /// Where a pane is, if it shows.
+    /// Returns where a pane is, if it shows.
     pub fn place(&self, id: PaneId) -> Option<&Place> {
         self.panes.iter().find(|p| p.id == id)
     }
 
-    /// Rows of the archive where it shows below the tools, its line included.
+    /// Returns the number of rows of the archive where it shows below the tools, its line included.
     pub fn low(&self) -> Option<u16> {
         self.rule.and(self.place(PaneId::Archive)).map(|p| p.body.height + 1)
     }
 
-    /// The pane at a cell.
+    /// Returns the pane at a cell.
     pub fn pane_at(&self, column: u16, row: u16) -> Option<&Place> {
         let at = ratatui::layout::Position::new(column, row);
         self.panes.iter().find(|p| p.body.contains(at) || p.line.contains(at))

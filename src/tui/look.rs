@@ -46,17 +46,17 @@ pub struct Ctx<'a> {
 }
 
 impl<'a> Ctx<'a> {
-    /// How the key for `action` is written where the keys go to `context`; nothing: it has none.
+    /// Returns the text of the key for `action` where the keys go to `context`; none: it has no key.
     pub fn key(&self, context: Context, action: Action) -> Option<String> {
         self.keys.word(context, action)
     }
 
-    /// The time in the person's zone.
+    /// Returns the time in the person's zone.
     pub fn clock(&self) -> Clock {
         Clock { now: self.now, zone: self.zone }
     }
 
-    /// The parts that measuring needs.
+    /// Returns the parts that measuring needs.
     pub fn look(&self) -> Look<'a> {
         Look { theme: self.theme, glyphs: self.glyphs, keys: self.keys, now: self.now, zone: self.zone }
     }

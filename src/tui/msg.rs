@@ -69,7 +69,8 @@ pub enum Effect {
     Quit(Exit),
 }
 
-/// An effect that a pane or a list asks for. The screen does all of it but [`PaneEffect::Run`], which leaves the program.
+/// An effect that a pane or a list asks for. The screen does all of it but [`PaneEffect::Run`], which leaves the
+/// program.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PaneEffect {
     /// Something outside.
@@ -104,7 +105,7 @@ impl PaneEffect {
     }
 }
 
-/// How the screen was left.
+/// The reason why the screen ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// The person is done.
@@ -136,7 +137,7 @@ pub enum LineFor {
     Rename(String),
 }
 
-/// How far a line is.
+/// The state of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineInput<'a> {
     /// So far.

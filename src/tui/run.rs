@@ -28,7 +28,7 @@ pub enum Error {
     Terminal(#[from] io::Error),
 }
 
-/// How the screen was left, and the session that a later run can resume.
+/// The reason why the screen ended, and the session that a later run can resume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     /// How.
@@ -249,7 +249,7 @@ impl Front {
         }
     }
 
-    /// When the next frame is due without anything happening.
+    /// Returns when the next frame is due without anything happening.
     fn next_draw(&self, drawn: Instant) -> Option<Instant> {
         if self.dirty {
             return Some(drawn + FRAME);
@@ -419,13 +419,13 @@ impl Signals {
     }
 }
 
-/// How long the loop may take to end once the terminal is gone.
+/// The longest time that the loop may take to end once the terminal is gone.
 #[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Where the line to the terminal is cut, only the leader of the session is sent a signal; this sends it to us too.
-/// Whoever reads keys at that moment may read the end of the line again and again, so after a while the process ends
-/// whatever its loop does: all that counts is on disk already.
+/// Watches the line to the terminal. Where it is cut, only the leader of the session is sent a signal; this sends it to
+/// us too. Whoever reads keys at that moment may read the end of the line again and again, so after a while the process
+/// ends whatever its loop does: all that counts is on disk already.
 #[cfg(unix)]
 fn watch_line() {
     use rustix::event::{PollFd, PollFlags, poll};

@@ -2,14 +2,14 @@
 
 use toml::de::{DeTable, DeValue};
 
-/// Line and column of a byte of `text`, both from 1, the column in characters.
+/// Returns line and column of a byte of `text`, both from 1, the column in characters.
 pub fn at(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let line = before.rfind('\n').map_or(0, |n| n + 1);
     (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
 }
 
-/// Line and column of the key at `path`, or of the nearest table around it.
+/// Returns line and column of the key at `path`, or of the nearest table around it.
 pub fn of(text: &str, path: &[&str]) -> (usize, usize) {
     let Ok(table) = DeTable::parse(text) else { return (1, 1) };
     let (mut table, mut place) = (table.get_ref(), 0);

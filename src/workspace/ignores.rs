@@ -159,8 +159,8 @@ impl Patterns {
     }
 }
 
-/// Git's own folder, where `info/exclude` lies: in a linked worktree `.git` is a file that names another, and that one
-/// the common one.
+/// Returns Git's own folder, where `info/exclude` lies: in a linked worktree `.git` is a file that names another, and
+/// that one the common one.
 fn common_folder(dot_git: &Path) -> Option<PathBuf> {
     let own = git_folder(dot_git)?;
     let common = disk::read_text(&own.join("commondir"), LARGEST, Links::Follow).ok();

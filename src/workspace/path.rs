@@ -125,8 +125,8 @@ impl Workspace {
         inside.to_str().map(str::to_string).ok_or_else(|| unusable("its name is not UTF-8"))
     }
 
-    /// Resolves as [`Workspace::resolve`] does with [`Access::Entry`], for what an archived state brings back: also files of the
-    /// repository, folders by a path that ends in `/`, and whatever is there now.
+    /// Resolves as [`Workspace::resolve`] does with [`Access::Entry`], for what an archived state brings back: also
+    /// files of the repository, folders by a path that ends in `/`, and whatever is there now.
     ///
     /// # Errors
     /// When it leaves the workspace, points at what is protected, or its name is not UTF-8.

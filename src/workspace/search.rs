@@ -106,7 +106,7 @@ pub trait SearchObserver {
     /// Returns whether the search is to end.
     fn stopped(&self) -> bool;
 
-    /// Called for each file that is searched.
+    /// Is called for each file that is searched.
     fn looked_at_one(&mut self) {}
 }
 

@@ -56,8 +56,8 @@ pub fn capabilities(services: &Services, provider: Option<&dyn Provider>, model:
     Capabilities { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
 }
 
-/// Returns what an answer cost, in dollars: by the configured price, else by the server's list or the table. A server on
-/// this computer costs nothing, and a model without a price nothing that is known.
+/// Returns what an answer cost, in dollars: by the configured price, else by the server's list or the table. A server
+/// on this computer costs nothing, and a model without a price nothing that is known.
 pub fn cost(services: &Services, provider: Option<&dyn Provider>, model: &str, usage: &Usage) -> Option<f64> {
     let known = known(services, provider, model);
     let price = if provider.is_some_and(Provider::local) { known.configured.price } else { known.facts().price };
@@ -100,8 +100,8 @@ pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: Str
     }
 }
 
-/// Takes down what a server on this computer says of a model whose window is configured: once it is `asked` for, else when
-/// the start is over.
+/// Takes down what a server on this computer says of a model whose window is configured: once it is `asked` for, else
+/// when the start is over.
 async fn describe_later(
     services: Arc<Services>,
     provider: Arc<dyn Provider>,
@@ -140,7 +140,8 @@ async fn refresh(services: &Arc<Services>, provider: &dyn Provider) {
     lock(&services.models).list(&place, listed.unwrap_or_default());
 }
 
-/// Returns the list of a provider: the one in the file where that is younger than an hour, else asked for and put there.
+/// Returns the list of a provider: the one in the file where that is younger than an hour, else asked for and put
+/// there.
 /// `stored` is given the one in the file first, however old. `None`: the provider does not answer.
 pub async fn list(services: &Services, provider: &dyn Provider, stored: impl FnOnce(Vec<Model>)) -> Option<Vec<Model>> {
     let (place, paths) = (provider.place(), lock(&services.config).paths.clone());

@@ -22,8 +22,8 @@ const MANY: usize = 500;
 /// How often progress is reported.
 const OFTEN: Duration = Duration::from_millis(250);
 
-/// Returns the passages that fit the words. `stop` ends an update of the index that takes too long; `events` is told how
-/// far one is.
+/// Returns the passages that fit the words. `stop` ends an update of the index that takes too long; `events` is told
+/// how far one is.
 ///
 /// # Errors
 /// When nothing fits, the index cannot be used, or it was stopped: the message is not sent.

@@ -87,15 +87,16 @@ pub fn reload(context: &SessionContext) -> Result<Conversation, memory::Error> {
     Ok(Conversation::load(memory, &record, &context.services.tools())?.0)
 }
 
-/// Returns the model that a stored session was left with, unless another was chosen for this run, or a recording answers.
+/// Returns the model that a stored session was left with, unless another was chosen for this run, or a recording
+/// answers.
 fn model_of(services: &Services, record: &memory::Session) -> Option<String> {
     let chosen = lock(&services.config).origin("model") == ValueSource::Flag;
     let recorded = services.connection().provider.is_some_and(|provider| provider.recorded());
     Some(record.model.clone()).filter(|model| !model.is_empty() && !chosen && !recorded)
 }
 
-/// Returns the provider that a stored session was left with, where it is another than the one in force, can be connected,
-/// and none was chosen for this run.
+/// Returns the provider that a stored session was left with, where it is another than the one in force, can be
+/// connected, and none was chosen for this run.
 fn provider_of(services: &Services, record: &memory::Session) -> Option<Arc<dyn Provider>> {
     let name = record.provider.as_deref()?;
     let config = lock(&services.config);

@@ -267,7 +267,7 @@ pub fn sha(bytes: &[u8]) -> Sha {
     Sha256::digest(bytes).into()
 }
 
-/// Lower-case hex.
+/// Returns it in lower-case hex.
 pub fn hex(sha: &Sha) -> String {
     sha.iter().map(|b| format!("{b:02x}")).collect()
 }

@@ -80,8 +80,8 @@ async fn choose_model(context: &SessionContext, typed: &str) {
     }
 }
 
-/// Takes a model in this session from now on, with the edit format that the configuration names for it, unless the person
-/// chose the format.
+/// Takes a model in this session from now on, with the edit format that the configuration names for it, unless the
+/// person chose the format.
 pub fn take_model(context: &SessionContext, name: &str) {
     let services = &context.services;
     let format = lock(&services.config).format_for(name).to_string();

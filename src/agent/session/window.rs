@@ -21,8 +21,9 @@ pub fn facts_room(context: &SessionContext, session: &Conversation) -> usize {
     session.window.bytes(budget(context).room().saturating_sub(context.fixed_tokens()) / 2)
 }
 
-/// Records the window that a refusal of `target` for length shows: the one that the server names, else one that takes three quarters
-/// of the messages that were sent, beside system prompt and tools. Returns whether the next request will be shorter.
+/// Records the window that a refusal of `target` for length shows: the one that the server names, else one that takes
+/// three quarters of the messages that were sent, beside system prompt and tools. Returns whether the next request will
+/// be shorter.
 pub fn learn(context: &SessionContext, session: &Conversation, target: &RequestTarget, error: &Error) -> bool {
     let (services, provider) = (&context.services, target.provider.as_deref());
     let known = model_facts::window(&model_facts::facts(services, provider, &target.model));

@@ -214,8 +214,8 @@ async fn act(
     if go_on { Next::Step } else { Next::End(TurnEnd::Done) }
 }
 
-/// Returns the end of a turn whose answer broke off. Where a pause or a call that cannot be read came with other calls, these
-/// are answered and the turn goes on.
+/// Returns the end of a turn whose answer broke off. Where a pause or a call that cannot be read came with other calls,
+/// these are answered and the turn goes on.
 async fn cut_off(context: &SessionContext, step: &Step) -> Option<TurnEnd> {
     match &step.ended {
         Ended::Whole | Ended::TooManyCalls => None,

@@ -243,14 +243,14 @@ fn hunks(proposal: &Proposal) -> impl Iterator<Item = (&FileChange, &Hunk)> {
     proposal.files.iter().flat_map(|file| file.hunks.iter().map(move |hunk| (file, hunk)))
 }
 
-/// `attached: src/cart.rs:1-9, 38 lines`.
+/// Returns `attached: src/cart.rs:1-9, 38 lines`.
 fn attachment(a: &Attached) -> String {
     let range = a.range.map(|(from, to)| format!(":{from}-{to}")).unwrap_or_default();
     let size = a.lines.map_or_else(|| count::size(a.bytes as u64), count::lines);
     say::attached(&a.path, &range, &size)
 }
 
-/// `3 added, 1 removed`.
+/// Returns `3 added, 1 removed`.
 fn lines(counts: Counts) -> String {
     say::lines(&thousands(counts.added), &thousands(counts.removed))
 }

@@ -19,8 +19,8 @@ const ASKS: i32 = 3;
 /// The text is no command.
 const INVALID: i32 = 1;
 
-/// Prints the class of a text, its parts, the rule that meets each, the grant and the decision. Exit code 0: it runs; 3: it
-/// asks or is refused. Nothing is run.
+/// Prints the class of a text, its parts, the rule that meets each, the grant and the decision. Exit code 0: it runs;
+/// 3: it asks or is refused. Nothing is run.
 ///
 /// # Errors
 /// When the archive or the output cannot be used.

@@ -91,7 +91,7 @@ fn hunk_by_hunk(file: &FileChange, said: &mut FileDecision, number: &mut usize, 
     Ok(())
 }
 
-/// The two ends of a move go together: refusing one refuses both.
+/// Keeps the two ends of a move together: refusing one refuses both.
 fn join_moves(proposal: &Proposal, files: &mut [FileDecision]) {
     for (i, file) in proposal.files.iter().enumerate() {
         let Some(other) = file.moved.as_ref().and_then(|m| proposal.files.iter().position(|f| &f.path == m)) else {

@@ -454,7 +454,7 @@ impl Printer {
         Ok(exit)
     }
 
-    /// The last line, with what a failure was for programs.
+    /// Prints the last line, with what a failure was for programs.
     fn done_because(&mut self, reason: &str, error: &str, cause: &Cause) -> io::Result<()> {
         let error = if error.is_empty() { Value::Null } else { error.into() };
         let mut line = json!({"type": "done", "reason": reason, "error": error, "changed": self.changed.len()});

@@ -63,8 +63,8 @@ impl Config {
         found.map(|found| found.key.clone())
     }
 
-    /// Returns a connection to a provider as the person describes it: at this address, or at the provider's own, with this
-    /// key. What the configuration knows of the provider (its key, headers, the command that prints the key) is
+    /// Returns a connection to a provider as the person describes it: at this address, or at the provider's own, with
+    /// this key. What the configuration knows of the provider (its key, headers, the command that prints the key) is
     /// used only where the server is the configured one; a server of the person's own has a name of its own.
     pub fn connection_to(&self, provider: &str, base_url: Option<&str>, key: Option<Secret>) -> Connection {
         let mut configured = self.connection_of(provider);

@@ -247,8 +247,8 @@ fn whole(path: &str, content: &str, complete: bool) -> Edit {
     Edit { whole: complete, ..edit }
 }
 
-/// Adds the edit that a closed block of code is, if it is the text of a file in play. `path` is the one that stands near
-/// it, `titled`: right above it or in its opening line.
+/// Adds the edit that a closed block of code is, if it is the text of a file in play. `path` is the one that stands
+/// near it, `titled`: right above it or in its opening line.
 pub(in crate::edit) fn from_code(
     content: &str,
     fence: &Fence,

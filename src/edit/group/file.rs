@@ -323,8 +323,9 @@ impl File {
     }
 }
 
-/// Returns what makes it doubtful that `new` is all of the file: it leaves out most definitions. Where a file written as
-/// text is one definition of the file, it takes the place of that one; a call that overwrites a file says what it means.
+/// Returns what makes it doubtful that `new` is all of the file: it leaves out most definitions. Where a file written
+/// as text is one definition of the file, it takes the place of that one; a call that overwrites a file says what it
+/// means.
 fn part_of(old: &str, new: &mut String, format: Format) -> Option<Part> {
     let (lost, of) = place::lost_definitions(old, new)?;
     if format == Format::WHOLE

@@ -104,7 +104,8 @@ impl Group<'_, '_> {
         Ok(index)
     }
 
-    /// Returns what a path is now, without the quotes, labels and line numbers that models put around it. `src\\a.rs` means `src/a.rs` and
+    /// Returns what a path is now, without the quotes, labels and line numbers that models put around it. `src\\a.rs`
+    /// means `src/a.rs` and
     /// `@src/a.rs` too, unless there is a file of just that name.
     fn current(&mut self, name: &str) -> Result<Current, String> {
         let slashed = bare(name).replace('\\', "/");

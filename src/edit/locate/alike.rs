@@ -21,8 +21,8 @@ impl<'a> Pattern<'a> {
         Pattern { line, bits, blocks }
     }
 
-    /// Returns twice the longest common subsequence over both lengths, from 0 to 1; 0 without a closer look where it must be
-    /// below `least`.
+    /// Returns twice the longest common subsequence over both lengths, from 0 to 1; 0 without a closer look where it
+    /// must be below `least`.
     pub fn ratio(&self, other: &str, least: f32) -> f32 {
         let (a, b) = (self.line.len(), other.len());
         if self.line == other {

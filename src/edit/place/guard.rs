@@ -68,8 +68,8 @@ fn extent(lines: &Lines, definition: &Definition) -> Range<usize> {
     definition.line..end
 }
 
-/// Returns whether a definition is over after these lines. It goes on where a line that is indented no further belongs to
-/// it: `where`, the text of a string over several lines.
+/// Returns whether a definition is over after these lines. It goes on where a line that is indented no further belongs
+/// to it: `where`, the text of a string over several lines.
 fn ends_there(lines: &Lines, extent: &Range<usize>, definition: &Definition) -> bool {
     let text: Vec<&str> = extent.clone().map(|at| lines.content(at)).collect();
     let is_open = |mark: &str| text.iter().map(|line| line.matches(mark).count()).sum::<usize>() % 2 == 1;

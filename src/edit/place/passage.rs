@@ -119,8 +119,8 @@ fn unnumbered(text: &str, literal: &Search, new: &str) -> Option<Result<Done, St
     Some(fit::all(text, &search, &new, surely(text, &search, "line numbers left out")?))
 }
 
-/// Places the same block where the search text and its replacement have blank lines at their ends, as many in both, that
-/// the file lacks.
+/// Places the same block where the search text and its replacement have blank lines at their ends, as many in both,
+/// that the file lacks.
 fn without_blanks(text: &str, literal: &Search, new: &str) -> Option<Result<Done, String>> {
     let (ends, bare) = blank_ends(literal.text)?;
     let (other, new) = blank_ends(new)?;

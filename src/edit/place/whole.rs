@@ -46,8 +46,8 @@ pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> String {
     }
 }
 
-/// Decodes entities in content, where they can be nothing else: no bare `<` or `>` stands beside them, and the file is not
-/// markup itself.
+/// Decodes entities in content, where they can be nothing else: no bare `<` or `>` stands beside them, and the file is
+/// not markup itself.
 fn plain(content: &str, edit: &Edit, path: &str) -> String {
     const MARKUP: [&str; 8] = ["html", "htm", "xml", "svg", "md", "vue", "xhtml", "svelte"];
     let markup = path.rsplit_once('.').is_some_and(|(_, ext)| MARKUP.contains(&ext.to_ascii_lowercase().as_str()));

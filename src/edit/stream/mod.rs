@@ -101,7 +101,8 @@ impl Parser {
         }
     }
 
-    /// A state that consumes nothing yields its text as prose: no input may keep the reader from coming to its end.
+    /// Leaves a state that consumes nothing, which yields its text as prose: no input may keep the reader from coming
+    /// to its end.
     fn give_up(&mut self) {
         self.given_up += 1;
         self.end_state(true);

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::pieces::KnownFile;
 use crate::edit::path::without_line;
 
-/// A line that is nothing but a path, perhaps with a label or marks around it. A line whose beginning [`may_be_path`]
-/// let go is none, so that it is the same in whatever pieces it arrives.
+/// Returns a line that is nothing but a path, perhaps with a label or marks around it. A line whose beginning
+/// [`may_be_path`] let go is none, so that it is the same in whatever pieces it arrives.
 pub(in crate::edit) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
     let mut text = line.trim();
     if text.len() > LONGEST_LINE {

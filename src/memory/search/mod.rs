@@ -79,7 +79,8 @@ impl Memory {
         Ok(hits)
     }
 
-    /// This project's sessions whose title or messages hold all words, newest first; all when there are no words.
+    /// Returns this project's sessions whose title or messages hold all words, newest first; all when there are no
+    /// words.
     pub fn list_matching(&self, project: &str, words: &str) -> Result<Vec<Session>, Error> {
         let mut sessions = self.list(project)?;
         if !tokens::terms(words).is_empty() {

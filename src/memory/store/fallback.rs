@@ -84,7 +84,7 @@ impl InMemoryFallback {
         Ok(())
     }
 
-    /// A session that was made here is no stub.
+    /// Notes that a session was made here: it is no stub.
     pub(in crate::memory) fn made(&mut self, session: &str) {
         self.fetched.insert(session.to_string());
         self.touched.insert(session.to_string());

@@ -35,7 +35,7 @@ impl Hold {
 }
 
 impl Drop for Hold {
-    /// The file goes first, while it is held, so that nobody locks a file that is about to vanish unnoticed.
+    /// Removes the file first, while it is held, so that nobody locks a file that is about to vanish unnoticed.
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }

@@ -54,8 +54,8 @@ pub(in crate::memory) struct Store {
     options: Options,
 }
 
-/// A log of changes that is no longer stays beside the database when it is closed: copying it in takes two flushes of the
-/// disk, reading it at the next start next to nothing.
+/// A log of changes that is no longer stays beside the database when it is closed: copying it in takes two flushes of
+/// the disk, reading it at the next start next to nothing.
 const SHORT_LOG: u64 = 256 << 10;
 
 impl Drop for Store {

@@ -68,7 +68,7 @@ fn translate(text: &str, depth: usize) -> Option<String> {
     found.or_else(|| parts(text, depth))
 }
 
-/// An error after the place it is about, or with what to do about it: the parts are records of their own.
+/// Returns an error after the place it is about, or with what to do about it: the parts are records of their own.
 fn parts(text: &str, depth: usize) -> Option<String> {
     let ends = text.match_indices(": ").map(|(at, _)| at);
     let placed = ends.take(DEPTH).find_map(|at| {
@@ -93,7 +93,7 @@ fn fits((name, value): (&str, &str), depth: usize) -> bool {
     }
 }
 
-/// The values by name that make the template this text; `None`: it is another text.
+/// Returns the values by name that make the template this text; `None`: it is another text.
 fn values<'t>(template: &'static str, text: &'t str) -> Option<Vec<(&'static str, &'t str)>> {
     let mut parts = template.split('{');
     let mut rest = text.strip_prefix(parts.next().unwrap_or_default())?;
@@ -113,7 +113,7 @@ fn values<'t>(template: &'static str, text: &'t str) -> Option<Vec<(&'static str
     rest.is_empty().then_some(found)
 }
 
-/// The template with its values, each shown as a record where it is one.
+/// Returns the template with its values, each shown as a record where it is one.
 fn fill(template: &str, values: &[(&str, &str)], depth: usize) -> String {
     let mut parts = template.split('{');
     let mut out = parts.next().unwrap_or_default().to_string();

@@ -60,7 +60,7 @@ impl From<Error> for Stopped {
 }
 
 impl Engine {
-    /// An engine for the files of `folders`.
+    /// Creates an engine for the files of `folders`.
     pub fn new(folders: ModelFolders) -> Self {
         Self { folders, loaded: None }
     }
@@ -96,7 +96,7 @@ impl Engine {
         }
     }
 
-    /// The file of a model.
+    /// Returns the file of a model.
     fn path(&self, model: &str) -> Result<PathBuf, Error> {
         let files = look(&self.folders);
         match files.iter().find(|file| file.name == model) {
@@ -114,7 +114,7 @@ impl Engine {
     }
 }
 
-/// The error of a file that cannot be run.
+/// Returns the error of a file that cannot be run.
 fn unusable(why: String) -> Error {
     Error::new(Kind::Settings, why, "Choose another file with --model or /model, or set modelFile.")
 }
@@ -143,7 +143,7 @@ fn load(model: &str, path: &Path, out: &Sender<Result<Delta, Error>>) -> Result<
     Ok(Loaded { name: model.into(), path: path.into(), vocabulary, layout, network, read: Vec::new() })
 }
 
-/// The memory that is free, where the system says so.
+/// Returns the memory that is free, where the system says so.
 fn free_memory() -> Option<u64> {
     let told = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
@@ -228,7 +228,7 @@ impl Loaded {
     }
 }
 
-/// The number of the largest of `likely`; the first of equal ones.
+/// Returns the number of the largest of `likely`; the first of equal ones.
 fn likeliest(likely: &[f32]) -> u32 {
     let mut best = 0;
     for (at, value) in likely.iter().enumerate() {

@@ -37,8 +37,8 @@ const LARGEST_MANIFEST: u64 = 1 << 20;
 /// The kind of the layer of a manifest that is the model.
 const MODEL_LAYER: &str = "application/vnd.ollama.image.model";
 
-/// Looks through the folders, and gives the files of families that can be run, by name; the one that is configured comes
-/// first. Blocks on the disk.
+/// Looks through the folders, and gives the files of families that can be run, by name; the one that is configured
+/// comes first. Blocks on the disk.
 pub fn look(folders: &ModelFolders) -> Vec<ModelFile> {
     let mut search = Search { files: Vec::new(), left: ENTRIES };
     for folder in folders.hugging_face.iter().chain(&folders.lm_studio) {
@@ -55,7 +55,7 @@ pub fn look(folders: &ModelFolders) -> Vec<ModelFile> {
     files
 }
 
-/// The configured file, whatever it is: what is wrong with it is told when it is asked.
+/// Returns the configured file, whatever it is: what is wrong with it is told when it is asked.
 fn configured(path: &Path) -> ModelFile {
     let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("model").to_string();
     ModelFile { name, path: path.into(), bytes: fs::metadata(path).map_or(0, |found| found.len()) }
@@ -68,7 +68,7 @@ struct Search {
 }
 
 impl Search {
-    /// The entries of a folder, sorted, as far as the limit allows.
+    /// Returns the entries of a folder, sorted, as far as the limit allows.
     fn entries(&mut self, folder: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
         let mut entries: Vec<PathBuf> = entries.take(self.left).collect();
@@ -77,7 +77,7 @@ impl Search {
         entries
     }
 
-    /// Every model file below `folder`; a link to a file counts, one to a folder does not.
+    /// Finds every model file below `folder`; a link to a file counts, one to a folder does not.
     fn folder(&mut self, folder: &Path, depth: usize) {
         for path in self.entries(folder) {
             let is_folder = fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
@@ -90,7 +90,7 @@ impl Search {
         }
     }
 
-    /// Every model that a manifest names: `HOST/library/NAME/TAG` is `NAME:TAG`.
+    /// Finds every model that a manifest names: `HOST/library/NAME/TAG` is `NAME:TAG`.
     fn manifests(&mut self, models: &Path, folder: &Path, names: &mut Vec<String>) {
         for path in self.entries(folder) {
             let Some(name) = path.file_name().and_then(OsStr::to_str) else { continue };
@@ -122,7 +122,7 @@ impl Search {
     }
 }
 
-/// The name of the blob that is the model of a manifest.
+/// Returns the name of the blob that is the model of a manifest.
 fn blob(manifest: &Path) -> Option<String> {
     let bytes = disk::read_named(manifest, LARGEST_MANIFEST).ok()?;
     let manifest: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
@@ -133,7 +133,7 @@ fn blob(manifest: &Path) -> Option<String> {
     plain.then(|| format!("sha256-{sum}"))
 }
 
-/// No file was found.
+/// Creates the error that no file was found.
 #[cfg(feature = "embedded")]
 pub fn none_found() -> Error {
     Error::new(

@@ -185,7 +185,7 @@ impl Header {
         Ok(())
     }
 
-    /// The whole number of this key.
+    /// Returns the whole number of this key.
     pub fn number(&self, key: &str) -> Option<u64> {
         match self.metadata.get(key)? {
             Value::Number(number) => Some(*number),
@@ -193,7 +193,7 @@ impl Header {
         }
     }
 
-    /// The number with a fraction of this key.
+    /// Returns the number with a fraction of this key.
     #[cfg(feature = "embedded")]
     pub fn float(&self, key: &str) -> Option<f64> {
         match self.metadata.get(key)? {
@@ -203,7 +203,7 @@ impl Header {
         }
     }
 
-    /// The text of this key.
+    /// Returns the text of this key.
     pub fn text(&self, key: &str) -> Option<&str> {
         match self.metadata.get(key)? {
             Value::Text(text) => Some(text),
@@ -211,7 +211,7 @@ impl Header {
         }
     }
 
-    /// The list of texts of this key.
+    /// Returns the list of texts of this key.
     #[cfg(feature = "embedded")]
     pub fn texts(&self, key: &str) -> Option<&[String]> {
         match self.metadata.get(key)? {
@@ -220,12 +220,12 @@ impl Header {
         }
     }
 
-    /// The family of the model: `llama`, `qwen2`.
+    /// Returns the family of the model: `llama`, `qwen2`.
     pub fn family(&self) -> &str {
         self.text("general.architecture").unwrap_or_default()
     }
 
-    /// A number of the model's own: `context_length`.
+    /// Returns a number of the model's own: `context_length`.
     #[cfg(feature = "embedded")]
     pub fn size(&self, name: &str) -> Option<u64> {
         self.number(&format!("{}.{name}", self.family()))
@@ -246,7 +246,7 @@ struct Source {
 }
 
 impl Source {
-    /// So many bytes more.
+    /// Reads so many bytes more.
     fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
         let mut bytes = [0; N];
         self.fill(&mut bytes)?;

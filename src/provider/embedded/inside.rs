@@ -27,7 +27,7 @@ pub struct Inside {
 const AHEAD: usize = 64;
 
 impl Inside {
-    /// A provider of the model files in `folders`; nothing is read yet.
+    /// Creates a provider of the model files in `folders`; nothing is read yet.
     pub fn new(folders: ModelFolders) -> Self {
         Self { folders, engine: Mutex::new(None) }
     }
@@ -97,8 +97,8 @@ impl Provider for Inside {
     }
 }
 
-/// Returns what the header of a file says of its model. Its template tells whether it thinks, as it does where the model
-/// is asked; more or less than that is not known to it.
+/// Returns what the header of a file says of its model. Its template tells whether it thinks, as it does where the
+/// model is asked; more or less than that is not known to it.
 fn described(file: &ModelFile) -> Model {
     let header = Header::open(&file.path, Extent::Template).unwrap_or_default();
     let thinks = matches!(Layout::of(header.text("tokenizer.chat_template")), Ok(Layout::ChatMl { thinks: true }));

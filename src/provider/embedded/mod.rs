@@ -35,7 +35,7 @@ use crate::config::Connection;
 /// True if this build runs model files.
 pub const RUNS: bool = cfg!(feature = "embedded");
 
-/// The provider that runs the model files of `connection`.
+/// Returns the provider that runs the model files of `connection`.
 ///
 /// # Errors
 /// When this build runs none.
@@ -44,7 +44,7 @@ pub(super) fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Erro
     Ok(Arc::new(inside::Inside::new(connection.model_folders.clone())))
 }
 
-/// The provider that runs the model files of `connection`.
+/// Returns the provider that runs the model files of `connection`.
 ///
 /// # Errors
 /// When this build runs none.

@@ -69,8 +69,8 @@ impl Sizes {
         Ok(Self { layers, width, heads, shared, head, between, epsilon, window: window(header) as usize })
     }
 
-    /// The memory that a network takes: its weights, and what it needs beside them once the window is full (keys, values
-    /// and the numbers of one pass).
+    /// Returns the memory that a network takes: its weights, and what it needs beside them once the window is full
+    /// (keys, values and the numbers of one pass).
     pub fn memory(&self, header: &Header) -> (u64, u64) {
         let weights = header.tensors.values().map(|weights| match weights.format {
             // Numbers that are not packed are held as they are reckoned with.
@@ -86,7 +86,7 @@ impl Sizes {
     }
 }
 
-/// The window of a model: that of its file, as far as it was trained for it, and never above the largest.
+/// Returns the window of a model: that of its file, as far as it was trained for it, and never above the largest.
 pub fn window(header: &Header) -> u64 {
     let told = header.size("context_length").unwrap_or(2_048);
     let trained = header.size("rope.scaling.original_context_length").unwrap_or(told);
@@ -143,7 +143,7 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// The tensor of this name, `None` where the file has none.
+    /// Returns the tensor of this name, `None` where the file has none.
     fn find(&mut self, name: &str) -> Result<Option<QTensor>, String> {
         let Some(weights) = self.header.tensors.get(name) else { return Ok(None) };
         let format = format_of(weights.format).ok_or_else(|| format!("stores {name} in an unknown format"))?;
@@ -165,7 +165,7 @@ impl Loader<'_> {
         QMatMul::from_qtensor(tensor).map_err(|why| format!("stores {name} in a way that cannot be used: {why}"))
     }
 
-    /// The numbers of a tensor of one dimension, `None` where the file has none.
+    /// Returns the numbers of a tensor of one dimension, `None` where the file has none.
     fn vector(&mut self, name: &str, length: usize) -> Result<Option<Tensor>, String> {
         if !self.header.tensors.contains_key(name) {
             return Ok(None);
@@ -205,7 +205,7 @@ impl Loader<'_> {
     }
 }
 
-/// The format of this number in a file.
+/// Returns the format of this number in a file.
 fn format_of(number: u32) -> Option<GgmlDType> {
     Some(match number {
         0 => GgmlDType::F32,
@@ -260,7 +260,7 @@ impl Network {
         Ok(Some(Self { sizes, embedding, layers, norm, output, rotation, read: 0 }))
     }
 
-    /// How many tokens fit.
+    /// Returns how many tokens fit.
     pub fn window(&self) -> usize {
         self.sizes.window
     }
@@ -292,7 +292,7 @@ impl Network {
         self.output.forward(&last)?.flatten_all()?.to_vec1()
     }
 
-    /// The rows of the embedding of these tokens: only they are unpacked.
+    /// Returns the rows of the embedding of these tokens: only they are unpacked.
     fn embed(&self, tokens: &[u32]) -> TensorResult<Tensor> {
         let bytes = self.embedding.data()?;
         let rows = self.embedding.shape().dims()[0];

@@ -43,7 +43,7 @@ impl Rotation {
         Ok(Self { steps: (0..turned / 2).map(step).collect(), neighbours: family == "llama" })
     }
 
-    /// The angles of `count` tokens from place `at`.
+    /// Returns the angles of `count` tokens from place `at`.
     ///
     /// # Errors
     /// Faults of the arithmetic.

@@ -14,7 +14,7 @@ pub struct Cuts {
 const LONGEST: usize = 512;
 
 impl Cuts {
-    /// The cuts of a tokeniser by the name that model files give it.
+    /// Creates the cuts of a tokeniser by the name that model files give it.
     pub fn of(name: &str) -> Self {
         match name {
             "qwen2" | "deepseek-r1-qwen" | "stablelm2" => Cuts { digits: 1, modern: true },
@@ -24,7 +24,7 @@ impl Cuts {
         }
     }
 
-    /// The pieces of `text`, in order; together they are the text.
+    /// Returns the pieces of `text`, in order; together they are the text.
     pub fn pieces(self, text: &str) -> Vec<&str> {
         let (mut pieces, mut rest) = (Vec::new(), text);
         while !rest.is_empty() {
@@ -37,7 +37,7 @@ impl Cuts {
         pieces
     }
 
-    /// Where the first piece of a text ends.
+    /// Returns where the first piece of a text ends.
     fn end(self, text: &str) -> usize {
         if let Some(end) = contraction(text, self.modern) {
             return end;
@@ -66,7 +66,7 @@ impl Cuts {
         self.end_of_space(text)
     }
 
-    /// Where white space at the beginning of a text ends: the last blank before a word belongs to the word.
+    /// Returns where white space at the beginning of a text ends: the last blank before a word belongs to the word.
     fn end_of_space(self, text: &str) -> usize {
         let space = run(text, LONGEST, char::is_whitespace);
         if let Some(last) = text[..space].rfind(is_break).filter(|_| self.modern) {
@@ -81,12 +81,12 @@ fn is_break(c: char) -> bool {
     matches!(c, '\r' | '\n')
 }
 
-/// How many bytes at the beginning of a text such characters take, at most so many characters.
+/// Returns how many bytes at the beginning of a text such characters take, at most so many characters.
 fn run(text: &str, most: usize, is: impl Fn(char) -> bool) -> usize {
     text.chars().take(most).take_while(|c| is(*c)).map(char::len_utf8).sum()
 }
 
-/// The end of `'s`, `'ll` and the like at the beginning of a text.
+/// Returns the end of `'s`, `'ll` and the like at the beginning of a text.
 fn contraction(text: &str, any_case: bool) -> Option<usize> {
     let rest = text.strip_prefix('\'')?;
     let ends = ["ll", "ve", "re", "s", "t", "m", "d"];

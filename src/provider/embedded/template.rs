@@ -31,7 +31,7 @@ enum Piece<'a> {
 }
 
 impl Layout {
-    /// The layout of a file's template.
+    /// Creates the layout of a file's template.
     ///
     /// # Errors
     /// Which it is not.
@@ -47,7 +47,8 @@ impl Layout {
         })
     }
 
-    /// The tokens of a request; the answer follows them. What is longer than `most` tokens is not read to its end.
+    /// Returns the tokens of a request; the answer follows them. What is longer than `most` tokens is not read to its
+    /// end.
     pub fn tokens(self, request: &Request, vocabulary: &Vocabulary, thinks: bool, most: usize) -> Vec<u32> {
         let mut tokens: Vec<u32> = vocabulary.first.into_iter().collect();
         let mut text = String::new();
@@ -112,7 +113,7 @@ impl Layout {
     }
 }
 
-/// The conversation as turns of three roles; neighbours of one role are one turn.
+/// Returns the conversation as turns of three roles; neighbours of one role are one turn.
 fn turns(request: &Request) -> Vec<(&'static str, String)> {
     let mut turns: Vec<(&'static str, String)> = Vec::new();
     let system = match request.tools.is_empty() {
@@ -149,7 +150,7 @@ fn said(message: &Message) -> String {
     text
 }
 
-/// The tools, in words that small models were trained on.
+/// Returns the tools, in words that small models were trained on.
 fn described(tools: &[ToolSpec]) -> String {
     let mut text = String::from("# Tools\n\nYou may call these functions:\n<tools>\n");
     for tool in tools {

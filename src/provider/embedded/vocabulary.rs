@@ -74,7 +74,7 @@ impl Vocabulary {
         Ok(Self { texts, ids, method, first, ends })
     }
 
-    /// How many tokens there are.
+    /// Returns how many tokens there are.
     pub fn len(&self) -> usize {
         self.texts.len()
     }
@@ -84,13 +84,13 @@ impl Vocabulary {
         self.ends.contains(&token)
     }
 
-    /// The token that is written so in a template: `<|im_start|>`.
+    /// Returns the token that is written so in a template: `<|im_start|>`.
     pub fn mark(&self, text: &str) -> Option<u32> {
         self.ids.get(text).copied()
     }
 
-    /// Adds the tokens of a text. Marks in it are text like any other. Where there are more than `most` tokens, the rest
-    /// of the text may be left out.
+    /// Adds the tokens of a text. Marks in it are text like any other. Where there are more than `most` tokens, the
+    /// rest of the text may be left out.
     pub fn encode(&self, text: &str, most: usize, tokens: &mut Vec<u32>) {
         match &self.method {
             Method::Merges(merges, cuts) => {
@@ -123,7 +123,7 @@ impl Vocabulary {
         }
     }
 
-    /// The token of one character, else those of its bytes.
+    /// Returns the token of one character, else those of its bytes.
     fn single(&self, c: char, is_ordinary: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut buffer = [0; 4];
         let text: &str = c.encode_utf8(&mut buffer);
@@ -133,7 +133,7 @@ impl Vocabulary {
         }
     }
 
-    /// The bytes a token stands for.
+    /// Returns the bytes a token stands for.
     pub fn bytes(&self, token: u32) -> Vec<u8> {
         let Some(text) = self.texts.get(token as usize) else { return Vec::new() };
         match &self.method {
@@ -158,8 +158,8 @@ impl Vocabulary {
     }
 }
 
-/// Returns of each token whether text may become it: tokens of the kind "normal" (1), and those of the kind "user defined"
-/// (4) that are white space. Without the list of kinds, all but what is written in angle brackets.
+/// Returns of each token whether text may become it: tokens of the kind "normal" (1), and those of the kind "user
+/// defined" (4) that are white space. Without the list of kinds, all but what is written in angle brackets.
 fn ordinary(header: &mut Header, texts: &[String]) -> Vec<bool> {
     let kinds = match header.metadata.remove("tokenizer.ggml.token_type") {
         Some(Value::Numbers(kinds)) => kinds,
@@ -175,7 +175,7 @@ fn ordinary(header: &mut Header, texts: &[String]) -> Vec<bool> {
     texts.iter().enumerate().map(ordinary).collect()
 }
 
-/// The pairs of tokens that merge: their rank, and what comes of them.
+/// Returns the pairs of tokens that merge: their rank, and what comes of them.
 fn merges_of(merges: &[String], ids: &HashMap<String, u32>) -> HashMap<(u32, u32), (usize, u32)> {
     let merge = |(rank, merge): (usize, &String)| {
         let (a, b) = merge.split_once(' ')?;
@@ -232,7 +232,8 @@ fn merge<B: Ord>(mut tokens: Vec<u32>, join: impl Fn(u32, u32) -> Option<(B, u32
     tokens
 }
 
-/// The character that stands for a byte in byte-pair vocabularies: itself where it is printed, else one from 256 on.
+/// Returns the character that stands for a byte in byte-pair vocabularies: itself where it is printed, else one from
+/// 256 on.
 pub(super) fn char_of_byte(byte: u8) -> char {
     let shift = match byte {
         b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff => return char::from(byte),
@@ -243,7 +244,7 @@ pub(super) fn char_of_byte(byte: u8) -> char {
     char::from_u32(256 + shift).unwrap_or(' ')
 }
 
-/// The byte that a character stands for.
+/// Returns the byte that a character stands for.
 fn byte_of_char(c: char) -> Option<u8> {
     (0..=u8::MAX).find(|byte| char_of_byte(*byte) == c)
 }

@@ -21,7 +21,7 @@ impl Effort {
     /// All of them, in ascending order.
     pub const ALL: [Effort; 6] = [Effort::None, Effort::Low, Effort::Medium, Effort::High, Effort::XHigh, Effort::Max];
 
-    /// Its name in the configuration and in most wire formats.
+    /// Returns its name in the configuration and in most wire formats.
     pub fn word(self) -> &'static str {
         match self {
             Effort::None => "none",
@@ -33,12 +33,12 @@ impl Effort {
         }
     }
 
-    /// The effort of this name.
+    /// Returns the effort of this name.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|effort| effort.word() == word)
     }
 
-    /// This one, or the next lower one among `offered`; the lowest of them where none is lower.
+    /// Returns this one, or the next lower one among `offered`; the lowest of them where none is lower.
     pub fn within(self, offered: &[Effort]) -> Effort {
         let lower = offered.iter().copied().filter(|effort| *effort <= self).max();
         lower.or_else(|| offered.iter().copied().min()).unwrap_or(self)
@@ -63,7 +63,7 @@ pub enum Thinking {
 }
 
 impl Thinking {
-    /// Its name in the configuration and in the table.
+    /// Returns its name in the configuration and in the table.
     pub fn word(self) -> &'static str {
         match self {
             Thinking::None => "none",
@@ -75,7 +75,7 @@ impl Thinking {
         }
     }
 
-    /// The form of this name.
+    /// Creates the form of this name.
     pub fn parse(word: &str) -> Option<Self> {
         use Thinking::{Adaptive, Budget, Effort, Level, None as Nothing, Words};
         [Nothing, Adaptive, Budget, Level, Effort, Words].into_iter().find(|thinking| thinking.word() == word)

@@ -38,7 +38,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// These, field by field, and the `other` ones where these say nothing.
+    /// Returns these, field by field, and the `other` ones where these say nothing.
     pub fn or(self, other: Facts) -> Facts {
         Facts {
             window: self.window.or(other.window),
@@ -54,7 +54,7 @@ impl Facts {
         }
     }
 
-    /// The names of the fields that are known.
+    /// Returns the names of the fields that are known.
     pub fn known(&self) -> Vec<&'static str> {
         let fields = [
             ("contextWindow", self.window.is_some()),
@@ -68,7 +68,7 @@ impl Facts {
         fields.into_iter().filter(|(_, known)| *known).map(|(name, _)| name).collect()
     }
 
-    /// As JSON: the fields that are known.
+    /// Returns as JSON the fields that are known.
     pub fn json(&self) -> Value {
         let price = self.price.as_ref().map(
             |p| json!({"input": p.input, "output": p.output, "cacheRead": p.cache_read, "cacheWrite": p.cache_write}),

@@ -17,7 +17,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// All that is known of a model of this name.
+    /// Creates all that is known of a model of this name.
     pub fn new(model: &str, configured: &ModelConfig, listed: Facts, learnt: Facts) -> Self {
         Known { configured: of_config(configured), listed, table: by_name(model), learnt }
     }
@@ -33,7 +33,7 @@ impl Known {
         facts
     }
 
-    /// Where each known field is from.
+    /// Returns where each known field is from.
     pub fn origins(&self) -> Vec<(&'static str, &'static str)> {
         let sources =
             [("config", &self.configured), ("server", &self.listed), ("table", &self.table), ("learnt", &self.learnt)];

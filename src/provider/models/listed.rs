@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::{Facts, Model, Thinking};
 use crate::config::Price;
 
-/// The model of an entry: its name, and what it says of window, answer, thinking, files and price. A size that no model
-/// has is not believed.
+/// Returns the model of an entry: its name, and what it says of window, answer, thinking, files and price. A size that
+/// no model has is not believed.
 pub(in crate::provider) fn listed(entry: &Value) -> Option<Model> {
     let name =
         entry.get("id").or_else(|| entry.get("name")).or_else(|| entry.get("model")).unwrap_or(entry).as_str()?;

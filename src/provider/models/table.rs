@@ -12,7 +12,7 @@ fn table() -> &'static Value {
     TABLE.get_or_init(|| serde_json::from_str(include_str!("../../../assets/models.json")).unwrap_or_default())
 }
 
-/// The date of the table.
+/// Returns the date of the table.
 pub fn as_of() -> &'static str {
     table()["asOf"].as_str().unwrap_or_default()
 }

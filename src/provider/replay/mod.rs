@@ -62,7 +62,7 @@ impl Replay {
         Ok(Self::new(Recording::parse(&text, &place)?, place))
     }
 
-    /// A model for tests: one answer a step, without pauses, and it keeps what it was asked.
+    /// Creates a model for tests: one answer a step, without pauses, and it keeps what it was asked.
     pub fn from_steps(steps: Vec<Vec<Delta>>) -> Self {
         let timed = |step: Vec<Delta>| step.into_iter().map(|delta| (Duration::ZERO, delta)).collect();
         let recording = Recording {
@@ -85,12 +85,12 @@ impl Replay {
         Self { speed: None, ..self }
     }
 
-    /// The model of the recording.
+    /// Returns the model of the recording.
     pub fn model(&self) -> &str {
         &self.recording.model
     }
 
-    /// How many steps are left.
+    /// Returns how many steps are left.
     pub fn left(&self) -> usize {
         self.recording.steps.len().saturating_sub(self.state().next)
     }
@@ -105,7 +105,7 @@ impl Replay {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next step for `request`.
+    /// Returns the next step for `request`.
     fn step(&self, request: &Request) -> Result<Vec<(Duration, Delta)>, Error> {
         let mut state = self.state();
         if let Some(requests) = &mut state.requests {
@@ -238,8 +238,8 @@ struct Tape {
 }
 
 impl Recorder {
-    /// Returns whether this path can be recorded to, as far as that shows before it is tried: its folder is there, and no other
-    /// file is in its place.
+    /// Returns whether this path can be recorded to, as far as that shows before it is tried: its folder is there, and
+    /// no other file is in its place.
     ///
     /// # Errors
     /// Why not.
@@ -271,14 +271,14 @@ impl Recorder {
 /// How every recording begins.
 const RECORDING: &[u8] = b"{\"recording\":";
 
-/// As much of a file as tells whether it is a recording.
+/// Returns as much of a file as tells whether it is a recording.
 fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     disk::open_file(path, Links::Follow)?.take(RECORDING.len() as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Nothing can be recorded to this path.
+/// Creates the error that nothing can be recorded to this path.
 fn not_here(path: &Path, what: &str) -> Error {
     Error::new(
         Kind::Recording,
@@ -307,7 +307,7 @@ impl Tape {
         }
     }
 
-    /// A line reaches the file whole and at once, so that what a crash leaves can be played.
+    /// Writes a line whole and at once, so that what a crash leaves can be played.
     fn write(&mut self, line: &str) {
         if self.failed.is_none()
             && let Err(why) = self.file.write_all(line.as_bytes())

@@ -128,7 +128,7 @@ impl Recording {
         Ok(recording)
     }
 
-    /// The text of the recording.
+    /// Returns the text of the recording.
     pub fn text(&self) -> String {
         let mut text = head_line(&self.model, &self.provider);
         for (at, step) in self.steps.iter().enumerate() {
@@ -141,17 +141,18 @@ impl Recording {
     }
 }
 
-/// The first line, with its newline.
+/// Returns the first line, with its newline.
 pub(super) fn head_line(model: &str, provider: &str) -> String {
     line(&Head { recording: 1, model: model.into(), provider: provider.into() })
 }
 
-/// The line that starts the step of this number (from 1), with its newline.
+/// Returns the line that starts the step of this number (from 1), with its newline.
 pub(super) fn step_line(number: usize) -> String {
     line(&Line::Step { step: number as u64 })
 }
 
-/// The line of a delta, with its newline; `None` for what is not recorded: a pause between tries shows in the time.
+/// Returns the line of a delta, with its newline; `None` for what is not recorded: a pause between tries shows in the
+/// time.
 pub(super) fn delta_line(pause: Duration, delta: &Delta) -> Option<String> {
     let delta = match delta.clone() {
         Delta::Text(text) => Record::Text(text),

@@ -64,7 +64,7 @@ pub(in crate::provider) trait Reader: Send {
     /// Takes an answer in that came whole.
     fn take_whole(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble>;
 
-    /// How far it has come.
+    /// Returns how far it has come.
     fn progress(&self) -> Progress;
 
     /// Appends the deltas that remain once it has ended.
@@ -189,8 +189,8 @@ async fn take_in(body: &mut Body<'_>, framing: Framing, reader: &mut dyn Reader)
     Ok(())
 }
 
-/// The body of an answer, and the deltas of it that are not handed on yet: those of all that is there at once are handed on
-/// together.
+/// The body of an answer, and the deltas of it that are not handed on yet: those of all that is there at once are
+/// handed on together.
 struct Body<'a> {
     server: &'a Server,
     response: Response,

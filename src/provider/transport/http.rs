@@ -100,7 +100,7 @@ impl Server {
         Ok(server)
     }
 
-    /// The request with the key in its header. The first one runs the command that prints the key, if one is
+    /// Returns the request with the key in its header. The first one runs the command that prints the key, if one is
     /// configured.
     pub async fn authorized(&self, request: RequestBuilder) -> Result<RequestBuilder, Failure> {
         if self.key().is_none()
@@ -117,8 +117,8 @@ impl Server {
         Ok(request.header(name, value))
     }
 
-    /// After a 401: the key once more from its command, if there is one that was not asked again before. Whether
-    /// another request may help.
+    /// Asks, after a 401, for the key once more from its command, if there is one that was not asked again before.
+    /// Whether another request may help.
     pub async fn renew_key(&self) -> Result<bool, Failure> {
         match &self.command {
             Some(command) if command.may_run_again() => {
@@ -135,12 +135,12 @@ impl Server {
         Ok(())
     }
 
-    /// The key, once it is known.
+    /// Returns the key, once it is known.
     pub(super) fn key(&self) -> Option<Secret> {
         self.key.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The header that carries the key.
+    /// Returns the header that carries the key.
     fn check_key(&self, key: &Secret) -> Result<(HeaderName, HeaderValue), Error> {
         if key.reveal().starts_with("sk-ant-oat") {
             return Err(Error::new(
@@ -161,7 +161,7 @@ impl Server {
         Ok((name, value))
     }
 
-    /// The URL of `path` below the base, whose query stays.
+    /// Returns the URL of `path` below the base, whose query stays.
     pub fn url(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         let below = format!("{}/{path}", self.base.path().trim_end_matches('/'));
@@ -174,7 +174,8 @@ impl Server {
         self.loopback
     }
 
-    /// How long to wait for the first byte of an answer, of a model that `thinks` before it says anything or not.
+    /// Returns how long to wait for the first byte of an answer, of a model that `thinks` before it says anything or
+    /// not.
     pub fn patience(&self, thinks: bool) -> Duration {
         match (is_nearby(&self.base), thinks) {
             (true, _) => FIRST_BYTE_NEARBY,
@@ -183,7 +184,7 @@ impl Server {
         }
     }
 
-    /// The host for words about the network, with the proxy if one stands between.
+    /// Returns the host for words about the network, with the proxy if one stands between.
     fn reached(&self) -> String {
         match &self.proxy {
             Some(proxy) => format!("{} (through the proxy {proxy})", self.host),
@@ -191,17 +192,17 @@ impl Server {
         }
     }
 
-    /// The format that is spoken.
+    /// Returns the format that is spoken.
     pub fn wire(&self) -> Wire {
         self.wire
     }
 
-    /// The base, for words.
+    /// Returns the base, for words.
     pub(super) fn base(&self) -> &Url {
         &self.base
     }
 
-    /// The URL of a path of the server, wherever the base leads.
+    /// Returns the URL of a path of the server, wherever the base leads.
     pub fn root(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         url.set_path(path);
@@ -209,12 +210,12 @@ impl Server {
         url
     }
 
-    /// Scheme, host and port.
+    /// Returns scheme, host and port.
     pub fn place(&self) -> String {
         self.base.origin().ascii_serialization()
     }
 
-    /// The client; an error only where the system's TLS or proxy settings cannot be used.
+    /// Returns the client; an error only where the system's TLS or proxy settings cannot be used.
     pub fn client(&self) -> Result<&Client, Error> {
         if let Some(client) = self.client.get() {
             return Ok(client);
@@ -268,19 +269,19 @@ impl Server {
         Failure { error: Error::new(BROKEN, message, hint), again: Again::Later }
     }
 
-    /// The stream ended before the answer did.
+    /// Creates the failure of a stream that ended before the answer did.
     pub fn closed(&self) -> Failure {
         let message = say::closed(&self.reached());
         Failure { error: Error::new(BROKEN, message, say::saved()), again: Again::Later }
     }
 
-    /// Nothing came for too long.
+    /// Creates the failure of a server that sent nothing for too long.
     pub fn silent(&self) -> Failure {
         let message = say::silent(&self.reached());
         Failure { error: Error::new(BROKEN, message, say::saved()), again: Again::Later }
     }
 
-    /// The server's answer is not what it should be.
+    /// Creates the failure of an answer that is not what it should be.
     pub fn bad_answer(&self, what: &str) -> Failure {
         let message = say::answers_with(&self.host, &what);
         let hint = say::check_base_url(&self.wire.words());
@@ -301,7 +302,7 @@ impl Server {
         self.key().is_none() && own.iter().any(|name| self.headers.contains_key(*name))
     }
 
-    /// A server's words, fit for one line of the screen: no control characters, not long, no key.
+    /// Returns a server's words, fit for one line of the screen: no control characters, not long, no key.
     pub(super) fn clean(&self, text: &str) -> String {
         let text = match &self.key() {
             // A stand-in such as `x`, as local servers take it, is no secret and would take every `x` with it.
@@ -325,12 +326,12 @@ impl Server {
 
 const BROKEN: Kind = Kind::Broken { after_first_token: false };
 
-/// A failure that no other request mends.
+/// Creates a failure that no other request mends.
 pub(in crate::provider) fn never(error: Error) -> Failure {
     Failure { error, again: Again::Never }
 }
 
-/// The whole body, up to `limit` bytes; more, or a broken connection, is `None`.
+/// Returns the whole body, up to `limit` bytes; more, or a broken connection, is `None`.
 pub(in crate::provider) async fn read_limited(response: &mut Response, limit: usize) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     while let Ok(Ok(chunk)) = tokio::time::timeout(Duration::from_secs(20), response.chunk()).await {
@@ -343,7 +344,7 @@ pub(in crate::provider) async fn read_limited(response: &mut Response, limit: us
     None
 }
 
-/// The innermost reason, which is the one that helps.
+/// Returns the innermost reason, which is the one that helps.
 fn root(error: &dyn std::error::Error) -> String {
     let mut reason = error;
     while let Some(source) = reason.source() {
@@ -352,7 +353,7 @@ fn root(error: &dyn std::error::Error) -> String {
     reason.to_string()
 }
 
-/// Why a certificate is not trusted, in words.
+/// Returns why a certificate is not trusted, in words.
 fn distrust(cause: &str) -> &str {
     let reasons = [
         ("UnknownIssuer", "no authority this computer trusts has signed it"),
@@ -370,7 +371,7 @@ fn distrust(cause: &str) -> &str {
     known.unwrap_or_else(|| cause.trim_start_matches("invalid peer certificate: "))
 }
 
-/// Host, and port where it is not the usual one.
+/// Returns the host, and the port where it is not the usual one.
 fn host(url: &Url) -> String {
     match (url.host_str(), url.port()) {
         (Some(host), Some(port)) => format!("{host}:{port}"),
@@ -378,7 +379,7 @@ fn host(url: &Url) -> String {
     }
 }
 
-/// The URL without name, password and query.
+/// Returns the URL without name, password and query.
 pub(super) fn plain(url: &Url) -> String {
     format!("{}://{}{}", url.scheme(), host(url), url.path())
 }

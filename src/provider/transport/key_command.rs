@@ -24,7 +24,7 @@ pub(super) struct KeyCommand {
 }
 
 impl KeyCommand {
-    /// `None` for an empty list.
+    /// Returns `None` for an empty list.
     pub fn new(words: &[String]) -> Option<Self> {
         (!words.is_empty()).then(|| KeyCommand { words: words.to_vec(), runs: AtomicU32::new(0) })
     }

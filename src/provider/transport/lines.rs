@@ -25,7 +25,7 @@ impl LineParser {
         if self.line.len() > LARGEST { Err(TooLong) } else { Ok(()) }
     }
 
-    /// The last line, where the stream ended without a newline.
+    /// Returns the last line, where the stream ended without a newline.
     pub fn finish(mut self) -> Option<Event> {
         self.take()
     }

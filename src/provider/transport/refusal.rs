@@ -129,7 +129,7 @@ impl Server {
         Error { limit: body.window(), ..error }
     }
 
-    /// The name of what is to authorize the requests.
+    /// Returns the name of what is to authorize the requests.
     fn lets_in(&self) -> &str {
         match self.variable.as_deref() {
             Some(variable) if !self.has_own_key() => variable,
@@ -184,7 +184,7 @@ struct ErrorBody {
 }
 
 impl ErrorBody {
-    /// From the body of a refusal: JSON in one of the usual shapes, or any text.
+    /// Reads the body of a refusal: JSON in one of the usual shapes, or any text.
     fn read(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
             Ok(Value::Array(mut list)) if list.len() == 1 => Self::of(&list.remove(0)),
@@ -221,7 +221,7 @@ impl ErrorBody {
         }
     }
 
-    /// The status that stands for an error inside a stream.
+    /// Returns the status that stands for an error inside a stream.
     fn status(&self) -> StatusCode {
         let all = self.reasons.as_str();
         let has = |words: &[&str]| words.iter().any(|word| all.contains(word));
@@ -283,8 +283,8 @@ impl ErrorBody {
             || WORDS.iter().any(|part| message.contains(part))
     }
 
-    /// The window that a refusal for length names: the smallest number in it that a window can be, where it names a
-    /// larger one too, as the size of what was sent.
+    /// Returns the window that a refusal for length names: the smallest number in it that a window can be, where it
+    /// names a larger one too, as the size of what was sent.
     fn window(&self) -> Option<u32> {
         let mut numbers = numbers(&self.message).filter(|n| *n >= 256).collect::<Vec<_>>();
         numbers.sort_unstable();
@@ -297,13 +297,13 @@ impl ErrorBody {
     }
 }
 
-/// The whole numbers in a text, with or without commas between their digits.
+/// Returns the whole numbers in a text, with or without commas between their digits.
 pub(in crate::provider) fn numbers(text: &str) -> impl Iterator<Item = u32> {
     let words = text.split(|c: char| !c.is_ascii_digit() && c != ',');
     words.filter_map(|word| word.replace(',', "").parse().ok())
 }
 
-/// The complaints that a server with a checked form lists, each with the field it is about.
+/// Returns the complaints that a server with a checked form lists, each with the field it is about.
 fn listed(detail: &Value) -> String {
     let one = |entry: &Value| {
         let words = entry.get("msg")?.as_str()?;

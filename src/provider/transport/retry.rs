@@ -85,7 +85,7 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
     })
 }
 
-/// How long to wait after the request of this number, or the error to give up with.
+/// Returns how long to wait after the request of this number, or the error to give up with.
 fn pause(failure: &Failure, begun: bool, number: u32) -> Result<Duration, Error> {
     let error = &failure.error;
     if begun {
@@ -108,7 +108,7 @@ fn pause(failure: &Failure, begun: bool, number: u32) -> Result<Duration, Error>
     }
 }
 
-/// After the first token the answer is broken off, whatever the reason; only the reason is told.
+/// Returns the error of an answer that broke off after its first token, whatever the reason; only the reason is told.
 fn broken_off(error: &Error) -> Error {
     let message = match error.kind {
         Kind::Broken { .. } => format!("the answer broke off: {}", error.message),
@@ -119,13 +119,13 @@ fn broken_off(error: &Error) -> Error {
     Error::new(Kind::Broken { after_first_token: true }, message, hint.trim_end())
 }
 
-/// Between a half of `pause` and all of it, so that many clients do not come back at one time.
+/// Returns a pause between a half of `pause` and all of it, so that many clients do not come back at one time.
 fn jitter(pause: Duration) -> Duration {
     let random = RandomState::new().hash_one(0u8) % 1000;
     pause.mul_f64(0.5 + random as f64 / 2000.0)
 }
 
-/// Unix milliseconds at the end of a pause that begins now.
+/// Returns the Unix milliseconds at the end of a pause that begins now.
 fn until(pause: Duration) -> i64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from((now + pause).as_millis()).unwrap_or(i64::MAX)

@@ -60,8 +60,8 @@ impl SseParser {
         if self.line.len() + self.event.data.len() > LARGEST { Err(TooLong) } else { Ok(()) }
     }
 
-    /// The event that was under way when the stream ended. The standard drops it; a caller that can tell a whole
-    /// one from a torn one need not.
+    /// Returns the event that was under way when the stream ended. The standard drops it; a caller that can tell a
+    /// whole one from a torn one need not.
     pub fn finish(mut self) -> Option<Event> {
         let line = std::mem::take(&mut self.line);
         let mut out = Vec::new();

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::provider::ToolCall;
 
-/// The arguments as the text of a JSON object: byte for byte where they are one.
+/// Returns the arguments as the text of a JSON object: byte for byte where they are one.
 pub(super) fn object(call: &ToolCall) -> String {
     let arguments = call.arguments.trim();
     match serde_json::from_str::<&RawValue>(arguments) {

@@ -104,7 +104,7 @@ async fn outlined(wire: Wire, address: Url, body: Bytes, mut failure: Failure) -
     failure
 }
 
-/// One request and its answer.
+/// Returns one request and its answer.
 fn attempt<F: Format>(shared: Arc<Shared<F>>, request: Arc<Request>) -> Attempt {
     async_stream(move |out| async move {
         if let Err(failure) = shared.ask(&request, &out).await {
@@ -176,7 +176,7 @@ impl<F: Format> Shared<F> {
         learnt.learn(request, &Refusal { wire: F::WIRE, place, host, says, most, seals: F::SEALS, thinks: F::THINKS })
     }
 
-    /// The models on offer, page by page. A server that never ends its list is believed so far.
+    /// Returns the models on offer, page by page. A server that never ends its list is believed so far.
     async fn list(&self) -> Result<Vec<Model>, Failure> {
         let mut models: Vec<Model> = Vec::new();
         let mut page: Option<String> = None;
@@ -200,8 +200,8 @@ impl<F: Format> Shared<F> {
         Ok(models)
     }
 
-    /// Returns what the list says of a model, and, where that is not its window, what the server answers when it is asked. One
-    /// that cannot be asked says nothing.
+    /// Returns what the list says of a model, and, where that is not its window, what the server answers when it is
+    /// asked. One that cannot be asked says nothing.
     async fn describe(&self, model: &str) -> Facts {
         let listed = self.list().await.unwrap_or_default();
         let same = |m: &Model| m.name == model || m.name.strip_suffix(":latest") == Some(model);
@@ -229,14 +229,14 @@ impl<F: Format> Shared<F> {
         serde_json::from_slice(&read_limited(&mut response, LARGEST).await?).ok()
     }
 
-    /// Nothing panics while the lock is held.
+    /// Takes the lock; nothing panics while it is held.
     fn state(&self) -> MutexGuard<'_, State<F>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Returns whether an address ends in its version or not, both reach the same server: for formats that put the version in every
-/// path it is taken off, for others it is added where the address names nothing but a host.
+/// Returns whether an address ends in its version or not, both reach the same server: for formats that put the version
+/// in every path it is taken off, for others it is added where the address names nothing but a host.
 fn versioned(base: &str, version: &str, in_paths: bool) -> String {
     let plain = base.trim_end_matches('/');
     if in_paths {

@@ -56,10 +56,10 @@ pub(in crate::provider) trait Format: Send + Sized + 'static {
     /// Words of a refusal that is about how much to think, in lower case.
     const THINKS: &'static [&'static str];
 
-    /// In its first state.
+    /// Creates the format in its first state.
     fn new(connection: &Connection) -> Self;
 
-    /// Where the key goes.
+    /// Returns where the key goes.
     fn auth(connection: &Connection) -> Auth;
 
     /// Headers of each request.
@@ -67,16 +67,16 @@ pub(in crate::provider) trait Format: Send + Sized + 'static {
         &[]
     }
 
-    /// Where `request` goes.
+    /// Returns where `request` goes.
     fn address(&self, server: &Server, request: &Request) -> Url;
 
-    /// The body of `request`.
+    /// Returns the body of `request`.
     fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes;
 
     /// Reads the answer to `request`.
     fn reader(request: &Request) -> Box<dyn Reader>;
 
-    /// At most so many tokens of answer are asked for; `None`: as many as the server allows.
+    /// Returns the most tokens of answer to ask for; `None`: as many as the server allows.
     fn most(request: &Request, learnt: &Learnt) -> Option<u32> {
         request.max_output.map(|most| learnt.most(request, most))
     }
@@ -86,13 +86,13 @@ pub(in crate::provider) trait Format: Send + Sized + 'static {
         false
     }
 
-    /// Where the list of models is, or its page of this name.
+    /// Returns where the list of models is, or its page of this name.
     fn list(server: &Server, page: Option<&str>) -> Url;
 
     /// Reads a page of the list of models.
     fn page(list: &Value) -> Page;
 
-    /// Where more is said of one model, where the list does not say its window; asked in this order.
+    /// Returns where more is said of one model, where the list does not say its window; asked in this order.
     fn probes(_server: &Server, _model: &str) -> Vec<Probe> {
         Vec::new()
     }

@@ -45,7 +45,8 @@ pub(in crate::provider) enum Lesson {
 }
 
 impl Learnt {
-    /// Returns whether the seals of a message go to the server at `place`: it came from there, and they were not refused.
+    /// Returns whether the seals of a message go to the server at `place`: it came from there, and they were not
+    /// refused.
     pub fn sends_seals(&self, message: &Arc<Message>, wire: Wire, place: &str, model: &str) -> bool {
         is_from(message.origin.as_deref(), wire, place, model)
             && !self.unsealed.iter().any(|refused| Arc::ptr_eq(refused, message))
@@ -61,7 +62,7 @@ impl Learnt {
         !self.unthinking.iter().any(|name| name == model)
     }
 
-    /// The limit of output of a model: what is `known` of it, and what it refused.
+    /// Returns the limit of output of a model: what is `known` of it, and what it refused.
     pub fn most(&self, request: &Request, known: u32) -> u32 {
         let learnt = self.most.get(&request.model).copied().unwrap_or(known);
         request.max_output.unwrap_or(learnt).min(learnt)

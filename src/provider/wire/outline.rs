@@ -64,7 +64,7 @@ fn shape(field: &str, value: &Value) -> Value {
     }
 }
 
-/// An entry of a list: an object of it is looked into, whatever the list is called.
+/// Returns an entry of a list: an object of it is looked into, whatever the list is called.
 fn entry_of(field: &str, value: &Value) -> Value {
     shape(if value.is_object() { "" } else { field }, value)
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::provider::{Message, Role, ToolResult};
 
-/// Returns the conversation as it is where it is whole; else with results for calls that have none, and without those that have no
-/// call.
+/// Returns the conversation as it is where it is whole; else with results for calls that have none, and without those
+/// that have no call.
 pub(super) fn paired(messages: &[Arc<Message>]) -> Option<Vec<Arc<Message>>> {
     if is_paired(messages) {
         return None;

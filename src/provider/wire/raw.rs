@@ -11,27 +11,27 @@ use serde_json::value::RawValue;
 pub(super) struct RawObject(Vec<(String, Box<RawValue>)>);
 
 impl RawObject {
-    /// The object of this text; `None` where it is none.
+    /// Creates the object of this text; `None` where it is none.
     pub fn parse(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
 
-    /// The value of a field as it stands there.
+    /// Returns the value of a field as it stands there.
     pub fn raw(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(field, _)| field == name).map(|(_, value)| value.get())
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     pub fn value(&self, name: &str) -> Value {
         self.raw(name).and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default()
     }
 
-    /// The text of a field.
+    /// Returns the text of a field.
     pub fn text(&self, name: &str) -> Option<String> {
         self.raw(name).and_then(|raw| serde_json::from_str(raw).ok())
     }
 
-    /// As JSON, without the field of this name.
+    /// Returns it as JSON, without the field of this name.
     pub fn without(&self, name: &str) -> String {
         let fields = self.0.iter().filter(|(field, _)| field != name);
         let fields: Vec<String> =

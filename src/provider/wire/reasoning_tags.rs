@@ -33,7 +33,7 @@ impl Default for ReasoningTags {
 }
 
 impl ReasoningTags {
-    /// The next piece of text.
+    /// Takes the next piece of text.
     pub(in crate::provider) fn push(&mut self, text: &str, out: &mut Vec<Delta>) {
         if self.state == State::Text {
             return emit(text, Delta::Text, out);
@@ -42,7 +42,7 @@ impl ReasoningTags {
         while !self.held.is_empty() && self.step(out) {}
     }
 
-    /// No text follows: what was held is what it looks like. A thought that was never closed stays one.
+    /// Ends the text: what was held is what it looks like. A thought that was never closed stays one.
     pub(in crate::provider) fn finish(&mut self, out: &mut Vec<Delta>) {
         let held = std::mem::take(&mut self.held);
         match self.state {

@@ -52,13 +52,13 @@ pub(super) struct OpenCall {
 }
 
 impl Ids {
-    /// A new name for a call of another origin.
+    /// Returns a new name for a call of another origin.
     pub fn rename(&mut self) -> String {
         self.renamed += 1;
         format!("call_{}", self.renamed)
     }
 
-    /// An answer begins: no call of an earlier one waits any more.
+    /// Begins an answer: no call of an earlier one waits any more.
     pub fn begin(&mut self) {
         self.open.clear();
     }
@@ -68,7 +68,7 @@ impl Ids {
         self.open.push(OpenCall { id: id.into(), sent, tool: tool.into() });
     }
 
-    /// The call that a result answers; `None`: there is none, and the result is not sent.
+    /// Returns the call that a result answers; `None`: there is none, and the result is not sent.
     pub fn close(&mut self, id: &str) -> Option<OpenCall> {
         let at = self.open.iter().position(|call| call.id == id)?;
         Some(self.open.remove(at))
@@ -100,7 +100,7 @@ impl Written {
         }
     }
 
-    /// The messages that say anything.
+    /// Returns the messages that say anything.
     pub fn pieces(&self) -> impl DoubleEndedIterator<Item = &Piece> + Clone {
         self.messages.iter().filter(|piece| !piece.json.is_empty())
     }
@@ -136,7 +136,7 @@ pub(super) fn turns<'a>(
     }
 }
 
-/// `head` as JSON, less its closing brace: more fields follow.
+/// Returns `head` as JSON, less its closing brace: more fields follow.
 pub(super) fn opened(head: &serde_json::Value) -> String {
     let mut text = head.to_string();
     text.pop();

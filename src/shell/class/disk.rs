@@ -45,7 +45,7 @@ pub fn look(found: &mut Assessment, around: &Around, path: &str) {
     found.settle();
 }
 
-/// `tee -a` and `cp -n` keep what is there.
+/// Returns whether a program keeps what is there, as `tee -a` and `cp -n` do.
 fn is_appending(part: &super::Part) -> bool {
     let has = |wanted: &[&str]| part.words.iter().flatten().any(|word| wanted.contains(&word.as_str()));
     match part.words.first().and_then(Option::as_deref) {

@@ -58,7 +58,7 @@ pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
     found
 }
 
-/// A text that is not understood: at least `harm`, and what any of its words would be.
+/// Returns a text that is not understood: at least `harm`, and what any of its words would be.
 fn not_understood(text: &str) -> Part {
     let class = any_word(text).0.max(Class::Harm);
     Part { text: text.into(), class, reason: Reason::Unclear, words: vec![None], targets: Vec::new() }
@@ -116,7 +116,7 @@ impl Reader<'_> {
         self.found.parts.extend(redirects);
     }
 
-    /// A simple command by its words; wrappers are taken off first.
+    /// Reads a simple command by its words; wrappers are taken off first.
     fn words(&mut self, text: &str, words: &[Word], has_document: bool, depth: usize) {
         if depth > DEEPEST {
             return self.unknown(Unknown::Depth);
@@ -151,8 +151,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A program that runs another one. By its path it may be any program of the workspace's; by its name alone the one that
-    /// is found first is looked at.
+    /// Reads a program that runs another one. By its path it may be any program of the workspace's; by its name alone
+    /// the one that is found first is looked at.
     fn wrapper(&mut self, text: &str, name: &str, words: &[Word]) {
         let system = ["/bin/", "/usr/bin/"].iter().any(|folder| name.strip_prefix(folder) == Some(tables::base(name)));
         match name.contains('/') {
@@ -163,7 +163,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A simple command that wraps nothing.
+    /// Reads a simple command that wraps nothing.
     fn plain(&mut self, text: &str, name: &str, words: &[Word]) {
         self.moved |= ["cd", "pushd", "popd"].contains(&name);
         let (mut class, mut reason) = tables::class_of(words);
@@ -200,7 +200,7 @@ impl Reader<'_> {
         self.found.parts.push(Part { text, class, reason, words, targets: Vec::new() });
     }
 
-    /// A redirection that writes a file.
+    /// Returns a redirection that writes a file.
     fn redirect(&self, redirect: &Redirect, text: &str) -> Option<Part> {
         let known = redirect.target.value();
         let target = known.unwrap_or_default();
@@ -231,7 +231,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The paths that a command would remove or overwrite, as far as they are known.
+    /// Returns the paths that a command would remove or overwrite, as far as they are known.
     fn targets(&self, name: &str, words: &[Word]) -> Vec<Target> {
         let operands: Vec<String> = words
             .iter()
@@ -265,7 +265,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns whether a path that is written lies neither in the workspace nor where any program keeps things for a while.
+    /// Returns whether a path that is written lies neither in the workspace nor where any program keeps things for a
+    /// while.
     fn is_outside(&self, path: &str) -> bool {
         if path.starts_with('~') {
             return true;
@@ -281,7 +282,7 @@ impl Reader<'_> {
     }
 }
 
-/// A word as it is shown.
+/// Returns a word as it is shown.
 fn shown(word: &Word) -> String {
     match word.is_static {
         true if word.text.is_empty() || word.text.contains(char::is_whitespace) => format!("'{}'", word.text),
@@ -298,7 +299,7 @@ fn is_harmless(name: &str) -> bool {
         || name.starts_with("LC_")
 }
 
-/// A path without `.` and `..`, by its text alone.
+/// Returns a path without `.` and `..`, by its text alone.
 fn flat(path: &Path) -> PathBuf {
     let mut flat = PathBuf::new();
     for part in path.components() {

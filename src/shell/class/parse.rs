@@ -218,8 +218,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns whether bash ends a here-document where the grammar does: the two differ in delimiters of more than letters,
-    /// in lines that begin with the delimiter, and in lines that are joined.
+    /// Returns whether bash ends a here-document where the grammar does: the two differ in delimiters of more than
+    /// letters, in lines that begin with the delimiter, and in lines that are joined.
     fn ends_as_bash_does(&self, node: Node<'_>) -> bool {
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
@@ -248,7 +248,7 @@ impl Walk<'_> {
         children.into_iter().for_each(|child| self.node(child, depth + 1));
     }
 
-    /// A statement with redirections: they belong to its last command.
+    /// Reads a statement with redirections: they belong to its last command.
     fn redirected(&mut self, node: Node<'_>, depth: usize) {
         let before = self.script.commands.len();
         let mut cursor = node.walk();
@@ -316,7 +316,7 @@ impl Walk<'_> {
         self.script.commands.push(command);
     }
 
-    /// A variable that is set for what follows.
+    /// Reads a variable that is set for what follows.
     fn assigned_by(&mut self, node: Node<'_>) {
         let text = self.source(node).lines().next().unwrap_or_default().to_string();
         let assigned = name_of(node, self.text).into_iter().collect();
@@ -344,7 +344,7 @@ impl Walk<'_> {
     }
 }
 
-/// The name that an assignment or a loop sets.
+/// Returns the name that an assignment or a loop sets.
 fn name_of(node: Node<'_>, text: &str) -> Option<String> {
     let name = node.child_by_field_name("name").or_else(|| node.child_by_field_name("variable"))?;
     Some(text.get(name.byte_range())?.to_string())

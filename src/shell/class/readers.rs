@@ -102,7 +102,8 @@ fn is_date_option(word: &str) -> bool {
         || word.starts_with("--rfc-3339=")
 }
 
-/// `date 11222026` sets the clock; only a format, or what follows `-d` and `-r`, is given otherwise.
+/// Returns whether the clock is set: `date 11222026` sets it; only a format, or what follows `-d` and `-r`, is given
+/// otherwise.
 fn sets_clock(arguments: &[Word]) -> bool {
     let mut before = "";
     arguments.iter().any(|word| {
@@ -111,7 +112,8 @@ fn sets_clock(arguments: &[Word]) -> bool {
     })
 }
 
-/// `sed -n` with a script that writes no file and runs nothing: addresses, `p`, `=`, `q`, and what they are made of.
+/// Returns whether it is `sed -n` with a script that writes no file and runs nothing: addresses, `p`, `=`, `q`, and
+/// what they are made of.
 fn sed(arguments: &[Word]) -> bool {
     let Some(values) = arguments.iter().map(Word::value).collect::<Option<Vec<_>>>() else { return false };
     let quiet = values.iter().any(|word| ["-n", "--quiet", "--silent", "-nE", "-En", "-nr"].contains(word));
@@ -132,7 +134,7 @@ fn sed(arguments: &[Word]) -> bool {
     quiet && plain && !several && script.is_some_and(|script| prints(script))
 }
 
-/// A script of `sed` without what stands between slashes.
+/// Returns a script of `sed` without what stands between slashes.
 fn without_patterns(script: &str) -> String {
     let (mut outside, mut inside, mut escaped) = (String::new(), false, false);
     for c in script.chars() {

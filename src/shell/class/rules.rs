@@ -189,7 +189,7 @@ fn by_policy(class: Class, policy: ShellPolicy, guarded: bool) -> CommandVerdict
     }
 }
 
-/// The rule that counts for a part: `refuse` before `ask` before `allow`.
+/// Returns the rule that counts for a part: `refuse` before `ask` before `allow`.
 fn strongest<'a>(part: &Part, rules: &'a [Rule]) -> Option<&'a Rule> {
     let met = rules.iter().filter(|rule| rule.meets(part));
     met.max_by_key(|rule| match rule.decision {
@@ -199,8 +199,8 @@ fn strongest<'a>(part: &Part, rules: &'a [Rule]) -> Option<&'a Rule> {
     })
 }
 
-/// Returns the words that a rule would begin with, for a text that asks: those of its first part that no rule and no table
-/// lets run, without options that differ each time. None: there can be no rule for it.
+/// Returns the words that a rule would begin with, for a text that asks: those of its first part that no rule and no
+/// table lets run, without options that differ each time. None: there can be no rule for it.
 pub fn proposed(found: &Assessment, met: &[Option<Rule>]) -> Option<Vec<String>> {
     let asks = |(part, rule): &(&Part, &Option<Rule>)| part.class > Class::Read && rule.is_none();
     let (part, _) = found.parts.iter().zip(met).find(asks)?;

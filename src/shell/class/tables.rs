@@ -162,13 +162,13 @@ pub fn named(list: &str, name: &str) -> bool {
     list.split_ascii_whitespace().any(|own| own == name)
 }
 
-/// The words of a program's row; none: it has no row.
+/// Returns the words of a program's row; none: it has no row.
 fn row(table: &'static str, name: &str) -> Option<&'static str> {
     let of = |line: &'static str| line.split_once(':').filter(|(program, _)| *program == name);
     table.lines().find_map(of).map(|(_, words)| words.trim())
 }
 
-/// The last part of a program's path: `/bin/rm` is `rm`.
+/// Returns the last part of a program's path: `/bin/rm` is `rm`.
 pub fn base(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
@@ -183,7 +183,7 @@ fn has_short(arguments: &[Word], letter: char, long: &str) -> bool {
     })
 }
 
-/// The first argument that is no option.
+/// Returns the first argument that is no option.
 fn part(arguments: &[Word]) -> &str {
     let first = arguments.iter().find(|word| !word.text.starts_with('-') && !word.text.starts_with('+'));
     first.map_or("", |word| word.text.as_str())
@@ -243,7 +243,7 @@ fn is_final(name: &str, arguments: &[Word]) -> bool {
     }
 }
 
-/// The part of git and what follows it.
+/// Returns the part of git and what follows it.
 fn git_part(arguments: &[Word]) -> &[Word] {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
@@ -290,7 +290,7 @@ fn git(arguments: &[Word]) -> (Class, Reason) {
     if harm { (Class::Harm, Reason::History) } else { (Class::Work, Reason::Runs) }
 }
 
-/// Only jobs of this shell are its own affair.
+/// Returns whether other processes than jobs of this shell are ended.
 fn kills_others(arguments: &[Word]) -> bool {
     let own = |word: &Word| {
         let signal = word.text.starts_with('-')

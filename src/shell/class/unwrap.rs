@@ -114,7 +114,7 @@ pub fn unwrap(words: &[Word], has_document: bool) -> Inner {
     }
 }
 
-/// A text that is given as words; it must be known.
+/// Returns a text that is given as words; it must be known.
 fn text_of(words: &[Word], name: &str) -> Inner {
     match words.iter().map(Word::value).collect::<Option<Vec<_>>>() {
         Some(words) => Inner::Text(words.join(" ")),
@@ -194,7 +194,7 @@ fn env(arguments: &[Word]) -> Inner {
     }
 }
 
-/// `sh -c TEXT`; a script is a program like any other; without either, what comes as input is run.
+/// Reads `sh -c TEXT`; a script is a program like any other; without either, what comes as input is run.
 fn shell(name: &str, arguments: &[Word], has_document: bool) -> Inner {
     let version = arguments.len() == 1 && arguments[0].text == "--version";
     if version {
@@ -239,7 +239,7 @@ fn is_alias(option: &Word, value: &Word) -> bool {
     option.starts_with("--config-env=alias.") || ["-c", "--config-env"].contains(&option) && value.starts_with("alias.")
 }
 
-/// `flock LOCK CMD…`, or `flock LOCK -c TEXT`.
+/// Reads `flock LOCK CMD…`, or `flock LOCK -c TEXT`.
 fn flock(arguments: &[Word]) -> Inner {
     let valued = ["-w", "-E", "--timeout", "--wait", "--conflict-exit-code"];
     let Some((_, rest)) = after_options(arguments, &valued).and_then(<[Word]>::split_first) else {
@@ -283,7 +283,7 @@ fn is_name(text: &str) -> bool {
     text.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'/' || b == b'.')
 }
 
-/// `find -exec`, `-execdir`, `-ok`: each runs a command for what was found.
+/// Reads `find -exec`, `-execdir`, `-ok`: each runs a command for what was found.
 fn find(arguments: &[Word]) -> Inner {
     let mut inner = Vec::new();
     let mut at = 0;

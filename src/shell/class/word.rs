@@ -85,7 +85,7 @@ fn pieces(
     whole
 }
 
-/// A string in double quotes: what is expanded in it stays one word, but for lists.
+/// Returns a string in double quotes: what is expanded in it stays one word, but for lists.
 fn string(node: Node<'_>, text: &str) -> Word {
     let range = node.start_byte() + 1..node.end_byte().saturating_sub(1).max(node.start_byte() + 1);
     let read = |child: Node<'_>| {
@@ -98,7 +98,7 @@ fn string(node: Node<'_>, text: &str) -> Word {
     pieces(node, text, range, read, quoted)
 }
 
-/// Text within double quotes.
+/// Reads text within double quotes.
 fn quoted(source: &str) -> Word {
     let (mut known, mut chars) = (String::new(), source.chars().peekable());
     while let Some(c) = chars.next() {
@@ -111,7 +111,7 @@ fn quoted(source: &str) -> Word {
     Word::known(&known)
 }
 
-/// Text without quotes: patterns and braces become what is there.
+/// Reads text without quotes: patterns and braces become what is there.
 fn bare(source: &str) -> Word {
     let (mut known, mut chars) = (Word::known(""), source.chars().peekable());
     while let Some(c) = chars.next() {

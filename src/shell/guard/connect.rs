@@ -52,7 +52,7 @@ enum Target {
 }
 
 impl Network {
-    /// Of a command whose helper was started by `above`.
+    /// Creates the bounds of a command whose helper was started by `above`.
     pub fn new(bounds: Bounds, above: Option<Pid>) -> Self {
         Network { bounds, above, refused: Mutex::default(), own: Mutex::default() }
     }
@@ -71,7 +71,8 @@ impl Network {
         Answer::Fail(libc::EACCES)
     }
 
-    /// A socket of a kind that the grant does not have is refused. One that asks for names is told of as a connection.
+    /// Returns a socket of a kind that the grant does not have is refused. One that asks for names is told of as a
+    /// connection.
     pub fn socket(&self, call: &Notification) -> Answer {
         let [family, kind, ..] = call.arguments.map(|argument| (argument as u32).cast_signed());
         let internet = [libc::AF_INET, libc::AF_INET6].contains(&family);
@@ -127,7 +128,7 @@ impl Network {
         Ok(Checked::Answer(self.refuse(refused)))
     }
 
-    /// The socket at a path, where it may be reached. It is held from here on, whatever takes its place.
+    /// Returns the socket at a path, where it may be reached. It is held from here on, whatever takes its place.
     fn open_socket(&self, path: &Path) -> io::Result<Option<OwnedFd>> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let there = rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
@@ -182,12 +183,12 @@ fn make(socket: &OwnedFd, to: &Destination) -> Answer {
     }
 }
 
-/// The path of an own descriptor.
+/// Returns the path of an own descriptor.
 fn link_of(file: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// The address among a call's arguments; none where it is of no known kind.
+/// Returns the address among a call's arguments; none where it is of no known kind.
 fn address_of(call: &Notification) -> io::Result<Option<Target>> {
     let [_, address, length, ..] = call.arguments;
     let length = usize::try_from(length & 0xffff_ffff).unwrap_or(LONGEST).min(LONGEST);
@@ -196,7 +197,7 @@ fn address_of(call: &Notification) -> io::Result<Option<Target>> {
     Ok(parse(&bytes[..read]))
 }
 
-/// The path at which a socket is about to be made, where it gets one.
+/// Returns the path at which a socket is about to be made, where it gets one.
 pub fn bound(call: &Notification) -> io::Result<Option<PathBuf>> {
     match address_of(call)? {
         Some(Target::Path(path)) => resolve(call.process, libc::AT_FDCWD, path.as_os_str(), false).map(Some),
@@ -204,7 +205,7 @@ pub fn bound(call: &Notification) -> io::Result<Option<PathBuf>> {
     }
 }
 
-/// A duplicate of a socket of another process; a thread is asked for by its process.
+/// Returns a duplicate of a socket of another process; a thread is asked for by its process.
 fn socket_of(thread: i32, descriptor: i32) -> io::Result<OwnedFd> {
     let open = |process: i32| {
         let pid = Pid::from_raw(process).ok_or(rustix::io::Errno::SRCH)?;
@@ -251,13 +252,13 @@ fn is_loopback(address: IpAddr) -> bool {
     address.is_loopback() || address.is_unspecified()
 }
 
-/// The sockets that listen on a port, by their inodes.
+/// Returns the sockets that listen on a port, by their inodes.
 fn listening_on(port: u16) -> HashSet<u64> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| fs::read_to_string(table).unwrap_or_default());
     tables.iter().flat_map(|table| table.lines()).filter_map(|line| listening(line, port)).collect()
 }
 
-/// The inode in a line of the kernel's table, where it listens on this port.
+/// Returns the inode in a line of the kernel's table, where it listens on this port.
 fn listening(line: &str, port: u16) -> Option<u64> {
     let mut fields = line.split_whitespace();
     let own = fields.nth(1)?.rsplit_once(':')?.1;
@@ -266,7 +267,7 @@ fn listening(line: &str, port: u16) -> Option<u64> {
     (state == LISTENS && u16::from_str_radix(own, 16) == Ok(port)).then_some(inode)
 }
 
-/// The sockets that a process has, by their inodes.
+/// Returns the sockets that a process has, by their inodes.
 fn sockets_of_process(pid: Pid) -> HashSet<u64> {
     let descriptors = fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())).into_iter().flatten().flatten();
     let inode = |entry: fs::DirEntry| {

@@ -99,8 +99,8 @@ const FORBIDDEN: &[i64] = &[
     libc::SYS_setns,
 ];
 
-/// Calls that change what is known of a file, its bytes aside or all of them together: the kernel's domain has no say in
-/// them, or not on every kernel.
+/// Calls that change what is known of a file, its bytes aside or all of them together: the kernel's domain has no say
+/// in them, or not on every kernel.
 #[cfg(target_arch = "x86_64")]
 const OLD_ATTRIBUTES: &[i64] =
     &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat];
@@ -162,7 +162,7 @@ pub struct Watched {
     pub sockets: Sockets,
 }
 
-/// The filter's program.
+/// Returns the filter's program.
 pub fn program(watched: Watched) -> Vec<sock_filter> {
     let mut all = vec![
         step(LOAD, ARCHITECTURE, 0, 0),
@@ -201,7 +201,7 @@ fn number(n: i64) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// One answer for each of these calls.
+/// Returns one answer for each of these calls.
 fn each(numbers: &[i64], answer: u32) -> impl Iterator<Item = sock_filter> {
     numbers.iter().flat_map(move |n| [step(EQUAL, number(*n), 0, 1), step(RETURN, answer, 0, 0)])
 }
@@ -212,7 +212,7 @@ const OPENS: [(i64, u32); 2] = [(libc::SYS_openat, 2), (libc::SYS_open, 1)];
 #[cfg(not(target_arch = "x86_64"))]
 const OPENS: [(i64, u32); 1] = [(libc::SYS_openat, 2)];
 
-/// Opening waits where its flags may change something.
+/// Returns the filter by which opening waits where its flags may change something.
 fn opens_that_change() -> impl Iterator<Item = sock_filter> {
     OPENS.into_iter().flat_map(|(open, flags)| {
         [
@@ -225,7 +225,8 @@ fn opens_that_change() -> impl Iterator<Item = sock_filter> {
     })
 }
 
-/// Opening to read what is emptied by it is not permitted: older kernels ask for no right to write.
+/// Returns the filter by which opening to read what is emptied by it is not permitted: older kernels ask for no right
+/// to write.
 fn opens_that_empty() -> impl Iterator<Item = sock_filter> {
     OPENS.into_iter().flat_map(|(open, flags)| {
         [
@@ -239,7 +240,7 @@ fn opens_that_empty() -> impl Iterator<Item = sock_filter> {
     })
 }
 
-/// Only sockets of these kinds are made, and no connection hides in the sending of data.
+/// Returns the filter by which only sockets of these kinds are made, and no connection hides in the sending of data.
 fn sockets(allowed: Sockets, else_answer: u32) -> Vec<sock_filter> {
     let mut family = between_processes(else_answer);
     match allowed {
@@ -288,7 +289,7 @@ fn between_processes(else_answer: u32) -> Vec<sock_filter> {
     ]
 }
 
-/// A connection made by the first data that is sent.
+/// Returns a connection made by the first data that is sent.
 fn sends() -> impl Iterator<Item = sock_filter> {
     [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)].into_iter().flat_map(|(call, flags)| {
         [

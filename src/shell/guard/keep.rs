@@ -67,13 +67,13 @@ fn is_older(meta: &Metadata, since: u64) -> bool {
     i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec()) < i128::from(since)
 }
 
-/// The error number that an error is to the caller.
+/// Returns the error number that an error is to the caller.
 fn number(error: &io::Error) -> Refusal {
     error.raw_os_error().unwrap_or(libc::EIO)
 }
 
 impl Keeping {
-    /// Into a staging folder.
+    /// Creates a keeper that keeps into a staging folder.
     pub fn new(places: PathClasses, limits: CopyLimits, bounds: Option<Bounds>, staging: CommandStaging) -> Self {
         Keeping {
             places,
@@ -102,12 +102,12 @@ impl Keeping {
         std::mem::take(&mut self.summary)
     }
 
-    /// The notes so far.
+    /// Returns the notes so far.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// A file is about to be changed in place, or made where `makes`.
+    /// Keeps the state before a file is changed in place, or made where `makes`.
     pub fn write(&mut self, path: &Path, makes: bool) -> Verdict {
         self.part_shared(path)?;
         let there = meta_of(path);
@@ -137,7 +137,7 @@ impl Keeping {
         }
     }
 
-    /// Something is about to be made where nothing is.
+    /// Keeps the state before something is made where nothing is.
     pub fn make(&mut self, path: &Path, folder: bool) -> Verdict {
         match self.places.of(path, folder) {
             PathClass::Refused => self.refuse(path),
@@ -154,7 +154,7 @@ impl Keeping {
         }
     }
 
-    /// A file or link is about to lose this name.
+    /// Keeps a file or link that is about to lose this name.
     pub fn lose(&mut self, path: &Path) -> Verdict {
         let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
         match self.places.of(path, false) {
@@ -180,7 +180,7 @@ impl Keeping {
         }
     }
 
-    /// A file is about to get another mode, under every name that it has.
+    /// Keeps the state before a file gets another mode, under every name that it has.
     pub fn change_mode(&mut self, path: &Path) -> Verdict {
         if let Some(meta) = meta_of(path).filter(|meta| has_others(path, meta)) {
             for other in self.names.others(&self.places, inode(&meta), path) {
@@ -190,7 +190,7 @@ impl Keeping {
         self.lose(path)
     }
 
-    /// A folder is about to go or to get another mode.
+    /// Keeps a folder that is about to go or to get another mode.
     pub fn lose_folder(&mut self, path: &Path) -> Verdict {
         let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
         match self.places.of(path, true) {
@@ -203,7 +203,7 @@ impl Keeping {
         }
     }
 
-    /// A file or folder is about to get the name `new`, from which it takes what is there.
+    /// Keeps the states before a file or folder gets the name `new`, from which it takes what is there.
     pub fn rename(&mut self, old: &Path, new: &Path, exchange: bool) -> Verdict {
         let Ok(meta) = fs::symlink_metadata(old) else { return Ok(()) };
         if old == new {
@@ -219,7 +219,7 @@ impl Keeping {
         }
     }
 
-    /// A file is about to have the name `new` too: whoever writes there writes to `old`.
+    /// Answers for a file that is about to have the name `new` too: whoever writes there writes to `old`.
     pub fn second_name(&mut self, old: &Path, new: &Path) -> Verdict {
         if self.places.of(old, false) == PathClass::Refused {
             return self.refuse(old);
@@ -258,7 +258,7 @@ impl Keeping {
         Ok(())
     }
 
-    /// Something outside the workspace is about to be changed, or made where nothing is.
+    /// Answers for something outside the workspace that is about to be changed, or made where nothing is.
     fn outside(&mut self, path: &Path, there: Option<&Metadata>) -> Verdict {
         let Some(bounds) = &self.bounds else { return Ok(()) };
         if is_descriptor(path) || path.starts_with(&bounds.temporary) {
@@ -305,7 +305,7 @@ impl Keeping {
         path.strip_prefix(self.places.root()).unwrap_or(path)
     }
 
-    /// The normalised path; none where it has no text: nothing is there then that could be lost.
+    /// Returns the normalised path; none where it has no text: nothing is there then that could be lost.
     fn name(&mut self, path: &Path) -> Result<Option<String>, Refusal> {
         if let Some(name) = self.inside(path).to_str() {
             return Ok(Some(name.to_string()));
@@ -324,7 +324,7 @@ impl Keeping {
         self.note(path, StagedKind::Folder, meta.mode() & 0o7777, true)
     }
 
-    /// A line of the journal without a staged file.
+    /// Writes a line of the journal without a staged file.
     fn note(&mut self, path: &Path, kind: StagedKind, mode: u32, folder: bool) -> Verdict {
         let Some(name) = self.name(path)? else { return Ok(()) };
         let path = match (folder, name.is_empty()) {
@@ -383,7 +383,8 @@ impl Keeping {
         self.copy_names(names, meta)
     }
 
-    /// A file that is not archived itself is about to be written: under its other names it may be.
+    /// Keeps the other names of a file that is not archived itself before it is written: under its other names it may
+    /// be.
     fn keep_other_names(&mut self, path: &Path, meta: Option<&Metadata>) -> Verdict {
         let Some(meta) = meta.filter(|meta| has_others(path, meta)) else { return Ok(()) };
         match self.copied.contains(&inode(meta)) {
@@ -432,7 +433,7 @@ impl Keeping {
         copy_file(from, to, meta).map_err(|e| number(&e))
     }
 
-    /// A file is about to be written wherever it lies now: the staged hard links to it get bytes of their own.
+    /// Prepares the writing of a file wherever it lies now: the staged hard links to it get bytes of their own.
     fn part_shared(&mut self, path: &Path) -> Verdict {
         if self.linked.is_empty() && self.sealed.is_empty() {
             return Ok(());
@@ -453,8 +454,8 @@ impl Keeping {
         parted
     }
 
-    /// Before the archive takes the staged files: what has another name goes on being written there. What has none can
-    /// be reached through a descriptor alone, and stays the archive's.
+    /// Separates the staged files before the archive takes them: what has another name goes on being written there.
+    /// What has none can be reached through a descriptor alone, and stays the archive's.
     fn part_all(&mut self) {
         for (own, links) in std::mem::take(&mut self.linked) {
             let staged = self.staging.folder().join(&links[0].staged);

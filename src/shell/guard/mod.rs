@@ -24,8 +24,8 @@ use sys::{Answer, Notification};
 use super::sandbox::Grant;
 use filter::{Connections, Sockets, Watched};
 
-/// Installs the filter on this process; the end at which its calls wait, where `listens`. `grant`: that of its sandbox, where
-/// it has one.
+/// Installs the filter on this process; the end at which its calls wait, where `listens`. `grant`: that of its sandbox,
+/// where it has one.
 ///
 /// # Errors
 /// When the kernel has no such filters, or one listens already.
@@ -86,8 +86,8 @@ pub fn lock(keeping: &Mutex<Keeping>) -> MutexGuard<'_, Keeping> {
 /// A path among a call's arguments, or none where the kernel will find nothing either.
 type Found = Result<Option<PathBuf>, Refusal>;
 
-/// The path at an address, seen from a folder's descriptor; `last`: a link at its end is followed. What cannot be read
-/// cannot be kept: the call is refused.
+/// Returns the path at an address, seen from a folder's descriptor; `last`: a link at its end is followed. What cannot
+/// be read cannot be kept: the call is refused.
 fn path_of(call: &Notification, folder: u64, address: u64, last: bool) -> Found {
     match text_at(call.process, address) {
         Ok(text) if text.is_empty() => Ok(None),
@@ -98,7 +98,7 @@ fn path_of(call: &Notification, folder: u64, address: u64, last: bool) -> Found 
     }
 }
 
-/// A path that was looked for. What the guard cannot follow, though the kernel may, cannot be kept: the call is
+/// Returns a path that was looked for. What the guard cannot follow, though the kernel may, cannot be kept: the call is
 /// refused.
 fn found(path: io::Result<PathBuf>) -> Found {
     match path {
@@ -110,7 +110,7 @@ fn found(path: io::Result<PathBuf>) -> Found {
     }
 }
 
-/// The file behind a descriptor of the caller.
+/// Returns the file behind a descriptor of the caller.
 fn behind(call: &Notification, argument: u64) -> Found {
     found(of_descriptor(call.process, descriptor(argument)))
 }
@@ -149,7 +149,7 @@ fn means_descriptor(call: &Notification, path: u64, flags: u64) -> bool {
     flags & libc::AT_EMPTY_PATH as u64 != 0 && text_at(call.process, path).is_ok_and(|text| text.is_empty())
 }
 
-/// The calls that only one machine has.
+/// Answers the calls that only one machine has.
 #[cfg(target_arch = "x86_64")]
 fn before_old(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
     let [a, b, ..] = call.arguments;

@@ -38,7 +38,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// A file is about to have the name `new` too, or instead.
+    /// Notes that a file is about to have the name `new` too, or instead.
     pub fn add(&mut self, old: &Path, new: &Path) {
         let Some(meta) = meta_of(old).filter(Metadata::is_file) else { return };
         if let Some(names) = &mut self.known {
@@ -59,7 +59,7 @@ impl Names {
     }
 }
 
-/// The kept files of a workspace that are wanted.
+/// Returns the kept files of a workspace that are wanted.
 fn search(places: &PathClasses, is_wanted: impl Fn(&Metadata) -> bool) -> HashMap<Inode, Vec<PathBuf>> {
     let mut found: HashMap<Inode, Vec<PathBuf>> = HashMap::new();
     let mut folders = vec![places.root().to_path_buf()];

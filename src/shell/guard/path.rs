@@ -22,13 +22,13 @@ const GONE: &[u8] = b" (deleted)";
 /// In place of a descriptor: the caller's own folder.
 const OWN_FOLDER: i32 = libc::AT_FDCWD;
 
-/// A descriptor among a call's arguments.
+/// Returns a descriptor among a call's arguments.
 pub fn descriptor(argument: u64) -> i32 {
     // The kernel looks at the lower half alone.
     (argument as u32).cast_signed()
 }
 
-/// The text at an address of another process, up to its NUL.
+/// Returns the text at an address of another process, up to its NUL.
 ///
 /// # Errors
 /// When it cannot be read, or is longer than a path may be.
@@ -52,7 +52,7 @@ pub fn text_at(process: i32, address: u64) -> io::Result<OsString> {
     Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG))
 }
 
-/// The file behind a descriptor of another process, by its path now; where it has none, the descriptor's link.
+/// Returns the file behind a descriptor of another process, by its path now; where it has none, the descriptor's link.
 ///
 /// # Errors
 /// When there is none.
@@ -60,7 +60,7 @@ pub fn of_descriptor(process: i32, descriptor: i32) -> io::Result<PathBuf> {
     named(PathBuf::from(format!("/proc/{process}/fd/{descriptor}")))
 }
 
-/// The path of what a descriptor's link in `/proc` leads to; the link itself where that has no name any more.
+/// Returns the path of what a descriptor's link in `/proc` leads to; the link itself where that has no name any more.
 ///
 /// # Errors
 /// When there is no such link.
@@ -68,8 +68,8 @@ pub fn named(link: PathBuf) -> io::Result<PathBuf> {
     Ok(target_of(&link)?.unwrap_or(link))
 }
 
-/// The target of a link in `/proc`; none: it has no name. Behind the name it had, the kernel's mark may be read as the
-/// name of another file.
+/// Returns the target of a link in `/proc`; none: it has no name. Behind the name it had, the kernel's mark may be read
+/// as the name of another file.
 fn target_of(link: &Path) -> io::Result<Option<PathBuf>> {
     let target = fs::read_link(link)?;
     if !target.is_absolute() {
@@ -87,8 +87,8 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// The absolute path that a caller means by `path`, seen from `folder` (a descriptor). `last`: a link at its very end
-/// is followed too.
+/// Returns the absolute path that a caller means by `path`, seen from `folder` (a descriptor). `last`: a link at its
+/// very end is followed too.
 ///
 /// # Errors
 /// When it leads nowhere a file could be: the kernel will say so to the caller.
@@ -105,7 +105,7 @@ pub fn resolve(process: i32, folder: i32, path: &OsStr, last: bool) -> io::Resul
     follow(process, &whole, last)
 }
 
-/// A path below the folder that a link in `/proc` leads to. From one that has no name any more, only `..` leads
+/// Returns a path below the folder that a link in `/proc` leads to. From one that has no name any more, only `..` leads
 /// anywhere: the folder above it is the one it had.
 fn below(link: &Path, path: &Path) -> io::Result<PathBuf> {
     if let Some(folder) = target_of(link)? {
@@ -124,7 +124,7 @@ fn below(link: &Path, path: &Path) -> io::Result<PathBuf> {
     if left { Ok(above.join(rest)) } else { Err(io::Error::from_raw_os_error(libc::ENOENT)) }
 }
 
-/// The path itself, where no link is on the way: one call tells.
+/// Returns the path itself, where no link is on the way: one call tells.
 fn plain(path: &Path, last: bool) -> Option<PathBuf> {
     if path.as_os_str().as_bytes().starts_with(b"/proc") || path.as_os_str().as_bytes().starts_with(b"/dev") {
         return None;

@@ -37,7 +37,8 @@ const IS_VALID: u64 = 0x4008_2102;
 const SET_FLAGS: u64 = 0x4008_2104;
 const SYNC_WAKE_UP: u64 = 1;
 
-/// Installs a filter on this process for good; with `waits`, the other end of its calls. It must have no-new-privileges set.
+/// Installs a filter on this process for good; with `waits`, the other end of its calls. It must have no-new-privileges
+/// set.
 ///
 /// # Errors
 /// When the kernel has none, or another listener is there already.
@@ -67,7 +68,7 @@ pub fn wake_at_once(listener: BorrowedFd<'_>) {
     let _ = unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS as _, SYNC_WAKE_UP) };
 }
 
-/// The next call that waits; none where its process is gone by now.
+/// Returns the next call that waits; none where its process is gone by now.
 ///
 /// # Errors
 /// When the listener is over.

@@ -52,12 +52,12 @@ fn rules(grant: Grant) -> Result<RulesetCreated, landlock::RulesetError> {
     rules.create()
 }
 
-/// All that changes files, but not the making of devices.
+/// Returns all that changes files, but not the making of devices.
 fn writing() -> BitFlags<AccessFs> {
     AccessFs::from_write(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock)
 }
 
-/// One more rule. A link is none: what it leads to has its own.
+/// Returns one more rule. A link is none: what it leads to has its own.
 fn allow(rules: RulesetCreated, path: &Path, rights: BitFlags<AccessFs>) -> io::Result<RulesetCreated> {
     let Some((file, is_folder)) = open(path) else { return Ok(rules) };
     let rights = if is_folder { rights } else { rights & AccessFs::from_file(NEWEST) };
@@ -72,7 +72,7 @@ fn open(path: &Path) -> Option<(OwnedFd, bool)> {
     }
 }
 
-/// The largest folders below one that hold nothing private.
+/// Finds the largest folders below one that hold nothing private.
 fn find_readable(folder: &Path, private: &[PathBuf], found: &mut Vec<PathBuf>) {
     if !private.iter().any(|path| path.starts_with(folder)) {
         return found.push(folder.to_path_buf());
@@ -84,7 +84,7 @@ fn find_readable(folder: &Path, private: &[PathBuf], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Root alone has any; what it owns it may still change.
+/// Drops the capabilities. Root alone has any; what it owns it may still change.
 fn drop_capabilities() -> io::Result<()> {
     for capability in CapabilitySet::all().iter() {
         // Without the right to, there is nothing in the set that could be gained.

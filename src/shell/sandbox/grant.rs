@@ -74,7 +74,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    /// `read`, `workspace` or `online`.
+    /// Returns `read`, `workspace` or `online`.
     pub fn word(self) -> &'static str {
         match self {
             Grant::Read => "read",
@@ -134,7 +134,7 @@ pub struct Surroundings<'a> {
     pub variables: &'a BTreeMap<String, String>,
 }
 
-/// The paths of a grant. What does not exist now has none.
+/// Returns the paths of a grant. What does not exist now has none.
 pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_>) -> Bounds {
     let home = around.variables.get("HOME").map(PathBuf::from);
     let mut write: Vec<PathBuf> = DEVICES.iter().map(PathBuf::from).collect();
@@ -167,7 +167,7 @@ pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_
     Bounds { grant, write, unkept, temporary, since, private, sockets, ports: settings.ports.clone() }
 }
 
-/// The paths that exist, without links in them, each once.
+/// Returns the paths that exist, without links in them, each once.
 fn real(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
     real.retain(|path| path.to_str().is_some());
@@ -184,7 +184,7 @@ fn caches(home: Option<&Path>, variables: &BTreeMap<String, String>) -> Vec<Path
     CACHES.iter().filter_map(one).collect()
 }
 
-/// The files below a folder that a glob of names separated by `/` matches; `**` at its end is everything.
+/// Returns the files below a folder that a glob of names separated by `/` matches; `**` at its end is everything.
 fn expand(folder: &Path, glob: &str) -> Vec<PathBuf> {
     let mut found = vec![folder.to_path_buf()];
     for part in glob.trim_matches('/').split('/').filter(|part| *part != "**") {

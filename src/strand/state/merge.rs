@@ -107,7 +107,7 @@ struct Inserted<'g> {
 type Last<'g> = BTreeMap<(Option<UnitId>, &'g str), (Key, Option<&'g str>, &'g Op)>;
 
 impl<'g> Edits<'g> {
-    /// Only what counts in the end is parsed.
+    /// Collects the edits; only what counts in the end is parsed.
     fn collect(graph: &'g Graph, layer: Layer, summary: &Summary) -> Edits<'g> {
         let mut edits =
             Edits { header: BTreeMap::new(), cells: HashMap::new(), inserts: Vec::new(), deleted: HashSet::new() };

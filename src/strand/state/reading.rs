@@ -107,8 +107,8 @@ impl State {
         Layer::ALL.into_iter().flat_map(|layer| self.names.unsorted(layer))
     }
 
-    /// Live definitions about which a merge may have left something to say: ops on it were made without knowing each
-    /// other, it did not get its name, or its text means something else than it says. In no order.
+    /// Returns live definitions about which a merge may have left something to say: ops on it were made without knowing
+    /// each other, it did not get its name, or its text means something else than it says. In no order.
     pub fn merged_ids(&self) -> Vec<DefId> {
         self.load_rows();
         let is_odd = |head: &Head, forked: bool, hidden: bool| {

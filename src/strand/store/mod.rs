@@ -203,8 +203,8 @@ impl Store {
         }
     }
 
-    /// Returns whether everything read from the checkpoint and the archives could be read. If not, what was found out by it
-    /// does not count, and the checkpoint is removed.
+    /// Returns whether everything read from the checkpoint and the archives could be read. If not, what was found out
+    /// by it does not count, and the checkpoint is removed.
     pub fn sound(&self) -> Result<(), Error> {
         if let Some(failure) = self.archives.failure() {
             return Err(Error::Archive(failure));

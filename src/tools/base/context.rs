@@ -94,8 +94,8 @@ impl ToolContext {
         self.workspace.resolve(path, Access::Entry).map_err(|e| e.to_string())
     }
 
-    /// Returns a path without quotes, a label or the number of a line around it, where nothing is at the path as it stands
-    /// and something at what remains.
+    /// Returns a path without quotes, a label or the number of a line around it, where nothing is at the path as it
+    /// stands and something at what remains.
     pub fn without_extras<'p>(&self, path: &'p str, access: Access) -> &'p str {
         let is_there = |path: &str| {
             let resolved = self.workspace.resolve(path, access);

@@ -30,7 +30,7 @@ impl ToolSet {
         ToolSet { tools: named, calls }
     }
 
-    /// Nebula's own tools.
+    /// Creates the set of nebula's own tools.
     pub fn builtin() -> Self {
         ToolSet::new(crate::tools::BUILTIN.iter().map(|tool| Arc::new(*tool) as Arc<dyn Tool>).collect())
     }

@@ -39,7 +39,7 @@ impl App {
         }
     }
 
-    /// The person asked for it: only their own restores come while no turn runs.
+    /// Returns whether the person asked for it: only their own restores come while no turn runs.
     fn is_own(&self, what: Attention) -> bool {
         what.proposal().is_some() && !self.is_busy()
     }
@@ -49,12 +49,12 @@ impl App {
         free && self.composer.input.is_empty() && (self.is_own(what) || self.quiet_at() <= self.now)
     }
 
-    /// When typing has paused for long enough.
+    /// Returns when typing has paused for long enough.
     fn quiet_at(&self) -> i64 {
         self.guard.last_typed.map_or(i64::MIN, |at| at + QUIET)
     }
 
-    /// When something that waits may take the keys by itself, if nothing is typed until then.
+    /// Returns when something that waits may take the keys by itself, if nothing is typed until then.
     pub(super) fn takes_keys_at(&self) -> Option<i64> {
         (self.guard.unseen && self.composer.input.is_empty()).then(|| self.quiet_at()).filter(|at| *at > self.now)
     }

@@ -8,7 +8,7 @@ use crate::tui::card::{CardOutcome, CardState};
 use crate::tui::input::Editor;
 
 impl App {
-    /// The card that stands on the screen, and what has been chosen on it.
+    /// Returns the card that stands on the screen, and what has been chosen on it.
     pub(in crate::tui) fn card(&self) -> Option<(&CommandCard, &CardState)> {
         let asking = self.open_question()?;
         Some((asking.question.card.as_deref()?, &asking.card))

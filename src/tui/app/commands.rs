@@ -331,7 +331,7 @@ impl App {
         vec![self.ask(Owner::Page, query)]
     }
 
-    /// `/undo [count] [file…]`, `/undo turn`.
+    /// Runs `/undo [count] [file…]`, `/undo turn`.
     fn undo(&mut self, rest: &str) -> Vec<Effect> {
         if rest == "turn" {
             return vec![Effect::Send(Command::Restore(RestoreRequest::Turn))];
@@ -345,17 +345,17 @@ impl App {
         vec![Effect::Send(Command::Restore(RestoreRequest::Undo { count: count.unwrap_or(1).max(1), files }))]
     }
 
-    /// A turn in plan mode is done.
+    /// Returns whether a turn in plan mode is done.
     fn planned(&self) -> bool {
         self.session.status.mode == Mode::Plan && self.session.ended == Some(TurnEnd::Done) && !self.is_busy()
     }
 
-    /// A plan stands at the end of the chat: Enter in an empty input hands it over.
+    /// Returns whether a plan stands at the end of the chat: Enter in an empty input hands it over.
     pub(in crate::tui) fn offers_plan(&self) -> bool {
         self.planned() && self.composer.input.is_empty() && self.panes.chat.ends_in_plan()
     }
 
-    /// `/agent` after a plan hands the plan over.
+    /// Runs `/agent`, which after a plan hands the plan over.
     pub(super) fn agent_mode(&mut self) -> Vec<Effect> {
         let planned = self.planned();
         let mut effects = vec![Effect::Send(Command::Set(Setting::Mode(Mode::Agent)))];
@@ -365,7 +365,7 @@ impl App {
         effects
     }
 
-    /// Shift-Tab: from asking to approving edits, to running what can be undone, to planning, and back to asking.
+    /// Runs Shift-Tab: from asking to approving edits, to running what can be undone, to planning, and back to asking.
     pub(super) fn toggle_mode(&mut self) -> Vec<Effect> {
         let status = &self.session.status;
         let (mode, approval, words) = match (status.mode, status.approval) {

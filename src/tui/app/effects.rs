@@ -84,7 +84,7 @@ impl App {
         vec![Effect::Send(command)]
     }
 
-    /// From the first screen to the conversation, for good.
+    /// Goes from the first screen to the conversation, for good.
     pub(super) fn leave_start(&mut self) {
         self.left_start = None;
         if matches!(self.screen, Screen::Start(_)) {
@@ -150,7 +150,7 @@ impl App {
         }
     }
 
-    /// The panes that are gone round, in order.
+    /// Returns the panes that are gone round, in order.
     fn panes_around(&self) -> Vec<PaneId> {
         let waits = self.panes.diff.waiting().is_some();
         let narrow = self.rects.tabs || self.rects.rule.is_none();
@@ -199,7 +199,7 @@ impl App {
         Vec::new()
     }
 
-    /// A pane's key shows it and stays there.
+    /// Shows a pane by its key, and stays there.
     fn show_pane(&mut self, id: PaneId) {
         if self.layout.at == At::Pane && self.layout.pane == id && matches!(self.screen, Screen::Main) {
             return;

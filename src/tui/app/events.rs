@@ -100,7 +100,7 @@ impl App {
         Vec::new()
     }
 
-    /// The form that connects a model; another popup may lie over it.
+    /// Returns the form that connects a model; another popup may lie over it.
     fn connect_form(&mut self) -> Option<&mut Connect> {
         self.popups.iter_mut().rev().find_map(|popup| match popup {
             Popup::Connect(form) => Some(&mut **form),
@@ -120,7 +120,7 @@ impl App {
         }
     }
 
-    /// Something to know in passing.
+    /// Shows something to know in passing.
     fn notice(&mut self, notice: Notice) {
         // Where there is no chat it must stay readable too; the chat is told once it is there.
         if !matches!(self.screen, Screen::Main) && notice.level != Level::Info {
@@ -163,7 +163,7 @@ impl App {
         effects
     }
 
-    /// A message that could not be sent goes back into the input; one sent too early, into the queue.
+    /// Puts a message that could not be sent back into the input; one sent too early, into the queue.
     fn returned(&mut self, prompt: Prompt, why: String) {
         self.session.starting = false;
         if self.session.turn.is_some() {
@@ -342,7 +342,7 @@ impl App {
     }
 }
 
-/// A text as Markdown that shows it as it is.
+/// Returns a text as Markdown that shows it as it is.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -354,7 +354,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// The rules as a table, then the parts of the prompt.
+/// Returns the rules as a table, then the parts of the prompt.
 fn rules_page(view: &RulesView) -> String {
     let cell = escaped;
     let mut page = pages::rules_heading().to_string();
@@ -388,7 +388,7 @@ fn rules_page(view: &RulesView) -> String {
     page
 }
 
-/// The longest run of backticks in a text, at least two.
+/// Returns the longest run of backticks in a text, at least two.
 fn longest_fence(text: &str) -> usize {
     let runs = text.split(|c| c != '`').map(str::len);
     runs.max().unwrap_or(0).max(2)

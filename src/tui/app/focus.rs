@@ -7,7 +7,7 @@ use crate::tui::input::question::Asking;
 use crate::tui::pane::id::PaneId;
 
 impl App {
-    /// Who has the keys.
+    /// Returns who has the keys.
     pub fn focus(&self) -> Focus {
         if !self.popups.is_empty() {
             return Focus::Popup;
@@ -15,7 +15,7 @@ impl App {
         self.focus_below()
     }
 
-    /// Who has the keys when no popup is open.
+    /// Returns who has the keys when no popup is open.
     pub(in crate::tui) fn focus_below(&self) -> Focus {
         if self.line.is_some() {
             return Focus::Line;
@@ -30,7 +30,7 @@ impl App {
         }
     }
 
-    /// `2 of 7`, while the line that is typed looks for words.
+    /// Returns `2 of 7`, while the line that is typed looks for words.
     pub(in crate::tui) fn search_hits(&self) -> Option<String> {
         let line = self.line.as_ref().filter(|line| matches!(line.purpose, LineFor::Search | LineFor::Filter))?;
         match (line.owner, &self.screen) {
@@ -40,7 +40,7 @@ impl App {
         }
     }
 
-    /// Where keys are looked up.
+    /// Returns where keys are looked up.
     pub fn context(&self) -> Context {
         match self.popups.last() {
             Some(popup) => popup.context(),
@@ -48,7 +48,7 @@ impl App {
         }
     }
 
-    /// Where keys are looked up when no popup is open.
+    /// Returns where keys are looked up when no popup is open.
     pub(in crate::tui) fn context_below(&self) -> Context {
         match self.focus_below() {
             Focus::Popup => Context::Global,
@@ -63,7 +63,7 @@ impl App {
         }
     }
 
-    /// The question that is open.
+    /// Returns the question that is open.
     pub(in crate::tui) fn question(&self) -> Option<&Asking> {
         self.questions.first()
     }
@@ -73,17 +73,17 @@ impl App {
         self.layout.at == At::Answer && self.question().is_some()
     }
 
-    /// The question, while it has the keys: it stands above the input then.
+    /// Returns the question, while it has the keys: it stands above the input then.
     pub(in crate::tui) fn open_question(&self) -> Option<&Asking> {
         self.question().filter(|_| matches!(self.layout.at, At::Question | At::Answer))
     }
 
-    /// Nothing can be sent: no model is connected, and nothing says that one will be.
+    /// Returns whether nothing can be sent: no model is connected, and nothing says that one will be.
     pub(in crate::tui) fn lacks_model(&self) -> bool {
         self.session.status.model.is_none() && (self.session.id.is_some() || self.session.expects_none)
     }
 
-    /// A turn runs, or is about to.
+    /// Returns whether a turn runs, or is about to.
     pub(in crate::tui) fn is_busy(&self) -> bool {
         self.session.turn.is_some() || self.session.starting
     }

@@ -14,7 +14,7 @@ use crate::tui::pane::id::PaneId;
 use crate::tui::popup::{Popup, list};
 
 impl App {
-    /// A key went down.
+    /// Handles a key press.
     pub(super) fn key(&mut self, key: &KeyEvent) -> Vec<Effect> {
         if key.kind == KeyEventKind::Release {
             return Vec::new();
@@ -125,7 +125,7 @@ impl App {
         }
     }
 
-    /// From the prompt to the sessions below it.
+    /// Goes from the prompt to the sessions below it.
     pub(super) fn go_to_sessions(&mut self) {
         if matches!(&self.screen, Screen::Start(sessions) if sessions.count() > 0) {
             self.layout.at = At::Pane;
@@ -163,7 +163,7 @@ impl App {
         self.complete()
     }
 
-    /// A paste goes where letters go.
+    /// Handles a paste, which goes where letters go.
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
         (self.say, self.keyboard.quit_armed) = (None, false);
         match self.focus() {
@@ -264,7 +264,7 @@ impl App {
         self.complete()
     }
 
-    /// Enter in the input.
+    /// Handles Enter in the input.
     fn enter(&mut self) -> Vec<Effect> {
         let text = self.composer.input.expanded();
         if text.trim().is_empty() {
@@ -361,7 +361,7 @@ impl App {
         self.route_effects(Owner::Pane(id), effects)
     }
 
-    /// Ctrl-C: clears the input, or names the turn that runs; a second one quits.
+    /// Handles Ctrl-C: clears the input, or names the turn that runs; a second one quits.
     pub(super) fn cancel(&mut self) -> Vec<Effect> {
         self.keyboard.quit_armed = true;
         let key = self.keyboard.keys.shown(Context::Global, Action::Cancel);
@@ -387,7 +387,7 @@ impl App {
         Vec::new()
     }
 
-    /// Esc where nothing nearer takes it: one level back, in the end to the input; from there it interrupts.
+    /// Handles Esc where nothing nearer takes it: one level back, in the end to the input; from there it interrupts.
     pub(super) fn escape(&mut self) -> Vec<Effect> {
         if self.attention().is_none()
             && let Some(sessions) = self.left_start.take()

@@ -8,7 +8,7 @@ use crate::tui::action::{Action, Context};
 use crate::tui::keys::Keys;
 use crate::tui::theme::{Depth, Theme, Themes};
 
-/// How the key for `context.action` is written, for texts of others that name keys: `usual`, unless the person's
+/// Returns the text of the key for `context.action`, for texts of others that name keys: `usual`, unless the person's
 /// `keys.toml` gave that key to something else.
 pub fn key_words(files: &ScreenFiles) -> impl Fn(&str, &str) -> String + use<> {
     let keys = Keys::with(files.keys_text()).0;

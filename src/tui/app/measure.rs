@@ -10,7 +10,7 @@ use crate::tui::popup::no_model::NoModel;
 use crate::tui::view;
 
 impl App {
-    /// The body of the screen without a form that stands in it.
+    /// Returns the body of the screen without a form that stands in it.
     pub(in crate::tui) fn list_area(&self) -> Rect {
         let (body, form) = (self.rects.body, self.popups.last().and_then(Popup::inside));
         let taken = form.map_or(0, |form| form.height.min(body.height));

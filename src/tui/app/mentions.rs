@@ -107,7 +107,7 @@ impl App {
         vec![self.ask(Owner::Bare, Query::Files(name))]
     }
 
-    /// The file on offer, while its name ends at the caret.
+    /// Returns the file on offer, while its name ends at the caret.
     pub(in crate::tui) fn on_offer(&self) -> Option<&str> {
         let Offer { place, name, path } = self.composer.offer.as_ref()?;
         let stands =

@@ -41,7 +41,7 @@ use super::theme::{Depth, Theme};
 use crate::config::screen_files::ScreenFiles;
 use crate::protocol::{Query, SessionChoice};
 
-/// How the screen begins.
+/// The options at the start of the screen.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The theme by name; `None`: dark or light, as the terminal's background is.
@@ -137,7 +137,7 @@ pub struct App {
 }
 
 impl App {
-    /// The screen as it begins, with what to do first. Mistakes in the person's keys and themes are said.
+    /// Creates the screen as it begins, with what to do first. Mistakes in the person's keys and themes are said.
     pub fn new(options: Options, depth: Depth, colours: Highlighter, now: i64) -> (App, Vec<Effect>) {
         let named = options.theme.as_deref().filter(|name| *name != AUTO);
         let Loaded { keys, themes, theme, notices } = load::read(&options.files, named, depth);
@@ -269,7 +269,7 @@ impl App {
         }
     }
 
-    /// A theme by its name, or as the terminal's ground is.
+    /// Returns a theme by its name, or as the terminal's ground is.
     fn themed(&self, name: &str) -> Option<Theme> {
         let name = match self.appearance.background {
             _ if name != AUTO => name,
@@ -307,7 +307,7 @@ impl App {
         self.panes.chat.kept().iter().chain(&self.early)
     }
 
-    /// The terminal's title: the workspace, with a mark while something waits for the person or nebula works.
+    /// Returns the terminal's title: the workspace, with a mark while something waits for the person or nebula works.
     pub fn title(&self) -> String {
         let name = Some(self.session.status.workspace.as_str()).filter(|name| !name.is_empty()).unwrap_or("nebula");
         let glyphs = &self.appearance.glyphs;
@@ -318,17 +318,17 @@ impl App {
         }
     }
 
-    /// The open session, if anything was said in it: what a later run can resume.
+    /// Returns the open session, if anything was said in it: what a later run can resume.
     pub fn resumable(&self) -> Option<&str> {
         self.session.id.as_deref().filter(|_| self.panes.chat.has_messages())
     }
 
-    /// The phase of all spinners.
+    /// Returns the phase of all spinners.
     pub(super) fn tick(&self) -> u64 {
         u64::try_from(self.now / if self.focused { 125 } else { 1000 }).unwrap_or(0)
     }
 
-    /// When the screen next changes by itself, in unix milliseconds; `None`: not before something happens.
+    /// Returns when the screen next changes by itself, in unix milliseconds; `None`: not before something happens.
     pub fn wake(&self) -> Option<i64> {
         if self.session.retry.is_some() {
             return Some((self.now / 1000 + 1) * 1000);
@@ -354,24 +354,24 @@ impl App {
         }
     }
 
-    /// The chosen pane has the whole body.
+    /// Returns whether the chosen pane has the whole body.
     fn is_full(&self) -> bool {
         let waits = self.panes.diff.waiting().is_some();
         let previews = self.layout.pane == PaneId::Archive && self.panes.archive.waiting().is_some();
         self.layout.zoom || previews || (self.layout.pane == PaneId::Diff && (self.size.0 >= layout::WIDE || waits))
     }
 
-    /// The text that stands in the input's place.
+    /// Returns the text that stands in the input's place.
     pub(super) fn editor(&self) -> &Editor {
         self.line.as_ref().map_or(&self.composer.input, |l| &l.editor)
     }
 
-    /// Rows of the screen.
+    /// Returns the number of rows of the screen.
     pub(super) fn size_rows(&self) -> u16 {
         self.size.1
     }
 
-    /// The rows of the input as they are drawn.
+    /// Returns the rows of the input as they are drawn.
     pub(super) fn input_rows(&self) -> InputRows {
         self.editor().rows(self.input_width())
     }

@@ -182,7 +182,7 @@ impl App {
         self.route_effects(Owner::Pane(id), effects)
     }
 
-    /// Where the completion is drawn.
+    /// Returns where the completion is drawn.
     fn completion_area(&self) -> ratatui::layout::Rect {
         let cursor = super::super::view::mention_at(self);
         let area = finder::place(&self.rects, cursor);

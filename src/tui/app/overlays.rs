@@ -214,7 +214,7 @@ impl App {
         list.kind == list::ListKind::Commands && list.editor.text().starts_with("/prompt ")
     }
 
-    /// A prompt that takes arguments goes into the input, for these to be written.
+    /// Puts a prompt that takes arguments into the input, for these to be written.
     fn ask_arguments(&mut self, name: &str, entry: Option<&list::Entry>) -> Vec<Effect> {
         self.say = entry.map(|e| e.usage.clone());
         self.composer.input.set(&format!("/prompt {name} "));

@@ -79,7 +79,7 @@ pub(in crate::tui) enum Attention {
 }
 
 impl Attention {
-    /// The proposal it is about.
+    /// Returns the proposal it is about.
     pub(super) fn proposal(self) -> Option<ProposalId> {
         match self {
             Attention::Proposal(id) | Attention::Restore(id) => Some(id),
@@ -116,7 +116,7 @@ pub(in crate::tui) struct Session {
     pub starting: bool,
     /// A commit message is being written.
     pub drafting: bool,
-    /// How the last turn ended.
+    /// The end of the last turn.
     pub ended: Option<TurnEnd>,
     pub retry: Option<Wait>,
     /// Something was changed while it was asked what has changed.
@@ -167,7 +167,7 @@ pub(in crate::tui) struct Keyboard {
     pub quit_asked: usize,
 }
 
-/// How everything looks.
+/// The theme, colours and glyphs.
 pub(in crate::tui) struct Appearance {
     pub theme: Theme,
     pub themes: Themes,

@@ -36,7 +36,7 @@ fn choices(card: &CommandCard) -> Vec<Choice> {
     all.into_iter().filter(|(action, ..)| state.offers(card, *action)).collect()
 }
 
-/// Rows of the choices with their line and the empty row below.
+/// Returns the number of rows of the choices with their line and the empty row below.
 pub fn rows(card: &CommandCard, width: u16) -> u16 {
     let count = choices(card).len();
     let rows = if width >= TWO { count.div_ceil(2) } else { count };
@@ -85,13 +85,13 @@ pub fn draw(card: &CommandCard, state: &CardState, area: Rect, buf: &mut Buffer,
     }
 }
 
-/// A line with more words behind it.
+/// Returns a line with more words behind it.
 fn with(line: &Line<'static>, words: &str, style: Style) -> Line<'static> {
     let more = Span::styled(words.to_string(), style);
     line.spans.iter().cloned().chain([more]).collect::<Vec<_>>().into()
 }
 
-/// The lines of a rule that is being made.
+/// Draws the lines of a rule that is being made.
 fn draw_rule(card: &CommandCard, count: usize, keep: bool, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let (text, dim) = (ctx.theme.style(Role::Text), ctx.theme.style(Role::Dim));
     let room = usize::from(area.width.saturating_sub(2));
@@ -114,7 +114,7 @@ fn draw_rule(card: &CommandCard, count: usize, keep: bool, area: Rect, buf: &mut
     }
 }
 
-/// `Left shorter · Right longer · …`: the keys of a rule that is being made.
+/// Returns `Left shorter · Right longer · …`: the keys of a rule that is being made.
 fn rule_keys(keep: bool, ctx: &Ctx<'_>) -> String {
     let keys = [
         (Action::Left, say::shorter()),

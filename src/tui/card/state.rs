@@ -12,7 +12,7 @@ use crate::tui::action::Action;
 pub struct CardState {
     /// Rows that are scrolled away.
     pub scroll: usize,
-    /// How many words of a rule are chosen, and whether it is kept for later sessions; none: no rule is being made.
+    /// The number of words of a rule, and whether it is kept for later sessions; none: no rule is being made.
     pub rule: Option<(usize, bool)>,
     /// The card's rows, and the width they were made for.
     laid: (usize, Vec<CardRow>),
@@ -48,7 +48,7 @@ impl CardState {
         self.cut = self.rule.is_some_and(|(count, _)| !rule::fits(card, count, choices));
     }
 
-    /// The card's rows.
+    /// Returns the card's rows.
     pub fn rows(&self) -> &[CardRow] {
         &self.laid.1
     }
@@ -99,7 +99,7 @@ impl CardState {
         CardOutcome::Stay
     }
 
-    /// While a rule is being made; none: the action is another one.
+    /// Handles an action while a rule is being made; none: the action is another one.
     fn act_on_rule(&mut self, card: &CommandCard, action: Action) -> Option<CardOutcome> {
         let (count, keep) = self.rule.as_mut()?;
         match action {

@@ -63,14 +63,14 @@ impl Completion {
         }
     }
 
-    /// The line the preview begins with: the first one asked for.
+    /// Returns the line the preview begins with: the first one asked for.
     fn first_line(&self) -> usize {
         let first = self.lines.trim_start_matches(':').split('-').next().and_then(|n| n.parse::<usize>().ok());
         let last = self.preview.as_ref().and_then(|p| p.lines.as_ref()).map_or(0, |l| l.len().saturating_sub(1));
         first.unwrap_or(1).saturating_sub(1).min(last)
     }
 
-    /// A list for `words`, keeping what is shown until the answer comes.
+    /// Returns a list for `words`, keeping what is shown until the answer comes.
     pub fn narrow(&mut self, words: &str) -> Vec<Query> {
         self.words = words.to_string();
         self.selected = 0;
@@ -116,7 +116,7 @@ impl Completion {
         }
     }
 
-    /// The selected path.
+    /// Returns the selected path.
     pub fn path(&self) -> Option<&String> {
         self.hits.get(self.selected).map(|(p, _)| p)
     }

@@ -37,7 +37,7 @@ pub struct Composer {
 }
 
 impl Composer {
-    /// One with a text to be sent or changed.
+    /// Creates one with a text to be sent or changed.
     pub fn with(draft: Option<&str>) -> Self {
         Composer { input: draft.map(Editor::with).unwrap_or_default(), ..Composer::default() }
     }

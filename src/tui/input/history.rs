@@ -30,7 +30,7 @@ impl History {
         self.entries.insert(0, text.to_string());
     }
 
-    /// The next older one; `now` is what stands in the input.
+    /// Returns the next older one; `now` is what stands in the input.
     pub fn older(&mut self, now: &str) -> Option<&str> {
         let next = self.at.map_or(0, |i| i + 1);
         if next >= self.entries.len() {
@@ -43,19 +43,19 @@ impl History {
         self.entries.get(next).map(String::as_str)
     }
 
-    /// The next newer one, at last what was being written.
+    /// Returns the next newer one, at last what was being written.
     pub fn newer(&mut self) -> Option<&str> {
         let at = self.at?;
         self.at = at.checked_sub(1);
         Some(self.at.map_or(self.draft.as_str(), |i| self.entries[i].as_str()))
     }
 
-    /// Typing ends the walk.
+    /// Ends the walk, as typing does.
     pub fn leave(&mut self) {
         self.at = None;
     }
 
-    /// All of them, newest first.
+    /// Returns all of them, newest first.
     pub fn entries(&self) -> &[String] {
         &self.entries
     }

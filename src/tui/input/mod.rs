@@ -71,19 +71,19 @@ enum Run {
 }
 
 impl Editor {
-    /// An editor with a text, the caret at its end.
+    /// Returns an editor with a text, the caret at its end.
     pub fn with(text: &str) -> Editor {
         let mut editor = Editor::default();
         editor.set(text);
         editor
     }
 
-    /// The text with folds as single characters.
+    /// Returns the text with folds as single characters.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text as it is meant: pastes put back in place.
+    /// Returns the text as it is meant: pastes put back in place.
     pub fn expanded(&self) -> String {
         if !self.text.contains(is_fold) {
             return self.text.clone();
@@ -98,12 +98,12 @@ impl Editor {
         out
     }
 
-    /// Where the caret is, in bytes of [`Editor::text`].
+    /// Returns where the caret is, in bytes of [`Editor::text`].
     pub fn caret(&self) -> usize {
         self.caret
     }
 
-    /// Nothing is written.
+    /// Returns whether nothing is written.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
@@ -214,12 +214,12 @@ impl Editor {
         self.run = run;
     }
 
-    /// The grapheme edge before `at`.
+    /// Returns the grapheme edge before `at`.
     fn before(&self, at: usize) -> usize {
         self.text[..at].grapheme_indices(true).next_back().map_or(0, |(i, _)| i)
     }
 
-    /// The grapheme edge after `at`.
+    /// Returns the grapheme edge after `at`.
     fn after(&self, at: usize) -> usize {
         self.text[at..].graphemes(true).next().map_or(at, |g| at + g.len())
     }
@@ -230,7 +230,7 @@ fn is_fold(c: char) -> bool {
     (FOLD..FOLD + FOLDS as u32).contains(&(c as u32))
 }
 
-/// `[pasted 120 lines]`.
+/// Returns `[pasted 120 lines]`.
 fn fold_label(pasted: &str) -> String {
     match pasted.lines().count() {
         0 | 1 => say::pasted_characters(&thousands(pasted.chars().count())),

@@ -30,15 +30,15 @@ pub enum QuestionOutcome {
 }
 
 impl Asking {
-    /// A question that just came. A permission has *no* as its default; else the first choice is selected, unless the
-    /// person is writing: then nothing is.
+    /// Returns a question that just came. A permission has *no* as its default; else the first choice is selected,
+    /// unless the person is writing: then nothing is.
     pub fn new(question: Question, writing: bool) -> Asking {
         let first = (!writing && !question.choices.is_empty()).then_some(0);
         let selected = if question.permission { Some(question.choices.len().saturating_sub(1)) } else { first };
         Asking { question, selected, card: CardState::default() }
     }
 
-    /// The key that selects choice `index`: `y` and `n` for a permission, else its number.
+    /// Returns the key that selects choice `index`: `y` and `n` for a permission, else its number.
     pub fn key(&self, index: usize) -> String {
         match (self.question.permission, index) {
             (true, 0) => "y".into(),
@@ -47,7 +47,7 @@ impl Asking {
         }
     }
 
-    /// Rows to choose from: the choices, and something else.
+    /// Returns the rows to choose from: the choices, and something else.
     pub fn choices(&self) -> Vec<(&str, &str)> {
         let mut all: Vec<(&str, &str)> = self.question.choices.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         if !all.is_empty() && !self.question.permission {
@@ -56,7 +56,7 @@ impl Asking {
         all
     }
 
-    /// The answer in the person's own words.
+    /// Returns the answer in the person's own words.
     pub fn answer(&self, text: String) -> Command {
         Command::Reply(self.question.id, text)
     }
@@ -75,7 +75,7 @@ impl Asking {
         QuestionOutcome::Stay
     }
 
-    /// A key that selects a choice; `false`: it is none. Enter answers with it.
+    /// Handles a key that selects a choice; `false`: it is none. Enter answers with it.
     pub fn select(&mut self, key: char) -> bool {
         let found = (0..self.choices().len()).find(|i| self.key(*i).chars().eq([key]));
         self.selected = found.or(self.selected);

@@ -77,7 +77,7 @@ impl Queue {
         editing
     }
 
-    /// The message in the input is no longer one of the queue.
+    /// Notes that the message in the input is no longer one of the queue.
     pub fn release(&mut self) {
         self.taken = None;
     }
@@ -97,12 +97,12 @@ impl Queue {
         &self.entries
     }
 
-    /// Nothing is queued.
+    /// Returns whether nothing is queued.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Rows it takes on the screen with its heading, at most `room`.
+    /// Returns the number of rows it takes on the screen with its heading, at most `room`.
     pub fn rows(&self, room: u16) -> u16 {
         let n = u16::try_from(self.entries.len()).unwrap_or(u16::MAX);
         // A heading, at most five entries and an empty row below.

@@ -8,7 +8,7 @@ use crate::text::clean;
 use crate::tui::text::{show, wrap::cells};
 
 impl Editor {
-    /// The rows at `width` cells, for drawing; see [`Editor::measure`].
+    /// Returns the rows at `width` cells, for drawing; see [`Editor::measure`].
     pub fn rows(&self, width: usize) -> InputRows {
         rows(self, width)
     }
@@ -56,7 +56,7 @@ impl InputRow {
         self.parts.iter().map(|p| p.shown.as_str()).collect()
     }
 
-    /// The byte position nearest to a column.
+    /// Returns the byte position nearest to a column.
     pub fn position(&self, column: usize) -> usize {
         let mut x = 0;
         for part in &self.parts {
@@ -97,7 +97,7 @@ fn rows(e: &Editor, width: usize) -> InputRows {
     InputRows { rows, caret }
 }
 
-/// The graphemes of a stretch.
+/// Adds the graphemes of a stretch.
 fn plain(e: &Editor, range: std::ops::Range<usize>, mention: bool, parts: &mut Vec<RowPart>) {
     for (i, grapheme) in e.text[range.clone()].grapheme_indices(true) {
         let first = grapheme.chars().next().unwrap_or(' ');

@@ -19,7 +19,7 @@ impl PaneId {
     /// In the order of the tabs.
     pub const ALL: &[PaneId] = &[PaneId::Chat, PaneId::Tools, PaneId::Diff, PaneId::Archive];
 
-    /// The context in which the pane's keys are looked up.
+    /// Returns the context in which the pane's keys are looked up.
     pub fn context(self) -> Context {
         match self {
             PaneId::Chat => Context::Chat,

@@ -9,7 +9,7 @@ use crate::tui::look::Ctx;
 use crate::tui::text::{cut, paint};
 use crate::tui::theme::Role;
 
-/// Title, rule, note, one cell of rule.
+/// Draws title, rule, note, one cell of rule.
 pub fn pane_line(area: Rect, title: &str, focus: bool, note: Option<Line<'_>>, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let style =
         if focus { ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD) } else { ctx.theme.style(Role::Dim) };
@@ -17,7 +17,7 @@ pub fn pane_line(area: Rect, title: &str, focus: bool, note: Option<Line<'_>>, b
     line(area, title, focus, note, buf, ctx);
 }
 
-/// A pane line whose title has styles of its own.
+/// Draws a pane line whose title has styles of its own.
 pub fn line(area: Rect, title: Line<'_>, focus: bool, note: Option<Line<'_>>, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let area = area.intersection(buf.area);
     if area.is_empty() {

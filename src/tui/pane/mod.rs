@@ -87,17 +87,17 @@ macro_rules! panes {
                 match id { $(PaneId::$id => self.$field.measure(width, height, look),)* }
             }
 
-            /// The title of pane `id`.
+            /// Returns the title of pane `id`.
             pub fn title(&self, id: PaneId) -> String {
                 match id { $(PaneId::$id => self.$field.title(),)* }
             }
 
-            /// The note of pane `id`, made for at most `width` cells.
+            /// Returns the note of pane `id`, made for at most `width` cells.
             pub fn note(&self, id: PaneId, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
                 match id { $(PaneId::$id => self.$field.note(width, ctx),)* }
             }
 
-            /// `2 of 7`, while words are looked for in pane `id`.
+            /// Returns `2 of 7`, while words are looked for in pane `id`.
             pub fn search_hits(&self, id: PaneId) -> Option<String> {
                 match id { $(PaneId::$id => self.$field.search_hits(),)* }
             }
@@ -147,7 +147,7 @@ impl Panes {
         self.released(id, effects)
     }
 
-    /// The files of a restore were seen: what it would write comes next.
+    /// Notes that the files of a restore were seen: what it would write comes next.
     fn released(&mut self, id: PaneId, effects: Vec<PaneEffect>) -> Vec<PaneEffect> {
         if id == PaneId::Archive && effects.contains(&PaneEffect::Focus(PaneId::Diff)) {
             self.diff.release();
@@ -155,13 +155,13 @@ impl Panes {
         effects
     }
 
-    /// A click in pane `id`, from the top left of its body.
+    /// Handles a click in pane `id`, from the top left of its body.
     pub fn click(&mut self, id: PaneId, column: u16, row: u16, now: i64) -> Vec<PaneEffect> {
         let effects = self.click_one(id, column, row, now);
         self.released(id, effects)
     }
 
-    /// The wheel over a cell of the body of pane `id`.
+    /// Handles the wheel over a cell of the body of pane `id`.
     pub fn wheel(&mut self, id: PaneId, column: u16, row: u16, down: bool, now: i64) -> Vec<PaneEffect> {
         if id == PaneId::Archive {
             return self.archive.wheel(column, row, down, now);

@@ -31,12 +31,12 @@ impl<'a> Pen<'a> {
         self.area.width
     }
 
-    /// Rows of the area.
+    /// Returns the number of rows of the area.
     pub fn height(&self) -> u16 {
         self.area.height
     }
 
-    /// A pen for a part of the area.
+    /// Returns a pen for a part of the area.
     pub fn part(&mut self, x: u16, y: u16, width: u16, height: u16) -> Pen<'_> {
         let part = Rect { x: self.area.x.saturating_add(x), y: self.area.y.saturating_add(y), width, height };
         let area = part.intersection(self.area);
@@ -105,7 +105,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// A pane line inside the pane: title, rule, note, one cell of rule.
+    /// Draws a pane line inside the pane: title, rule, note, one cell of rule.
     pub fn heading(&mut self, x: u16, y: u16, width: u16, title: &[Span<'_>], note: &[Span<'_>], look: Look<'_>) {
         self.fill(x, y, width, look.glyphs.rule, look.theme.style(Role::Line));
         let room = usize::from(width.saturating_sub(2));
@@ -126,21 +126,21 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// The selection over whole rows: the bar in column 0, the tint up to the scroll thumb.
+    /// Draws the selection over whole rows: the bar in column 0, the tint up to the scroll thumb.
     pub fn select(&mut self, y: u16, rows: u16, look: Look<'_>) {
         let width = self.area.width.saturating_sub(1);
         self.style(0, y, width, rows, look.theme.style(Role::Selection));
         self.bar(y, rows, look);
     }
 
-    /// The bar in column 0.
+    /// Draws the bar in column 0.
     pub fn bar(&mut self, y: u16, rows: u16, look: Look<'_>) {
         for y in y..y.saturating_add(rows) {
             self.put(0, y, look.glyphs.selected, 1, look.theme.style(Role::Focus));
         }
     }
 
-    /// The scroll thumb in the last column beside rows `y` to `y + height`, if there is more than fits.
+    /// Draws the scroll thumb in the last column beside rows `y` to `y + height`, if there is more than fits.
     pub fn thumb(&mut self, y: u16, height: u16, top: usize, total: usize, look: Look<'_>) {
         let (room, x) = (usize::from(height), self.area.width.saturating_sub(1));
         if total <= room || room == 0 {
@@ -154,22 +154,22 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// `role` in bold.
+/// Returns `role` in bold.
 pub fn bold(theme: &Theme, role: Role) -> Style {
     theme.style(role).add_modifier(Modifier::BOLD)
 }
 
-/// A span.
+/// Returns a span.
 pub fn span(text: impl Into<String>, style: Style) -> Span<'static> {
     Span::styled(text.into(), style)
 }
 
-/// A path in `width` cells: dim folders, and the name in `name`.
+/// Returns a path in `width` cells: dim folders, and the name in `name`.
 pub fn path(text: &str, width: usize, name: Style, look: Look<'_>) -> Vec<Span<'static>> {
     cut::path_spans(text, width, look.glyphs.cut, look.theme.style(Role::Dim), name)
 }
 
-/// `+7 −6`; a zero is left out.
+/// Returns `+7 −6`; a zero is left out.
 pub fn counts(counts: Counts, look: Look<'_>) -> Vec<Span<'static>> {
     let (added, removed) = signed(counts, look);
     let gap = if added.is_empty() || removed.is_empty() { "" } else { " " };
@@ -180,7 +180,7 @@ pub fn counts(counts: Counts, look: Look<'_>) -> Vec<Span<'static>> {
     ]
 }
 
-/// Added and removed as two right-aligned columns of these widths.
+/// Returns added and removed as two right-aligned columns of these widths.
 pub fn count_columns(counts: Counts, widths: [usize; 2], look: Look<'_>) -> Vec<Span<'static>> {
     let (added, removed) = signed(counts, look);
     let pad = |s: &str, w: usize| format!("{}{s}", " ".repeat(w.saturating_sub(cells(s))));
@@ -195,17 +195,17 @@ fn signed(counts: Counts, look: Look<'_>) -> (String, String) {
     (say(look.glyphs.added, counts.added), say(look.glyphs.removed, counts.removed))
 }
 
-/// A line of one style.
+/// Returns a line of one style.
 pub fn line(text: impl Into<String>, style: Style) -> Line<'static> {
     Line::from(span(text, style))
 }
 
-/// The look of a context.
+/// Returns the look of a context.
 pub fn look<'a>(ctx: &Ctx<'a>) -> Look<'a> {
     ctx.look()
 }
 
-/// How the place of a hunk was found.
+/// Returns the words for how the place of a hunk was found.
 pub fn found_word(rung: Rung) -> &'static str {
     verbs::found(rung.word())
 }

@@ -16,7 +16,8 @@ use crate::tui::pane::line::pane_line;
 use crate::tui::text::{cut, paint, wrap};
 use crate::tui::theme::Role;
 
-/// The providers on offer: their names, what they are called, where they are, and the variable that wins over a key here.
+/// The providers on offer: their names, what they are called, where they are, and the variable that wins over a key
+/// here.
 const PROVIDERS: [(&str, Text, &str, &str); 5] = [
     ("openai", say::openai, "api.openai.com", "OPENAI_API_KEY"),
     ("anthropic", say::anthropic, "api.anthropic.com", "ANTHROPIC_API_KEY"),
@@ -45,7 +46,7 @@ enum Field {
     Model,
 }
 
-/// How far it is.
+/// The state of the form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Stage {
     Filling,
@@ -164,7 +165,7 @@ impl Connect {
         all.into_iter().filter(here).collect()
     }
 
-    /// Which field it is, from 1, and of how many.
+    /// Returns which field it is, from 1, and of how many.
     fn step(&self) -> (usize, usize) {
         let of = match self.provider {
             ANY => 5,
@@ -180,14 +181,14 @@ impl Connect {
         self.field = fields[at.rem_euclid(fields.len() as isize) as usize];
     }
 
-    /// The models whose names hold what was typed.
+    /// Returns the models whose names hold what was typed.
     fn matching(&self) -> Vec<&str> {
         let (Stage::Accepted(models) | Stage::Connecting(models)) = &self.stage else { return Vec::new() };
         let typed = self.model.expanded().trim().to_lowercase();
         models.iter().map(String::as_str).filter(|name| name.to_lowercase().contains(&typed)).collect()
     }
 
-    /// The model that Enter takes: the selected one, else the name as it was typed.
+    /// Returns the model that Enter takes: the selected one, else the name as it was typed.
     fn taken(&self) -> Option<String> {
         let typed = self.model.expanded().trim().to_string();
         let selected = self.matching().get(self.chosen).map(|name| name.to_string());
@@ -279,7 +280,7 @@ impl Connect {
         }
     }
 
-    /// The key that was sent under `id` was accepted: these models there are, and `usual` is the one to begin with.
+    /// Takes the models of the server that accepted the key sent under `id`; `usual` is the one to begin with.
     pub fn accepted(&mut self, id: QueryId, models: Vec<String>, usual: &str) {
         if self.sent != Some(id) || self.stage != Stage::Checking {
             return;
@@ -301,12 +302,12 @@ impl Connect {
         self.area = inside.map_or(modal(screen, body, WIDTH, HEIGHT), |page| Rect { height: ROWS, ..page });
     }
 
-    /// The rows it takes from the first screen, where it does not float.
+    /// Returns the rows it takes from the first screen, where it does not float.
     pub fn inside(&self) -> Option<Rect> {
         Some(self.area).filter(|_| self.inside)
     }
 
-    /// The keys that do something in the field.
+    /// Returns the keys that do something in the field.
     pub fn hints(&self, ctx: &Ctx<'_>) -> Vec<(String, &'static str)> {
         let does = match self.field {
             Field::Keep if !matches!(self.stage, Stage::Accepted(_)) => say::check_key(),
@@ -356,7 +357,7 @@ impl Connect {
         Some(Position::new(x, (area.y + (here - top) as u16).min(area.bottom().saturating_sub(1))))
     }
 
-    /// The column of the caret in the field in focus, where that takes text.
+    /// Returns the column of the caret in the field in focus, where that takes text.
     fn caret(&self, room: usize, ctx: &Ctx<'_>) -> Option<usize> {
         Some(match self.field {
             Field::Address => seen(&self.address, room).1,
@@ -465,7 +466,8 @@ impl Connect {
     }
 }
 
-/// The part of a typed line that holds the caret, in at most `room` cells with the caret, and the caret's column.
+/// Returns the part of a typed line that holds the caret, in at most `room` cells with the caret, and the caret's
+/// column.
 fn seen(editor: &Editor, room: usize) -> (String, usize) {
     let typed = editor.rows(room.saturating_sub(1).max(2));
     (typed.rows[typed.caret.0].text(), typed.caret.1)

@@ -89,7 +89,7 @@ impl Finder {
         self.area = below_line(body);
     }
 
-    /// A click: on a row selects it, on the selected one takes it.
+    /// Handles a click: on a row selects it, on the selected one takes it.
     pub fn click(&mut self, at: Position) -> FinderOutcome {
         match click(&mut self.list, self.area, at) {
             Clicked::Chosen if self.list.path().is_some() => FinderOutcome::Took,
@@ -112,7 +112,7 @@ impl Finder {
     }
 }
 
-/// The finder without the line that is typed in.
+/// Returns the finder without the line that is typed in.
 fn below_line(body: Rect) -> Rect {
     Rect { y: body.y + 1, height: body.height.saturating_sub(1), ..body }
 }
@@ -145,18 +145,18 @@ fn parts(area: Rect) -> Parts {
     Parts { list, preview, rule }
 }
 
-/// Rows of the list inside a border.
+/// Returns the number of rows of the list inside a border.
 pub fn rows(area: Rect) -> usize {
     usize::from(parts(area).list.height)
 }
 
-/// Lines of the file in the preview inside a border.
+/// Returns lines of the file in the preview inside a border.
 pub fn preview_rows(area: Rect) -> usize {
     usize::from(parts(area).preview.height.saturating_sub(1))
 }
 
-/// Where the completion goes: its bottom edge on the row above the input line, or below a prompt that stands on top;
-/// its left edge at the `@`.
+/// Returns where the completion goes: its bottom edge on the row above the input line, or below a prompt that stands on
+/// top; its left edge at the `@`.
 pub fn place(rects: &Rects, column: u16) -> Rect {
     let screen = rects.all;
     let width = screen.width.min(100);
@@ -180,7 +180,7 @@ pub enum Clicked {
     Chosen,
 }
 
-/// A click in a list of files whose border is `area`.
+/// Handles a click in a list of files whose border is `area`.
 pub fn click(list: &mut Completion, area: Rect, at: Position) -> Clicked {
     if !area.contains(at) {
         return Clicked::Outside;
@@ -196,7 +196,7 @@ pub fn click(list: &mut Completion, area: Rect, at: Position) -> Clicked {
     }
 }
 
-/// Where the completion is drawn: with nothing to choose from, one row says so.
+/// Returns where the completion is drawn: with nothing to choose from, one row says so.
 pub fn shown(list: &Completion, area: Rect) -> Rect {
     let none = list.listed && list.hits.is_empty();
     if none { Rect { y: area.bottom().saturating_sub(3), height: 3.min(area.height), ..area } } else { area }
@@ -230,7 +230,7 @@ fn frame(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     border(area, say::files(), &note, &keys, buf, ctx);
 }
 
-/// The list and, where there is room, the preview of the selected file; `area` is the border's.
+/// Draws the list and, where there is room, the preview of the selected file; `area` is the border's.
 fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let Parts { list: left, preview, rule } = parts(area);
     let rows = usize::from(left.height);
@@ -265,7 +265,7 @@ fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     }
 }
 
-/// A path: cut in its middle, folders dim, matched letters in focus.
+/// Draws a path: cut in its middle, folders dim, matched letters in focus.
 fn entry(path: &str, at: &[u32], area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let room = usize::from(area.width.saturating_sub(4));
     let shown = cut::path(path, room, ctx.glyphs.cut);
@@ -294,7 +294,7 @@ fn entry(path: &str, at: &[u32], area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     paint::spans(buf, area.x + 2, area.y, room, &spans);
 }
 
-/// The beginning of the selected file.
+/// Draws the beginning of the selected file.
 fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let width = usize::from(area.width.saturating_sub(2));
     let dim = ctx.theme.style(Role::Dim);

@@ -13,7 +13,7 @@ use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, paint};
 use crate::tui::theme::Role;
 
-/// The key of each action of `context` with what it does; those without a key are left out.
+/// Returns the key of each action of `context` with what it does; those without a key are left out.
 pub fn keys<const N: usize>(
     ctx: &Ctx<'_>,
     context: Context,
@@ -32,8 +32,8 @@ pub fn pair(
     Some((ctx.keys.pair(context, actions)?, does))
 }
 
-/// Where a modal popup of `width` × `height` goes: centred, its top at a fifth of the height; on small screens it
-/// takes the whole body.
+/// Returns where a modal popup of `width` × `height` goes: centred, its top at a fifth of the height; on small screens
+/// it takes the whole body.
 pub fn modal(screen: Rect, body: Rect, width: u16, height: u16) -> Rect {
     if screen.width < 80 || screen.height < 20 {
         return body;
@@ -44,7 +44,7 @@ pub fn modal(screen: Rect, body: Rect, width: u16, height: u16) -> Rect {
     Rect::new((screen.width - width) / 2, y, width, height)
 }
 
-/// Everything behind a modal popup steps back.
+/// Dims everything behind a modal popup.
 pub(super) fn backdrop(buf: &mut Buffer, ctx: &Ctx<'_>) {
     let background = ctx.theme.background();
     for cell in &mut buf.content {
@@ -54,7 +54,7 @@ pub(super) fn backdrop(buf: &mut Buffer, ctx: &Ctx<'_>) {
     }
 }
 
-/// The border with a title, a note in the top edge and keys in the bottom edge; the inside is emptied.
+/// Draws the border with a title, a note in the top edge and keys in the bottom edge; the inside is emptied.
 pub fn border(area: Rect, title: &str, note: &str, keys: &[(String, &str)], buf: &mut Buffer, ctx: &Ctx<'_>) {
     let area = area.intersection(buf.area);
     if area.width < 4 || area.height < 2 {
@@ -113,7 +113,7 @@ fn key_spans(keys: &[(String, &str)], room: usize, ctx: &Ctx<'_>) -> Vec<Span<'s
     spans
 }
 
-/// The selected row: the tint over all of it and the bar in its first cell.
+/// Draws the selected row: the tint over all of it and the bar in its first cell.
 pub fn select(area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let area = area.intersection(buf.area);
     if area.is_empty() {
@@ -124,7 +124,7 @@ pub fn select(area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     buf[(area.x, area.y)].set_symbol(ctx.glyphs.selected).set_style(bar);
 }
 
-/// The thumb of a list of `total` rows of which `shown` are seen from `top` on.
+/// Draws the thumb of a list of `total` rows of which `shown` are seen from `top` on.
 pub fn thumb(area: Rect, total: usize, top: usize, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let shown = usize::from(area.height);
     if total <= shown || shown == 0 || area.width == 0 {
@@ -140,7 +140,7 @@ pub fn thumb(area: Rect, total: usize, top: usize, buf: &mut Buffer, ctx: &Ctx<'
     }
 }
 
-/// Rows of `texts` that match `words` fuzzily, best first, with the byte positions of matched letters.
+/// Returns the rows of `texts` that match `words` fuzzily, best first, with the byte positions of matched letters.
 pub fn fuzzy<'a>(words: &str, texts: impl Iterator<Item = &'a str>) -> Vec<(usize, Vec<u32>)> {
     let pattern = Pattern::parse(words, CaseMatching::Smart, Normalization::Smart);
     let mut matcher = Matcher::new(Config::DEFAULT);
@@ -160,7 +160,7 @@ pub fn fuzzy<'a>(words: &str, texts: impl Iterator<Item = &'a str>) -> Vec<(usiz
     hits.into_iter().map(|(i, _, at)| (i, at)).collect()
 }
 
-/// A text with its matched letters in focus, bold and underlined.
+/// Returns a text with its matched letters in focus, bold and underlined.
 pub fn matched(text: &str, at: &[u32], base: Style, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
     let hit = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
     let mut spans: Vec<Span<'static>> = Vec::new();

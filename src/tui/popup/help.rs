@@ -8,7 +8,7 @@ use crate::tui::keys::Keys;
 /// Cells of the keys' column.
 const KEYS: usize = 14;
 
-/// The help page for `context`, which `name` calls by its words.
+/// Returns the help page for `context`, which `name` calls by its words.
 pub fn help(table: &Keys, context: Context, name: &str) -> Page {
     let mut sections: Vec<(String, Vec<KeyRow>)> = Vec::new();
     for around in std::iter::once(&context).chain(context.outer()) {
@@ -50,8 +50,8 @@ fn is_listed(group: &Group, inner: Context, around: Context) -> bool {
     group.context == around && !group.section().is_empty() && (around == inner || reaches(inner, group.actions[0]))
 }
 
-/// Returns whether a key that is bound everywhere does something where the keys go to `inner`: before a session is open there
-/// are neither panes nor a mode.
+/// Returns whether a key that is bound everywhere does something where the keys go to `inner`: before a session is open
+/// there are neither panes nor a mode.
 fn reaches(inner: Context, action: Action) -> bool {
     match inner {
         Context::Sessions => !matches!(action, Action::NextPane | Action::Escape),
@@ -69,7 +69,7 @@ fn reaches(inner: Context, action: Action) -> bool {
     }
 }
 
-/// How the key for an action is written, unless an inner context takes the key.
+/// Returns the text of the key for an action, unless an inner context takes the key.
 fn key(keys: &Keys, inner: Context, bound: Context, action: Action) -> Option<String> {
     match action {
         Action::Mention => Some("@".into()),

@@ -21,9 +21,9 @@ pub enum ListKind {
     Models,
     /// A theme.
     Themes,
-    /// How the model writes its edits.
+    /// The edit formats.
     Formats,
-    /// How much the model thinks.
+    /// The efforts.
     Efforts,
     /// A result in the context window.
     Results,
@@ -92,7 +92,7 @@ pub struct List {
 }
 
 impl List {
-    /// A list with rows.
+    /// Returns a list with rows.
     pub fn new(kind: ListKind, title: &str, entries: Vec<Entry>) -> List {
         let mut list = List {
             kind,
@@ -126,7 +126,7 @@ impl List {
         }
     }
 
-    /// The selected row.
+    /// Returns the selected row.
     pub fn selected(&self) -> Option<&Entry> {
         self.hits.get(self.selected).map(|(i, _)| &self.entries[*i])
     }
@@ -224,7 +224,8 @@ impl List {
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(rows)).min(last);
     }
 
-    /// Rows below the list, with their rule: a commit message shows whole, a command's help in three rows.
+    /// Returns the number of rows below the list, with their rule: a commit message shows whole, a command's help in
+    /// three rows.
     fn foot(&self) -> u16 {
         match &self.kind {
             ListKind::Themes => sample::ROWS + 1,
@@ -241,7 +242,7 @@ impl List {
         self.show();
     }
 
-    /// A click: on a row selects it, on the selected one takes it, outside leaves.
+    /// Handles a click: on a row selects it, on the selected one takes it, outside leaves.
     pub fn click(&mut self, at: Position) -> ListOutcome {
         let (area, rows) = self.place;
         if !area.contains(at) {
@@ -257,7 +258,7 @@ impl List {
         }
     }
 
-    /// The border's area and the rows' area.
+    /// Returns the border's area and the rows' area.
     fn parts(&self, screen: Rect, body: Rect) -> (Rect, Rect) {
         let foot = self.foot();
         let usual = if foot > 0 { (screen.height / 4).saturating_sub(3).clamp(3, 14) } else { screen.height / 2 };
@@ -299,7 +300,7 @@ impl List {
         Some(caret)
     }
 
-    /// The border with title, count and keys.
+    /// Draws the border with title, count and keys.
     fn frame(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let note = match (self.waiting, &self.kind) {
             (true, _) => say::asking().into(),
@@ -390,7 +391,7 @@ fn inner(area: Rect) -> usize {
     usize::from(area.width.saturating_sub(6))
 }
 
-/// A text in rows of `width` cells.
+/// Returns a text in rows of `width` cells.
 fn foot_rows(text: &str, width: usize) -> Vec<&str> {
     text.lines().flat_map(|line| wrap::breaks(line, width).into_iter().map(move |r| &line[r])).collect()
 }

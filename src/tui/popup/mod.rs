@@ -34,7 +34,7 @@ pub enum Popup {
 }
 
 impl Popup {
-    /// Where its keys are looked up.
+    /// Returns where its keys are looked up.
     pub fn context(&self) -> Context {
         match self {
             Popup::List(_) | Popup::Connect(_) => Context::List,
@@ -55,7 +55,7 @@ impl Popup {
         }
     }
 
-    /// The rows that it takes from the first screen, where it does not float.
+    /// Returns the rows that it takes from the first screen, where it does not float.
     pub fn inside(&self) -> Option<Rect> {
         match self {
             Popup::Connect(form) => form.inside(),

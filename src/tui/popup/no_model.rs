@@ -72,7 +72,7 @@ impl NoModel {
         NoModelOutcome::Stay
     }
 
-    /// A click in `area`: on a choice selects it. Whether it was selected before and so is taken now.
+    /// Handles a click in `area`: on a choice selects it. Returns whether it was selected before and so is taken now.
     pub fn click(&mut self, area: Rect, at: Position) -> bool {
         let row = usize::from(at.y.saturating_sub(area.y));
         area.contains(at) && row < ROWS.len() && std::mem::replace(&mut self.selected, row) == row

@@ -71,7 +71,7 @@ pub enum PageOutcome {
 }
 
 impl Page {
-    /// A page.
+    /// Returns a page.
     pub fn new(title: String, note: String, content: Content) -> Page {
         Page {
             title,
@@ -86,18 +86,18 @@ impl Page {
         }
     }
 
-    /// A page of Markdown.
+    /// Returns a page of Markdown.
     pub fn text(title: String, markdown: &str) -> Page {
         let content = Content::Text(Box::new((Markdown::whole(markdown), Rows::default())));
         Page::new(title, String::new(), content)
     }
 
-    /// A click: outside leaves.
+    /// Handles a click: outside leaves.
     pub fn click(&mut self, at: Position) -> PageOutcome {
         if self.place.contains(at) { PageOutcome::Stay } else { PageOutcome::Close }
     }
 
-    /// A line is being typed.
+    /// Returns whether a line is being typed.
     pub fn is_searching(&self) -> bool {
         self.filter.is_some()
     }
@@ -140,7 +140,7 @@ impl Page {
         PageOutcome::Stay
     }
 
-    /// The lines of the keys in each column, filtered: `None` is an empty line, headings have no keys.
+    /// Returns the lines of the keys in each column, filtered: `None` is an empty line, headings have no keys.
     fn columns(&self, columns: usize) -> Vec<Vec<(String, String)>> {
         let Content::Keys(sections, marks) = &self.content else { return Vec::new() };
         let words = self.filter.as_ref().map(|f| f.expanded().to_lowercase()).unwrap_or_default();
@@ -252,7 +252,7 @@ impl Page {
         self.draw_filter(area, buf, ctx)
     }
 
-    /// `2 of 7`: keys that hold what is typed.
+    /// Returns `2 of 7`: keys that hold what is typed.
     fn search_hits(&self) -> Option<String> {
         let Content::Keys(sections, _) = &self.content else { return None };
         let words = self.filter.as_ref().map(|f| f.expanded().to_lowercase()).filter(|words| !words.is_empty())?;
@@ -301,7 +301,7 @@ impl Page {
 /// Stands in a column of keys for the three rows of marks.
 const MARKS: &str = "\u{0}marks";
 
-/// The marks of a diff.
+/// Draws the marks of a diff.
 fn marks(x: u16, y: u16, bottom: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let (g, t) = (ctx.glyphs, ctx.theme);
     let dim = t.style(Role::Dim);

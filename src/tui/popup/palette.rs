@@ -61,7 +61,7 @@ pub const COMMANDS: &[Info] = &[
     info("/quit", none, say::quit, say::quit_long, None),
 ];
 
-/// The palette, with `typed` in its line; `model` is the one in use.
+/// Returns the palette, with `typed` in its line; `model` is the one in use.
 pub fn palette(keys: &Keys, typed: &str, model: Option<&str>) -> List {
     let entries = COMMANDS
         .iter()

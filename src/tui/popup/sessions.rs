@@ -39,7 +39,7 @@ pub struct Sessions {
     said: Chat,
     /// Why there is no list.
     failed: Option<String>,
-    /// How many of a session's files were changed outside nebula, for those that were looked at.
+    /// The number of a session's files that were changed outside nebula, for those that were looked at.
     drifted: HashMap<String, usize>,
 }
 
@@ -78,7 +78,7 @@ impl Sessions {
         Query::Sessions(self.words.clone())
     }
 
-    /// The first one is selected.
+    /// Returns whether the first one is selected.
     pub fn is_first(&self) -> bool {
         self.selected == 0
     }
@@ -88,13 +88,13 @@ impl Sessions {
         self.rows.len()
     }
 
-    /// `2 of 7`, while words are looked for: the sessions that hold them.
+    /// Returns `2 of 7`, while words are looked for: the sessions that hold them.
     pub fn search_hits(&self) -> Option<String> {
         let all = self.all.filter(|_| self.listed && !self.words.is_empty())?;
         Some(count::hits(&thousands(self.rows.len()), &thousands(all)))
     }
 
-    /// How many there are, for the pane line.
+    /// Returns the number of sessions, for the pane line.
     pub fn note(&self) -> String {
         self.search_hits().unwrap_or_else(|| count::sessions(self.rows.len()))
     }
@@ -196,7 +196,7 @@ impl Sessions {
         }
     }
 
-    /// A line that was asked for.
+    /// Handles a line that was asked for.
     pub fn line(&mut self, purpose: &LineFor, typed: LineInput<'_>) -> Vec<PaneEffect> {
         match (purpose, typed) {
             (LineFor::Search, LineInput::Now(words) | LineInput::Taken(words)) => {
@@ -232,7 +232,7 @@ impl Sessions {
         effects
     }
 
-    /// The id of the selected session.
+    /// Returns the id of the selected session.
     pub fn selected_id(&self) -> Option<&str> {
         self.current().map(|row| row.id.as_str())
     }
@@ -279,7 +279,7 @@ impl Sessions {
         Columns { title: 3, titles: state.saturating_sub(4), state, states, count, model, age, long }
     }
 
-    /// The word for a session's state, in amber where it asks for attention.
+    /// Returns the word for a session's state, in amber where it asks for attention.
     fn state(&self, row: &SessionRow, long: bool, ctx: &Ctx<'_>) -> (String, Role) {
         let drifted = self.drifted.get(&row.id).copied().unwrap_or_default();
         match state_word(row.state, long) {
@@ -442,7 +442,7 @@ fn state_word(state: SessionState, long: bool) -> &'static str {
     }
 }
 
-/// `9 min`, `2 h`, `1 d`.
+/// Returns `9 min`, `2 h`, `1 d`.
 fn age_words(ms: i64) -> String {
     let minutes = (ms / 60_000).max(0);
     match minutes {
@@ -458,7 +458,7 @@ fn shown_files(p: &SessionPreview, height: u16) -> usize {
     p.files.len().min(usize::from(height / 3))
 }
 
-/// Rows below the conversation: the files with their line, and the totals.
+/// Returns the number of rows below the conversation: the files with their line, and the totals.
 fn rows_below(files: usize) -> u16 {
     if files > 0 { files as u16 + 5 } else { 3 }
 }

@@ -102,7 +102,7 @@ pub(super) fn parse(bytes: &[u8], answers: &mut Answers) {
     }
 }
 
-/// The key behind `CSI parameters last`, of those that lead through a list.
+/// Returns the key behind `CSI parameters last`, of those that lead through a list.
 fn arrow(parameters: &[u8], last: u8) -> Option<KeyEvent> {
     let code = match (parameters, last) {
         (b"", b'A') => KeyCode::Up,
@@ -119,7 +119,7 @@ fn arrow(parameters: &[u8], last: u8) -> Option<KeyEvent> {
     Some(KeyEvent::new(code, KeyModifiers::NONE))
 }
 
-/// A key of plain bytes, and how many it takes.
+/// Returns a key of plain bytes, and how many it takes.
 fn typed(first: u8, rest: &[u8]) -> (Option<KeyEvent>, usize) {
     let key = |code| Some(KeyEvent::new(code, KeyModifiers::NONE));
     match first {
@@ -143,7 +143,7 @@ fn typed(first: u8, rest: &[u8]) -> (Option<KeyEvent>, usize) {
     }
 }
 
-/// The colour in `11;rgb:1616/1818/1d1d` (also with an alpha, and with 1 to 4 digits a part).
+/// Returns the colour in `11;rgb:1616/1818/1d1d` (also with an alpha, and with 1 to 4 digits a part).
 fn background(body: &[u8]) -> Option<Rgb> {
     let text = std::str::from_utf8(body).ok()?.strip_prefix("11;")?;
     let parts = text.strip_prefix("rgb:").or_else(|| text.strip_prefix("rgba:"))?;

@@ -37,7 +37,7 @@ const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 /// Asks the terminal for the colour of its background.
 const ASK_BACKGROUND: &[u8] = b"\x1b]11;?\x1b\\";
-/// How long after the question the first frame may wait for answers.
+/// The longest wait of the first frame for the terminal's answers.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// The abilities of the terminal, as the environment tells them.
@@ -54,7 +54,7 @@ pub struct Abilities {
 }
 
 impl Abilities {
-    /// From the environment, read by `var`.
+    /// Reads them from the environment, by `var`.
     pub fn of(var: impl Fn(&str) -> Option<String>) -> Abilities {
         let term = var("TERM").unwrap_or_default();
         let dumb = term == "dumb" || term.is_empty();
@@ -109,8 +109,8 @@ impl TerminalScreen {
         Ok(screen)
     }
 
-    /// Returns what the terminal answered, and what was typed meanwhile. Waits for it at most until some milliseconds after
-    /// the question, so whatever the start has to do is done between the two.
+    /// Returns what the terminal answered, and what was typed meanwhile. Waits for it at most until some milliseconds
+    /// after the question, so whatever the start has to do is done between the two.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -174,12 +174,12 @@ impl TerminalScreen {
         self.terminal.resize(Rect::new(0, 0, self.size.0, self.size.1))
     }
 
-    /// Its size in cells.
+    /// Returns its size in cells.
     pub fn size(&self) -> (u16, u16) {
         self.size
     }
 
-    /// It has another size now.
+    /// Takes its new size.
     ///
     /// # Errors
     /// When the terminal is gone.

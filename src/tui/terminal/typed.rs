@@ -31,8 +31,8 @@ impl Wake for Bell {
     }
 }
 
-/// The reading thread is told of new bytes once, and where they come together with a new size it leaves them unread
-/// until the next key. Setting the terminal's attributes to what they are wakes whoever waits for its bytes.
+/// Tells the reading thread of new bytes. It is told once, and where they come together with a new size it leaves them
+/// unread until the next key. Setting the terminal's attributes to what they are wakes whoever waits for its bytes.
 #[cfg(unix)]
 fn tell_of_keys() {
     use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
@@ -56,7 +56,7 @@ impl Typed {
         Typed { stream: EventStream::new(), bell, waker }
     }
 
-    /// The next thing that came; `None` when nothing will come any more.
+    /// Returns the next thing that came; `None` when nothing will come any more.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Event>>> {
         self.bell.who.register(context.waker());
         if !self.bell.rung.swap(false, Ordering::AcqRel) {
@@ -78,7 +78,7 @@ impl Typed {
         std::future::poll_fn(|context| self.poll(context)).await
     }
 
-    /// The next thing, if it is there already.
+    /// Returns the next thing, if it is there already.
     pub async fn ready(&mut self) -> Option<io::Result<Event>> {
         let polled = std::future::poll_fn(|context| Poll::Ready(self.poll(context))).await;
         if let Poll::Ready(event) = polled { event } else { None }

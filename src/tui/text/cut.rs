@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::wrap::cells;
 
-/// The beginning of `text` in `width` cells, ending in `mark` if anything is missing.
+/// Returns the beginning of `text` in `width` cells, ending in `mark` if anything is missing.
 pub fn end<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     if cells(text) <= width {
         return text.into();
@@ -20,7 +20,7 @@ pub fn end<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     format!("{head}{mark}").into()
 }
 
-/// Like [`end`] for prose: no word is cut in two, as long as that leaves something to read.
+/// Cuts like [`end`], for prose: no word is cut in two, as long as that leaves something to read.
 pub fn words<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     if cells(text) <= width {
         return text.into();
@@ -34,7 +34,7 @@ pub fn words<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     }
 }
 
-/// The first of `texts` that fits in `width` cells, else the last, cut at a word.
+/// Returns the first of `texts` that fits in `width` cells, else the last, cut at a word.
 pub fn first_fit<'a>(texts: &[&'a str], width: usize, mark: &str) -> Cow<'a, str> {
     match texts.iter().find(|t| cells(t) <= width) {
         Some(text) => (*text).into(),
@@ -42,7 +42,7 @@ pub fn first_fit<'a>(texts: &[&'a str], width: usize, mark: &str) -> Cow<'a, str
     }
 }
 
-/// The longest beginning of `text` that fits in `width` cells.
+/// Returns the longest beginning of `text` that fits in `width` cells.
 pub fn head(text: &str, width: usize) -> &str {
     let mut used = 0;
     for (at, grapheme) in text.grapheme_indices(true) {
@@ -54,7 +54,7 @@ pub fn head(text: &str, width: usize) -> &str {
     text
 }
 
-/// The longest ending of `text` that fits in `width` cells.
+/// Returns the longest ending of `text` that fits in `width` cells.
 pub fn tail(text: &str, width: usize) -> &str {
     let mut used = 0;
     for (at, grapheme) in text.grapheme_indices(true).rev() {
@@ -66,7 +66,7 @@ pub fn tail(text: &str, width: usize) -> &str {
     text
 }
 
-/// A styled line in `width` cells; `mark` in `style` stands for what is missing.
+/// Returns a styled line in `width` cells; `mark` in `style` stands for what is missing.
 pub fn line(line: Line<'static>, width: usize, mark: &'static str, style: Style) -> Line<'static> {
     if line.spans.iter().map(|s| cells(&s.content)).sum::<usize>() <= width {
         return line;
@@ -89,8 +89,8 @@ pub fn line(line: Line<'static>, width: usize, mark: &'static str, style: Style)
     out
 }
 
-/// `path` in `width` cells: whole folders go from the middle first (`src/…/cart.rs`, then `…/cart.rs`), then the
-/// middle of the name, which keeps its extension.
+/// Returns `path` in `width` cells: whole folders go from the middle first (`src/…/cart.rs`, then `…/cart.rs`), then
+/// the middle of the name, which keeps its extension.
 pub fn path<'a>(path: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     if cells(path) <= width {
         return path.into();
@@ -130,13 +130,13 @@ fn name(text: &str, closing: &str, width: usize, mark: &str) -> Cow<'static, str
     format!("{begin}{mark}{ending}{closing}").into()
 }
 
-/// Where the name begins in a path that may end in a slash: what is before it are folders.
+/// Returns where the name begins in a path that may end in a slash: what is before it are folders.
 pub fn name_start(path: &str) -> usize {
     let body = path.strip_suffix('/').unwrap_or(path);
     body.rfind('/').map_or(0, |at| at + 1)
 }
 
-/// A path as spans: folders in one style, the name in another. It is cut to `width` cells first.
+/// Returns a path as spans: folders in one style, the name in another. It is cut to `width` cells first.
 pub fn path_spans(text: &str, width: usize, mark: &str, folders: Style, name: Style) -> Vec<Span<'static>> {
     let text = path(text, width, mark);
     let (head, tail) = text.split_at(name_start(&text));

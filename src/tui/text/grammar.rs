@@ -104,7 +104,8 @@ impl Grammars {
         }
     }
 
-    /// A parser at the beginning of a text in `language`, a name or file ending; `None` for unknown and plain ones.
+    /// Returns a parser at the beginning of a text in `language`, a name or file ending; `None` for unknown and plain
+    /// ones.
     pub(super) fn parser(&self, language: &str) -> Option<Parser> {
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(parser) = begun.get(language) {
@@ -130,7 +131,7 @@ impl Grammars {
         })
     }
 
-    /// The tokens of the next line; `None` if the grammar fails on it.
+    /// Returns the tokens of the next line; `None` if the grammar fails on it.
     pub(super) fn tokens(&self, parser: &mut Parser, line: &str) -> Option<Vec<Token>> {
         let ops = parser.state.parse_line(&format!("{line}\n"), &self.set).ok()?;
         let (mut tokens, mut at) = (Vec::new(), 0);
@@ -189,7 +190,7 @@ fn add(tokens: &mut Vec<Token>, end: usize, role: Role) {
     }
 }
 
-/// The words of a piece of code, as byte ranges.
+/// Returns the words of a piece of code, as byte ranges.
 fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let is_word = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80;

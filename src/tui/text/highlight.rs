@@ -24,11 +24,11 @@ const BATCH: usize = 64;
 pub trait Source {
     /// Names the text: equal ids mean equal beginnings and the same language.
     fn id(&self) -> u64;
-    /// A language's name or file ending; unknown ones are not coloured.
+    /// Returns a language's name or file ending; unknown ones are not coloured.
     fn language(&self) -> &str;
-    /// How many whole lines there are.
+    /// Returns the number of whole lines.
     fn lines(&self) -> usize;
-    /// A line without its ending.
+    /// Returns a line without its ending.
     fn line(&self, number: usize) -> &str;
 }
 
@@ -42,7 +42,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// A text in the language of that name.
+    /// Creates a text in the language of that name.
     pub fn new(language: &str, text: impl Into<Arc<str>>) -> Self {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let text = text.into();
@@ -54,7 +54,7 @@ impl Code {
         Code { id: hasher.finish(), language: language.into(), text, starts }
     }
 
-    /// A file's text; its path tells the language.
+    /// Creates a file's text; its path tells the language.
     pub fn of_file(path: &str, text: impl Into<Arc<str>>) -> Self {
         Self::new(language_of(path), text)
     }
@@ -81,7 +81,7 @@ impl Source for Code {
     }
 }
 
-/// The language of a file: its whole name for the likes of `Makefile`, else its ending.
+/// Returns the language of a file: its whole name for the likes of `Makefile`, else its ending.
 pub fn language_of(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or(name, |(_, ending)| ending)
@@ -270,7 +270,7 @@ impl Cache {
         entry.over || entry.tokens.len() >= range.end
     }
 
-    /// The next lines of a text to parse, unless they are being parsed already.
+    /// Returns the next lines of a text to parse, unless they are being parsed already.
     fn take(&mut self, id: u64) -> Option<Job> {
         let grammars = self.grammars.clone();
         let entry = self.entries.get_mut(&id).filter(|e| e.taken == 0 && !e.pending.is_empty())?;
@@ -317,7 +317,7 @@ impl Job {
     }
 }
 
-/// A panic elsewhere leaves nothing half-done in here: jobs are taken and put back whole.
+/// Returns a panic elsewhere leaves nothing half-done in here: jobs are taken and put back whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -28,7 +28,7 @@ pub struct Piece<'a> {
     pub text: Cow<'a, str>,
     /// The bytes of the line it stands for.
     pub from: std::ops::Range<usize>,
-    /// How it is drawn.
+    /// The kind, which decides how it is drawn.
     pub kind: InvisibleKind,
 }
 
@@ -41,7 +41,7 @@ pub enum Invisible {
     Name,
 }
 
-/// The pieces of `line`, which begins in `column` (for its tabs) and holds no newline.
+/// Returns the pieces of `line`, which begins in `column` (for its tabs) and holds no newline.
 pub fn pieces(line: &str, column: usize, invisible: Invisible) -> Vec<Piece<'_>> {
     if !line.bytes().any(|b| !(0x20..0x7f).contains(&b)) {
         return vec![Piece { text: line.into(), from: 0..line.len(), kind: InvisibleKind::Text }];
@@ -76,7 +76,7 @@ pub fn pieces(line: &str, column: usize, invisible: Invisible) -> Vec<Piece<'_>>
     out
 }
 
-/// `line` as it is drawn, without telling the pieces apart.
+/// Returns `line` as it is drawn, without telling the pieces apart.
 pub fn plain(line: &str) -> Cow<'_, str> {
     if line.bytes().all(|b| (0x20..0x7f).contains(&b)) {
         return line.into();
@@ -89,7 +89,7 @@ pub fn is_marked(c: char) -> bool {
     c.is_control() || clean::is_hidden(c) || is_no_break(c) || looks_latin(c)
 }
 
-/// A space that looks like any other.
+/// Returns whether it is a space that looks like any other.
 fn is_no_break(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{202f}')
 }

@@ -10,7 +10,7 @@ use crate::text::width::is_printable;
 
 pub use crate::text::width::cells;
 
-/// The lines of `text` at `width` cells, as byte ranges: white space at a break belongs to no line. There is
+/// Returns the lines of `text` at `width` cells, as byte ranges: white space at a break belongs to no line. There is
 /// always one line, and every line holds at least one grapheme.
 ///
 /// `text` is one logical line: newlines are not looked for.
@@ -30,7 +30,7 @@ pub fn wrap(spans: &[Span<'_>], width: usize) -> Vec<Line<'static>> {
     breaks(&text, width).into_iter().map(|range| slice(spans, range)).collect()
 }
 
-/// The part of a styled line in a byte range of its text.
+/// Returns the part of a styled line in a byte range of its text.
 pub fn slice(spans: &[Span<'_>], range: Range<usize>) -> Line<'static> {
     let (mut line, mut at) = (Line::default(), 0);
     for span in spans {

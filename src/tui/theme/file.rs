@@ -133,7 +133,7 @@ impl Default for Themes {
 }
 
 impl Themes {
-    /// The shipped themes and the person's. What cannot be read is left out and reported.
+    /// Returns the shipped themes and the person's. What cannot be read is left out and reported.
     pub fn with(files: &[UserFile]) -> (Self, Vec<ThemeError>) {
         let (mut themes, mut errors) = (Themes::default(), Vec::new());
         for UserFile { path, text } in files {
@@ -163,7 +163,7 @@ impl Themes {
         self.texts.keys().map(String::as_str).collect()
     }
 
-    /// The theme `name` for a terminal of `depth`.
+    /// Returns the theme `name` for a terminal of `depth`.
     ///
     /// # Errors
     /// Says what is wrong with the file, or which themes there are.
@@ -176,7 +176,7 @@ impl Themes {
         if depth == Depth::Mono { built("plain").map_err(|found| self.mistake(found)) } else { Ok(theme) }
     }
 
-    /// The theme's file and those it builds on, in that order.
+    /// Returns the theme's file and those it builds on, in that order.
     fn chain(&self, name: &str) -> Result<Vec<(String, File)>, Found> {
         let mut chain: Vec<(String, File)> = Vec::new();
         let mut next = Some(name.to_string());
@@ -204,7 +204,7 @@ impl Themes {
         Ok(chain)
     }
 
-    /// A mistake with its file and place.
+    /// Returns a mistake with its file and place.
     fn mistake(&self, (name, path, what): Found) -> ThemeError {
         let text = self.texts.get(&name).map_or("", String::as_str);
         let place = match toml::from_str::<File>(text) {
@@ -330,7 +330,7 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
     Ok(Theme { name: name.to_string(), styles, background: background.and_then(paint), usual, stamp })
 }
 
-/// A role in the terminal's own colours, or the attribute that is none.
+/// Returns a role in the terminal's own colours, or the attribute that is none.
 fn of_sixteen(role: Role, look: &Ansi) -> Result<Style, String> {
     let (color, attributes): (Option<u8>, &[String]) = match look {
         Ansi::Color(n) => (Some(*n), &[]),
@@ -342,17 +342,17 @@ fn of_sixteen(role: Role, look: &Ansi) -> Result<Style, String> {
     attributed(style, attributes)
 }
 
-/// The path of a role among the sixteen colours of a theme's file.
+/// Returns the path of a role among the sixteen colours of a theme's file.
 fn in_ansi(role: &str) -> Vec<String> {
     vec!["ansi".into(), role.into()]
 }
 
-/// A style with these attributes, or the word that is none.
+/// Returns a style with these attributes, or the word that is none.
 fn attributed(style: Style, words: &[String]) -> Result<Style, String> {
     words.iter().try_fold(style, |style, word| attribute(style, word).ok_or_else(|| word.clone()))
 }
 
-/// The path of a role in a theme's file.
+/// Returns the path of a role in a theme's file.
 fn in_roles(role: &str) -> Vec<String> {
     vec!["roles".into(), role.into()]
 }

@@ -121,7 +121,7 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// A shipped theme in full colour; an unknown name gives `dark`.
+    /// Returns a shipped theme in full colour; an unknown name gives `dark`.
     pub fn shipped(name: &str) -> Theme {
         let themes = Themes::default();
         let built = themes.get(name, Depth::True).or_else(|_| themes.get("dark", Depth::True));
@@ -135,22 +135,22 @@ impl Theme {
         })
     }
 
-    /// How `role` looks: text roles set the foreground, tints only the background.
+    /// Returns the style of `role`: text roles set the foreground, tints only the background.
     pub fn style(&self, role: Role) -> Style {
         self.styles[role as usize]
     }
 
-    /// Text of `role` on the tint `tint`.
+    /// Returns the style of text of `role` on the tint `tint`.
     pub fn on(&self, role: Role, tint: Role) -> Style {
         self.style(role).patch(self.style(tint))
     }
 
-    /// The colour that the whole screen is painted with first, for themes that paint their background.
+    /// Returns the colour that the whole screen is painted with first, for themes that paint their background.
     pub fn background(&self) -> Option<Color> {
         self.background
     }
 
-    /// The background that the theme is made for; `None`: the terminal's own, whatever it is.
+    /// Returns the background that the theme is made for; `None`: the terminal's own, whatever it is.
     pub fn usual_background(&self) -> Option<Color> {
         self.usual
     }
@@ -160,7 +160,7 @@ impl Theme {
         self.style(tint).bg.is_some()
     }
 
-    /// Equal for equal themes: a key for caches of styled lines.
+    /// Returns a number that is equal for equal themes: a key for caches of styled lines.
     pub fn stamp(&self) -> u64 {
         self.stamp
     }

@@ -70,7 +70,7 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
     focus.then(|| Position::new(x.min(area.right().saturating_sub(1)), area.y + (rows.caret.0 - top) as u16))
 }
 
-/// Where upright rules above meet the input line.
+/// Draws where upright rules above meet the input line.
 fn joins(app: &App, focus: bool, buf: &mut Buffer) {
     // The first line below the panes: a question's, the queue's, or the input line.
     let (row, heavy) = match (app.rects.question, app.rects.queue) {
@@ -203,7 +203,7 @@ fn doing(app: &App) -> Doing {
     }
 }
 
-/// `step 41 · reading src/cart.rs · 14 s`: the step of the turn, what it does, and for how long.
+/// Returns `step 41 · reading src/cart.rs · 14 s`: the step of the turn, what it does, and for how long.
 fn now(app: &App) -> String {
     let (step, since) = match app.session.turn {
         Some(turn) if turn.step.0 > 0 => turn.step,
@@ -225,7 +225,7 @@ fn now(app: &App) -> String {
     [step, doing, seconds].join(&dot)
 }
 
-/// `changed 3 files +42 −7 · waiting 0 · failed 2 · F2 diff`.
+/// Draws `changed 3 files +42 −7 · waiting 0 · failed 2 · F2 diff`.
 fn ledger(app: &App, buf: &mut Buffer) {
     let Some(area) = app.rects.ledger else { return };
     let ctx = app.ctx(false);
@@ -403,7 +403,7 @@ fn writes(app: &App, undecided: usize) -> &'static str {
     }
 }
 
-/// The column of the mention that is being completed.
+/// Returns the column of the mention that is being completed.
 pub(super) fn mention_column(app: &App, cursor: &Option<Position>) -> u16 {
     let caret = app.composer.input.caret();
     let typed = Completion::at(app.composer.input.text(), caret)

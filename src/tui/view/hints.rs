@@ -55,7 +55,7 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) {
     }
 }
 
-/// Those that have room in `width` cells, in their order.
+/// Returns those that have room in `width` cells, in their order.
 fn fitting(hints: Vec<Hint>, width: usize) -> Vec<Hint> {
     let mut order: Vec<usize> = (0..hints.len()).collect();
     order.sort_by_key(|i| hints[*i].rank);
@@ -129,7 +129,7 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
     Some((key, word(app, group)))
 }
 
-/// `?` where a letter is no text, else F1.
+/// Returns `?` where a letter is no text, else F1.
 fn help_key(app: &App, inner: Context) -> Option<String> {
     if inner == Context::Input && app.composer.input.is_empty() {
         return Some("?".into());
@@ -137,7 +137,7 @@ fn help_key(app: &App, inner: Context) -> Option<String> {
     app.keyboard.keys.word(inner, Action::Help)
 }
 
-/// The word of a hint, as the state has it.
+/// Returns the word of a hint, as the state has it.
 fn word(app: &App, group: &Group) -> String {
     match (group.context, group.actions) {
         (Context::Input, [Action::Send]) if app.is_answering() => say::answer().into(),

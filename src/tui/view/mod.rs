@@ -117,13 +117,13 @@ fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
     }
 }
 
-/// The column of the mention that is being completed.
+/// Returns the column of the mention that is being completed.
 pub fn mention_at(app: &App) -> u16 {
     let caret = u16::try_from(app.input_rows().caret.1).unwrap_or(0);
     bar::mention_column(app, &Some(Position::new(app.rects.input.x + 3 + caret, app.rects.input.y)))
 }
 
-/// The notices that stay, as rows of `width` cells: the first of each has its mark.
+/// Returns the notices that stay, as rows of `width` cells: the first of each has its mark.
 fn notice_lines(app: &App, width: u16) -> Vec<(bool, bool, String)> {
     let width = usize::from(width.saturating_sub(4)).max(8);
     let mut rows = Vec::new();
@@ -139,7 +139,7 @@ fn notice_lines(app: &App, width: u16) -> Vec<(bool, bool, String)> {
     rows
 }
 
-/// Rows that the notices need, with the empty row below.
+/// Returns the number of rows that the notices need, with the empty row below.
 pub fn notice_rows(app: &App, width: u16) -> u16 {
     match notice_lines(app, width).len() {
         0 => 0,
@@ -170,7 +170,7 @@ fn notices(app: &App, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The list's and the preview's area in the sessions screen.
+/// Returns the list's and the preview's area in the sessions screen.
 pub fn sessions_areas(body: Rect) -> (Rect, Option<Rect>) {
     if body.width < layout::WIDE {
         return (body, None);
@@ -216,7 +216,7 @@ fn main(app: &App, buf: &mut Buffer) {
     queue::draw(app, rects.queue, buf);
 }
 
-/// The upright rule between two columns, joined to the pane line above it.
+/// Draws the upright rule between two columns, joined to the pane line above it.
 fn rule(app: &App, area: Rect, buf: &mut Buffer) {
     let style = app.appearance.theme.style(Role::Line);
     for y in area.top()..area.bottom() {
@@ -247,7 +247,7 @@ fn tab_stops(app: &App) -> Vec<(PaneId, u16, u16)> {
     stops
 }
 
-/// The pane whose title is at a column of the line of tabs.
+/// Returns the pane whose title is at a column of the line of tabs.
 pub fn tab_at(app: &App, column: u16) -> Option<PaneId> {
     tab_stops(app).into_iter().find(|(_, x, w)| (*x..*x + *w).contains(&column)).map(|(id, ..)| id)
 }
@@ -297,7 +297,7 @@ fn tabs(app: &App, area: Rect, focus: bool, buf: &mut Buffer) {
     tab_hits(app, Rect { x: end, width: area.right().saturating_sub(end), ..area }, buf);
 }
 
-/// `2 of 7` at the right of the line of tabs, while words are looked for in the open one.
+/// Draws `2 of 7` at the right of the line of tabs, while words are looked for in the open one.
 fn tab_hits(app: &App, area: Rect, buf: &mut Buffer) {
     let Some(hits) = app.panes.search_hits(app.layout.pane) else { return };
     let n = wrap::cells(&hits) as u16 + 2;
@@ -308,7 +308,7 @@ fn tab_hits(app: &App, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// `nebula · workspace · mode · model`, and on the right tokens, cost, rules.
+/// Draws `nebula · workspace · mode · model`, and on the right tokens, cost, rules.
 fn status(app: &App, area: Rect, buf: &mut Buffer) {
     let (t, g) = (&app.appearance.theme, &app.appearance.glyphs);
     let (dim, text) = (t.style(Role::Dim), t.style(Role::Text));
@@ -381,7 +381,8 @@ fn joined(parts: Vec<(String, Style)>, between: Span<'static>) -> Vec<Span<'stat
 /// From so many percent on the context window is nearly full.
 const NEARLY_FULL: u64 = 80;
 
-/// `18k of 128k · 14%`: how full the model's context window is; where there is little room the percentage alone.
+/// Returns `18k of 128k · 14%`: how full the model's context window is; where there is little room the percentage
+/// alone.
 fn gauge(app: &App, width: u16) -> Option<(String, Style)> {
     let (used, window) = app.session.status.context.filter(|(_, window)| *window > 0)?;
     let percent = used.saturating_mul(100) / window;
@@ -397,7 +398,7 @@ fn gauge(app: &App, width: u16) -> Option<(String, Style)> {
     Some((words, app.appearance.theme.style(role)))
 }
 
-/// `18k`: without the decimal of [`crate::text::number::tokens`], for which the bar has no room.
+/// Returns `18k`: without the decimal of [`crate::text::number::tokens`], for which the bar has no room.
 fn tokens(n: u64) -> String {
     match n {
         0..1000 => n.to_string(),

@@ -24,7 +24,7 @@ const PERMISSION: usize = 24;
 /// Cells of the key before a choice.
 const KEY: usize = 4;
 
-/// Rows of a question with its line and the empty row below.
+/// Returns the number of rows of a question with its line and the empty row below.
 pub fn rows(asking: &Asking, width: u16) -> u16 {
     if let Some(card) = &asking.question.card {
         return decide::rows(card, width);
@@ -34,7 +34,7 @@ pub fn rows(asking: &Asking, width: u16) -> u16 {
     u16::try_from(1 + text(asking, width).len() + choices + 1).unwrap_or(u16::MAX)
 }
 
-/// The choice in row `row` of the screen, where the question has `area`.
+/// Returns the choice in row `row` of the screen, where the question has `area`.
 pub fn choice_at(asking: &Asking, area: Rect, row: u16) -> Option<usize> {
     let width = usize::from(area.width.saturating_sub(2));
     let first = usize::from(area.y) + 1 + text(asking, width).len();
@@ -44,7 +44,7 @@ pub fn choice_at(asking: &Asking, area: Rect, row: u16) -> Option<usize> {
     all.iter().position(|choice| choice.rows.contains(&at))
 }
 
-/// The rows of the text.
+/// Returns the rows of the text.
 fn text(asking: &Asking, width: usize) -> Vec<String> {
     let lines = asking.question.text.lines();
     let wrapped = lines.flat_map(|l| wrap::breaks(l, width.max(1)).into_iter().map(|r| l[r].to_string()));
@@ -63,7 +63,7 @@ struct Choice {
     rows: Range<usize>,
 }
 
-/// The choices, names and details wrapped: beside each other, or the detail below where it is narrow.
+/// Returns the choices, names and details wrapped: beside each other, or the detail below where it is narrow.
 fn choices(asking: &Asking, width: usize) -> Vec<Choice> {
     let all = asking.choices();
     let longest = all.iter().map(|(name, _)| wrap::cells(name)).max().unwrap_or(0);
@@ -86,7 +86,7 @@ fn choices(asking: &Asking, width: usize) -> Vec<Choice> {
     laid.collect()
 }
 
-/// Rows that are scrolled away, so that the selected choice is in sight.
+/// Returns the number of rows that are scrolled away, so that the selected choice is in sight.
 fn shift(all: &[Choice], asking: &Asking, room: usize) -> usize {
     let end = asking.selected.and_then(|i| all.get(i)).map_or(0, |choice| choice.rows.end);
     end.saturating_sub(room.max(1))
@@ -136,7 +136,7 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// The line above it.
+/// Draws the line above it.
 fn head(app: &App, asking: &Asking, area: Rect, buf: &mut Buffer) {
     let focus = app.focus() == Focus::Question;
     let ctx = app.ctx(focus);

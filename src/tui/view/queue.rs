@@ -53,7 +53,7 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
     }
 }
 
-/// A text with its mentions in their colour.
+/// Returns a text with its mentions in their colour.
 fn mentions(text: &str, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut at = 0;

@@ -1,4 +1,5 @@
-//! One name, one type: within a part of the program, and between a part and those that it may name.
+//! One name, one type: within a part of the program, and between a part and those that it may name. Documentation in
+//! sentences.
 
 use std::collections::BTreeMap;
 
@@ -51,30 +52,46 @@ fn neighbouring_modules_share_no_name_of_a_type() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// First words of a function's documentation that end in `s` and are no verbs.
+const NO_VERBS: &[&str] = &["This", "Its", "As", "Bytes", "Lines", "Parts", "Rows", "Words"];
+
 #[test]
-fn documentation_says_what_something_is() {
-    let mut broken = Vec::new();
+fn documentation_says_what_something_is_and_what_a_function_does() {
+    let (mut broken, mut functions) = (Vec::new(), 0);
     for source in sources() {
         let lines: Vec<&str> = source.text.lines().map(str::trim).collect();
         for (at, line) in lines.iter().enumerate() {
             let Some(doc) = line.strip_prefix("/// ") else { continue };
-            let first = at == 0 || !lines[at - 1].starts_with("///");
+            if at > 0 && lines[at - 1].starts_with("///") {
+                continue;
+            }
             // What clap shows of an argument is a question to the person who types it.
             let argument = lines[at..].iter().take(4).any(|l| l.starts_with("#[arg") || l.starts_with("#[command"));
-            if first && !argument && ["What ", "Whether ", "The same "].iter().any(|word| doc.starts_with(word)) {
+            if !argument && ["What ", "Whether ", "The same "].iter().any(|word| doc.starts_with(word)) {
                 broken.push(format!("{}:{}: {doc}", source.path, at + 1));
             }
-            if first && doc.starts_with("Returns ") && returns(&lines[at..]) == Some(false) {
+            let Some(returns) = returns(&lines[at..]) else { continue };
+            functions += 1;
+            let word = doc.split([' ', '.', ',', ':', ';']).next().unwrap_or_default();
+            let verb = word.starts_with(|c: char| c.is_ascii_uppercase()) && word.ends_with('s');
+            if !verb || NO_VERBS.contains(&word) {
+                broken.push(format!("{}:{}: {doc}", source.path, at + 1));
+            }
+            if word == "Returns" && !returns {
                 broken.push(format!("{}:{}: it returns nothing: {doc}", source.path, at + 1));
             }
         }
     }
+    assert!(functions > 3_000, "only {functions} functions were found");
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Whether the function below its documentation returns anything; none: it is no function.
+/// Returns whether the function below its documentation returns anything; none: it is no function.
 fn returns(lines: &[&str]) -> Option<bool> {
-    let code = lines.iter().skip_while(|line| line.starts_with("///") || line.starts_with("#["));
+    let mut code = lines.iter().skip_while(|line| line.starts_with("///") || line.starts_with("#[")).peekable();
+    let mut words =
+        code.peek()?.split(' ').skip_while(|w| w.starts_with("pub") || ["(in", "const", "async"].contains(w));
+    (words.next() == Some("fn")).then_some(())?;
     let mut head = String::new();
     for line in code {
         head.push_str(line);
@@ -82,7 +99,7 @@ fn returns(lines: &[&str]) -> Option<bool> {
             break;
         }
     }
-    (head.starts_with("fn ") || head.contains(" fn ")).then(|| head.contains("->"))
+    Some(head.contains("->"))
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn unknown_words(unknown: &Unknown) -> String {
     }
 }
 
-/// The files at and below these paths that git does not have: the path, its size, and why.
+/// Returns the files at and below these paths that git does not have: the path, its size, and why.
 fn not_in_git(root: &std::path::Path, paths: &[PathBuf]) -> Vec<(String, String, String)> {
     let Ok(repository) = Repository::find(root) else { return Vec::new() };
     let untracked = match repository.not_tracked(paths, PATIENCE) {

@@ -93,7 +93,8 @@ struct Allowed {
     edited: bool,
 }
 
-/// Lets the rules, the policy or the person decide; the text may be another afterwards. An error is the result of the call.
+/// Lets the rules, the policy or the person decide; the text may be another afterwards. An error is the result of the
+/// call.
 async fn allow(
     context: &Arc<SessionContext>,
     item: &mut CallItem,

@@ -25,7 +25,8 @@ use crate::provider::{Message, Request, ToolSpec};
 /// The longest answer of a model that does not say its own, in tokens, where its window has the room.
 const WHOLE_FILE: u64 = 8_192;
 
-/// Returns what the model may call in the present mode. A model that is asked for edits as text is not offered tools for them.
+/// Returns what the model may call in the present mode. A model that is asked for edits as text is not offered tools
+/// for them.
 pub fn offered(context: &SessionContext, session: &Conversation) -> Arc<[ToolSpec]> {
     let settings = context.settings();
     session.tool_specs(settings.mode == Mode::Agent && settings.format == Format::TOOLS)

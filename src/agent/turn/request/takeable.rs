@@ -7,8 +7,8 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::provider::{Blob, Body, Message};
 
-/// Returns the messages as the model in use takes them: an attachment of an earlier message that it does not take, as after a
-/// change of the model, is named instead.
+/// Returns the messages as the model in use takes them: an attachment of an earlier message that it does not take, as
+/// after a change of the model, is named instead.
 pub(super) fn takeable(
     context: &SessionContext,
     session: &mut Conversation,

@@ -25,8 +25,8 @@ use crate::provider::{self, EndReason, Request};
 /// How often growing text is stored, so that a kill loses no more than this.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
-/// Sends the request to `target`, and takes the answer in until it ends or is stopped. What arrived is stored in memory and in the
-/// session in every case.
+/// Sends the request to `target`, and takes the answer in until it ends or is stopped. What arrived is stored in memory
+/// and in the session in every case.
 pub async fn stream(
     context: &Arc<SessionContext>,
     session: &mut Conversation,

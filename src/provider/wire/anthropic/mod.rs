@@ -59,7 +59,7 @@ impl Format for Anthropic {
         Box::new(AnthropicReader::new(request.messages.len()))
     }
 
-    /// The longest answer of the model, which this format wants to be told.
+    /// Returns the longest answer of the model, which this format wants to be told.
     fn most(request: &Request, learnt: &Learnt) -> Option<u32> {
         Some(learnt.most(request, request.facts.max_output.unwrap_or(USUAL).min(LARGEST)))
     }

@@ -96,7 +96,7 @@ impl Reader for AnthropicReader {
 }
 
 impl AnthropicReader {
-    /// For an answer to a conversation of so many messages.
+    /// Creates the reader of an answer to a conversation of so many messages.
     pub fn new(messages: usize) -> Self {
         AnthropicReader { stem: format!("call_{messages}"), ..Self::default() }
     }
@@ -159,7 +159,7 @@ impl AnthropicReader {
         }
     }
 
-    /// A block is whole: it is sealed, unless its arguments cannot be sent back as they are.
+    /// Seals a block that is whole, unless its arguments cannot be sent back as they are.
     fn close(&mut self, index: u64, out: &mut Vec<Delta>) {
         let Some(at) = self.open.iter().position(|(open, _)| *open == index) else { return };
         let (_, mut block) = self.open.remove(at);
@@ -227,7 +227,7 @@ impl AnthropicReader {
     }
 }
 
-/// The number of a block; one that is none stands for a block of its own.
+/// Returns the number of a block; one that is none stands for a block of its own.
 fn number(event: &Value) -> u64 {
     event["index"].as_u64().unwrap_or(u64::MAX)
 }

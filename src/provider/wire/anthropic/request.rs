@@ -28,7 +28,7 @@ impl AnthropicCache {
         AnthropicCache { written: Written::default(), hour }
     }
 
-    /// The body of `request`.
+    /// Returns the body of `request`.
     pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
         let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
@@ -62,15 +62,15 @@ impl AnthropicCache {
         if self.hour { json!({"type": "ephemeral", "ttl": "1h"}) } else { json!({"type": "ephemeral"}) }
     }
 
-    /// Returns whether the answers since the person's last word hold a call of an answer that was not sealed here: a model that
-    /// is told to think by budget wants each of them to begin with what it thought.
+    /// Returns whether the answers since the person's last word hold a call of an answer that was not sealed here: a
+    /// model that is told to think by budget wants each of them to begin with what it thought.
     fn in_loop_without_thinking(&self) -> bool {
         let since = self.written.pieces().rev().take_while(|piece| piece.message.role != Role::User);
         let mut answers = since.filter(|piece| piece.message.has_calls());
         answers.any(|piece| piece.json.first().is_some_and(|json| !json.contains("thinking\"")))
     }
 
-    /// Neighbouring messages of one role are one turn.
+    /// Writes the turns: neighbouring messages of one role are one.
     fn append_turns(&self, body: &mut String) {
         let (marks, mut at) = (self.marks(), 0);
         let mark = format!(",\"cache_control\":{}}}", self.mark());
@@ -85,9 +85,9 @@ impl AnthropicCache {
         });
     }
 
-    /// The blocks, counted over all messages, that carry a cache mark: the last of the newest user turn, of the one
-    /// before, and one between them where the server would not look far enough back. With the system prompt's that is
-    /// four at most.
+    /// Returns the blocks, counted over all messages, that carry a cache mark: the last of the newest user turn, of the
+    /// one before, and one between them where the server would not look far enough back. With the system prompt's that
+    /// is four at most.
     fn marks(&self) -> Vec<usize> {
         // First and last block of each user turn.
         let mut turns: Vec<(usize, usize)> = Vec::new();
@@ -113,7 +113,7 @@ impl AnthropicCache {
     }
 }
 
-/// How much the model is to think, in the form it takes that.
+/// Writes how much the model is to think, in the form it takes that.
 fn think(head: &mut Value, request: &Request, most: u32, in_loop_without_thinking: bool) {
     let effort = request.effort.map(|effort| effort.within(request.facts.efforts.as_deref().unwrap_or(&[])));
     match (request.facts.thinking, effort) {
@@ -151,7 +151,7 @@ fn tool(tool: &ToolSpec) -> Value {
     json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters})
 }
 
-/// The blocks of an answer: as they came, or what of them anyone may read.
+/// Returns the blocks of an answer: as they came, or what of them anyone may read.
 fn answered(message: &Message, own: bool, ids: &mut Ids) -> Vec<String> {
     let mut blocks: Vec<(bool, String)> = Vec::new();
     for part in &message.parts {
@@ -182,7 +182,7 @@ fn tool_use(call: &ToolCall, id: &str) -> String {
     format!("{block},\"input\":{}}}", arguments::object(call))
 }
 
-/// A block of what the person said.
+/// Returns a block of what the person said.
 fn said(part: &Part) -> Option<String> {
     match &part.body {
         Body::Text(text) if !text.trim().is_empty() => Some(json!({"type": "text", "text": text}).to_string()),
@@ -191,7 +191,7 @@ fn said(part: &Part) -> Option<String> {
     }
 }
 
-/// The result of a call, under the name the call goes by.
+/// Returns the result of a call, under the name the call goes by.
 fn result(message: &Message, ids: &mut Ids) -> Option<String> {
     let told = message.tool_result()?;
     let id = ids.close(&told.call)?.sent?;

@@ -73,7 +73,8 @@ impl Format for Chat {
         Box::new(ChatReader::new(request.messages.len()))
     }
 
-    /// A server that does not know a field, or misses one, is asked again as it wants it.
+    /// Returns whether a refusal taught something: a server that does not know a field, or misses one, is asked again
+    /// as it wants it.
     fn learn(&mut self, request: &Request, asked: &RequestBasis, says: &str) -> bool {
         let dialect = self.dialect(request, asked);
         if dialect.usage && says.contains("stream_options") {

@@ -82,7 +82,7 @@ struct Function<'a> {
     arguments: Any<'a>,
 }
 
-/// A string or a number as text; nothing for what is neither, or empty.
+/// Returns a string or a number as text; nothing for what is neither, or empty.
 fn text(value: Any) -> Option<String> {
     let raw = value?.get();
     let text = match serde_json::from_str(raw) {
@@ -93,12 +93,12 @@ fn text(value: Any) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// The number of a choice or a call; nothing for what is none, as −1.
+/// Returns the number of a choice or a call; nothing for what is none, as −1.
 fn number(value: Any) -> Option<u64> {
     value?.get().trim_matches('"').parse().ok()
 }
 
-/// The arguments of a call: a string holds them, or they stand there as they are.
+/// Returns the arguments of a call: a string holds them, or they stand there as they are.
 fn arguments(value: Any) -> String {
     let Some(raw) = value else { return String::new() };
     match raw.get() {
@@ -195,7 +195,7 @@ impl Reader for ChatReader {
 }
 
 impl ChatReader {
-    /// For an answer to a conversation of so many messages.
+    /// Creates the reader of an answer to a conversation of so many messages.
     pub fn new(messages: usize) -> Self {
         Self {
             stem: format!("call_{messages}"),
@@ -261,7 +261,7 @@ impl ChatReader {
         }
     }
 
-    /// One entry of a content that is a list.
+    /// Reads one entry of a content that is a list.
     fn part(&mut self, part: Part, out: &mut Vec<Delta>) {
         let thinking = part.thinking.as_ref().map(words).filter(|text| !text.is_empty());
         out.extend(thinking.map(Delta::Thinking));
@@ -295,7 +295,7 @@ impl ChatReader {
         }
     }
 
-    /// The call that a piece goes on with; `None`: it begins one.
+    /// Returns the call that a piece goes on with; `None`: it begins one.
     fn slot(&self, index: Option<u64>, id: Option<&str>, named: bool) -> Option<usize> {
         let found = match (index, id) {
             (Some(_), _) => self.slots.iter().rposition(|slot| slot.index == index)?,
@@ -311,7 +311,7 @@ impl ChatReader {
         (!another).then_some(found)
     }
 
-    /// The first piece of a call: with an id of its own, and all arguments so far.
+    /// Sends the first piece of a call: with an id of its own, and all arguments so far.
     fn tell(&mut self, at: usize, name: &str, out: &mut Vec<Delta>) {
         let taken = |id: &String| self.slots[..at].iter().any(|slot| slot.id.as_ref() == Some(id));
         let given = self.slots[at].id.clone().filter(|id| !taken(id));

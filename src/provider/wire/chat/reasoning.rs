@@ -47,7 +47,7 @@ impl Reasoning {
         (json != "{}").then_some(Delta::Seal { kind: PartKind::Thinking, index: 0, json })
     }
 
-    /// One entry of `reasoning_details`: pieces with the same index are one.
+    /// Takes one entry of `reasoning_details`: pieces with the same index are one.
     fn detail(&mut self, entry: Value) {
         let index = entry.get("index").filter(|index| !index.is_null());
         let same = |old: &&mut Value| index.is_some() && old.get("index") == index && old["type"] == entry["type"];

@@ -88,7 +88,7 @@ impl Head {
 }
 
 impl ChatCache {
-    /// The body of `request` to the server at `place`.
+    /// Returns the body of `request` to the server at `place`.
     pub fn body(&mut self, request: &Request, dialect: Dialect, place: &str) -> Bytes {
         // Nobody else holds the body of a request that is over: it is written on where it lies.
         let kept = std::mem::take(&mut self.body);
@@ -131,7 +131,7 @@ impl ChatCache {
         self.body.clone()
     }
 
-    /// How many messages of the newest request stand at the beginning of this one too.
+    /// Returns how many messages of the newest request stand at the beginning of this one too.
     fn unchanged(&self, messages: &[Arc<Message>]) -> usize {
         let pairs = self.messages.iter().zip(messages);
         let same = pairs.take_while(|(old, new)| Arc::ptr_eq(&old.message, new)).count();
@@ -202,7 +202,7 @@ fn push(bytes: &mut BytesMut, value: &Value) {
     append(bytes, value);
 }
 
-/// Writing a [`Value`] into memory cannot fail.
+/// Writes a [`Value`] into memory, which cannot fail.
 fn append(bytes: &mut BytesMut, value: &Value) {
     let _ = serde_json::to_writer(bytes.writer(), value);
 }
@@ -213,7 +213,7 @@ fn tool(tool: &ToolSpec) -> Value {
     }})
 }
 
-/// The reasoning that goes with a message of the model, by field.
+/// Returns the reasoning that goes with a message of the model, by field.
 fn reasoning(
     message: &Message,
     request: &Request,

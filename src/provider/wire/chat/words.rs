@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The text in a value that is a string, or a list of entries that hold one.
+/// Returns the text in a value that is a string, or a list of entries that hold one.
 pub(super) fn words(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -42,7 +42,7 @@ impl GrowingCall {
         }
     }
 
-    /// The part as it would have come at once.
+    /// Returns the part as it would have come at once.
     pub fn json(&self) -> String {
         let args = if self.args.is_object() && !self.too_large { self.args.clone() } else { json!({}) };
         let mut call = json!({"name": self.name, "args": args});
@@ -80,7 +80,7 @@ enum Step {
     Index(usize),
 }
 
-/// The steps of a path such as `$.edits[0].text` or `$['a b']`; `None` for what is no such path.
+/// Returns the steps of a path such as `$.edits[0].text` or `$['a b']`; `None` for what is no such path.
 fn steps(path: &str) -> Option<Vec<Step>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();

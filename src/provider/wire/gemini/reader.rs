@@ -67,7 +67,7 @@ impl Reader for GeminiReader {
         self.chunk(chunk, out)
     }
 
-    /// Without `alt=sse` servers answer with a list of chunks.
+    /// Takes a list of chunks, with which servers answer without `alt=sse`.
     fn take_whole(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let unreadable = |why: serde_json::Error| Trouble::Unreadable(why.to_string());
         let chunks: Vec<Chunk> = match json.trim_start().starts_with('[') {
@@ -105,7 +105,7 @@ impl Reader for GeminiReader {
 }
 
 impl GeminiReader {
-    /// For an answer to a conversation of so many messages.
+    /// Creates the reader of an answer to a conversation of so many messages.
     pub fn new(messages: usize) -> Self {
         GeminiReader { stem: format!("call_{messages}"), ..Self::default() }
     }
@@ -159,7 +159,7 @@ impl GeminiReader {
         }
     }
 
-    /// A call comes whole, and is kept as it came: with the id it has, or without.
+    /// Takes a call, which comes whole and is kept as it came: with the id it has, or without.
     fn call(&mut self, part: &RawObject, call: &RawObject, raw: &str, out: &mut Vec<Delta>) {
         let named = call.text("name").is_some_and(|name| !name.is_empty());
         if named {
@@ -177,7 +177,7 @@ impl GeminiReader {
         self.whole_call(call, raw, out);
     }
 
-    /// A call that came in pieces is whole: it is told, and sealed as if it had come at once.
+    /// Ends a call that came in pieces: it is sent and sealed as if it had come at once.
     fn close_call(&mut self, out: &mut Vec<Delta>) {
         let Some(growing) = self.growing.take() else { return };
         let raw = growing.json();

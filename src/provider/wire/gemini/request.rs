@@ -22,7 +22,7 @@ pub(super) struct GeminiCache {
 const SKIP: &str = "skip_thought_signature_validator";
 
 impl GeminiCache {
-    /// The body of `request`.
+    /// Returns the body of `request`.
     pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
         let new = is_third_generation(&request.model);
         let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
@@ -70,7 +70,7 @@ fn tool(tool: &ToolSpec) -> Value {
     json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters})
 }
 
-/// How much the model is to think, in the form it takes that.
+/// Returns how much the model is to think, in the form it takes that.
 fn think(request: &Request) -> Option<Value> {
     let effort = request.effort.map(|effort| effort.within(request.facts.efforts.as_deref().unwrap_or(&[])));
     let mut thinking = json!({"includeThoughts": true});
@@ -113,7 +113,7 @@ fn role_of(message: &Message) -> &'static str {
     if message.role == Role::Assistant { "model" } else { "user" }
 }
 
-/// The parts of an answer: as they came, or what of them anyone may read.
+/// Returns the parts of an answer: as they came, or what of them anyone may read.
 fn answered(message: &Message, own: bool, new: bool, ids: &mut Ids) -> Vec<String> {
     let foreign = message.origin.as_ref().is_none_or(|origin| origin.wire != Wire::Gemini) || !own;
     let mut parts = Vec::new();
@@ -132,7 +132,7 @@ fn answered(message: &Message, own: bool, new: bool, ids: &mut Ids) -> Vec<Strin
     parts
 }
 
-/// The id that the server gave a call; it gets none that it did not give.
+/// Returns the id that the server gave a call; it gets none that it did not give.
 fn own_id(part: &str) -> Option<String> {
     let call = RawObject::parse(part)?;
     RawObject::parse(call.raw("functionCall")?)?.text("id")
@@ -155,7 +155,7 @@ fn said(part: &Part) -> Option<String> {
     }
 }
 
-/// The response to a call; files are a part of it where the model takes that, else they follow it.
+/// Returns the response to a call; files are a part of it where the model takes that, else they follow it.
 fn result(message: &Message, new: bool, ids: &mut Ids) -> Vec<String> {
     let Some((told, call)) = message.tool_result().and_then(|told| Some((told, ids.close(&told.call)?))) else {
         return Vec::new();

@@ -68,12 +68,12 @@ impl Reader for OllamaReader {
 }
 
 impl OllamaReader {
-    /// For an answer to a conversation of so many messages.
+    /// Creates the reader of an answer to a conversation of so many messages.
     pub fn new(messages: usize) -> Self {
         OllamaReader { stem: format!("call_{messages}"), ..Self::default() }
     }
 
-    /// A call comes whole. Its arguments are an object, or its text.
+    /// Takes a call, which comes whole. Its arguments are an object, or its text.
     fn call(&mut self, function: &Value, out: &mut Vec<Delta>) {
         let id = Some(format!("{}_{}", self.stem, self.calls));
         let name = Some(function["name"].as_str().unwrap_or_default().to_string());

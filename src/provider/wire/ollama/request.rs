@@ -20,7 +20,7 @@ pub(super) struct OllamaCache {
 const USUAL_WINDOW: u32 = 32_768;
 
 impl OllamaCache {
-    /// The body of `request`.
+    /// Returns the body of `request`.
     pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
         let target = Target { model: request.model.clone(), unsealed: 0, variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
@@ -105,7 +105,7 @@ fn said(text: &str, message: &Message) -> String {
     value.to_string()
 }
 
-/// The result of a call; images go with a message behind it.
+/// Returns the result of a call; images go with a message behind it.
 fn result(message: &Message, ids: &mut Ids) -> Vec<String> {
     let Some((told, call)) = message.tool_result().and_then(|told| Some((told, ids.close(&told.call)?))) else {
         return Vec::new();

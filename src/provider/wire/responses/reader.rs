@@ -128,7 +128,7 @@ impl Reader for ResponsesReader {
 }
 
 impl ResponsesReader {
-    /// For an answer to a conversation of so many messages.
+    /// Creates the reader of an answer to a conversation of so many messages.
     pub fn new(messages: usize) -> Self {
         ResponsesReader { stem: format!("call_{messages}"), ..Self::default() }
     }
@@ -170,7 +170,7 @@ impl ResponsesReader {
         }
     }
 
-    /// An item is whole: what of it was not streamed is told, and it is sealed.
+    /// Ends an item: sends what of it was not streamed, and seals it.
     fn done(&mut self, at: u64, raw: Option<&RawValue>, out: &mut Vec<Delta>) {
         let Some(item) = raw.and_then(|raw| RawObject::parse(raw.get())) else { return };
         if !self.items.contains_key(&at) {
@@ -249,7 +249,7 @@ fn usage(told: &Value) -> Option<Usage> {
     Some(usage.consistent())
 }
 
-/// The texts of a list of parts, one after the other.
+/// Returns the texts of a list of parts, one after the other.
 fn texts(parts: &Value) -> String {
     let parts = parts.as_array().into_iter().flatten();
     parts.filter_map(|part| part["text"].as_str().or_else(|| part["refusal"].as_str())).collect()

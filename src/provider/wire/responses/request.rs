@@ -17,7 +17,7 @@ pub(super) struct ResponsesCache {
 }
 
 impl ResponsesCache {
-    /// The body of `request`.
+    /// Returns the body of `request`.
     pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
         let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
@@ -69,7 +69,7 @@ fn tool(tool: &ToolSpec) -> Value {
     })
 }
 
-/// The items of an answer: as they came, or what of them anyone may read.
+/// Returns the items of an answer: as they came, or what of them anyone may read.
 fn answered(message: &Message, own: bool, ids: &mut Ids) -> Vec<String> {
     // What was thought goes with the item it led to, or not at all.
     let led_to = message.parts.iter().rposition(|part| part.seal.is_some() && !is_thought(&part.body));

@@ -116,7 +116,7 @@ impl Tools {
         }
     }
 
-    /// Visible definitions, from where a page ended.
+    /// Returns visible definitions, from where a page ended.
     ///
     /// # Errors
     /// When the store cannot be read.

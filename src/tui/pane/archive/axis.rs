@@ -22,7 +22,7 @@ impl FileInTime {
         self.versions.len() + 1
     }
 
-    /// The version at a point; `None`: now.
+    /// Returns the version at a point; `None`: now.
     pub fn version(&self, point: usize) -> Option<&VersionRow> {
         self.versions.get(point)
     }
@@ -66,13 +66,13 @@ impl Archive {
         }
     }
 
-    /// The first point in sight, and how many fit.
+    /// Returns the first point in sight, and how many fit.
     fn in_sight(&self, width: u16, file: &FileInTime) -> (usize, usize) {
         let fits = usize::from((width.saturating_sub(2) / STEP).max(1));
         (self.point.saturating_sub(fits / 2).min(file.points().saturating_sub(fits)), fits)
     }
 
-    /// The point of the axis at a column.
+    /// Returns the point of the axis at a column.
     pub(super) fn point_at(&self, width: u16, column: u16) -> Option<usize> {
         let file = self.times.get(self.path()?)?;
         let (first, fits) = self.in_sight(width, file);
@@ -80,7 +80,7 @@ impl Archive {
         (k < fits && first + k < file.points()).then_some(first + k)
     }
 
-    /// The file under the keys and how many versions it has.
+    /// Returns the file under the keys and how many versions it has.
     pub(super) fn file_title(&self, width: u16, look: Look<'_>) -> (Vec<Span<'static>>, Vec<Span<'static>>) {
         let Some(path) = self.path() else { return Default::default() };
         let note = self.times.get(path).map(|f| count::versions(f.versions.len()));
@@ -125,7 +125,7 @@ impl Archive {
         }
     }
 
-    /// The line that names the two states that are compared.
+    /// Draws the line that names the two states that are compared.
     pub(super) fn draw_sides(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, path: &str, counts: Option<Counts>, middle: u16) {
         let look = paint::look(ctx);
         let Some((left, right)) = self.sides(path) else { return };
@@ -148,7 +148,7 @@ impl Archive {
         pen.put(middle, 0, look.glyphs.join_down, 1, look.theme.style(Role::Line));
     }
 
-    /// `B  12:04:31, before one query`.
+    /// Returns `B  12:04:31, before one query`.
     fn side(&self, ctx: &Ctx<'_>, path: &str, point: usize, room: usize, look: Look<'_>) -> Vec<Span<'static>> {
         let Some(file) = self.times.get(path) else { return Vec::new() };
         let clock = ctx.clock();

@@ -38,7 +38,7 @@ enum ListPlace {
 /// Where the parts of the pane lie.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
-    /// How the list is drawn.
+    /// The form of the list.
     pub form: Form,
     /// The list.
     pub list: Rect,
@@ -52,7 +52,7 @@ impl Archive {
         self.size.0 >= WIDE && !self.full
     }
 
-    /// Where the pane line is parted, and title and note of its right part.
+    /// Returns where the pane line is parted, and title and note of its right part.
     pub fn second_title(&self, look: Look<'_>) -> Option<(u16, Line<'static>, Line<'static>)> {
         let detail = self.parts().detail.filter(|_| self.splits_pane_line())?;
         let (title, note) = self.file_title(detail.width, look);
@@ -77,7 +77,7 @@ impl Archive {
         self.list_place() == Some(ListPlace::Alone)
     }
 
-    /// Where the files of a restore are shown.
+    /// Returns where the files of a restore are shown.
     fn list_place(&self) -> Option<ListPlace> {
         let previews = self.restore.as_ref()?;
         let least = previews.height().min(RESTORE);
@@ -88,7 +88,7 @@ impl Archive {
         })
     }
 
-    /// Rows for the comparison: what axis, the line of its sides and the restore leave.
+    /// Returns the number of rows for the comparison: what axis, the line of its sides and the restore leave.
     fn comparison(&self, detail: Rect) -> u16 {
         let previews = self.restore.as_ref().map_or(0, |f| f.height().min(detail.height / 2) + 1);
         detail.height.saturating_sub(AXIS_ROWS + 1 + previews)
@@ -156,7 +156,7 @@ impl Archive {
         }
     }
 
-    /// The first row of the restore beside the list.
+    /// Returns the first row of the restore beside the list.
     pub(super) fn list_top(&self, detail: Rect) -> Option<u16> {
         let below = self.list_place()? == ListPlace::Below;
         let Some(path) = self.path().filter(|_| below) else { return Some(0) };

@@ -116,7 +116,7 @@ impl Archive {
         self.pinned = if self.pinned.as_ref() == Some(&here) { None } else { Some(here) };
     }
 
-    /// To the next file of the changeset, and on to the next changeset.
+    /// Goes to the next file of the changeset, and on to the next changeset.
     fn step(&mut self, by: isize) {
         let files = self.rows.get(self.selected).map_or(0, |r| r.files.len());
         match by {

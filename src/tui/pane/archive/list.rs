@@ -48,7 +48,7 @@ pub(super) struct VisibleRows {
     overflow: bool,
 }
 
-/// How the list is drawn.
+/// The form of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// Cause and files, two rows a changeset and more.
@@ -57,7 +57,7 @@ pub(super) enum Form {
     Small,
 }
 
-/// The sum of a changeset's counts, as far as they are known.
+/// Returns the sum of a changeset's counts, as far as they are known.
 pub(super) fn sum(changeset: &Changeset) -> Counts {
     changeset
         .files
@@ -88,7 +88,7 @@ fn is_undo(changeset: &Changeset) -> bool {
     [say::undo(), say::redo()].contains(&short_cause(changeset))
 }
 
-/// The word that the small form shows: only what is out of the ordinary.
+/// Returns the word that the small form shows: only what is out of the ordinary.
 fn short_cause(changeset: &Changeset) -> &'static str {
     match changeset.by.as_str() {
         "undo" => say::undo(),
@@ -103,7 +103,7 @@ fn short_cause(changeset: &Changeset) -> &'static str {
 }
 
 impl Archive {
-    /// The rows of changeset `i`, with the heading of its day if it is the first of it.
+    /// Adds the rows of changeset `i`, with the heading of its day if it is the first of it.
     fn rows_of(&self, i: usize, first: bool, form: Form, out: &mut Vec<Row>) {
         let clock = self.clock;
         let day = clock.day(self.rows[i].at);
@@ -133,8 +133,8 @@ impl Archive {
         }
     }
 
-    /// The rows that fill `height` with the selected changeset among them. The last row of the full form is left for
-    /// how much there is below, if anything is.
+    /// Returns the rows that fill `height` with the selected changeset among them. The last row of the full form is
+    /// left for how much there is below, if anything is.
     pub(super) fn seen(&self, height: usize, form: Form) -> VisibleRows {
         let all = self.fill(height, form);
         let overflow = all.older + self.unseen() > 0 && form == Form::Full && height > 2;
@@ -311,7 +311,7 @@ impl Archive {
         }
     }
 
-    /// The changeset and file that a click on row `y` means.
+    /// Returns the changeset and file that a click on row `y` means.
     pub(super) fn at_row(&self, y: usize, height: usize, form: Form) -> Option<(usize, usize)> {
         match self.seen(height, form).rows.get(y)? {
             Row::Set(i) | Row::Files(i) => Some((*i, if *i == self.selected { self.file } else { 0 })),

@@ -223,7 +223,7 @@ impl Archive {
         }
     }
 
-    /// The file under the keys.
+    /// Returns the file under the keys.
     fn path(&self) -> Option<&str> {
         Some(self.rows.get(self.selected)?.files.get(self.file)?.path.as_str())
     }
@@ -235,7 +235,8 @@ impl Archive {
         self.point = time.versions.iter().position(|v| v.id == file.version).unwrap_or(time.versions.len());
     }
 
-    /// The two points that are compared: the pinned one with the one under the keys, else the latter with the next.
+    /// Returns the two points that are compared: the pinned one with the one under the keys, else the latter with the
+    /// next.
     fn sides(&self, path: &str) -> Option<(usize, usize)> {
         let last = self.times.get(path)?.versions.len();
         let point = self.point.min(last);
@@ -303,7 +304,7 @@ impl Archive {
         Some(View::new(&proposal, Heads::None))
     }
 
-    /// The line that was asked for.
+    /// Handles the line that was asked for.
     pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         match (purpose, typed) {
             (LineFor::Filter, LineInput::Now(words) | LineInput::Taken(words)) => self.refilter(words.trim()),
@@ -311,7 +312,7 @@ impl Archive {
         }
     }
 
-    /// A click inside the body.
+    /// Handles a click inside the body.
     pub fn click(&mut self, column: u16, row: u16, now: i64) -> Vec<PaneEffect> {
         self.engaged = true;
         let parts = self.parts();
@@ -334,7 +335,7 @@ impl Archive {
         self.want()
     }
 
-    /// A click beside the list: on a version it goes there, on a choice for a file it is taken.
+    /// Handles a click beside the list: on a version it goes there, on a choice for a file it is taken.
     fn click_detail(&mut self, detail: Rect, at: Position) -> Vec<PaneEffect> {
         let (column, row) = (at.x - detail.x, at.y - detail.y);
         if let Some(top) = self.list_top(detail) {
@@ -349,7 +350,7 @@ impl Archive {
         self.want()
     }
 
-    /// The wheel over a cell: the comparison and the restore scroll beside the list, else the list moves.
+    /// Handles the wheel over a cell: the comparison and the restore scroll beside the list, else the list moves.
     pub fn wheel(&mut self, column: u16, row: u16, down: bool, now: i64) -> Vec<PaneEffect> {
         let beside = self.parts().detail.is_some_and(|d| d.contains(Position::new(column, row)));
         let action = if down { Action::Down } else { Action::Up };
@@ -366,7 +367,7 @@ impl Archive {
         Vec::new()
     }
 
-    /// The size of the body that is drawn next.
+    /// Takes the size of the body that is drawn next.
     pub fn measure(&mut self, width: u16, height: u16, look: &Look<'_>) {
         self.clock = Clock { now: look.now, zone: look.zone };
         if self.size != (width, height) {
@@ -385,12 +386,12 @@ impl Archive {
         self.found.saturating_sub(self.rows.len())
     }
 
-    /// The title on the pane line.
+    /// Returns the title on the pane line.
     pub fn title(&self) -> String {
         say::archive().into()
     }
 
-    /// The note on the pane line.
+    /// Returns the note on the pane line.
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
         let dim = ctx.theme.style(Role::Dim);
         if self.full {
@@ -408,7 +409,7 @@ impl Archive {
         Line::from(span(count::changesets(self.total), dim))
     }
 
-    /// `2 of 7`: changesets that the filter leaves.
+    /// Returns `2 of 7`: changesets that the filter leaves.
     pub fn search_hits(&self) -> Option<String> {
         let shown = self.loaded && !self.filter.is_empty();
         shown.then(|| count::hits(&thousands(self.found), &thousands(self.total)))
@@ -424,12 +425,13 @@ impl Archive {
         self.full
     }
 
-    /// Of the restore that waits here: files whose fate the person must choose, and all its files.
+    /// Returns, of the restore that waits here, the numbers of files whose fate the person must choose, and all its
+    /// files.
     pub fn restoring(&self) -> Option<(usize, usize)> {
         self.restore.as_ref().filter(|f| !f.seen).map(RestoreList::count)
     }
 
-    /// The restore whose files wait here for the person.
+    /// Returns the restore whose files wait here for the person.
     pub fn waiting(&self) -> Option<ProposalId> {
         self.restore.as_ref().filter(|f| !f.seen).map(|f| f.proposal.id)
     }

@@ -46,7 +46,8 @@ impl RestoreList {
         RestoreList { proposal, previews, seen: false, top: 0, gone_to: None }
     }
 
-    /// The file that is asked about: the one gone to, else the first that someone else changed and nothing was said of.
+    /// Returns the file that is asked about: the one gone to, else the first that someone else changed and nothing was
+    /// said of.
     fn asked(&self) -> Option<usize> {
         self.gone_to.or_else(|| self.previews.iter().position(undecided))
     }
@@ -152,13 +153,13 @@ impl RestoreList {
         self.offers(action).then_some(action)
     }
 
-    /// Rows of the list where `height` rows hold it all; the question stays in view.
+    /// Returns the number of rows of the list where `height` rows hold it all; the question stays in view.
     fn rows(&self, height: u16) -> usize {
         let asked = if self.asked().is_some() { 5 } else { 2 };
         usize::from(height.saturating_sub(1 + asked)).min(self.previews.len()).max(1)
     }
 
-    /// Rows that everything needs.
+    /// Returns the number of rows that everything needs.
     pub fn height(&self) -> u16 {
         u16::try_from(self.previews.len() + 7).unwrap_or(u16::MAX)
     }
@@ -249,7 +250,7 @@ impl RestoreList {
         }
     }
 
-    /// The reason behind a fate; a time is shown whole or not at all.
+    /// Draws the reason behind a fate; a time is shown whole or not at all.
     fn why(&self, pen: &mut Pen<'_>, (x, y): (u16, u16), (why, whole): (&str, bool), ctx: &Ctx<'_>) {
         let room = usize::from(pen.width().saturating_sub(x + 1));
         if whole && cells(why) > room {

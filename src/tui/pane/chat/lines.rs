@@ -15,7 +15,7 @@ use crate::tui::text::wrap::{cells, wrap};
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
 
-/// A message as it was typed, its mentions short unless it is shown `whole`.
+/// Returns a message as it was typed, its mentions short unless it is shown `whole`.
 pub(super) fn user(
     text: &str,
     attached: &[Attached],
@@ -108,7 +108,7 @@ pub(super) fn rules(rules: &[RuleChip], open: bool, width: usize, look: &Look<'_
     out
 }
 
-/// Text below an open fold: dim, indented.
+/// Returns text below an open fold: dim, indented.
 fn below(text: &str, width: usize, style: Style, indent: &'static str) -> Vec<Line<'static>> {
     let mut out = Vec::new();
     for line in text.trim().split('\n') {
@@ -196,7 +196,7 @@ pub(super) fn run_of_calls(
 /// Calls that went wrong which a closed fold shows, the newest ones.
 const WRONG: usize = 3;
 
-/// A call that went wrong, below its closed fold: what it was and why.
+/// Returns a call that went wrong, below its closed fold: what it was and why.
 fn went_wrong(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let (mark, role) = match call.state {
         CallState::Failed => (look.glyphs.failed, Role::Removed),
@@ -218,7 +218,7 @@ fn went_wrong(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'st
     vec![cut::line(line, width, look.glyphs.cut, dim)]
 }
 
-/// A question to the person and the answer.
+/// Returns a question to the person and the answer.
 pub(super) fn exchange(question: &str, answer: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let mut out = titled("?", Role::Attention, question, width, look);
     let answered = below(answer, width, look.theme.style(Role::Text), "      ");
@@ -232,7 +232,7 @@ pub(super) fn exchange(question: &str, answer: &str, width: usize, look: &Look<'
     out
 }
 
-/// A notice: its mark and what happened, what that means, what to press.
+/// Returns a notice: its mark and what happened, what that means, what to press.
 pub(super) fn notice(notice: &Notice, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let (mark, role) = match notice.level {
         Level::Info => (look.glyphs.dot, Role::Accent),
@@ -269,7 +269,7 @@ fn titled(mark: &'static str, role: Role, title: &str, width: usize, look: &Look
     out
 }
 
-/// Why and until when the request waits, with the seconds left at `now`.
+/// Returns why and until when the request waits, with the seconds left at `now`.
 pub(super) fn retry(wait: &Wait, now: i64, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let mut out = titled(look.glyphs.retry, Role::Attention, &wait.why, width, look);
     let text = look.theme.style(Role::Text);

@@ -94,7 +94,7 @@ impl Chat {
         Vec::new()
     }
 
-    /// A conversation to look at: labels beside the text whatever the width.
+    /// Returns a conversation to look at: labels beside the text whatever the width.
     pub fn preview(items: &[Item]) -> Chat {
         let mut chat = Chat { beside: true, ..Chat::default() };
         for (id, item) in (0..).zip(items) {
@@ -171,7 +171,7 @@ impl Chat {
         Vec::new()
     }
 
-    /// The words of a search.
+    /// Handles the words of a search.
     pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         if purpose == LineFor::Search {
             match typed {
@@ -191,7 +191,7 @@ impl Chat {
         Vec::new()
     }
 
-    /// The last paragraph of what nebula said last, since the last message of the person.
+    /// Returns the last paragraph of what nebula said last, since the last message of the person.
     pub fn last_words(&self) -> String {
         let since = self.window.units.iter().rev().take_while(|unit| !matches!(unit.said, BlockContent::User { .. }));
         let said = since.filter_map(|unit| match &unit.said {
@@ -225,7 +225,7 @@ impl Chat {
         headings.map(str::to_lowercase).any(|line| line.contains("plan") || line.contains("計画"))
     }
 
-    /// A click inside the body: selects an entry, or opens and closes its fold.
+    /// Handles a click inside the body: selects an entry, or opens and closes its fold.
     pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<PaneEffect> {
         if let Some((unit, row)) = self.window.at(usize::from(row)) {
             self.selected = Some(unit);
@@ -236,7 +236,7 @@ impl Chat {
         Vec::new()
     }
 
-    /// The size of the body that is drawn next.
+    /// Takes the size of the body that is drawn next.
     pub fn measure(&mut self, width: u16, height: u16, look: &Look<'_>) {
         let moves = std::mem::take(&mut self.moves);
         self.window.growing = self.running;
@@ -253,12 +253,12 @@ impl Chat {
         (self.search.at, self.search.hits) = (find.at, find.hits);
     }
 
-    /// The title on the pane line.
+    /// Returns the title on the pane line.
     pub fn title(&self) -> String {
         say::chat().into()
     }
 
-    /// The note on the pane line: how much lies below.
+    /// Returns the note on the pane line: how much lies below.
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
         let text = match (self.search_hits(), self.window.below) {
             (Some(hits), _) => hits,
@@ -271,7 +271,7 @@ impl Chat {
         Span::styled(text, ctx.theme.style(Role::Dim)).into()
     }
 
-    /// `2 of 7`, while words are looked for.
+    /// Returns `2 of 7`, while words are looked for.
     pub fn search_hits(&self) -> Option<String> {
         let (at, all) = self.search.hits;
         // From there on they are not counted.
@@ -317,7 +317,7 @@ impl Chat {
         }
     }
 
-    /// The selected message of the person: its number among theirs, from 0.
+    /// Returns the selected message of the person: its number among theirs, from 0.
     fn current_message(&self) -> Option<usize> {
         let said = |unit: &ChatBlock| matches!(unit.said, BlockContent::User { .. });
         let at = self.selected.filter(|at| self.window.units.get(*at).is_some_and(said))?;

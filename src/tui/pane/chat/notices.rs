@@ -13,12 +13,12 @@ impl Chat {
         self.kept.push(notice);
     }
 
-    /// The person says something: what stayed is above it from now on.
+    /// Notes that the person says something: what stayed is above it from now on.
     pub fn release_kept(&mut self) {
         self.kept.clear();
     }
 
-    /// The notices that stay.
+    /// Returns the notices that stay.
     pub fn kept(&self) -> &[Notice] {
         &self.kept
     }
@@ -49,8 +49,8 @@ impl Chat {
         }
     }
 
-    /// The notice that Enter is for: the last entry, or the newest one since the last message of the person that
-    /// offers what does not go out of date while nebula answers on.
+    /// Returns the notice that Enter is for: the last entry, or the newest one since the last message of the person
+    /// that offers what does not go out of date while nebula answers on.
     pub(super) fn last_notice(&self) -> Option<&Notice> {
         if let BlockContent::Notice(notice) = &self.window.units.last()?.said {
             return Some(notice);

@@ -4,7 +4,7 @@ use crate::protocol::{Command, Continuation, Notice, NoticeAction, Setting};
 use crate::tui::action::Action;
 use crate::tui::msg::{Effect, PaneEffect};
 
-/// The first thing a notice offers.
+/// Returns the first thing a notice offers.
 pub(super) fn first_offer(notice: &Notice) -> Option<&NoticeAction> {
     notice.actions.first()
 }

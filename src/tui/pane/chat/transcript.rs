@@ -36,7 +36,7 @@ impl Chat {
         self.places.insert(id, place);
     }
 
-    /// A question to the person and the answer stay in sight, below the calls that led to it.
+    /// Adds a question to the person and the answer, which stay in sight, below the calls that led to it.
     fn add_exchange(&mut self, asked: Option<(String, String)>) {
         if let Some((question, answer)) = asked {
             self.push(BlockContent::Exchange { question, answer });
@@ -119,7 +119,7 @@ impl Chat {
         self.add_exchange(asked);
     }
 
-    /// The last answer is complete: nothing follows in it.
+    /// Completes the last answer: nothing follows in it.
     pub(super) fn finish_last(&mut self) {
         if let Some(unit) = self.window.units.last_mut() {
             match &mut unit.said {

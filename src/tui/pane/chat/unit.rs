@@ -67,7 +67,7 @@ pub(super) struct ChatColumns {
 }
 
 impl ChatColumns {
-    /// The columns of a pane of `width` cells; `beside`: labels never stand on lines of their own.
+    /// Creates the columns of a pane of `width` cells; `beside`: labels never stand on lines of their own.
     pub(super) fn new(width: u16, beside: bool) -> Self {
         let narrow = width < NARROW && !beside;
         let text = if narrow { 1 } else { 1 + LABEL };
@@ -111,7 +111,7 @@ impl ChatBlock {
         ChatBlock { said, label: false, gap: false, tight: false, open: false, whole: false, laid: None }
     }
 
-    /// Its contents changed.
+    /// Notes that its contents changed.
     pub(super) fn touch(&mut self) {
         if let Some(laid) = &mut self.laid {
             laid.stale = true;
@@ -146,7 +146,7 @@ impl ChatBlock {
         if rows == 0 { 0 } else { rows + usize::from(own_line) + self.gap_rows(columns) }
     }
 
-    /// Rows that stand before the block, as it was laid out.
+    /// Returns the number of rows that stand before the block, as it was laid out.
     pub(super) fn gap_height(&self) -> usize {
         self.laid.as_ref().map_or(0, |l| self.gap_rows(l.columns))
     }
@@ -155,22 +155,22 @@ impl ChatBlock {
         usize::from(self.gap && !(self.tight && columns.narrow))
     }
 
-    /// Rows of the text alone.
+    /// Returns the number of rows of the text alone.
     fn rows(&self) -> usize {
         self.laid.as_ref().map_or(0, |l| l.head.len() + l.rows.len())
     }
 
-    /// In narrow panes a fold stands on the label's line.
+    /// Returns whether a fold stands, as in narrow panes, on the label's line.
     fn head_beside_label(&self) -> bool {
         matches!(self.said, BlockContent::Thinking { .. })
     }
 
-    /// Rows before the first of the text: the gap, and the label's own line.
+    /// Returns the number of rows before the first of the text: the gap, and the label's own line.
     fn before(&self, columns: ChatColumns) -> usize {
         self.gap_rows(columns) + usize::from(self.label && columns.narrow && !self.head_beside_label())
     }
 
-    /// A guess of the height, for blocks that were never looked at.
+    /// Returns a guess of the height, for blocks that were never looked at.
     pub(super) fn guess(&self, width: usize) -> usize {
         let of = |text: &str| text.len() / width.max(1) + text.bytes().filter(|b| *b == b'\n').count() + 1;
         1 + match &self.said {
@@ -223,7 +223,7 @@ impl ChatBlock {
         }
     }
 
-    /// The text of row `row` of the block, its gap counted, for searching.
+    /// Returns the text of row `row` of the block, its gap counted, for searching.
     pub(super) fn row_text(&self, row: usize) -> String {
         let Some(laid) = &self.laid else { return String::new() };
         let Some(row) = row.checked_sub(self.before(laid.columns)) else { return String::new() };

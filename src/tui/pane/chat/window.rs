@@ -72,7 +72,7 @@ impl Window {
         &self.seen
     }
 
-    /// The block and its row in row `y` of the pane.
+    /// Returns the block and its row in row `y` of the pane.
     pub(super) fn at(&self, y: usize) -> Option<(usize, usize)> {
         let mut top = 0;
         for (unit, rows) in &self.seen {
@@ -343,7 +343,7 @@ pub(super) fn contains(text: &str, words: &str) -> bool {
     position(text, words).is_some()
 }
 
-/// Where `words` begins in `text`, in bytes.
+/// Returns where `words` begins in `text`, in bytes.
 pub(super) fn position(text: &str, words: &str) -> Option<usize> {
     let (text, words) = (text.as_bytes(), words.as_bytes());
     let first = words.first()?.to_ascii_lowercase();

@@ -38,7 +38,7 @@ impl CallSummary {
         !matches!(self.state, CallState::Refused | CallState::Failed | CallState::Interrupted)
     }
 
-    /// The verb in the form that is true now.
+    /// Returns the verb in the form that is true now.
     fn form(&self) -> &str {
         match self.state {
             CallState::Done => &self.verb.done,
@@ -65,7 +65,7 @@ impl CallSummary {
         }
     }
 
-    /// The person accepted some of its hunks, not all.
+    /// Returns whether the person accepted some of its hunks, not all.
     pub(super) fn is_partial(&self) -> bool {
         self.state == CallState::Done && self.partly
     }
@@ -75,8 +75,8 @@ impl CallSummary {
     }
 }
 
-/// `41 steps: read 14, searched 13, edited 2, 1 failed · 12 s`; a single call names its file. Of what is not over yet
-/// the present form tells.
+/// Returns `41 steps: read 14, searched 13, edited 2, 1 failed · 12 s`; a single call names its file. Of what is not
+/// over yet the present form tells.
 pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let [one] = calls {
@@ -118,7 +118,7 @@ fn count_steps(calls: &[CallSummary]) -> usize {
     known.len() + calls.iter().filter(|c| c.step == 0).count()
 }
 
-/// A run of calls in `width` cells: parts that have no room are left out whole.
+/// Returns a run of calls in `width` cells: parts that have no room are left out whole.
 pub(super) fn fitted(text: &str, width: usize, cut: &str) -> String {
     if cells(text) <= width {
         return text.to_string();
@@ -135,7 +135,7 @@ pub(super) fn fitted(text: &str, width: usize, cut: &str) -> String {
     }
 }
 
-/// `4 s`, `2 min`.
+/// Returns `4 s`, `2 min`.
 pub(super) fn seconds(took: Duration) -> String {
     match took.as_secs() {
         0 => times::under_a_second().into(),

@@ -19,7 +19,7 @@ pub enum HunkPart {
         before: usize,
         /// First line after.
         after: usize,
-        /// How many.
+        /// The number of lines.
         len: usize,
     },
     /// A removed line, an added line, or the two as counterparts.
@@ -118,14 +118,14 @@ pub fn alike(a: &[u8], b: &[u8]) -> bool {
     likeness(&letters(a), &letters(b)) > ALIKE
 }
 
-/// The pairs of neighbouring letters of a line without its outer white space, sorted.
+/// Returns the pairs of neighbouring letters of a line without its outer white space, sorted.
 fn letters(line: &[u8]) -> Vec<u16> {
     let mut pairs: Vec<u16> = line.trim_ascii().windows(2).map(|w| u16::from(w[0]) << 8 | u16::from(w[1])).collect();
     pairs.sort_unstable();
     pairs
 }
 
-/// How much two lines have in common, from 0 to 1.
+/// Returns the likeness of two lines, from 0 to 1.
 fn likeness(a: &[u16], b: &[u16]) -> f32 {
     let total = a.len() + b.len();
     // Lines of a letter or none: too little to tell.

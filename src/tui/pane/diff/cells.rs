@@ -19,7 +19,7 @@ pub struct Cell {
     pub width: usize,
     /// The bytes of the line it stands for.
     pub from: Range<usize>,
-    /// How it is drawn.
+    /// The kind, which decides how it is drawn.
     pub kind: InvisibleKind,
 }
 
@@ -63,7 +63,7 @@ impl Shown {
     }
 }
 
-/// `line` without its ending, drawn. Bytes that are no UTF-8 show as `<E9>`.
+/// Returns `line` without its ending, drawn. Bytes that are no UTF-8 show as `<E9>`.
 pub fn show(line: &[u8], invisible: Invisible) -> Shown {
     let mut shown = Shown::default();
     let (mut at, mut column) = (0, 0);
@@ -94,7 +94,7 @@ pub fn show(line: &[u8], invisible: Invisible) -> Shown {
     shown
 }
 
-/// A changed line with its ending: an ending other than `usual` is drawn, so that no change is invisible.
+/// Returns a changed line with its ending: an ending other than `usual` is drawn, so that no change is invisible.
 pub fn show_changed(line: &[u8], ending: Ending, usual: Ending) -> Shown {
     let mut shown = show(line, Invisible::Name);
     let end = line.len();
@@ -112,7 +112,7 @@ pub fn show_changed(line: &[u8], ending: Ending, usual: Ending) -> Shown {
     shown
 }
 
-/// How many rows `show` would need, without building it for plain text.
+/// Returns the number of rows that `show` would need, without building it for plain text.
 pub fn rows_of(line: &[u8], room: usize, shown: impl FnOnce() -> Shown) -> usize {
     let plain = line.len() <= room && line.iter().all(|b| (0x20..0x7f).contains(b));
     if plain { 1 } else { wrapped(&shown(), room).len() }
@@ -121,7 +121,7 @@ pub fn rows_of(line: &[u8], room: usize, shown: impl FnOnce() -> Shown) -> usize
 /// Lines of more bytes are broken wherever a row is full, and only what is seen of them is laid out.
 pub const LONG: usize = 4_096;
 
-/// The rows of a long line as byte ranges of it: those in `wanted`, and how many there are in all.
+/// Returns the rows of a long line as byte ranges of it: those in `wanted`, and how many there are in all.
 pub fn long_rows(line: &[u8], room: usize, wanted: Range<usize>) -> (Vec<Range<usize>>, usize) {
     let room = room.max(12);
     if line.iter().all(|b| (0x20..0x7f).contains(b)) {
@@ -160,13 +160,13 @@ fn most_cells(c: char) -> usize {
     }
 }
 
-/// How far the rows after the first stand in from the code's left edge, the mark of wrapping included.
+/// Returns the indent of the rows after the first from the code's left edge, the mark of wrapping included.
 pub fn hang(shown: &Shown, room: usize) -> usize {
     (shown.indent() + 4).min(room / 2)
 }
 
-/// The rows of a line in `room` cells, as ranges of its graphemes: broken at the borders of words. Later rows hang
-/// in by [`hang`]. There is always one row, and every grapheme is in exactly one.
+/// Returns the rows of a line in `room` cells, as ranges of its graphemes: broken at the borders of words. Later rows
+/// hang in by [`hang`]. There is always one row, and every grapheme is in exactly one.
 pub fn wrapped(shown: &Shown, room: usize) -> Vec<Range<usize>> {
     let mut rows = Vec::new();
     let (mut start, mut room) = (0, room.max(2));
@@ -181,7 +181,7 @@ pub fn wrapped(shown: &Shown, room: usize) -> Vec<Range<usize>> {
     }
 }
 
-/// How much of an unchanged line is drawn in `room` cells, and whether something is missing.
+/// Returns the part of an unchanged line that is drawn in `room` cells, and whether something is missing.
 pub fn cut(shown: &Shown, room: usize) -> (Range<usize>, bool) {
     if shown.width() <= room {
         return (0..shown.cells.len(), false);
@@ -194,8 +194,8 @@ pub fn cut(shown: &Shown, room: usize) -> (Range<usize>, bool) {
     (0..fits.count(), true)
 }
 
-/// Where the row that begins with grapheme `start` ends: at the last border between words, unless that leaves most
-/// of the row empty.
+/// Returns where the row that begins with grapheme `start` ends: at the last border between words, unless that leaves
+/// most of the row empty.
 fn break_at(shown: &Shown, start: usize, room: usize) -> usize {
     let (mut used, mut border, mut border_at) = (0, start, 0);
     for (i, cell) in shown.cells.iter().enumerate().skip(start) {

@@ -30,7 +30,7 @@ struct Edited {
     fresh: Vec<bool>,
 }
 
-/// How a hunk stands.
+/// The decision on a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// Nothing was said.
@@ -44,7 +44,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// The word on the hunk line.
+    /// Returns the word on the hunk line.
     pub fn word(self) -> &'static str {
         match self {
             Standing::Undecided => say::undecided(),
@@ -56,7 +56,7 @@ impl Standing {
 }
 
 impl Choices {
-    /// Nothing said yet.
+    /// Creates nothing said yet.
     pub fn of(proposal: &Proposal) -> Self {
         let place = |path: &String| proposal.files.iter().position(|f| &f.path == path);
         let files = proposal.files.iter();
@@ -68,7 +68,7 @@ impl Choices {
         Choices { files: files.collect() }
     }
 
-    /// How a hunk stands.
+    /// Returns the decision on a hunk.
     pub fn standing(&self, file: usize, hunk: usize) -> Standing {
         let Some(f) = self.files.get(file) else { return Standing::Undecided };
         let fresh = f.edited.as_ref().is_some_and(|e| e.fresh.get(hunk) == Some(&true));
@@ -138,7 +138,7 @@ impl Choices {
         f.edited = Some(Edited { change, fresh });
     }
 
-    /// Accepted and rejected hunks, and the undecided ones.
+    /// Returns accepted and rejected hunks, and the undecided ones.
     pub fn count(&self) -> (HunkCount, usize) {
         let (mut n, mut open) = (HunkCount::default(), 0);
         for hunk in self.files.iter().flat_map(|f| &f.hunks) {
@@ -156,7 +156,7 @@ impl Choices {
         self.files.iter().map(|f| f.hunks.len()).sum()
     }
 
-    /// The first undecided hunk at or after this one, going round.
+    /// Returns the first undecided hunk at or after this one, going round.
     pub fn next_undecided(&self, file: usize, hunk: usize) -> Option<(usize, usize)> {
         let all =
             self.files.iter().enumerate().flat_map(|(f, c)| c.hunks.iter().enumerate().map(move |(h, s)| (f, h, s)));
@@ -204,12 +204,12 @@ pub fn is_same(a: &FileChange, x: &Hunk, b: &FileChange, y: &Hunk) -> bool {
     x.kind == y.kind && x.before == y.before && becomes(a, x) == becomes(b, y)
 }
 
-/// The text of a file when these hunks of it are chosen.
+/// Returns the text of a file when these hunks of it are chosen.
 fn text_with(change: &FileChange, hunks: &[Choice]) -> Option<Arc<[u8]>> {
     decided_with(change, hunks)?.bytes().cloned()
 }
 
-/// The state of a file when these hunks of it are chosen: its text and its permissions.
+/// Returns the state of a file when these hunks of it are chosen: its text and its permissions.
 fn decided_with(change: &FileChange, hunks: &[Choice]) -> Option<State> {
     if hunks.iter().all(|choice| *choice == Choice::Accept) {
         return Some(change.after.clone());
@@ -221,7 +221,7 @@ fn decided_with(change: &FileChange, hunks: &[Choice]) -> Option<State> {
     Some(decided.files().first()?.after().clone())
 }
 
-/// A file without one hunk of a change: as if that alone had been rejected.
+/// Returns a file without one hunk of a change: as if that alone had been rejected.
 pub fn without(change: &FileChange, hunk: usize) -> State {
     if change.hunks.len() < 2 {
         return change.before.clone();

@@ -130,7 +130,7 @@ impl View {
         CodeLine { shown, styles, rows, cut, total, from: 0, long: false }
     }
 
-    /// The rows of a long line that are seen; `end` stands for an unusual ending, on a row of its own.
+    /// Returns the rows of a long line that are seen; `end` stands for an unusual ending, on a row of its own.
     pub(super) fn long(
         &self,
         ctx: &Ctx<'_>,
@@ -203,7 +203,7 @@ impl View {
     }
 }
 
-/// The tint of words that changed on a side.
+/// Returns the tint of words that changed on a side.
 fn word_tint(theme: &Theme, side: Side) -> Option<Style> {
     match side {
         Side::Old => Some(theme.style(Role::RemovedWord)),
@@ -212,7 +212,7 @@ fn word_tint(theme: &Theme, side: Side) -> Option<Style> {
     }
 }
 
-/// The stretches of two lines that differ, when they have enough in common.
+/// Returns the stretches of two lines that differ, when they have enough in common.
 pub(super) fn words(old: &[u8], new: &[u8]) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let texts = std::str::from_utf8(old).ok().zip(std::str::from_utf8(new).ok());
     let short = old.len().max(new.len()) <= cells::LONG;
@@ -223,7 +223,7 @@ pub(super) fn words(old: &[u8], new: &[u8]) -> (Vec<Range<usize>>, Vec<Range<usi
     (changed(left), changed(right))
 }
 
-/// Where words that are looked for stand in what is drawn.
+/// Returns where words that are looked for stand in what is drawn.
 fn matches(shown: &Shown, words: &str) -> Vec<Range<usize>> {
     // Letters of other length in small are not marked; they are still found.
     if words.is_empty() || !contains(&shown.text, words) {

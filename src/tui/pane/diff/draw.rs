@@ -105,7 +105,7 @@ impl View {
         }
     }
 
-    /// Where folds and notes begin.
+    /// Returns where folds and notes begin.
     fn indent(&self, columns: Columns) -> u16 {
         match self.layout() {
             Layout::Side => 1 + columns.number,
@@ -222,7 +222,7 @@ impl View {
         }
     }
 
-    /// An unchanged line; returns how many rows it took.
+    /// Returns an unchanged line; returns how many rows it took.
     fn same(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, at: At<'_>, (before, after): (usize, usize)) -> usize {
         let At { file, columns, y, .. } = at;
         let look = paint::look(ctx);
@@ -262,7 +262,7 @@ impl View {
         rows
     }
 
-    /// A changed line; returns how many rows it took.
+    /// Returns a changed line; returns how many rows it took.
     fn pair(
         &self,
         pen: &mut Pen<'_>,
@@ -363,7 +363,7 @@ impl View {
     }
 }
 
-/// The mark of a hunk's standing, and the role it is drawn in.
+/// Returns the mark of a hunk's standing, and the role it is drawn in.
 pub(super) fn standing_mark(standing: Standing, look: Look<'_>) -> (&'static str, Role) {
     match standing {
         Standing::Undecided => (look.glyphs.undecided, Role::Attention),

@@ -54,7 +54,7 @@ impl View {
         self.hits = (0..all).filter(|i| self.holds(*i)).collect();
     }
 
-    /// `2 of 7`: which of the rows that hold the words is seen first. None: nothing is looked for.
+    /// Returns `2 of 7`: which of the rows that hold the words is seen first. None: nothing is looked for.
     pub fn hits(&self) -> Option<String> {
         let here = self.laid.at(self.top + usize::from(self.heads == Heads::All));
         let at = self.hits.partition_point(|i| *i < here) + 1;
@@ -62,7 +62,7 @@ impl View {
         (!self.words.is_empty()).then(hits)
     }
 
-    /// The hunk in focus as a unified diff, for the clipboard.
+    /// Returns the hunk in focus as a unified diff, for the clipboard.
     pub fn copy(&self) -> Option<String> {
         let (f, h) = self.focus?;
         let file = &self.files[f];

@@ -2,7 +2,7 @@
 
 use super::lines::Lines;
 
-/// How far up is looked.
+/// The number of lines that are looked through upwards.
 const REACH: usize = 4_000;
 
 /// Words before the word that names the kind of an item.
@@ -57,7 +57,7 @@ const ITEMS: &[&str] = &[
     "proc",
 ];
 
-/// The innermost item around line `at`, named by its first words; empty when there is none in reach.
+/// Returns the innermost item around line `at`, named by its first words; empty when there is none in reach.
 pub fn around(lines: &Lines, at: usize) -> String {
     let Some(first) = (at..lines.len()).take(200).find(|i| !lines.line(*i).trim_ascii().is_empty()) else {
         return String::new();
@@ -75,7 +75,7 @@ fn indent(line: &[u8]) -> usize {
     line.iter().take_while(|b| b.is_ascii_whitespace()).map(|b| if *b == b'\t' { 4 } else { 1 }).sum()
 }
 
-/// `fn open` of `    pub async fn open(url: &str) -> Result {`.
+/// Returns `fn open` of `    pub async fn open(url: &str) -> Result {`.
 fn named(line: &str) -> Option<String> {
     let mut words = line.split_whitespace().skip_while(|w| BEFORE.contains(w) || w.starts_with("pub("));
     let kind = words.next()?;

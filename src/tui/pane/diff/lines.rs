@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::proposal::State;
 use crate::tui::text::highlight::{MAX_LINES, language_of};
 
-/// How a line ends.
+/// The ending of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// `\n`
@@ -26,7 +26,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The lines of a state; of nothing and of links, none. UTF-16 is decoded, its byte order mark kept.
+    /// Creates the lines of a state; of nothing and of links, none. UTF-16 is decoded, its byte order mark kept.
     pub fn of(state: &State) -> Self {
         let bytes = state.bytes().cloned().unwrap_or_else(|| Arc::from(&[][..]));
         match decode(&bytes) {
@@ -35,7 +35,7 @@ impl Lines {
         }
     }
 
-    /// The lines of these bytes.
+    /// Creates the lines of these bytes.
     pub fn new(bytes: Arc<[u8]>) -> Self {
         let mut starts = Vec::new();
         if !bytes.is_empty() {
@@ -46,34 +46,34 @@ impl Lines {
         Lines { bytes, starts }
     }
 
-    /// How many.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// All bytes.
+    /// Returns all bytes.
     pub fn bytes(&self) -> &Arc<[u8]> {
         &self.bytes
     }
 
-    /// Where line `i` lies in the bytes, its ending included; empty past the end.
+    /// Returns where line `i` lies in the bytes, its ending included; empty past the end.
     pub fn range(&self, i: usize) -> Range<usize> {
         let at = |i: usize| self.starts.get(i).copied().unwrap_or(self.bytes.len());
         at(i)..at(i + 1)
     }
 
-    /// Line `i` with its ending.
+    /// Returns line `i` with its ending.
     pub fn whole(&self, i: usize) -> &[u8] {
         &self.bytes[self.range(i)]
     }
 
-    /// Line `i` without its ending.
+    /// Returns line `i` without its ending.
     pub fn line(&self, i: usize) -> &[u8] {
         let whole = self.whole(i);
         &whole[..whole.len() - ending_len(whole)]
     }
 
-    /// How line `i` ends.
+    /// Returns the ending of line `i`.
     pub fn ending(&self, i: usize) -> Ending {
         match ending_len(self.whole(i)) {
             0 => Ending::None,
@@ -82,7 +82,7 @@ impl Lines {
         }
     }
 
-    /// How most of the first hundred lines end; `None` only when there is no newline at all.
+    /// Returns the ending of most of the first hundred lines; `None` only when there is no newline at all.
     pub fn usual_ending(&self) -> Ending {
         let sample = 0..self.len().min(100);
         let crlf = sample.clone().filter(|i| self.ending(*i) == Ending::CrLf).count();
@@ -95,7 +95,7 @@ impl Lines {
     }
 }
 
-/// The text of UTF-16 with a byte order mark.
+/// Returns the text of UTF-16 with a byte order mark.
 fn decode(bytes: &[u8]) -> Option<String> {
     let unit: fn([u8; 2]) -> u16 = match bytes {
         [0xff, 0xfe, ..] => u16::from_le_bytes,

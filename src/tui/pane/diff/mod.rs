@@ -209,7 +209,7 @@ impl Diff {
         }
     }
 
-    /// The files of the restore were seen: from now on it waits for decisions like any proposal.
+    /// Notes that the files of the restore were seen: from now on it waits for decisions like any proposal.
     pub fn release(&mut self) {
         self.held = None;
     }
@@ -231,20 +231,20 @@ impl Diff {
         self.page.as_ref().map(|p| (p.proposal.files.len(), p.view.counts()))
     }
 
-    /// Undecided hunks and all hunks of the proposal that waits.
+    /// Returns the undecided hunks and all hunks of the proposal that waits.
     pub fn undecided(&self) -> Option<(usize, usize)> {
         let page = self.page.as_ref().filter(|p| p.is_open())?;
         let (count, open) = page.choices.count();
         Some((open, open + count.accepted + count.rejected))
     }
 
-    /// The proposal that waits.
+    /// Returns the proposal that waits.
     pub fn pending(&self) -> Option<ProposalId> {
         let page = self.page.as_ref().filter(|p| p.is_open());
         page.map(|p| p.proposal.id).filter(|id| self.held != Some(*id))
     }
 
-    /// The layout that the next press of the layout's key gives.
+    /// Returns the layout that the next press of the layout's key gives.
     pub fn other_layout(&self) -> &'static str {
         match self.page.as_ref().map(|p| p.view.layout()) {
             Some(Layout::Side) => say::unified(),
@@ -333,7 +333,7 @@ impl Diff {
         effects
     }
 
-    /// The line that was asked for.
+    /// Handles the line that was asked for.
     pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         let Some(page) = &mut self.page else { return Vec::new() };
         match (purpose, typed) {
@@ -365,7 +365,7 @@ impl Diff {
         }
     }
 
-    /// A click inside the body.
+    /// Handles a click inside the body.
     pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<PaneEffect> {
         let Some(page) = &mut self.page else { return Vec::new() };
         let files = page.proposal.files.len();
@@ -384,7 +384,7 @@ impl Diff {
         Vec::new()
     }
 
-    /// The size of the body that is drawn next.
+    /// Takes the size of the body that is drawn next.
     pub fn measure(&mut self, width: u16, height: u16, _look: &Look<'_>) {
         self.size = (width, height);
         if let Some(page) = &mut self.page {
@@ -393,12 +393,12 @@ impl Diff {
         }
     }
 
-    /// The column of the rule between the sides, where there are two.
+    /// Returns the column of the rule between the sides, where there are two.
     pub fn middle(&self) -> Option<u16> {
         self.page.as_ref().filter(|p| p.view.layout() == Layout::Side).map(|p| p.view.middle())
     }
 
-    /// The title on the pane line.
+    /// Returns the title on the pane line.
     pub fn title(&self) -> String {
         match self.page.as_ref().map(|p| p.stage) {
             Some(Stage::Open | Stage::Sent | Stage::Settled(_)) => say::proposal().into(),
@@ -407,7 +407,7 @@ impl Diff {
         }
     }
 
-    /// The note on the pane line.
+    /// Returns the note on the pane line.
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
         let Some(page) = &self.page else { return Line::default() };
         let dim = ctx.theme.style(Role::Dim);
@@ -444,7 +444,7 @@ impl Diff {
         Line::from(spans)
     }
 
-    /// `2 of 7`, while words are looked for.
+    /// Returns `2 of 7`, while words are looked for.
     pub fn search_hits(&self) -> Option<String> {
         self.page.as_ref()?.view.hits()
     }

@@ -44,7 +44,7 @@ pub(super) struct DiffPage {
     pub why_open: bool,
 }
 
-/// How far a proposal is.
+/// The state of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     /// It waits for decisions.
@@ -59,7 +59,7 @@ pub(super) enum Stage {
     Session,
 }
 
-/// How a proposal was settled.
+/// The outcome of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Settled {
     /// In these words.
@@ -69,7 +69,7 @@ pub(super) enum Settled {
 }
 
 impl Settled {
-    /// `1 of 2 hunks written`.
+    /// Returns `1 of 2 hunks written`.
     pub fn words(self) -> String {
         match self {
             Settled::Said(words) => words.to_string(),
@@ -125,7 +125,7 @@ impl DiffPage {
         !self.past.is_empty()
     }
 
-    /// The person left the reason line: the decision that led to it is taken back.
+    /// Leaves the reason line: the decision that led to it is taken back.
     pub fn leave_reason(&mut self) {
         if std::mem::take(&mut self.reverts) {
             self.undo();
@@ -200,7 +200,7 @@ impl DiffPage {
         }
     }
 
-    /// How a proposal is left that is decided later.
+    /// Returns the words for a proposal that is decided later.
     fn left_open(&self) -> String {
         let (count, open) = self.choices.count();
         let all = open + count.accepted + count.rejected;
@@ -235,7 +235,7 @@ impl DiffPage {
         self.reason.push_str(text);
     }
 
-    /// Which hunk of the proposal, as the model knows it, the one in focus is; `None`: the person wrote it.
+    /// Returns which hunk of the proposal, as the model knows it, the one in focus is; `None`: the person wrote it.
     pub fn proposed(&self) -> Option<(usize, usize)> {
         let (f, h) = self.view.focus()?;
         let (shown, proposal) = (self.edited.files.get(f)?, self.proposal.files.get(f)?);
@@ -304,14 +304,14 @@ impl DiffPage {
         vec![PaneEffect::send(Command::Restore(request))]
     }
 
-    /// The text that `e` opens: what the file in focus would become.
+    /// Returns the text that `e` opens: what the file in focus would become.
     pub fn result(&self) -> Option<(usize, Arc<[u8]>)> {
         let (f, _) = self.view.focus()?;
         Some((f, self.edited.files.get(f)?.after.bytes()?.clone()))
     }
 }
 
-/// The keys that decide; `None`: it is none of them.
+/// Handles the keys that decide; `None`: it is none of them.
 pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffect>> {
     let armed = std::mem::take(&mut page.armed);
     if matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::AcceptAll | Action::RejectAll) {
@@ -368,7 +368,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
     Some(Vec::new())
 }
 
-/// The keys that only look.
+/// Handles the keys that only look.
 pub(super) fn look_around(view: &mut View, action: Action) -> Vec<PaneEffect> {
     let half = view.half_page();
     match action {

@@ -11,7 +11,7 @@ use crate::proposal::{Counts, FileChange, HunkKind, PlaceMatch, Proposal, Rung, 
 use crate::text::number::thousands;
 use crate::tui::pane::paint::found_word;
 
-/// How the two sides are laid out.
+/// The layout of the two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Before and after beside each other.
@@ -38,7 +38,7 @@ pub enum Row {
         slot: usize,
         /// First line before that is left out.
         from: usize,
-        /// How many.
+        /// The number of lines.
         len: usize,
     },
     /// The line that heads a hunk.
@@ -131,7 +131,7 @@ pub struct FileView {
     pub counts: Counts,
     /// Its hunks.
     pub hunks: Vec<HunkView>,
-    /// How its lines usually end: other endings are drawn.
+    /// The usual ending of its lines: other endings are drawn.
     pub usual: Ending,
     /// The highlighter's numbers of the two texts.
     pub ids: (u64, u64),
@@ -153,7 +153,7 @@ struct Gap {
 }
 
 impl Gap {
-    /// How many of them are shown as context of the hunk before, and of the hunk after.
+    /// Returns the numbers of lines that are shown as context of the hunk before, and of the hunk after.
     fn context(&self, context: usize) -> (usize, usize) {
         let tail = if self.prev.is_some() { context.min(self.lines.len()) } else { 0 };
         let lead = if self.next { context.min(self.lines.len() - tail) } else { 0 };
@@ -162,7 +162,7 @@ impl Gap {
 }
 
 impl FileView {
-    /// A file of `proposal` for showing. `budget`: see [`align::BUDGET`].
+    /// Creates a file of `proposal` for showing. `budget`: see [`align::BUDGET`].
     pub fn new(change: &FileChange, proposal: &Proposal, budget: &mut usize) -> Self {
         // The far end of a move shows what the move changes, not the whole text twice.
         let from = change.moved.as_ref().and_then(|path| proposal.files.iter().find(|f| &f.path == path));
@@ -263,7 +263,7 @@ impl FileView {
         self.hunks.get(hunk)?.note.as_deref()
     }
 
-    /// Lines that stay before hunk `slot` (after the last one for one more than there are hunks).
+    /// Returns lines that stay before hunk `slot` (after the last one for one more than there are hunks).
     fn gap(&self, slot: usize) -> Gap {
         // Whole-file hunks and changes of mode have no place among the lines.
         let lines = |i: &usize| self.hunks[*i].kind == HunkKind::Lines;
@@ -278,7 +278,7 @@ impl FileView {
         Gap { lines: from..end.max(from), after, prev, next }
     }
 
-    /// The rows of the file with so many lines of context; `open`: the folds that are opened.
+    /// Adds the rows of the file with so many lines of context; `open`: the folds that are opened.
     pub fn rows(&self, layout: Layout, context: usize, open: impl Fn(usize) -> bool, heads: bool, out: &mut Vec<Row>) {
         for slot in 0..=self.hunks.len() {
             let gap = self.gap(slot);
@@ -339,7 +339,7 @@ impl FileView {
         }
     }
 
-    /// The lines before that hunk `hunk` is shown with, counted from 1: `24-28`.
+    /// Returns the lines before that hunk `hunk` is shown with, counted from 1: `24-28`.
     pub fn shown_lines(&self, hunk: usize, context: usize) -> Range<usize> {
         let Some(h) = self.hunks.get(hunk) else { return 0..0 };
         if h.kind != HunkKind::Lines {
@@ -353,7 +353,7 @@ impl FileView {
     }
 }
 
-/// The rows of all files, with the file each belongs to.
+/// Returns the rows of all files, with the file each belongs to.
 pub fn all(
     files: &[FileView],
     layout: Layout,
@@ -382,7 +382,7 @@ pub enum Heads {
     None,
 }
 
-/// `edit (2), move` of `replaceInFile (2), moveFile`: what asked for a change, by short verbs.
+/// Returns `edit (2), move` of `replaceInFile (2), moveFile`: what asked for a change, by short verbs.
 fn asked_by(by: &str) -> String {
     by.split(", ").map(short_verb).collect::<Vec<_>>().join(", ")
 }

@@ -22,13 +22,13 @@ pub const ROWS: usize = 6;
 /// Hunks that get a mark each; a file with more gets numbers.
 const MARKS: usize = 8;
 
-/// Rows that the strip takes in a body of `height` rows.
+/// Returns the number of rows that the strip takes in a body of `height` rows.
 pub fn height(files: usize, height: u16) -> u16 {
     let most = ROWS.min(usize::from(height / 4)).max(1);
     files.min(most) as u16
 }
 
-/// The first file that is seen, so that the one in focus is.
+/// Returns the first file that is seen, so that the one in focus is.
 pub fn top(focus: usize, files: usize, rows: usize) -> usize {
     focus.saturating_sub(rows / 2).min(files.saturating_sub(rows))
 }
@@ -101,7 +101,7 @@ fn worst(file: &FileView) -> Option<Rung> {
     file.hunks.iter().filter_map(|h| h.rung).max()
 }
 
-/// A mark for each hunk, or how many stand how.
+/// Returns a mark for each hunk, or how many stand how.
 fn marks(f: usize, file: &FileView, choices: Option<&Choices>, look: Look<'_>) -> Vec<Span<'static>> {
     let Some(choices) = choices else { return Vec::new() };
     let styled = |standing| {
@@ -132,12 +132,12 @@ fn marks(f: usize, file: &FileView, choices: Option<&Choices>, look: Look<'_>) -
     out
 }
 
-/// Rows left for the diff in a body of `height` rows: the model's words, strip and rule above it.
+/// Returns the number of rows left for the diff in a body of `height` rows: the model's words, strip and rule above it.
 pub(super) fn body(page: &DiffPage, width: u16, height: u16) -> u16 {
     height.saturating_sub(why_rows(page, width, height) + self::height(page.view.file_count(), height) + 1)
 }
 
-/// Rows of what the model said; in a low pane what changes comes first.
+/// Returns the number of rows of what the model said; in a low pane what changes comes first.
 pub(super) fn why_rows(page: &DiffPage, width: u16, height: u16) -> u16 {
     if height < 16 || page.stage != Stage::Open { 0 } else { page.why_lines(why_width(width)).0.len() as u16 }
 }

@@ -15,7 +15,7 @@ const TEXT: u16 = 15;
 const WIDEST: usize = 100;
 
 impl FileView {
-    /// The rows of one thing said, in a pane of `width` cells.
+    /// Returns the rows of one thing said, in a pane of `width` cells.
     pub fn talk_rows(&self, hunk: usize, part: usize, width: u16) -> Vec<Vec<Inline>> {
         let Some(Talk { text, .. }) = self.hunks.get(hunk).and_then(|h| h.talk.get(part)) else { return Vec::new() };
         let room = usize::from(width.saturating_sub(TEXT + 1)).clamp(8, WIDEST);

@@ -55,12 +55,12 @@ pub(super) struct Laid {
 }
 
 impl Laid {
-    /// Rows of the page.
+    /// Returns the number of rows of the page.
     pub fn total(&self) -> usize {
         self.tops.last().copied().unwrap_or(0)
     }
 
-    /// The row that lies on line `y` of the page.
+    /// Returns the row that lies on line `y` of the page.
     pub fn at(&self, y: usize) -> usize {
         self.tops.partition_point(|t| *t <= y).saturating_sub(1).min(self.rows.len().saturating_sub(1))
     }
@@ -80,7 +80,7 @@ pub(super) struct Columns {
 }
 
 impl View {
-    /// A view of all files of a proposal, from the top.
+    /// Creates a view of all files of a proposal, from the top.
     pub fn new(proposal: &Proposal, heads: Heads) -> Self {
         let mut budget = align::BUDGET;
         let files: Vec<_> = proposal.files.iter().map(|f| FileView::new(f, proposal, &mut budget)).collect();
@@ -125,7 +125,7 @@ impl View {
         self.lay();
     }
 
-    /// The person asks about a hunk.
+    /// Adds a question of the person about a hunk.
     pub fn add_talk(&mut self, (f, h): (usize, usize), text: &str) {
         self.say((f, h), Talk { asked: true, text: text.to_string() });
     }
@@ -143,27 +143,27 @@ impl View {
         }
     }
 
-    /// How many files.
+    /// Returns the number of files.
     pub fn file_count(&self) -> usize {
         self.files.len()
     }
 
-    /// The column of the rule between the sides.
+    /// Returns the column of the rule between the sides.
     pub fn middle(&self) -> u16 {
         self.columns().half
     }
 
-    /// All hunks, in order.
+    /// Returns all hunks, in order.
     pub fn hunks(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.files.iter().enumerate().flat_map(|(f, v)| (0..v.hunks.len()).map(move |h| (f, h)))
     }
 
-    /// The hunk in focus: file and hunk.
+    /// Returns the hunk in focus: file and hunk.
     pub fn focus(&self) -> Option<(usize, usize)> {
         self.focus
     }
 
-    /// The layout in use.
+    /// Returns the layout in use.
     pub fn layout(&self) -> Layout {
         self.chosen.unwrap_or(if self.laid.width >= SIDE_FROM { Layout::Side } else { Layout::Unified })
     }
@@ -178,7 +178,7 @@ impl View {
         }
     }
 
-    /// Lines added and removed in all files.
+    /// Returns lines added and removed in all files.
     pub fn counts(&self) -> Counts {
         self.files.iter().fold(Counts::default(), |sum, f| Counts {
             added: sum.added + f.counts.added,
@@ -307,7 +307,7 @@ impl View {
         }
     }
 
-    /// The columns in use.
+    /// Returns the columns in use.
     pub(super) fn columns(&self) -> Columns {
         self.columns_for(self.layout())
     }
@@ -331,12 +331,12 @@ impl View {
         usize::from(self.laid.height)
     }
 
-    /// First row of the page that is seen.
+    /// Returns the first row of the page that is seen.
     pub fn top(&self) -> usize {
         self.top
     }
 
-    /// Rows of the whole page.
+    /// Returns the number of rows of the whole page.
     pub fn total(&self) -> usize {
         self.laid.total()
     }
@@ -371,7 +371,7 @@ impl View {
         }
     }
 
-    /// Rows of half a page.
+    /// Returns the number of rows of half a page.
     pub fn half_page(&self) -> isize {
         (self.height() / 2).max(1) as isize
     }
@@ -394,14 +394,14 @@ impl View {
         }
     }
 
-    /// The hunk so many further on (or back), if there is one.
+    /// Returns the hunk so many further on (or back), if there is one.
     pub fn hunk_by(&self, by: isize) -> Option<(usize, usize)> {
         let all: Vec<_> = self.hunks().collect();
         let here = all.iter().position(|at| Some(*at) == self.focus)?;
         all.get(here.checked_add_signed(by)?).copied()
     }
 
-    /// The first hunk of the next file, or of the one before.
+    /// Returns the first hunk of the next file, or of the one before.
     pub fn file_by(&self, by: isize) -> Option<(usize, usize)> {
         let (mut f, _) = self.focus?;
         loop {
@@ -412,7 +412,7 @@ impl View {
         }
     }
 
-    /// Where the hunk lies on the page: from its first row to after its last.
+    /// Returns where the hunk lies on the page: from its first row to after its last.
     fn extent(&self, at: (usize, usize)) -> Option<Range<usize>> {
         let of = |row: &(u32, Row)| hunk_of(row) == Some(at);
         let first = self.laid.rows.iter().position(of)?;
@@ -420,7 +420,7 @@ impl View {
         Some(self.laid.tops[first]..self.laid.tops[last + 1])
     }
 
-    /// The rows of the page that are seen, and those of the hunk in focus.
+    /// Returns the rows of the page that are seen, and those of the hunk in focus.
     #[cfg(test)]
     pub fn place_of_focus(&self) -> Option<(Range<usize>, Range<usize>)> {
         Some((self.top..self.top + self.height(), self.extent(self.focus?)?))
@@ -444,12 +444,12 @@ impl View {
         self.top = self.top.min(self.last_top());
     }
 
-    /// Rows that the path of the file at the top takes.
+    /// Returns the number of rows that the path of the file at the top takes.
     fn head_rows(&self) -> usize {
         usize::from(self.heads == Heads::All)
     }
 
-    /// Rows that are left for a hunk.
+    /// Returns the number of rows that are left for a hunk.
     fn room(&self) -> usize {
         self.height().saturating_sub(self.head_rows())
     }
@@ -464,7 +464,7 @@ impl View {
     }
 }
 
-/// The hunk that a row belongs to.
+/// Returns the hunk that a row belongs to.
 fn hunk_of((file, row): &(u32, Row)) -> Option<(usize, usize)> {
     let hunk = match row {
         Row::Hunk { hunk } | Row::Note { hunk } | Row::Talk { hunk, .. } | Row::Pair { hunk, .. } => Some(*hunk),

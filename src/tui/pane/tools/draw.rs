@@ -17,7 +17,7 @@ use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
 
 impl Entry {
-    /// How the place of the edit was found, where that is worth a row.
+    /// Returns the rung that found the place of the edit, where that is worth a row.
     pub(super) fn rung(&self) -> Option<Rung> {
         self.call.rung.filter(|r| *r == Rung::Inexact)
     }
@@ -69,7 +69,7 @@ impl Rows<'_, '_, '_> {
         self.ctx.theme.style(role)
     }
 
-    /// The row with state, name, argument, result and time.
+    /// Draws the row with state, name, argument, result and time.
     fn call(&mut self, entry: &Entry, name: usize, next: bool) {
         let Some(y) = self.row() else { return };
         let call = &entry.call;
@@ -125,7 +125,7 @@ impl Rows<'_, '_, '_> {
         }
     }
 
-    /// Reason, preview and arguments.
+    /// Draws reason, preview and arguments.
     fn body(&mut self, tools: &Tools, i: usize, entry: &Entry) {
         let dim = self.style(Role::Dim);
         let room = usize::from(self.pen.width().saturating_sub(4));
@@ -194,7 +194,7 @@ impl Rows<'_, '_, '_> {
         }
     }
 
-    /// A line of a search's result.
+    /// Draws a line of a search's result.
     fn found(&mut self, y: u16, column: u16, path: &str, number: &str, text: &str) {
         let look = paint::look(self.ctx);
         let room = usize::from(column - 5).saturating_sub(number.len() + 1);
@@ -206,7 +206,7 @@ impl Rows<'_, '_, '_> {
         self.cut_spans(column, y, spans, usize::from(self.pen.width().saturating_sub(column + 1)));
     }
 
-    /// A line of an edit.
+    /// Draws a line of an edit.
     fn changed(&mut self, y: u16, line: &PreviewLine, code: &Code, n: usize) {
         let glyphs = self.ctx.glyphs;
         let (sign, role, tint) = match line.sign {
@@ -279,7 +279,7 @@ impl Rows<'_, '_, '_> {
         }
     }
 
-    /// A line of a value; the end of one that grows stays in view.
+    /// Draws a line of a value; the end of one that grows stays in view.
     fn value(&mut self, x: u16, y: u16, text: &str, room: usize, growing: bool) {
         let style = self.style(Role::Text);
         if !growing {
@@ -298,7 +298,7 @@ impl Rows<'_, '_, '_> {
     }
 }
 
-/// The mark of a state and how it is drawn.
+/// Returns the mark of a state and how it is drawn.
 fn mark(state: CallState, ctx: &Ctx<'_>) -> (&'static str, Style) {
     let Look { theme, glyphs, .. } = paint::look(ctx);
     match state {
@@ -338,7 +338,7 @@ fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
     }
 }
 
-/// A line of a search's result: path, line number, text.
+/// Returns a line of a search's result: path, line number, text.
 fn place(line: &PreviewLine) -> Option<(&str, &str, &str)> {
     let (path, rest) = line.text.split_once(':')?;
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

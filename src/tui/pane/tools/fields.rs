@@ -13,7 +13,7 @@ pub struct Field {
     pub whole: bool,
 }
 
-/// The fields of an object that may break off anywhere. What is no object gives none.
+/// Returns the fields of an object that may break off anywhere. What is no object gives none.
 pub fn read(json: &str) -> Vec<Field> {
     let mut fields = Vec::new();
     let Some(mut rest) = json.trim_start().strip_prefix('{') else { return fields };
@@ -42,7 +42,7 @@ pub fn read(json: &str) -> Vec<Field> {
     }
 }
 
-/// A text after its opening quote: what it says, whether its closing quote came, and what follows.
+/// Returns a text after its opening quote: what it says, whether its closing quote came, and what follows.
 fn string(text: &str) -> (String, bool, &str) {
     let mut out = String::new();
     let mut chars = text.char_indices();
@@ -76,7 +76,7 @@ fn string(text: &str) -> (String, bool, &str) {
     (out, false, "")
 }
 
-/// The character of `\uXXXX` after the `u`, a pair of surrogates included, and how many letters it took.
+/// Returns the character of `\uXXXX` after the `u`, a pair of surrogates included, and how many letters it took.
 fn code(text: &str) -> Option<(char, usize)> {
     let unit = |at: usize| u32::from_str_radix(text.get(at..at + 4)?, 16).ok();
     let first = unit(0)?;
@@ -88,7 +88,7 @@ fn code(text: &str) -> Option<(char, usize)> {
     Some((pair, 10))
 }
 
-/// Where a value that is no text ends: at the comma or brace behind it, outside of its own brackets and texts.
+/// Returns where a value that is no text ends: at the comma or brace behind it, outside of its own brackets and texts.
 fn raw_end(value: &str) -> usize {
     let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
     for (at, c) in value.char_indices() {

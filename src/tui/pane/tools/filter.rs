@@ -29,7 +29,7 @@ impl Tools {
         self.filter.failed && !self.calls[i].failed()
     }
 
-    /// How many calls failed.
+    /// Returns how many calls failed.
     pub fn failed(&self) -> usize {
         self.calls.iter().filter(|e| e.failed()).count()
     }
@@ -44,7 +44,7 @@ impl Tools {
         }
     }
 
-    /// The calls that show, in order.
+    /// Returns the calls that show, in order.
     pub(super) fn seen(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
         (0..self.calls.len()).filter(|i| !self.is_hidden(*i))
     }
@@ -91,7 +91,7 @@ impl Tools {
         }
     }
 
-    /// `2 of 7`, while words are looked for.
+    /// Returns `2 of 7`, while words are looked for.
     pub fn search_hits(&self) -> Option<String> {
         if let Some(viewer) = &self.viewer {
             return viewer.hits();
@@ -104,8 +104,8 @@ impl Tools {
         Some(count::hits(&thousands(at), &thousands(hits.len())))
     }
 
-    /// Returns what runs now, in words of at most `room` cells: `reading src/cart.rs`. A path loses folders before its name is
-    /// cut. None: no call is under way.
+    /// Returns what runs now, in words of at most `room` cells: `reading src/cart.rs`. A path loses folders before its
+    /// name is cut. None: no call is under way.
     pub fn now(&self, room: usize, mark: &str) -> Option<String> {
         let active = |e: &&Entry| matches!(e.call.state, CallState::Running | CallState::Streaming);
         let entry = self.calls.iter().rev().take(64).find(active)?;

@@ -95,12 +95,12 @@ impl Entry {
         (!self.call.main.starts_with('"') && !self.call.main.contains(' ')).then_some(self.call.main.as_str())
     }
 
-    /// Rows of a field: a growing text shows its last lines.
+    /// Returns the number of rows of a field: a growing text shows its last lines.
     fn field_rows(field: &Field) -> usize {
         if field.whole || !field.text { 1 } else { field.value.lines().count().clamp(1, GROWING) }
     }
 
-    /// Lines of the whole preview, as far as they are known.
+    /// Returns lines of the whole preview, as far as they are known.
     fn preview_total(&self) -> usize {
         let changed = self.call.counts.map_or(0, |c| c.added + c.removed);
         self.call.preview.len().max(if self.call.preview.is_empty() { 0 } else { changed })
@@ -261,7 +261,7 @@ impl Tools {
         Vec::new()
     }
 
-    /// The selected call, or the last one that shows.
+    /// Returns the selected call, or the last one that shows.
     fn chosen(&self) -> Option<usize> {
         self.selected.filter(|i| *i < self.calls.len() && !self.is_hidden(*i)).or_else(|| self.seen().next_back())
     }
@@ -314,7 +314,7 @@ impl Tools {
         self.total().saturating_sub(usize::from(self.size.1))
     }
 
-    /// The line that was asked for.
+    /// Handles the line that was asked for.
     pub fn line(&mut self, purpose: LineFor, typed: LineInput<'_>, _now: i64) -> Vec<PaneEffect> {
         match &mut self.viewer {
             Some(viewer) if purpose == LineFor::Search => viewer.line(typed),
@@ -323,7 +323,7 @@ impl Tools {
         }
     }
 
-    /// A click inside the body.
+    /// Handles a click inside the body.
     pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<PaneEffect> {
         let y = self.top + usize::from(row);
         if self.viewer.is_none() && y < self.total() {
@@ -332,7 +332,7 @@ impl Tools {
         Vec::new()
     }
 
-    /// The size of the body that is drawn next.
+    /// Takes the size of the body that is drawn next.
     pub fn measure(&mut self, width: u16, height: u16, _look: &Look<'_>) {
         if self.size != (width, height) {
             self.follow |= self.size == (0, 0);
@@ -355,7 +355,7 @@ impl Tools {
         })
     }
 
-    /// Lines of preview that call `i` shows, and how many are left out.
+    /// Returns lines of preview that call `i` shows, and how many are left out.
     fn preview(&self, i: usize) -> (usize, usize) {
         if !self.is_open(i) {
             return (0, 0);
@@ -396,7 +396,7 @@ impl Tools {
         self.top = if self.follow { self.last_top() } else { self.top.min(self.last_top()) };
     }
 
-    /// Rows of call `i`, the empty one before it included.
+    /// Returns the number of rows of call `i`, the empty one before it included.
     fn rows(&self, i: usize) -> usize {
         if self.is_hidden(i) {
             return 0;
@@ -415,12 +415,12 @@ impl Tools {
             + fields
     }
 
-    /// The title on the pane line.
+    /// Returns the title on the pane line.
     pub fn title(&self) -> String {
         say::tools().into()
     }
 
-    /// The note on the pane line.
+    /// Returns the note on the pane line.
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
         let dim = ctx.theme.style(Role::Dim);
         if let Some(viewer) = &self.viewer {
@@ -476,7 +476,7 @@ impl Tools {
     }
 }
 
-/// A reason without what a colon at its end announces, which stands in the whole result.
+/// Returns a reason without what a colon at its end announces, which stands in the whole result.
 fn told_here(reason: &str) -> &str {
     let Some(told) = reason.strip_suffix(':') else { return reason };
     told.rfind(". ").map_or(told, |end| &told[..=end])

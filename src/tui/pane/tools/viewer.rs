@@ -56,7 +56,7 @@ impl Viewer {
         viewer
     }
 
-    /// The call that is shown.
+    /// Returns the call that is shown.
     pub fn id(&self) -> ItemId {
         self.id
     }
@@ -100,14 +100,14 @@ impl Viewer {
         self.lines.extend(text.lines().map(|l| (LineKind::Text, show::plain(l).into_owned())));
     }
 
-    /// The block added last is code of this file.
+    /// Colours the block added last as code of this file.
     fn colour(&mut self, path: &str, text: &str) {
         let begins = self.lines.len() - text.lines().count();
         let lines: Vec<&str> = self.lines[begins..].iter().map(|(_, line)| line.as_str()).collect();
         self.codes.push((begins, Code::of_file(path, lines.join("\n"))));
     }
 
-    /// The parts of a line in their colours.
+    /// Returns the parts of a line in their colours.
     fn coloured(&self, line: usize, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
         let (kind, text) = &self.lines[line];
         let role = if *kind == LineKind::Name { Role::Dim } else { Role::Text };
@@ -250,14 +250,14 @@ impl Viewer {
         }
     }
 
-    /// `2 of 7`: which of the rows that hold the words is at the top.
+    /// Returns `2 of 7`: which of the rows that hold the words is at the top.
     pub fn hits(&self) -> Option<String> {
         let seen = self.top..self.top + self.body();
         let at = self.hits.iter().position(|i| seen.contains(i)).map_or(0, |at| at + 1);
         (!self.words.is_empty()).then(|| count::hits(&thousands(at), &thousands(self.hits.len())))
     }
 
-    /// The note on the pane line.
+    /// Returns the note on the pane line.
     pub fn note(&self, ctx: &Ctx<'_>) -> String {
         if let Some(hits) = self.hits() {
             return hits;

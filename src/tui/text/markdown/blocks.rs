@@ -59,11 +59,11 @@ pub type TableRow = Vec<Vec<Inline>>;
 pub struct Inline {
     /// The text.
     pub text: String,
-    /// How it looks.
+    /// The face.
     pub face: Face,
 }
 
-/// How a run of text looks.
+/// The face of a run of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[allow(missing_docs)]
 pub struct Face {
@@ -153,7 +153,7 @@ impl CodeBlock {
         }
     }
 
-    /// Lines to show, an unfinished one at the end among them.
+    /// Returns lines to show, an unfinished one at the end among them.
     pub fn shown(&self) -> usize {
         self.starts.len()
     }
@@ -184,7 +184,7 @@ impl Source for CodeBlock {
     }
 }
 
-/// The info string of an opening fence's line.
+/// Returns the info string of an opening fence's line.
 pub(super) fn info(line: &str) -> &str {
     let line = line.trim();
     line.trim_start_matches(|c| line.starts_with(c)).trim()
@@ -389,7 +389,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A line's end in the source is a space, but between wide characters it is nothing.
+    /// Adds a line's end of the source as a space, but between wide characters it is nothing.
     fn soft_break(&mut self, range: Range<usize>) {
         let wide = |c: Option<char>| c.is_some_and(|c| cells(c.encode_utf8(&mut [0; 4])) == 2);
         let before = self.text[..range.start].chars().next_back();
@@ -399,7 +399,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The address of a link whose text does not tell it.
+    /// Adds the address of a link whose text does not tell it.
     fn link_address(&mut self, range: Range<usize>) {
         let Some(address) = self.address.take() else { return };
         let told = self.inlines.last().is_some_and(|i| i.face.link && i.text.ends_with(address.trim_end_matches('/')));

@@ -11,8 +11,8 @@ use crate::tui::text::show;
 use crate::tui::text::wrap::{breaks, wrap};
 use crate::tui::theme::{Role, Theme};
 
-/// The lines of a text of prose at `width` cells, each in runs with their faces. What would be a block of its own, a
-/// list or a heading, keeps its marks and is text like the rest.
+/// Returns the lines of a text of prose at `width` cells, each in runs with their faces. What would be a block of its
+/// own, a list or a heading, keeps its marks and is text like the rest.
 pub fn prose(text: &str, width: usize) -> Vec<Vec<Inline>> {
     let lines = text.lines().map(runs);
     let broken = |runs: Vec<Inline>| {
@@ -22,12 +22,12 @@ pub fn prose(text: &str, width: usize) -> Vec<Vec<Inline>> {
     lines.flat_map(broken).collect()
 }
 
-/// A line of [`prose`] with its styles.
+/// Returns a line of [`prose`] with its styles.
 pub fn styled(runs: &[Inline], theme: &Theme) -> Line<'static> {
     runs.iter().map(|run| Span::styled(run.text.clone(), style(run.face, theme))).collect()
 }
 
-/// A line's runs of text, its hidden characters marked.
+/// Returns a line's runs of text, its hidden characters marked.
 fn runs(line: &str) -> Vec<Inline> {
     let words = line.trim_start_matches([' ', '\t']);
     let words = words.strip_prefix("- ").or(words.strip_prefix("* ")).unwrap_or(words);
@@ -41,7 +41,7 @@ fn runs(line: &str) -> Vec<Inline> {
     runs
 }
 
-/// The runs in a byte range of their text.
+/// Returns the runs in a byte range of their text.
 fn part(runs: &[Inline], range: Range<usize>) -> Vec<Inline> {
     let (mut found, mut at) = (Vec::new(), 0);
     for run in runs {

@@ -41,7 +41,7 @@ struct Fence {
 }
 
 impl Markdown {
-    /// A whole text.
+    /// Creates a whole text.
     pub fn whole(text: &str) -> Self {
         let mut doc = Markdown { text: text.to_string(), ..Self::default() };
         doc.finish();
@@ -54,7 +54,7 @@ impl Markdown {
         self.text.push_str(text);
     }
 
-    /// No more text will come. What is left is parsed by [`Self::refresh`].
+    /// Ends the text. What is left is parsed by [`Self::refresh`].
     pub fn finish(&mut self) {
         self.finished = true;
     }
@@ -64,17 +64,17 @@ impl Markdown {
         *self = Markdown { text: std::mem::take(&mut self.text), finished: self.finished, ..Self::default() };
     }
 
-    /// The text as it arrived.
+    /// Returns the text as it arrived.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The blocks as of the last [`Self::refresh`].
+    /// Returns the blocks as of the last [`Self::refresh`].
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// How many blocks at the beginning will never change.
+    /// Returns the number of blocks at the beginning that will never change.
     pub fn settled_blocks(&self) -> usize {
         self.settled_blocks
     }
@@ -157,7 +157,7 @@ impl Markdown {
         }
     }
 
-    /// The fence of a code block that stands alone at the end, if its opening line is whole.
+    /// Returns the fence of a code block that stands alone at the end, if its opening line is whole.
     fn open_fence(&self, start: usize, blocks: &[Block]) -> Option<Fence> {
         let [Block { kind: BlockKind::Code(_), prefix, .. }] = blocks else { return None };
         let text = &self.text[start..];
@@ -216,7 +216,7 @@ impl Fence {
         line.len() - body.len() < 4 && marks >= self.length && body[marks..].trim().is_empty()
     }
 
-    /// A line of code without the fence's own indentation and without a carriage return.
+    /// Returns a line of code without the fence's own indentation and without a carriage return.
     fn strip<'a>(&self, line: &'a str) -> &'a str {
         let spaces = line.bytes().take(self.indent).take_while(|b| *b == b' ').count();
         let line = &line[spaces..];
@@ -224,7 +224,7 @@ impl Fence {
     }
 }
 
-/// A name for a text that grows. Names of whole texts are hashes; a clash would cost colours and nothing more.
+/// Returns a name for a text that grows. Names of whole texts are hashes; a clash would cost colours and nothing more.
 fn live_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

@@ -72,7 +72,7 @@ impl Rows {
         }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -99,7 +99,7 @@ impl Rows {
         }
     }
 
-    /// The text of a row, for searching.
+    /// Returns the text of a row, for searching.
     pub fn text(&self, doc: &Markdown, row: usize) -> String {
         match self.rows.get(row) {
             None => String::new(),
@@ -146,7 +146,7 @@ impl Rows {
         }
     }
 
-    /// The colours of the lines of one code block among `rows`.
+    /// Returns the colours of the lines of one code block among `rows`.
     fn tokens(
         &self,
         block: u32,
@@ -261,7 +261,7 @@ fn code_room(room: usize) -> usize {
     room.saturating_sub(3).max(4)
 }
 
-/// How far the rest of a line of code that goes on is indented, before its mark: as the line, within reason.
+/// Returns the indent of a wrapped line of code, before its mark: that of the line, within reason.
 fn indent(line: &str, room: usize) -> usize {
     line.bytes().take_while(|b| *b == b' ').count().min(room.saturating_sub(4) / 2)
 }

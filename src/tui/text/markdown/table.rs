@@ -15,7 +15,7 @@ const BETWEEN: usize = 2;
 /// No column is made narrower, if the room allows.
 const NARROWEST: usize = 4;
 
-/// The lines of a table in `room` cells.
+/// Returns the lines of a table in `room` cells.
 pub(super) fn lines_of(columns: &[Alignment], rows: &[TableRow], room: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let widths = widths(columns.len(), rows, room);
     let mut out = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn lines_of(columns: &[Alignment], rows: &[TableRow], room: usize, lo
     out
 }
 
-/// The width of each column: what its cells need, and where that is too much the widest give way first.
+/// Returns the width of each column: what its cells need, and where that is too much the widest give way first.
 fn widths(columns: usize, rows: &[TableRow], room: usize) -> Vec<usize> {
     let need = |cell: &Vec<Inline>| cell.iter().map(|i| cells(&i.text)).sum::<usize>();
     let mut widths: Vec<usize> =
