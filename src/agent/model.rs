@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::agent::background::model_facts;
 use crate::agent::services::{ServiceReport, Services, lock};
-use crate::config::{Connection, Secret};
+use crate::config::{Config, Connection, Secret};
 use crate::messages::agent as say;
-use crate::protocol::{ConnectForm, EventBody, Level, ModelFileRow};
+use crate::protocol::{ConnectForm, EventBody, KeyPlaces, Level, ModelFileRow};
 use crate::provider::{self, Provider, Recorder};
 use crate::text::size;
 
@@ -95,6 +95,7 @@ fn look_for_local(services: &Arc<Services>) {
             Some((server, model)) => take_local(&services, server, model).await,
             None => {
                 let model_file = model_file(&services).await;
+                let key_places = key_places(&lock(&services.config));
                 services.change_connection(|connection| {
                     connection.tried = provider::PORTS.iter().map(|(port, _)| *port).collect();
                     if let (Some(file), Some(why)) = (&model_file, &mut connection.why_not) {
@@ -105,12 +106,22 @@ fn look_for_local(services: &Arc<Services>) {
                         });
                     }
                     connection.model_file = model_file;
+                    connection.key_places = key_places;
                 });
                 tokio::spawn(wait_for_local(Arc::clone(&services)));
             }
         }
         services.report(ServiceReport::Looked);
     });
+}
+
+/// Returns where keys of the built-in providers are.
+fn key_places(config: &Config) -> Vec<KeyPlaces> {
+    let places = |provider: &str| {
+        let [variable, command, kept] = config.key_places(provider);
+        KeyPlaces { provider: provider.into(), variable, command, kept }
+    };
+    ["openai", "anthropic", "gemini"].map(places).into()
 }
 
 /// Looks for a model file on a thread that may block.

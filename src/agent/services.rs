@@ -19,7 +19,7 @@ use crate::context::prompts::{self, Prompts};
 use crate::execute::Stores;
 use crate::memory::{self, Trouble};
 use crate::messages::agent as say;
-use crate::protocol::{Level, ModelFileRow, Notice};
+use crate::protocol::{KeyPlaces, Level, ModelFileRow, Notice};
 use crate::provider::models::KnownModels;
 use crate::provider::{self, Provider};
 use crate::shell::class::rules::{Rule, RuleDecision};
@@ -89,6 +89,8 @@ pub struct ModelConnection {
     pub tried: Vec<u16>,
     /// A model file that was found on this computer.
     pub model_file: Option<ModelFileRow>,
+    /// Where keys of the built-in providers are.
+    pub key_places: Vec<KeyPlaces>,
     /// Why no provider is connected, where one is configured.
     pub why_not: Option<provider::Error>,
 }
@@ -245,6 +247,7 @@ impl Services {
                 model,
                 tried: Vec::new(),
                 model_file: None,
+                key_places: Vec::new(),
                 why_not: None,
             }),
             changing_config: Mutex::default(),

@@ -208,6 +208,15 @@ impl Config {
         }
     }
 
+    /// Returns the places that have a key of a provider: its variable, a command, the file of kept keys.
+    pub fn key_places(&self, provider: &str) -> [bool; 3] {
+        let config = Config { provider: provider.to_string(), ..self.clone() };
+        let connection = config.connection();
+        let variable = connection.key_variable.as_deref().is_some_and(|name| self.env.get(name).is_some());
+        let kept = config.stored_key(&connection.base_url).is_some_and(|key| !key.reveal().is_empty());
+        [variable, !connection.key_command.is_empty(), kept]
+    }
+
     /// Returns where model files are: the configured one, where `~` is the home folder, and those of other tools.
     pub fn model_folders(&self) -> ModelFolders {
         let home = self.paths.home();

@@ -98,6 +98,8 @@ messages! {
     redo_typing: "redo typing", "入力をやり直す";
     insert: "insert what is selected", "選択した項目を挿入";
     choose: "select", "選択";
+    next_field: "next field", "次の項目";
+    previous_field: "previous field", "前の項目";
     complete: "complete the name", "名前を補完";
     close: "close", "閉じる";
     preview_up: "scroll the preview up", "プレビューを上へスクロール";

@@ -126,7 +126,11 @@ messages! {
     next_pane: "next pane", "次のペイン";
     archive: "archive", "アーカイブ";
     diff_archive_tools_chat: "diff, archive, tools, chat", "差分/アーカイブ/ツール/チャット";
-    help: "help", "ヘルプ";
+    help: "keys", "キー";
+    history: "history", "履歴";
+    connect: "connect", "接続";
+    next_check_or_connect: "next, check the key, or connect", "次へ、キーの確認、接続";
+    next_previous_field: "next, previous field", "次・前の項目";
     queue: "queue", "キューに追加";
     unzoom: "unzoom", "元の大きさ";
     preview: "preview", "プレビュー";

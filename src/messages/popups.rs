@@ -5,6 +5,7 @@ messages! {
     connect: "connect", "接続";
     next: "next", "次へ";
     next_field: "next field", "次の項目";
+    previous_field: "field before", "前の項目";
     choose: "choose", "選択";
     back: "back", "戻る";
     step_of(step, of): "step {step} of {of}", "手順{step}/{of}";
@@ -96,6 +97,20 @@ messages! {
     tour_detail_short: "offline; the model is a recording", "オフライン。モデルは録画";
     connect_detail: "choose a provider and paste a key; one request checks it", "提供元を選びキーを貼り付け。リクエスト1回で確認します";
     connect_detail_short: "choose a provider, paste a key", "提供元を選びキーを貼り付け";
+    key_places: "where a key is looked for", "キーを探す場所";
+    first_wins: "first found wins", "先に見つかったものを使用";
+    this_form: "this form", "このフォーム";
+    is_set: "set", "設定あり";
+    not_set: "not set", "未設定";
+    configured: "configured", "設定あり";
+    not_configured: "not configured", "未設定";
+    kept_there: "a key for it", "キーあり";
+    no_key_there: "no key for it", "キーなし";
+    no_key_yet: "no key yet", "キーはまだありません";
+    key_for_run: "a key for this run", "この実行のみのキー";
+    key_kept: "a key that is kept", "保存するキー";
+    another_server: "another server", "別のサーバー";
+    how_another_server: "choose any server under provider and give its address; a loopback address needs no key", "提供元で互換サーバーを選び、アドレスを入力。ループバックのアドレスにはキー不要";
     other_ways: "other ways", "ほかの方法";
     a_variable: "a variable, then start nebula again", "変数を設定してnebulaを再起動";
     which_wins: "the variable wins, then apiKeyCommand, then ~/.nebula/credentials.json", "優先順位は変数、apiKeyCommand、~/.nebula/credentials.jsonの順です";

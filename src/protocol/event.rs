@@ -126,8 +126,23 @@ pub struct Status {
     pub tried: Vec<u16>,
     /// A model file on this computer, for the first screen.
     pub model_file: Option<ModelFileRow>,
+    /// Where keys of the built-in providers are, for the first screen.
+    pub key_places: Vec<KeyPlaces>,
     /// Commands that run on beside the conversation.
     pub jobs: usize,
+}
+
+/// The places in which a provider's key is looked for, in the order in which they win, and whether it is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyPlaces {
+    /// The provider's name.
+    pub provider: String,
+    /// Its variable is set.
+    pub variable: bool,
+    /// A command that prints it is configured.
+    pub command: bool,
+    /// It is among the keys that nebula keeps.
+    pub kept: bool,
 }
 
 /// A model file that was found on this computer.

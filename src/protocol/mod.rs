@@ -26,7 +26,9 @@ pub use command::{
     Query, REVIEW_KEEP, REVIEW_RESTORE, RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
 };
 pub use command_card::{CardPart, CommandCard, CommandClass, CommandDecision};
-pub use event::{Event, EventBody, ModelFileRow, Outcome, Question, SessionInfo, Status, StepUsage, TurnEnd, Wait};
+pub use event::{
+    Event, EventBody, KeyPlaces, ModelFileRow, Outcome, Question, SessionInfo, Status, StepUsage, TurnEnd, Wait,
+};
 pub use item::{
     Attached, Call, CallState, Changeset, ChangesetFile, Item, Level, Notice, NoticeAction, PreviewLine, RuleChip, Verb,
 };

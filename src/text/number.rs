@@ -23,11 +23,12 @@ pub fn plural(n: usize, word: &str) -> String {
     format!("{} {word}{end}", thousands(n))
 }
 
-/// Formats tokens in short: `812`, `12.4k`, `1.2M`.
+/// Formats tokens in short: `812`, `2.1k`, `18k`, `1.2M`.
 pub fn tokens(n: u64) -> String {
     match n {
         0..1_000 => n.to_string(),
-        1_000..999_950 => format!("{:.1}k", n as f64 / 1e3),
+        1_000..9_950 => format!("{:.1}k", n as f64 / 1e3),
+        9_950..999_500 => format!("{}k", (n + 500) / 1_000),
         _ => format!("{:.1}M", n as f64 / 1e6),
     }
 }
@@ -43,7 +44,8 @@ mod tests {
             ("0".into(), "999".into(), "1,204".into(), "1,234,567".into())
         );
         assert_eq!((plural(1, "line"), plural(38, "line")), ("1 line".into(), "38 lines".into()));
-        assert_eq!((tokens(812), tokens(12_380), tokens(1_240_000)), ("812".into(), "12.4k".into(), "1.2M".into()));
+        let said = [812, 2_080, 9_949, 9_950, 18_240, 128_000, 999_499, 999_500, 1_240_000].map(tokens);
+        assert_eq!(said, ["812", "2.1k", "9.9k", "10k", "18k", "128k", "999k", "1.0M", "1.2M"]);
         assert_eq!((plural(1, "patch"), plural(2, "patch")), ("1 patch".into(), "2 patches".into()));
     }
 }

@@ -27,6 +27,8 @@ pub enum Context {
     Completion,
     /// A list to choose from while typing narrows it: commands, models, themes.
     List,
+    /// The form that connects a model.
+    Form,
     /// A page to read: help, rules, stats.
     Viewer,
     /// A question of the model.
@@ -41,7 +43,7 @@ pub enum Context {
 
 impl Context {
     /// Every context with its name in `keys.toml`.
-    pub const ALL: [(Context, &'static str); 15] = [
+    pub const ALL: [(Context, &'static str); 16] = [
         (Context::Global, "global"),
         (Context::Pane, "pane"),
         (Context::Chat, "chat"),
@@ -52,6 +54,7 @@ impl Context {
         (Context::Line, "line"),
         (Context::Completion, "completion"),
         (Context::List, "list"),
+        (Context::Form, "form"),
         (Context::Viewer, "viewer"),
         (Context::Question, "question"),
         (Context::Card, "card"),
@@ -193,6 +196,8 @@ actions! {
     Choose "choose" choose
     Complete "complete" complete
     Close "close" close
+    NextField "next-field" next_field
+    PreviousField "previous-field" previous_field
     PreviewUp "preview-up" preview_up
     PreviewDown "preview-down" preview_down
     Answer "answer" answer
@@ -273,9 +278,9 @@ pub const GROUPS: &[Group] = &[
     g(C::Input, hints::write, &[A::Sessions], hints::sessions, none),
     g(C::Input, hints::write, &[A::Mention], hints::file, none),
     g(C::Input, hints::write, &[A::Commands], hints::command, none),
+    g(C::Input, hints::write, &[A::History], hints::history, none),
     g(C::Input, hints::write, &[A::Editor], none, none),
     g(C::Input, hints::write, &[A::Up, A::Down], none, hints::line_up_down_or_history),
-    g(C::Input, hints::write, &[A::History], none, none),
     g(C::Input, hints::write, &[A::DropQueued], none, none),
     g(C::Input, hints::moving, &[A::Left, A::Right], none, hints::left_right),
     g(C::Input, hints::moving, &[A::WordLeft, A::WordRight], none, hints::word_left_right),
@@ -311,6 +316,15 @@ pub const GROUPS: &[Group] = &[
     g(C::List, hints::delete, &[A::Backspace, A::Delete], none, hints::to_the_left_to_the_right),
     g(C::List, hints::delete, &[A::DeleteWordLeft], none, none),
     g(C::List, hints::delete, &[A::DeleteToStart], none, none),
+    g(C::Form, hints::connect, &[A::Choose], none, hints::next_check_or_connect),
+    g(C::Form, hints::connect, &[A::NextField, A::PreviousField], none, hints::next_previous_field),
+    g(C::Form, hints::connect, &[A::Up, A::Down], none, hints::choose),
+    g(C::Form, hints::connect, &[A::Close], none, hints::back),
+    g(C::Form, hints::moving, &[A::Left, A::Right], none, hints::left_right),
+    g(C::Form, hints::moving, &[A::LineStart, A::LineEnd], none, hints::start_end_of_the_line),
+    g(C::Form, hints::delete, &[A::Backspace, A::Delete], none, hints::to_the_left_to_the_right),
+    g(C::Form, hints::delete, &[A::DeleteWordLeft], none, none),
+    g(C::Form, hints::delete, &[A::DeleteToStart], none, none),
     g(C::Viewer, hints::read, &[A::Up, A::Down], hints::scroll, hints::line_up_down),
     g(C::Viewer, hints::read, &[A::PageUp, A::PageDown], none, hints::page_up_down),
     g(C::Viewer, hints::read, &[A::First, A::Last], none, hints::first_last_line),

@@ -32,6 +32,17 @@ fn main_screen(scene: impl Fn(&mut Stage), keys: &str) -> Stage {
     })
 }
 
+/// The form that connects a model, after these keys.
+fn without_model_screen(keys: &str) -> Stage {
+    let mut stage = stage(Start::WithoutModel, |stage| {
+        choosing(stage);
+        without_model(stage);
+    });
+    stage.keys("<down><enter>");
+    stage.keys(keys);
+    stage
+}
+
 fn said(stage: &mut Stage) {
     stage.tell(opened(status()));
     for n in 0..40 {
@@ -143,6 +154,11 @@ fn scenes(context: Context) -> Vec<Scene> {
             ("commands", || main_screen(said, "/o<left>")),
             ("more", || main_screen(said, "/<down><down><down><down><down>")),
         ],
+        Context::Form => vec![
+            ("the provider", || without_model_screen("")),
+            ("a key", || without_model_screen("<tab>sk-one two<left><left>")),
+            ("an address", || without_model_screen("<up><tab>http://a b<left><left>")),
+        ],
         Context::Viewer => vec![
             ("help", || main_screen(said, "<f1>")),
             ("help, scrolled", || {
@@ -242,7 +258,13 @@ fn keyboard() -> Vec<KeyEvent> {
 fn takes_text(context: Context) -> bool {
     matches!(
         context,
-        Context::Input | Context::Line | Context::Completion | Context::List | Context::Sessions | Context::Question
+        Context::Input
+            | Context::Line
+            | Context::Completion
+            | Context::List
+            | Context::Form
+            | Context::Sessions
+            | Context::Question
     )
 }
 

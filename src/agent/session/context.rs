@@ -332,6 +332,7 @@ impl SessionContext {
             banner: self.services.banner(),
             tried: connection.tried,
             model_file: connection.model_file,
+            key_places: connection.key_places,
             jobs: self.commands.jobs().len(),
         }
     }

@@ -9,7 +9,7 @@ use crate::messages::times::duration;
 use crate::messages::{count, diff, line as say, verbs};
 use crate::proposal::{Counts, FileChange, Hunk, HunkKind, Proposal, Rung};
 use crate::protocol::{Attached, Call, CallState, Item, ItemId, Mode, Notice, Outcome, Question, SessionInfo, Status};
-use crate::text::number::thousands;
+use crate::text::number::{self, thousands};
 
 /// Changed lines of a hunk that are printed before `show` is needed.
 const SHOWN: usize = 12;
@@ -229,10 +229,10 @@ impl Printer {
         };
         line.push_str(&say::failed_count(&self.failed));
         if let Some((used, window)) = self.status.context.filter(|(_, window)| *window > 0) {
-            line.push_str(&say::tokens(&used, &window, &(used * 100 / window)));
+            line.push_str(&say::tokens(&number::tokens(used), &number::tokens(window), &(used * 100 / window)));
         }
         if let Some(cost) = self.status.cost {
-            line.push_str(&format!(" ${cost:.2}."));
+            line.push_str(&format!(" ~${cost:.2}."));
         }
         self.say(&line)
     }

@@ -72,6 +72,7 @@ impl App {
             Context::Card => pages::the_command(),
             Context::Sessions => pages::the_sessions(),
             Context::NoModel => pages::the_start(),
+            Context::Form => pages::the_start(),
             Context::Line | Context::List | Context::Viewer => pages::the_list(),
         };
         let context = if context == Context::Completion { Context::Input } else { context };

@@ -104,6 +104,7 @@ impl App {
             },
             (Focus::Input, Context::Input) => match action {
                 Action::Sessions => matches!(&self.screen, Screen::Start(sessions) if sessions.count() > 0),
+                Action::History => matches!(self.screen, Screen::Start(_)),
                 Action::Send => !self.composer.input.is_empty(),
                 Action::Commands => self.composer.input.is_empty() || self.is_busy(),
                 _ => true,

@@ -199,8 +199,8 @@ impl Connect {
     pub fn act(&mut self, action: Action, id: QueryId) -> ConnectOutcome {
         match action {
             Action::Close | Action::Escape => return ConnectOutcome::Close,
-            Action::Complete => self.go(1),
-            Action::ToggleMode => self.go(-1),
+            Action::NextField => self.go(1),
+            Action::PreviousField => self.go(-1),
             Action::Up | Action::Down => self.move_in_field(action == Action::Down),
             Action::Choose if self.field == Field::Model => return self.connect(id),
             Action::Choose if self.field != Field::Keep => self.go(1),
@@ -302,6 +302,22 @@ impl Connect {
         self.area = inside.map_or(modal(screen, body, WIDTH, HEIGHT), |page| Rect { height: ROWS, ..page });
     }
 
+    /// The provider that is chosen and the variable of its key; none: it has no key, or no variable of its own.
+    pub fn keyed_provider(&self) -> Option<(&'static str, &'static str)> {
+        let (name, _, _, variable) = PROVIDERS[self.provider];
+        (!variable.is_empty()).then_some((name, variable))
+    }
+
+    /// Returns whether its key was checked and is good.
+    pub fn has_good_key(&self) -> bool {
+        matches!(self.stage, Stage::Accepted(_) | Stage::Connecting(_))
+    }
+
+    /// Returns whether its key is kept for later runs.
+    pub fn keeps_key(&self) -> bool {
+        self.keep
+    }
+
     /// Returns the rows it takes from the first screen, where it does not float.
     pub fn inside(&self) -> Option<Rect> {
         Some(self.area).filter(|_| self.inside)
@@ -314,10 +330,14 @@ impl Connect {
             Field::Model => say::connect(),
             _ => say::next(),
         };
-        let mut hints = keys(ctx, Context::List, [(Action::Choose, does)]);
-        hints.extend(keys(ctx, Context::List, [(Action::Complete, say::next_field())]));
-        hints.extend(pair(ctx, Context::List, [Action::Up, Action::Down], say::choose()));
-        hints.extend(keys(ctx, Context::List, [(Action::Close, say::back())]));
+        let mut hints = keys(ctx, Context::Form, [(Action::Choose, does)]);
+        hints.extend(pair(ctx, Context::Form, [Action::Up, Action::Down], say::choose()));
+        let rest = [
+            (Action::NextField, say::next_field()),
+            (Action::Close, say::back()),
+            (Action::PreviousField, say::previous_field()),
+        ];
+        hints.extend(keys(ctx, Context::Form, rest));
         hints
     }
 
@@ -574,7 +594,7 @@ mod tests {
         form.paste("sk-good");
         act(&mut form, Action::Choose);
         let first = sent(act(&mut form, Action::Choose)).id;
-        act(&mut form, Action::ToggleMode);
+        act(&mut form, Action::PreviousField);
         form.type_char('x');
         act(&mut form, Action::Choose);
         let second = sent(act(&mut form, Action::Choose)).id;

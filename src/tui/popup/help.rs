@@ -57,7 +57,7 @@ fn reaches(inner: Context, action: Action) -> bool {
         Context::Sessions => !matches!(action, Action::NextPane | Action::Escape),
         Context::NoModel => action != Action::Escape,
         // A line, a list and a page take every key but those of the terminal.
-        Context::Line | Context::List | Context::Viewer => {
+        Context::Line | Context::List | Context::Form | Context::Viewer => {
             matches!(action, Action::Cancel | Action::Suspend | Action::Redraw)
         }
         // What fills the body has no column beside it, and no folds of its own.

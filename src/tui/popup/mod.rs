@@ -37,7 +37,8 @@ impl Popup {
     /// Returns where its keys are looked up.
     pub fn context(&self) -> Context {
         match self {
-            Popup::List(_) | Popup::Connect(_) => Context::List,
+            Popup::List(_) => Context::List,
+            Popup::Connect(_) => Context::Form,
             Popup::Page(page) if page.is_searching() => Context::Line,
             Popup::Page(_) => Context::Viewer,
             Popup::Finder(_) => Context::Completion,

@@ -3,11 +3,13 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
 
+use super::connect::Connect;
 use super::select;
 use crate::messages::{Text, popups as say};
-use crate::protocol::Status;
+use crate::protocol::{KeyPlaces, Status};
 use crate::tui::action::Action;
 use crate::tui::look::Ctx;
 use crate::tui::pane::line::pane_line;
@@ -104,45 +106,131 @@ impl NoModel {
         }
     }
 
-    /// Draws where a key is looked for, below its pane line.
-    pub fn draw_sources(&self, area: Rect, status: &Status, buf: &mut Buffer, ctx: &Ctx<'_>) {
-        pane_line(Rect { height: 1, ..area }, say::other_ways(), false, None, buf, ctx);
-        let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
+    /// Draws where a key is looked for, below its pane line: of the provider that is chosen in the form, once that is open.
+    pub fn draw_sources(
+        &self,
+        area: Rect,
+        (status, form): (&Status, Option<&Connect>),
+        buf: &mut Buffer,
+        ctx: &Ctx<'_>,
+    ) {
+        let text = ctx.theme.style(Role::Text);
         let bold = text.add_modifier(Modifier::BOLD);
-        let room = usize::from(area.width.saturating_sub(2));
-        let mut y = area.y + 2;
-        let mut line = |words: &str, style| {
-            for range in wrap::breaks(words, room) {
-                if y < area.bottom() {
-                    paint::text(buf, area.x + 1, y, room, &words[range], style);
-                }
-                y += 1;
+        let keyed = form.and_then(|form| Some((form, form.keyed_provider()?)));
+        let mut lines = Lines { area, y: area.y + 2, buf, ctx };
+        match keyed {
+            Some((form, provider)) => lines.places(form, provider, status),
+            None => lines.variables(bold),
+        }
+        lines.servers(status, bold);
+        if keyed.is_some() {
+            lines.say("");
+            lines.put(say::another_server(), bold);
+            lines.say(say::how_another_server());
+        }
+        lines.say("");
+        lines.say(say::never_stored());
+    }
+}
+
+/// Lines below each other, wrapped.
+struct Lines<'a, 'b> {
+    area: Rect,
+    y: u16,
+    buf: &'a mut Buffer,
+    ctx: &'a Ctx<'b>,
+}
+
+impl Lines<'_, '_> {
+    fn put(&mut self, words: &str, style: Style) {
+        let room = usize::from(self.area.width.saturating_sub(2));
+        for range in wrap::breaks(words, room) {
+            if self.y < self.area.bottom() {
+                paint::text(self.buf, self.area.x + 1, self.y, room, &words[range], style);
             }
-        };
-        line(say::a_variable(), bold);
+            self.y += 1;
+        }
+    }
+
+    fn say(&mut self, words: &str) {
+        self.put(words, self.ctx.theme.style(Role::Dim));
+    }
+
+    fn head(&mut self, title: &str, note: &str) {
+        let note = Some(note).filter(|note| !note.is_empty());
+        let note = note.map(|note| Span::styled(note.to_string(), self.ctx.theme.style(Role::Dim)).into());
+        pane_line(Rect { height: 1, ..self.area }, title, false, note, self.buf, self.ctx);
+    }
+
+    /// Draws the variables that connect each provider.
+    fn variables(&mut self, bold: Style) {
+        self.head(say::other_ways(), "");
+        self.put(say::a_variable(), bold);
         for (who, what) in HOW {
             let who = who();
             let gap = " ".repeat(12usize.saturating_sub(wrap::cells(who)).max(1));
-            line(&format!("{who}{gap}{}", what.replace('…', ctx.glyphs.cut)), text);
+            let line = format!("{who}{gap}{}", what.replace('…', self.ctx.glyphs.cut));
+            self.put(&line, self.ctx.theme.style(Role::Text));
         }
-        line(say::which_wins(), dim);
-        line("", dim);
-        line(say::local_server(), bold);
+        self.say(say::which_wins());
+        self.say("");
+    }
+
+    /// Draws the places of a provider's key, in the order in which they win, and what is there.
+    fn places(&mut self, form: &Connect, (provider, variable): (&str, &str), status: &Status) {
+        self.head(say::key_places(), say::first_wins());
+        let known = status.key_places.iter().find(|places| places.provider == provider);
+        let there = |is: fn(&KeyPlaces) -> bool| known.is_some_and(is);
+        let form_has = match (form.has_good_key(), form.keeps_key()) {
+            (false, _) => say::no_key_yet(),
+            (true, false) => say::key_for_run(),
+            (true, true) => say::key_kept(),
+        };
+        let rows = [
+            (format!("${variable}"), there(|p| p.variable), say::is_set(), say::not_set()),
+            ("apiKeyCommand".into(), there(|p| p.command), say::configured(), say::not_configured()),
+            ("~/.nebula/credentials.json".into(), there(|p| p.kept), say::kept_there(), say::no_key_there()),
+            (say::this_form().into(), form.has_good_key(), form_has, form_has),
+        ];
+        let (text, dim) = (self.ctx.theme.style(Role::Text), self.ctx.theme.style(Role::Dim));
+        let names = rows.iter().map(|(name, ..)| wrap::cells(name)).max().unwrap_or(0);
+        for (n, (name, is_there, yes, no)) in rows.iter().enumerate() {
+            if self.y >= self.area.bottom() {
+                return;
+            }
+            let gap = " ".repeat(names - wrap::cells(name) + 2);
+            let mut spans = vec![Span::styled(format!("{}  ", n + 1), dim), Span::styled(format!("{name}{gap}"), text)];
+            match is_there {
+                true => {
+                    spans.push(Span::styled(format!("{} ", self.ctx.glyphs.done), self.ctx.theme.style(Role::Added)));
+                    spans.push(Span::styled(*yes, text));
+                }
+                false => spans.push(Span::styled(*no, dim)),
+            }
+            let room = usize::from(self.area.width.saturating_sub(2));
+            let line = cut::line(Line::from(spans), room, self.ctx.glyphs.cut, dim);
+            paint::spans(self.buf, self.area.x + 1, self.y, room, &line.spans);
+            self.y += 1;
+        }
+        self.say("");
+    }
+
+    /// Draws what is found on this computer: servers and a model file.
+    fn servers(&mut self, status: &Status, bold: Style) {
+        self.put(say::local_server(), bold);
         let tried: Vec<String> = status.tried.iter().map(u16::to_string).collect();
         match tried.is_empty() {
-            true => line(say::looking_for_server(), dim),
-            false => line(&say::nothing_answers(&tried.join(", ")), dim),
+            true => self.say(say::looking_for_server()),
+            false => self.say(&say::nothing_answers(&tried.join(", "))),
         }
         if let Some(file) = &status.model_file {
-            line("", dim);
-            line(say::model_file(), bold);
+            self.say("");
+            self.put(say::model_file(), bold);
             match file.runs {
-                true => line(&say::file_runs(&file.name, &file.size), dim),
-                false => line(&say::file_needs_build(&file.name, &file.size), dim),
+                true => self.say(&say::file_runs(&file.name, &file.size)),
+                false => self.say(&say::file_needs_build(&file.name, &file.size)),
             }
         }
-        line("", dim);
-        line(say::never_stored(), dim);
     }
 }
 

@@ -19,12 +19,13 @@ use super::layout::{self, MEDIUM, NARROW};
 use super::pane::id::PaneId;
 use super::pane::line::{line, pane_line};
 use super::pane::mark::Mark;
-use super::popup::finder;
 use super::popup::sessions::Sessions;
+use super::popup::{Popup, finder};
 use super::text::{cut, paint, wrap};
 use super::theme::Role;
 use crate::messages::{count, view as say};
 use crate::protocol::{Approval, Mode};
+use crate::text::number::tokens;
 
 /// Draws the screen.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
@@ -107,7 +108,11 @@ fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
             buf[(upright.x, upright.bottom())].set_symbol(ctx.glyphs.join_up);
         }
         if app.focus_below() == Focus::NoModel {
-            return app.no_model.draw_sources(preview, &app.session.status, buf, &ctx);
+            let form = match app.popups.last() {
+                Some(Popup::Connect(form)) if form.inside().is_some() => Some(&**form),
+                _ => None,
+            };
+            return app.no_model.draw_sources(preview, (&app.session.status, form), buf, &ctx);
         }
         let note =
             ctx.key(Context::Input, Action::Down).filter(|_| !focus && app.line.is_none() && sessions.count() > 0);
@@ -396,13 +401,4 @@ fn gauge(app: &App, width: u16) -> Option<(String, Style)> {
         false => format!("{percent}%"),
     };
     Some((words, app.appearance.theme.style(role)))
-}
-
-/// Returns `18k`: without the decimal of [`crate::text::number::tokens`], for which the bar has no room.
-fn tokens(n: u64) -> String {
-    match n {
-        0..1000 => n.to_string(),
-        1000..999_500 => format!("{}k", (n + 500) / 1000),
-        _ => format!("{:.1}M", n as f64 / 1e6),
-    }
 }
