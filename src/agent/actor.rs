@@ -264,6 +264,9 @@ impl Actor {
             return context.say(Level::Info, say::no_summary(), "").await;
         }
         session.window.reset();
+        session.arranged.clear();
+        session.note_left_out();
+        session.store_prompt(context);
         let id = session.id.clone();
         context.services.memory.post(move |memory| memory.set_summary(&id, None));
         context.say(Level::Info, say::whole_again(), "").await;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use super::store::in_the_way;
+
 /// Why memory failed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -135,10 +137,10 @@ impl Error {
         let wrong =
             |at: &&Path| at.symlink_metadata().is_ok() && !(if *at == path { at.is_file() } else { at.is_dir() });
         let about = match trouble {
-            Trouble::InTheWay => path.ancestors().find(wrong).unwrap_or(path),
-            _ => path,
+            Trouble::InTheWay => in_the_way(path).or_else(|| path.ancestors().find(wrong).map(Path::to_path_buf)),
+            _ => None,
         };
-        Error::Unusable { trouble, path: about.into() }
+        Error::Unusable { trouble, path: about.unwrap_or_else(|| path.into()) }
     }
 
     /// Returns what it says about the database as a whole; `None`: the request itself was wrong.

@@ -99,7 +99,6 @@ messages! {
     compact_or_new: "/compact summarises it; /new begins another.", "/compactで要約、/newで新しい会話を開始します。";
     summary_stands: "the summary stands for the conversation so far", "これまでの会話を要約に置き換えました";
     compact_undo: "Memory keeps every message; /compact undo sends them again.", "すべてのメッセージはメモリーに残ります。/compact undoで再び送信します。";
-    summary_counts: "the summary counts from the next message on", "要約は次のメッセージから使われます";
     send_summary: "Send this summary in place of the conversation so far?", "これまでの会話の代わりにこの要約を送信しますか？";
     counts_in(seconds): "It counts by itself in {seconds} s.", "{seconds}秒後に自動で使われます。";
     summary_dropped: "the summary was dropped, and the conversation does not fit the model's context window", "要約を破棄しました。会話はモデルのコンテキストウィンドウに収まりません";

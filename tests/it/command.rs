@@ -291,7 +291,25 @@ fn a_command_about_memory_says_why_it_cannot_be_used() {
     let w = World::new();
     fs::write(w.path("home/.nebula"), "").expect("written");
     fails(&w, &["something else lies in the place of memory", "home/.nebula)", "move that away"]);
+    // A pipe would be waited for, and a device read as an empty file.
+    for name in ["memory.db", "memory.db-wal"] {
+        let w = World::new();
+        fs::create_dir_all(w.path("home/.nebula")).expect("made");
+        let at = w.path("home/.nebula").join(name);
+        assert!(Command::new("mkfifo").arg(&at).status().expect("it runs").success());
+        fails(&w, &["something else lies in the place of memory", name, "move that away"]);
+        fs::remove_file(&at).expect("removed");
+        std::os::unix::fs::symlink("/dev/zero", &at).expect("linked");
+        fails(&w, &["something else lies in the place of memory", name, "move that away"]);
+        let rag = w.run(&["rag", "list"]);
+        assert!(rag.status.code().is_some(), "{rag:?}");
+    }
     // Without a home there is nothing to read either.
+    let w = World::new();
+    let output = w.command(&["sessions", "list"]).env("HOME", "/proc/nope").output().expect("it runs");
+    let err = String::from_utf8(output.stderr).expect("text");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{err}");
+    assert!(err.contains("there is no home folder for memory; set HOME"), "{err}");
     let w = World::new();
     let output = w.command(&["sessions", "list", "--json"]).env_remove("HOME").output().expect("it runs");
     let err = String::from_utf8(output.stderr).expect("text");

@@ -59,6 +59,11 @@ fn size(request: &Request) -> usize {
     request.messages.iter().map(|m| m.text().len() + m.calls().map(|c| c.arguments.len()).sum::<usize>()).sum()
 }
 
+/// Returns a text of about so many bytes that does not repeat itself.
+fn numbers(bytes: usize) -> String {
+    (0..bytes / 6).map(|n| format!("{n:06}")).collect()
+}
+
 async fn asked(live: &mut Live) -> Question {
     live.until(|e| match e {
         EventBody::Asked(question) => Some(question.clone()),
@@ -100,7 +105,7 @@ fn texts(request: &Request) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_summary_is_made_of_what_fits_and_stands_for_it() {
     let long = "a line of some length\n".repeat(1500);
-    let huge = call("readFile", json!({"path": "x".repeat(400_000)}));
+    let huge = call("readFile", json!({"path": numbers(400_000)}));
     let steps = (0..4).map(|i| call("readFile", json!({"path": format!("f{i}.txt")})));
     let rest = [huge, say("In short."), say("Dropped."), say("Next."), say("On."), say("And on.")];
     let mut world = World::new().model(steps.chain(rest));
@@ -168,7 +173,7 @@ async fn a_window_that_nobody_told_of_is_found() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conversation_that_does_not_fit_is_summarised_by_itself_and_nothing_is_deleted() {
     let long = "a line of some length\n".repeat(1500);
-    let huge = call("readFile", json!({"path": "x".repeat(400_000)}));
+    let huge = call("readFile", json!({"path": numbers(400_000)}));
     let steps = (0..2).map(|i| call("readFile", json!({"path": format!("f{i}.txt")})));
     let mut world = World::new().model(steps.chain([huge, say("In short."), say("All read."), say("Yes.")]));
     for i in 0..2 {
@@ -235,7 +240,7 @@ async fn a_budget_stops_the_turn_before_the_next_request_and_going_on_grants_as_
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_summary_that_is_dropped_ends_the_turn_with_a_question_and_no_interruption() {
     let long = "a line of some length\n".repeat(1500);
-    let huge = call("readFile", json!({"path": "x".repeat(400_000)}));
+    let huge = call("readFile", json!({"path": numbers(400_000)}));
     let steps = (0..2).map(|i| call("readFile", json!({"path": format!("f{i}.txt")})));
     let mut world = World::new().model(steps.chain([huge, say("In short."), say("Again."), say("Done.")]));
     for i in 0..2 {

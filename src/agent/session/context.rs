@@ -292,8 +292,15 @@ impl SessionContext {
 
     /// Returns tokens of the last request that are the same in every one: system prompt and tools.
     pub fn fixed_tokens(&self) -> u64 {
-        let status_data = lock(&self.status_data);
-        status_data.context.as_ref().map_or(0, |(parts, _)| parts.iter().take(3).map(|(_, tokens)| tokens).sum())
+        self.fixed_parts().iter().map(|(_, tokens)| tokens).sum()
+    }
+
+    /// Returns the parts that are the same in every request, with their tokens in the last one.
+    pub fn fixed_parts(&self) -> Vec<(&'static str, u64)> {
+        lock(&self.status_data)
+            .context
+            .as_ref()
+            .map_or_else(Vec::new, |(parts, _)| parts.iter().take(3).cloned().collect())
     }
 
     /// Returns what the last request held, by part, as a table.

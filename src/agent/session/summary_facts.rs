@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::agent::session::records::{read_attached, read_results};
 use crate::memory::{Message, Role};
+use crate::text::number::plural;
 
 /// The most bytes of the person's messages in a summary: about 20,000 tokens.
 const SAID: usize = 80_000;
@@ -38,7 +39,8 @@ pub fn facts(rows: &[Message], most: usize) -> String {
     text
 }
 
-/// Returns the messages of the person in their order: the newest that fit, each whole or with its head and tail.
+/// Returns the messages of the person in their order, each whole or with its head and tail: the newest always, then the
+/// first, which is the task, then those between as far as they fit, newest first.
 fn said(rows: &[Message], most: usize) -> Vec<String> {
     let typed = |row: &Message| {
         let content = row.message.content.as_deref().unwrap_or_default();
@@ -46,23 +48,34 @@ fn said(rows: &[Message], most: usize) -> Vec<String> {
         content.get(..typed).unwrap_or(content).trim().to_string()
     };
     let persons = rows.iter().filter(|row| row.message.role == Role::User).map(typed);
-    let all: Vec<String> = persons.filter(|text| !text.is_empty()).map(|text| ends(&text)).collect();
-    let mut left = most;
-    let newest = all.iter().rev().take_while(|text| {
-        let fits = text.len() <= left;
-        left = left.saturating_sub(text.len());
-        fits
-    });
-    let from = all.len() - newest.count();
-    let missing = (from > 0).then(|| format!("({from} earlier messages are left out)"));
-    missing.into_iter().chain(all[from..].iter().cloned()).collect()
+    let mut all: Vec<String> = persons.filter(|text| !text.is_empty()).collect();
+    let Some(newest) = all.pop() else { return Vec::new() };
+    // Where both do not fit whole, each has half of the room.
+    let both = newest.len() + all.first().map_or(0, String::len);
+    let each = if both <= most { most } else { most / (1 + all.len().min(1)) };
+    let newest = ends(&newest, each);
+    let first = (!all.is_empty()).then(|| ends(&all.remove(0), each));
+    let mut left = most.saturating_sub(newest.len() + first.as_ref().map_or(0, String::len));
+    let mut between: Vec<String> = Vec::new();
+    for text in all.iter().rev().map(|text| ends(text, most)) {
+        match left.checked_sub(text.len()) {
+            Some(less) => left = less,
+            None => break,
+        }
+        between.insert(0, text);
+    }
+    let missing = all.len() - between.len();
+    let missing = (missing > 0).then(|| format!("({} left out)", plural(missing, "message")));
+    first.into_iter().chain(missing).chain(between).chain([newest]).collect()
 }
 
-fn ends(text: &str) -> String {
-    if text.len() <= 2 * ENDS {
+/// Returns a text whole, or its head and tail of at most about `most` bytes.
+fn ends(text: &str, most: usize) -> String {
+    let each = ENDS.min(most / 2);
+    if text.len() <= 2 * each {
         return text.to_string();
     }
-    let (head, tail) = (text.floor_char_boundary(ENDS), text.ceil_char_boundary(text.len() - ENDS));
+    let (head, tail) = (text.floor_char_boundary(each), text.ceil_char_boundary(text.len() - each));
     format!("{}\n… {} bytes left out …\n{}", &text[..head], tail - head, &text[tail..])
 }
 
@@ -129,8 +142,13 @@ mod tests {
     #[test]
     fn the_newest_of_what_was_said_fits() {
         let rows: Vec<_> = (0..5).map(|n| row(Role::User, &format!("{n}{}", "x".repeat(99)), None)).collect();
-        let said = said(&rows, 250);
-        assert_eq!((said.len(), &said[0][..13], &said[2][..2]), (3, "(3 earlier me", "4x"));
-        assert!(ends(&"é".repeat(10_000)).contains("bytes left out"));
+        let heads =
+            |most| said(&rows, most).iter().map(|text| text.chars().take(11).collect()).collect::<Vec<String>>();
+        assert_eq!(heads(10_000), ["0xxxxxxxxxx", "1xxxxxxxxxx", "2xxxxxxxxxx", "3xxxxxxxxxx", "4xxxxxxxxxx"]);
+        assert_eq!(heads(350), ["0xxxxxxxxxx", "(2 messages", "3xxxxxxxxxx", "4xxxxxxxxxx"]);
+        // The task and the newest message stay, cut, however little fits.
+        assert_eq!(heads(60), ["0xxxxxxxxxx", "(3 messages", "4xxxxxxxxxx"]);
+        assert!(said(&rows, 60).iter().all(|text| text.len() < 80), "{:?}", said(&rows, 60));
+        assert!(ends(&"é".repeat(10_000), SAID).contains("bytes left out"));
     }
 }

@@ -25,11 +25,14 @@ use crate::context::templates::Templates;
 use crate::memory;
 use crate::messages::agent as say;
 use crate::protocol::{Cause, EventBody, Item, Level, NOBODY, NoticeAction, Question, TurnEnd};
+use crate::provider::models::Thinking;
 use crate::provider::{Answer, Delta, Error, Kind, Message, Request, Role};
 use crate::text::number;
 
 /// A server that refuses so little, in bytes, is not asked with less.
 const SMALLEST: usize = 4_000;
+/// The most tokens of a summary's prose.
+const PROSE: u32 = 2_000;
 /// How long a summary that was made by itself waits for the person.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -76,7 +79,7 @@ pub async fn by_itself(
     if again {
         let window = number::thousands(window::tokens(context) as usize);
         let message = format!("this task does not fit {}'s window ({window})", context.model());
-        return does_not_fit(context, message, &largest(session)).await;
+        return does_not_fit(context, message, &largest(context, session)).await;
     }
     if mode == "off" {
         let message = say::does_not_fit().to_string();
@@ -128,17 +131,21 @@ async fn does_not_fit(context: &SessionContext, message: String, hint: &str) -> 
 }
 
 /// Returns the three largest things that would be sent, for the person.
-fn largest(session: &Conversation) -> String {
+fn largest(context: &SessionContext, session: &Conversation) -> String {
     let from = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
     let name = |message: &Message| match message.role {
         Role::User => "a message of yours",
         Role::Assistant => "an answer",
-        Role::Tool => "a result",
+        Role::Tool => "a short result",
     };
-    let sizes = session.messages.iter().skip(from).map(|m| (session.window.tokens(m.text().len()), name(m)));
-    let mut sizes: Vec<(u64, &str)> = sizes
-        .chain(session.summary.iter().map(|(text, _)| (session.window.tokens(text.len()), "the summary")))
-        .collect();
+    let tokens = |text: &str| session.window.tokens(text.len());
+    let results = session.window_results();
+    let others = session.messages.iter().enumerate().skip(from);
+    let others = others.filter(|(index, _)| results.iter().all(|result| result.index != *index));
+    let mut sizes: Vec<(u64, String)> = others.map(|(_, m)| (tokens(&m.text()), name(m).to_string())).collect();
+    sizes.extend(results.iter().map(|result| (result.tokens, result.name.clone())));
+    sizes.extend(session.summary.iter().map(|(text, _)| (tokens(text), "the summary".to_string())));
+    sizes.extend(context.fixed_parts().into_iter().map(|(name, tokens)| (tokens, name.to_string())));
     sizes.sort_by_key(|(tokens, _)| std::cmp::Reverse(*tokens));
     let largest: Vec<String> = sizes.iter().take(3).map(|(tokens, name)| format!("{name} ({tokens} tokens)")).collect();
     format!("The largest parts: {}.", largest.join(", "))
@@ -149,7 +156,10 @@ async fn with_facts(context: &Arc<SessionContext>, session: &Conversation, prose
     let id = session.id.clone();
     let rows = context.services.memory.ask(move |memory| memory.load(&id)).await.unwrap_or_default();
     let room = window::facts_room(context, session);
-    format!("{}\n{prose}", summary_facts::facts(&rows, room))
+    // A model that does not keep to its limit is cut.
+    let most = prose.floor_char_boundary(session.window.bytes(u64::from(PROSE)));
+    let (prose, cut) = (&prose[..most], if most < prose.len() { "\n… cut" } else { "" });
+    format!("{}\n{prose}{cut}", summary_facts::facts(&rows, room))
 }
 
 /// Returns the model's summary, and how many of the oldest messages did not fit and are not in it.
@@ -177,8 +187,12 @@ async fn summarise(
         let (newest, left_out) = newest(&messages, summaries, room);
         let model = context.keep_model();
         let (system, tools, skip_backoff) = (Arc::clone(&system), Arc::clone(&tools), context.skip_backoff.clone());
-        let base = request::base(context, session, 0);
-        let request = Request { model, system, tools, messages: newest, skip_backoff, ..base };
+        let estimate = session.window.tokens(system.len() + size(&newest));
+        let base = request::base(context, session, estimate);
+        // What a model thinks counts as its answer too.
+        let thinks = !matches!(base.facts.thinking, None | Some(Thinking::None));
+        let max_output = if thinks { base.max_output } else { Some(base.max_output.unwrap_or(PROSE).min(PROSE)) };
+        let request = Request { model, system, tools, messages: newest, skip_backoff, max_output, ..base };
         let target = context.target(&request.model);
         match listen(context, request, &target, stop).await {
             Ok(answer) => {
@@ -263,12 +277,7 @@ async fn offer(
         return;
     }
     count(context, session, text);
-    match grace {
-        Some(_) => {
-            context.events.notice(Level::Info, say::summary_stands(), say::compact_undo()).await;
-        }
-        None => context.say(Level::Info, say::summary_counts(), "").await,
-    }
+    context.events.notice(Level::Info, say::summary_stands(), say::compact_undo()).await;
 }
 
 /// Returns what was answered, or nothing once the time for it is over.

@@ -14,6 +14,8 @@ use crate::provider::Role;
 pub struct Effect {
     changes_requested: bool,
     changed: bool,
+    /// Of the step added last.
+    step_changed: bool,
 }
 
 impl Effect {
@@ -21,6 +23,12 @@ impl Effect {
     pub fn add(&mut self, notes: &StepNotes) {
         self.changes_requested |= notes.changes_requested;
         self.changed |= notes.changed;
+        self.step_changed = notes.changed;
+    }
+
+    /// Returns whether the step added last changed a file.
+    pub fn take_step_changed(&mut self) -> bool {
+        std::mem::take(&mut self.step_changed)
     }
 
     /// Reports in the chat that no file was changed, where an edit failed or the answer holds code that was not read as

@@ -94,9 +94,8 @@ const COMPACT_AGAIN: u32 = 3;
 
 async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
     let (mut repeats, mut effect, mut asked_on) = (Repeats::default(), Effect::default(), AskedOn::default());
-    let (mut count, mut worked) = (0, false);
     // The step at which a summary was last made, and whether a refusal for length was answered by a shorter request.
-    let (mut summarised, mut shortened) = (None, false);
+    let (mut count, mut worked, mut summarised, mut shortened) = (0, false, None, false);
     loop {
         let limit = lock(&context.services.config).max_steps;
         if limit > 0 && count == limit {
@@ -141,6 +140,8 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
         }
         worked |= !step.acts.is_empty();
         match act(context, session, step, (&mut repeats, &mut effect), stop).await {
+            // What changed a file got somewhere: it may be summarised anew.
+            Next::Step if effect.take_step_changed() => summarised = None,
             Next::Step => {}
             Next::End(end) => {
                 if end == TurnEnd::Done {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::search::tokens;
-use super::store::{make_folder, restrict};
+use super::store::{check_kind, make_folder, restrict};
 use super::{Error, Trouble, count, int, now_ms};
 
 /// Counts up when the schema or what is indexed changes.
@@ -243,6 +243,7 @@ impl Rag {
 }
 
 fn connect(path: &Path) -> Result<Connection, Error> {
+    check_kind(path)?;
     let mut conn = Connection::open(path)?;
     // Two that index at once take turns at their transactions, and each may have to wait for many.
     conn.busy_timeout(BUSY)?;

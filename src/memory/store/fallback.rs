@@ -51,7 +51,7 @@ impl InMemoryFallback {
             // An empty database in RAM fails to open only when there is no RAM left, as any allocation then would.
             Err(e) => panic!("no memory left for a database in RAM: {e}"),
         };
-        if !matches!(trouble, Trouble::Corrupt | Trouble::Newer) {
+        if !matches!(trouble, Trouble::Corrupt | Trouble::Newer | Trouble::InTheWay) {
             fallback.reads_disk = attach(&conn, path).is_ok();
         }
         (conn, fallback)

@@ -6,6 +6,7 @@ pub(in crate::memory) mod schema;
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -221,7 +222,9 @@ fn is_full(path: &Path) -> bool {
     let room = folder.and_then(|f| rustix::fs::statvfs(f).ok());
     room.is_some_and(|s| {
         // A file system that is only read has no room either, but that is another trouble.
-        !s.f_flag.contains(StatVfsMountFlags::RDONLY) && s.f_bavail.saturating_mul(s.f_frsize) < ENOUGH
+        !s.f_flag.contains(StatVfsMountFlags::RDONLY)
+            && s.f_blocks > 0
+            && s.f_bavail.saturating_mul(s.f_frsize) < ENOUGH
     })
 }
 
@@ -311,6 +314,7 @@ fn connect(path: &Path, wait: Duration) -> Result<Connection, Error> {
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_EXRESCODE;
+    check_kind(path)?;
     let mut conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(FIRST_WAIT.min(wait))?;
     conn.set_prepared_statement_cache_capacity(64);
@@ -335,10 +339,29 @@ fn read_only() -> Error {
     Error::Sql(rusqlite::Error::SqliteFailure(code, Some("it is read-only".into())))
 }
 
+/// Refuses a database that is no regular file, or beside which something else lies in the place of what belongs to it:
+/// SQLite would wait for the other end of a pipe. A link to a file is the person's own.
+pub(in crate::memory) fn check_kind(path: &Path) -> Result<(), Error> {
+    match in_the_way(path) {
+        Some(_) => Err(Error::unusable(Trouble::InTheWay, path)),
+        None => Ok(()),
+    }
+}
+
+/// Returns what is no regular file of a database and what belongs to it.
+pub(in crate::memory) fn in_the_way(path: &Path) -> Option<PathBuf> {
+    let mut parts = ["", "-wal", "-shm"].into_iter().map(|suffix| beside(path, suffix));
+    parts.find(|part| fs::metadata(part).is_ok_and(|meta| !meta.is_file()))
+}
+
 /// Makes the folder a database is to lie in, for the person alone.
 pub(in crate::memory) fn make_folder(path: &Path) -> Result<(), Error> {
     let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty() && !f.is_dir()) else { return Ok(()) };
-    let fail = |source| Error::File { path: folder.to_path_buf(), source };
+    let fail = |source: std::io::Error| match source.kind() {
+        ErrorKind::NotFound => Error::unusable(Trouble::NoHome, path),
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory => Error::unusable(Trouble::InTheWay, path),
+        _ => Error::File { path: folder.to_path_buf(), source },
+    };
     fs::create_dir_all(folder).map_err(fail)?;
     #[cfg(unix)]
     {

@@ -1,8 +1,8 @@
 //! Printing: results on stdout, messages on stderr, colour where it is wanted.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
@@ -75,7 +75,7 @@ impl Writer {
         if self.captured.is_some() {
             return;
         }
-        let safe = if self.terminal { safe(text, self.color) } else { text.into() };
+        let safe = if self.terminal { safe(text) } else { text.replace(mark(), "\u{1b}[") };
         let _ = std::io::stdout().lock().write_all(safe.as_bytes());
     }
 
@@ -113,7 +113,7 @@ impl Writer {
         if self.captured.is_some() {
             return;
         }
-        let _ = writeln!(std::io::stderr().lock(), "{}", safe(message, self.color_err));
+        let _ = writeln!(std::io::stderr().lock(), "{}", safe(message));
     }
 
     /// Tells a failure. Returns its exit code.
@@ -208,23 +208,24 @@ pub fn error_json(error: &Error) -> Value {
     json!({"code": error.exit(), "kind": error.kind(), "message": message, "details": details})
 }
 
-/// Every colour that [`paint`] is called with, and their end.
-const COLOURS: [&str; 10] = ["0", "2", "31", "32", "33", "34", "35", "36", RED, YELLOW];
+/// Returns what stands for the beginning of a colour until the text is printed: an escape character and a number of this
+/// run, which no text from elsewhere can know.
+fn mark() -> &'static str {
+    static MARK: OnceLock<String> = OnceLock::new();
+    MARK.get_or_init(|| format!("\u{1b}{{{}}}", uuid::Uuid::new_v4().simple()))
+}
 
-/// Returns text as a terminal may be given it. Where `color` is wanted, the colours of this file stay.
-fn safe(text: &str, color: bool) -> Cow<'_, str> {
-    if !color {
-        return clean(text);
-    }
-    let mut parts = text.split("\u{1b}[");
+/// Returns text as a terminal may be given it: what was painted in its colours, everything else cleaned.
+fn safe(text: &str) -> String {
+    let mut parts = text.split(mark());
     let mut out = clean(parts.next().unwrap_or_default()).into_owned();
     for part in parts {
-        match part.split_once('m').filter(|(code, _)| COLOURS.contains(code)) {
+        match part.split_once('m') {
             Some((code, rest)) => out.push_str(&format!("\u{1b}[{code}m{}", clean(rest))),
-            None => out.push_str(&clean(&format!("\u{1b}[{part}"))),
+            None => out.push_str(&clean(part)),
         }
     }
-    out.into()
+    out
 }
 
 const RED: &str = "1;31";
@@ -234,7 +235,7 @@ const YELLOW: &str = "1;33";
 pub fn misused(error: &clap::Error, json: bool) -> u8 {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-    let _ = writeln!(std::io::stderr().lock(), "Error: {}", safe(text, false));
+    let _ = writeln!(std::io::stderr().lock(), "Error: {}", safe(text));
     if json {
         let message = text.lines().next().unwrap_or_default();
         let error = json!({"error": {"code": 2, "kind": "usage", "message": message, "details": {}}});
@@ -342,9 +343,10 @@ pub fn plural(count: usize, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns the text in a colour of the terminal.
-pub fn paint(color: bool, code: &str, text: &str) -> String {
-    if color { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+/// Returns the text in a colour, as [`safe`] gives it to a terminal.
+fn paint(color: bool, code: &str, text: &str) -> String {
+    let mark = mark();
+    if color { format!("{mark}{code}m{text}{mark}0m") } else { text.to_owned() }
 }
 
 /// Returns the bytes of a line of Strand from one to another, with keywords, names of types, strings and numbers
@@ -389,10 +391,10 @@ mod tests {
 
     #[test]
     fn only_its_own_colours_reach_a_terminal() {
-        let hostile = "a\u{1b}[2Jb\u{1b}[8mc\u{202e}";
-        assert_eq!(safe(hostile, false), "a^[[2Jb^[[8mc⟨U+202E⟩");
+        let hostile = "a\u{1b}[2Jb\u{1b}[31mc\u{202e}";
+        assert_eq!(safe(hostile), "a^[[2Jb^[[31mc⟨U+202E⟩");
         let red = paint(true, RED, hostile);
-        assert_eq!(safe(&red, true), "\u{1b}[1;31ma^[[2Jb^[[8mc⟨U+202E⟩\u{1b}[0m");
+        assert_eq!(safe(&red), "\u{1b}[1;31ma^[[2Jb^[[31mc⟨U+202E⟩\u{1b}[0m");
     }
 
     #[test]

@@ -302,7 +302,7 @@ impl Connect {
         self.area = inside.map_or(modal(screen, body, WIDTH, HEIGHT), |page| Rect { height: ROWS, ..page });
     }
 
-    /// The provider that is chosen and the variable of its key; none: it has no key, or no variable of its own.
+    /// Returns the provider that is chosen and the variable of its key; none: it has no key, or no variable of its own.
     pub fn keyed_provider(&self) -> Option<(&'static str, &'static str)> {
         let (name, _, _, variable) = PROVIDERS[self.provider];
         (!variable.is_empty()).then_some((name, variable))

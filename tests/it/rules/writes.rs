@@ -14,7 +14,6 @@ const WRITERS: &[(&str, &str)] = &[
     ("cli/hook.rs", "the log of hooks"),
     ("tui/terminal/editor.rs", "the text that an editor opens"),
     ("strand/store", "a Strand project's log and checkpoints"),
-    ("strand/runtime/replay.rs", "a recorded run"),
 ];
 
 /// Calls that make, change or remove something on disk.
