@@ -134,6 +134,7 @@ messages! {
     no_edit_applied: "No edit of this turn was applied.", "このターンの編集は適用されていません。";
     block_without_file: "The answer holds a code block, but does not say which file it belongs to.", "回答にコードブロックがありますが、どのファイルのものか書かれていません。";
     block_not_read: "a code block was not read as an edit", "コードブロックの1つは編集として読み取られていません";
+    file_in_no_format: "The answer holds a file's text in a form that is not read as an edit.", "回答に、編集として読み取れない形式のファイル本文があります。";
     told_others: "The model is told, and may go on with the others.", "モデルに伝えます。ほかの呼び出しは続行できます。";
     read_outside(path): "Read {path} outside the workspace?", "ワークスペース外の{path}を読み取りますか？";
     no: "no", "いいえ";

@@ -246,3 +246,27 @@ async fn a_block_that_was_not_read_is_mentioned_beside_an_edit() {
         assert_eq!((said, ran.done()["changed"].as_u64()), (mentioned, Some(1)), "{:?}", ran.notices());
     }
 }
+
+/// Point 10: a whole file in a call that was not offered is a whole file; one in an unknown form is mentioned.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_file_in_a_call_is_taken_as_one() {
+    let (_, _, after) = pager();
+    for name in ["writeFile", "editFile"] {
+        let (world, prompt, _) = pager();
+        let key = if name == "editFile" { "new_content" } else { "content" };
+        let call = json!({"name": name, "arguments": {"path": "pager.py", key: after.as_str()}});
+        let ran =
+            task(&world, SMALL, &["--approve", "edits", &prompt], &[&format!("```json\n{call}\n```\n"), "Done."]).await;
+        assert_eq!(
+            (world.read("pager.py"), ran.done()["changed"].as_u64()),
+            (after.clone(), Some(1)),
+            "{:?}",
+            ran.events
+        );
+    }
+    let (world, prompt, _) = pager();
+    let object = json!({"path": "pager.py", "content": after}).to_string();
+    let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&object]).await;
+    assert_eq!(ran.done()["changed"].as_u64(), Some(0));
+    assert!(ran.notices().iter().any(|text| text.contains("no file was changed")), "{:?}", ran.notices());
+}

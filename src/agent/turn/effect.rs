@@ -4,7 +4,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::turn::tool_run::StepNotes;
 use crate::edit::Format;
-use crate::edit::stream::{self, End, Piece};
+use crate::edit::stream::{self, End, KnownFile, Piece};
 use crate::messages::agent as say;
 use crate::protocol::{Level, Mode};
 use crate::provider::Role;
@@ -38,29 +38,50 @@ impl Effect {
             return;
         }
         let format = context.settings().format;
-        let (level, title, why) = match self.changed {
-            true if format != Format::TOOLS && holds_unread(session, format) => {
-                (Level::Info, say::block_not_read(), say::block_without_file())
-            }
-            true => return,
-            false if self.changes_requested => (Level::Warning, say::no_file_changed(), say::no_edit_applied()),
-            false if holds_unread(session, format) => {
-                (Level::Warning, say::no_file_changed(), say::block_without_file())
-            }
-            false => return,
+        let unread = match self.changed {
+            true if format == Format::TOOLS => None,
+            _ => unread(session, format),
+        };
+        let (level, title, why) = match (self.changed, unread) {
+            (true, Some(why)) => (Level::Info, say::block_not_read(), why),
+            (true, None) => return,
+            (false, _) if self.changes_requested => (Level::Warning, say::no_file_changed(), say::no_edit_applied()),
+            (false, Some(why)) => (Level::Warning, say::no_file_changed(), why),
+            (false, None) => return,
         };
         context.events.notice(level, title, why).await;
     }
 }
 
-/// Returns whether the answers since the person's last message hold code that was not read as an edit.
-fn holds_unread(session: &Conversation, format: Format) -> bool {
+/// Returns why something in the answers since the person's last message was not read as an edit, if there is something
+/// that looks like one.
+fn unread(session: &Conversation, format: Format) -> Option<&'static str> {
     let answers = session.messages.iter().rev().take_while(|m| m.role != Role::User);
-    answers.filter(|m| m.role == Role::Assistant).any(|m| {
-        let pieces = stream::read(&m.text(), Some(format), session.known(), session.tools.calls(), End::Ordinary);
+    answers.filter(|m| m.role == Role::Assistant).find_map(|m| {
+        let known = session.known();
+        let pieces = stream::read(&m.text(), Some(format), known.clone(), session.tools.calls(), End::Ordinary);
         let prose = |piece| if let Piece::Prose(text) = piece { Some(text) } else { None };
-        holds_code(&pieces.into_iter().filter_map(prose).collect::<String>())
+        let prose: String = pieces.into_iter().filter_map(prose).collect();
+        match (holds_code(&prose), holds_file(&prose, &known)) {
+            (_, true) => Some(say::file_in_no_format()),
+            (true, false) => Some(say::block_without_file()),
+            (false, false) => None,
+        }
     })
+}
+
+/// Returns whether a text holds a file in a form that no format has: a JSON object of a path and a content, or a tag
+/// that is named as a known file.
+fn holds_file(text: &str, known: &[KnownFile]) -> bool {
+    let is_object = |line: &str| {
+        let has = |keys: &[&str]| keys.iter().any(|key| line.contains(&format!("\"{key}\"")));
+        line.starts_with('{') && has(&["path", "file", "filename", "file_path"]) && has(&["content", "text", "code"])
+    };
+    let is_tag = |line: &str| {
+        let name = line.strip_prefix('<').and_then(|line| line.split_once('>')).map(|(name, _)| name);
+        name.is_some_and(|name| known.iter().any(|file| file.path == name))
+    };
+    text.lines().map(str::trim_start).any(|line| is_object(line) || is_tag(line))
 }
 
 /// Languages of blocks that show commands or output, not files.
@@ -93,6 +114,17 @@ fn holds_code(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_in_an_unknown_form_is_seen() {
+        let known = [KnownFile { path: "src/a.py".into(), text: "".into() }];
+        for text in ["So:\n  {\"path\": \"a.py\", \"content\": \"x = 1\"}", "<src/a.py>\nx = 1\n</src/a.py>"] {
+            assert!(holds_file(text, &known), "{text}");
+        }
+        for text in ["{\"path\": \"a.py\"}", "if a <src/b.py> c", "<src/b.py>", "the `{` and \"path\", \"content\""] {
+            assert!(!holds_file(text, &known), "{text}");
+        }
+    }
 
     #[test]
     fn code_is_told_from_commands() {

@@ -14,7 +14,7 @@ use crate::agent::turn::edits::{self, Edits};
 use crate::agent::turn::running_call::RunningCall;
 use crate::agent::turn::step::{Act, CallAct, MAX_CALLS};
 use crate::archive::staging::CommandInfo;
-use crate::edit::{Edit, Format};
+use crate::edit::{Edit, Format, Op};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::messages::agent as say;
 use crate::protocol::{CallState, EventBody, ItemId, Level, Mode, Question};
@@ -165,6 +165,9 @@ impl ToolRun<'_> {
             Some(running) => running,
             None => match arguments(&call.arguments) {
                 Ok(value) => {
+                    if let Some(edits) = self.written_file(&call, native, &value) {
+                        return self.edits.push(item, Some((call, native)), edits);
+                    }
                     if tool.kind().reads() {
                         self.flush().await;
                         item.set(&self.context.events, CallState::Running).await;
@@ -186,6 +189,22 @@ impl ToolRun<'_> {
                 self.other(item, call, native, other).await;
             }
         }
+    }
+
+    /// Returns what a call that gives a file its whole text comes to, where the model was offered no such tools and wrote
+    /// it as text: a whole file as its format has them, with the same guards.
+    fn written_file(&self, call: &ToolCall, native: bool, arguments: &serde_json::Value) -> Option<Vec<Edit>> {
+        if native || self.context.settings().format == Format::TOOLS {
+            return None;
+        }
+        let edits = self.session.tools.edits(&call.name, arguments)?.ok()?;
+        let as_file = |edit: Edit| match edit.op {
+            Op::Write { content } | Op::Overwrite { content } => {
+                Some(Edit { op: Op::Write { content }, format: Format::WHOLE, ..edit })
+            }
+            _ => None,
+        };
+        edits.into_iter().map(as_file).collect()
     }
 
     /// Performs a call that is not an edit.
