@@ -8,14 +8,17 @@ use futures_util::StreamExt;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::background::model_facts;
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
+use crate::agent::session::usage;
 use crate::context::commit as staged;
 use crate::context::templates::Templates;
 use crate::git::{Repository, Trust};
 use crate::messages::agent as say;
 use crate::protocol::{EventBody, Level};
-use crate::provider::{Answer, Message, Provider, Request, SkipBackoff};
+use crate::provider::models::Effort;
+use crate::provider::{Answer, Message, Provider, Request, Usage};
 
 /// Asks the model for a message and hands it to the person. Cancelling the token ends that.
 pub fn draft(context: &Arc<SessionContext>) -> CancellationToken {
@@ -67,21 +70,29 @@ async fn drafted(context: &SessionContext) -> Result<String, (String, String)> {
         (Templates::new(&context.services.workspace, config.paths.folder()), config.language.clone())
     };
     let root = context.services.workspace.root().to_path_buf();
-    propose(&*provider, &model, templates, root, language, context.skip_backoff.clone()).await
+    // The same facts as in the session: a local server would load the model anew for another window.
+    let facts = model_facts::facts(&context.services, Some(&*provider), &model);
+    let effort = lock(&context.services.config).effort_for(&model).and_then(Effort::parse);
+    let skip_backoff = context.skip_backoff.clone();
+    let base = Request { model: model.clone(), facts, effort, skip_backoff, ..Request::default() };
+    let (message, usage) = propose(&*provider, base, templates, root, language).await?;
+    if let Some(usage) = usage {
+        usage::store_beside(context, None, &context.target(&model), &usage);
+    }
+    Ok(message)
 }
 
-/// Returns a message for what is staged, as the model proposes it.
+/// Returns a message for what is staged, as the model of `base` proposes it, and the tokens it took.
 ///
 /// # Errors
 /// When nothing is staged, there is no repository, or the model did not answer; the texts say what to do.
 pub async fn propose(
     provider: &dyn Provider,
-    model: &str,
+    base: Request,
     templates: Templates,
     root: std::path::PathBuf,
     language: Option<String>,
-    skip_backoff: SkipBackoff,
-) -> Result<String, (String, String)> {
+) -> Result<(String, Option<Usage>), (String, String)> {
     let prepared = tokio::task::spawn_blocking(move || {
         staged::staged(&root).map(|staged| staged::prompt(&templates, &staged, language.as_deref()))
     });
@@ -91,15 +102,14 @@ pub async fn propose(
         Err(_) => return Err((say::git_not_run().into(), String::new())),
     };
     let messages = vec![Arc::new(Message::user(prompt))];
-    let mut deltas =
-        provider.stream(Request { model: model.to_string(), messages, skip_backoff, ..Request::default() });
+    let mut deltas = provider.stream(Request { messages, ..base });
     let mut answer = Answer::default();
     while let Some(delta) = deltas.next().await {
         answer.push(&delta.map_err(|e| (e.message, e.hint))?);
     }
     match staged::tidied(&answer.text) {
         text if text.is_empty() => Err((say::no_proposed_message().into(), say::try_again().into())),
-        text => Ok(text),
+        text => Ok((text, answer.usage)),
     }
 }
 

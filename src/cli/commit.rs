@@ -13,7 +13,9 @@ use crate::context::commit::staged;
 use crate::context::templates::Templates;
 use crate::disk::EditorFile;
 use crate::git::Trust;
-use crate::provider::SkipBackoff;
+use crate::memory::UsageBeside;
+use crate::provider::models::{self, Effort, Facts, Known};
+use crate::provider::{Provider, Request, Usage};
 
 /// Exit code for what was not approved.
 const NOT_APPROVED: i32 = 3;
@@ -34,10 +36,17 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     let templates = Templates::new(&context.workspace, context.config.paths.folder());
     let root = context.workspace.root().to_path_buf();
     let language = context.config.language.clone();
-    let proposed =
-        context.block_on(commit::propose(&*provider, &model, templates, root, language, SkipBackoff::default()));
+    let known = Known::new(&model, &context.config.model_config(&model), Facts::default(), Facts::default());
+    let effort = context.config.effort_for(&model).and_then(Effort::parse);
+    let base = Request { model: model.clone(), facts: known.facts(), effort, ..Request::default() };
+    let proposed = context.block_on(commit::propose(&*provider, base, templates, root, language));
     let mut message = match proposed {
-        Ok(message) => message,
+        Ok((message, usage)) => {
+            if let Some(usage) = usage {
+                store_usage(context, &*provider, &model, &known, &usage);
+            }
+            message
+        }
         Err((what, hint)) if hint.is_empty() => bail!("{what}"),
         Err((what, hint)) => bail!("{what}. {hint}"),
     };
@@ -65,6 +74,26 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
         Err(why) => bail!("nothing was committed: {why}"),
     }
     Ok(0)
+}
+
+/// Stores what the message took, so that `nebula usage` counts it; where memory cannot be written it says so itself.
+fn store_usage(context: &Context, provider: &dyn Provider, model: &str, known: &Known, usage: &Usage) {
+    let price = if provider.local() { known.configured.price.clone() } else { known.facts().price };
+    let cost = price.map(|price| models::cost(&price, usage)).or(provider.local().then_some(0.0));
+    let beside = UsageBeside {
+        turn: None,
+        model: model.into(),
+        input: usage.input,
+        output: usage.output,
+        cache_read: usage.cache_read,
+        cache_write: usage.cache_write,
+        thinking: usage.thinking,
+        cost_nanos: cost.map(|dollars| (dollars * 1e9).round() as u64),
+        estimated: known.origins().contains(&("price", "table")),
+    };
+    if let Err(why) = context.memory().add_usage_beside(&context.project(), None, &beside) {
+        out::complain(&why);
+    }
 }
 
 /// Returns the recording that was named, else the configured provider.

@@ -44,6 +44,6 @@ fn record(row: &UsageRow) -> Value {
     json!({
         "key": row.key, "steps": row.steps, "input": row.input, "cacheRead": row.cache_read,
         "cacheWrite": row.cache_write, "output": row.output, "thinking": row.thinking,
-        "cost": row.cost_nanos as f64 / 1e9, "unpriced": row.unpriced, "cacheMissed": row.missed,
+        "cost": row.cost_nanos as f64 / 1e9, "unpriced": row.unpriced, "estimated": row.estimated, "cacheMissed": row.missed,
     })
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use super::store::in_the_way;
+use super::files::in_the_way;
 
 /// Why memory failed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]

@@ -15,6 +15,7 @@
 
 mod changesets;
 mod error;
+mod files;
 mod handle;
 mod messages;
 mod notice;
@@ -50,7 +51,7 @@ pub use reviews::ReviewDecision;
 pub use search::Hit;
 pub use sessions::{NewSession, Session, SessionUse, Summary, Totals};
 pub use stats::StatsRow;
-pub use usage::{UsageBy, UsageRow, UsageWords, usage_table};
+pub use usage::{UsageBeside, UsageBy, UsageRow, UsageWords, usage_table};
 
 use store::Store;
 

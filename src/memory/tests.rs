@@ -611,7 +611,7 @@ fn what_an_older_nebula_kept_can_be_read_while_it_cannot_be_migrated() {
     let other = rusqlite::Connection::open(w.options().path).unwrap();
     other
         .execute_batch(
-            "DROP TABLE reviews; DROP TABLE message_parts; ALTER TABLE message_meta DROP COLUMN written_tokens;
+            "DROP TABLE usage_beside; DROP TABLE reviews; DROP TABLE message_parts; ALTER TABLE message_meta DROP COLUMN written_tokens;
              ALTER TABLE message_meta DROP COLUMN thinking_tokens; ALTER TABLE changesets DROP COLUMN approved;
              ALTER TABLE message_meta DROP COLUMN cost_nanos; ALTER TABLE message_meta DROP COLUMN hour_tokens;
              ALTER TABLE message_meta DROP COLUMN copied;
@@ -660,8 +660,25 @@ fn usage_is_added_up_by_session_model_and_turn_and_a_fork_counts_once() {
     assert_eq!((by(UsageBy::Turn).len(), by(UsageBy::Session)[0].steps), (1, 4));
     assert_eq!(by(UsageBy::Turn)[0].key, turn.to_string());
     assert_eq!(memory.usage(Some("/other"), None, UsageBy::Day).unwrap(), []);
+    // A request beside the conversation counts as well, and a cache missed for a known reason is not missed.
+    let summary = UsageBeside {
+        model: "a".into(),
+        input: 100,
+        output: 7,
+        cost_nanos: Some(1),
+        estimated: true,
+        ..UsageBeside::default()
+    };
+    memory.add_usage_beside("/p", Some(&s), &summary).unwrap();
+    let counted = by(UsageBy::Session);
+    assert_eq!((counted[0].steps, counted[0].input, counted[0].estimated), (5, 6_105, 1));
+    let mut moved = answer("y");
+    (moved.meta.model, moved.meta.input_tokens, moved.meta.cached_tokens) = (Some("a".into()), Some(9), Some(0));
+    moved.meta.extra = Some("{\"new_prefix\":true}".into());
+    memory.append(&s, &moved).unwrap();
+    assert_eq!(by(UsageBy::Session)[0].missed, 1);
     let mut total = UsageRow::default();
     rows.iter().for_each(|row| total.add(row));
     let table = usage_table(&rows, &total, "2026-01-01", &UsageWords::ENGLISH);
-    assert!(table.starts_with("6.0k in · 40 out · 16% cached\n") && table.contains("≈$0.0020+"), "{table}");
+    assert!(table.starts_with("6.0k in · 40 out · 16% cached\n") && table.contains(" $0.0020+"), "{table}");
 }

@@ -2,8 +2,10 @@
 
 use rusqlite::params;
 
-use super::{Error, Memory, count};
+use super::store::Safety;
+use super::{Error, Memory, count, int};
 use crate::text::number::tokens;
+use crate::text::time::now as now_ms;
 use crate::text::width::{cells, padded};
 
 /// The unit that one row sums up.
@@ -40,8 +42,34 @@ pub struct UsageRow {
     pub cost_nanos: u64,
     /// Steps without a price.
     pub unpriced: u64,
-    /// Steps that read less than half of what the step before read from the cache, within five minutes.
+    /// Steps that read less than half of what the step before read from the cache, although their requests began with
+    /// the same bytes and came while the cache keeps: five minutes, or an hour.
     pub missed: u64,
+    /// Steps whose cost is by the built-in table of prices.
+    pub estimated: u64,
+}
+
+/// The tokens of a request beside the conversation: a summary, a question about a hunk, a commit message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UsageBeside {
+    /// The turn it belongs to.
+    pub turn: Option<i64>,
+    /// The model that answered.
+    pub model: String,
+    /// Tokens sent.
+    pub input: u64,
+    /// Tokens received.
+    pub output: u64,
+    /// Of those sent, the ones read from the provider's cache.
+    pub cache_read: u64,
+    /// Of those sent, the ones written to it.
+    pub cache_write: u64,
+    /// Of those received, the ones of thinking.
+    pub thinking: u64,
+    /// The cost in billionths of a dollar; `None`: no price is known.
+    pub cost_nanos: Option<u64>,
+    /// The price is that of the built-in table.
+    pub estimated: bool,
 }
 
 impl UsageRow {
@@ -56,10 +84,40 @@ impl UsageRow {
         self.cost_nanos += other.cost_nanos;
         self.unpriced += other.unpriced;
         self.missed += other.missed;
+        self.estimated += other.estimated;
     }
 }
 
 impl Memory {
+    /// Stores what a request beside the conversation took.
+    ///
+    /// # Errors
+    /// When memory cannot be written.
+    pub fn add_usage_beside(&self, project: &str, session: Option<&str>, usage: &UsageBeside) -> Result<(), Error> {
+        let (key, now) = (uuid::Uuid::new_v4().to_string(), now_ms());
+        self.store().write(Safety::Normal, session, |tx| {
+            tx.prepare_cached(
+                "INSERT OR IGNORE INTO usage_beside VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+            )?
+            .execute(params![
+                key,
+                project,
+                session,
+                usage.turn,
+                now,
+                usage.model,
+                int(usage.input),
+                int(usage.output),
+                int(usage.cache_read),
+                int(usage.cache_write),
+                int(usage.thinking),
+                usage.cost_nanos.map(int),
+                usage.estimated
+            ])?;
+            Ok(())
+        })
+    }
+
     /// Returns what answers took, in this project or (`None`) everywhere, of one session or of all; in the order of
     /// time.
     pub fn usage(&self, project: Option<&str>, session: Option<&str>, by: UsageBy) -> Result<Vec<UsageRow>, Error> {
@@ -71,20 +129,33 @@ impl Memory {
         };
         let store = self.store();
         let mut statement = store.conn.prepare(&format!(
-            "WITH steps AS (
+            "WITH answers AS (
                SELECT m.id, m.session_id AS session, x.at_ms AS at, coalesce(x.model, '') AS model,
                  coalesce(x.turn, 0) AS turn, coalesce(x.input_tokens, 0) AS input,
                  coalesce(x.cached_tokens, 0) AS cached, coalesce(x.written_tokens, 0) AS written,
                  coalesce(x.output_tokens, 0) AS output, coalesce(x.thinking_tokens, 0) AS thinking, x.cost_nanos AS cost,
+                 json_extract(x.extra, '$.estimated') IS NOT NULL AS estimated,
+                 json_extract(x.extra, '$.new_prefix') IS NOT NULL AS moved,
+                 lag(x.hour_tokens) OVER (PARTITION BY m.session_id, x.model ORDER BY m.id) AS for_hour,
                  lag(x.cached_tokens) OVER (PARTITION BY m.session_id, x.model ORDER BY m.id) AS before,
                  lag(x.at_ms) OVER (PARTITION BY m.session_id, x.model ORDER BY m.id) AS earlier
                FROM messages m JOIN message_meta x ON x.message_id = m.id JOIN sessions s ON s.id = m.session_id
                WHERE m.role = 'assistant' AND x.copied = 0 AND (x.input_tokens > 0 OR x.output_tokens > 0)
-                 AND (?1 IS NULL OR s.project_path = ?1) AND (?2 IS NULL OR m.session_id = ?2))
+                 AND (?1 IS NULL OR s.project_path = ?1) AND (?2 IS NULL OR m.session_id = ?2)),
+             steps AS (
+               SELECT session, at, model, turn, input, cached, written, output, thinking, cost, estimated,
+                 before > 0 AND cached * 2 < before AND NOT moved
+                   AND at - earlier < iif(for_hour > 0, 3600000, 300000) AS missed
+               FROM answers
+               UNION ALL
+               SELECT coalesce(session_id, ''), at_ms, model, coalesce(turn, 0), input_tokens, cached_tokens,
+                 written_tokens, output_tokens, thinking_tokens, cost_nanos, estimated, 0
+               FROM usage_beside
+               WHERE (?1 IS NULL OR project_path = ?1) AND (?2 IS NULL OR session_id = ?2))
              SELECT {key}, count(*), sum(input), sum(cached), sum(written), sum(output), sum(thinking),
                coalesce(sum(cost), 0), sum(cost IS NULL),
-               sum(before > 0 AND cached * 2 < before AND at - earlier < 300000)
-             FROM steps GROUP BY 1 ORDER BY min(id)"
+               sum(missed), sum(estimated AND cost > 0)
+             FROM steps GROUP BY 1 ORDER BY min(at)"
         ))?;
         let mut rows = statement.query(params![project, session])?;
         let mut found = Vec::new();
@@ -104,6 +175,7 @@ impl Memory {
                 cost_nanos: number(7)?,
                 unpriced: number(8)?,
                 missed: number(9)?,
+                estimated: number(10)?,
             });
         }
         Ok(found)
@@ -178,6 +250,9 @@ fn dollars(row: &UsageRow) -> String {
     match (row.cost_nanos, row.unpriced) {
         (0, 0) => String::new(),
         (0, _) => "+".into(),
-        (nanos, unpriced) => format!("≈${:.4}{}", nanos as f64 / 1e9, if unpriced > 0 { "+" } else { "" }),
+        (nanos, unpriced) => {
+            let (about, more) = (if row.estimated > 0 { "≈" } else { "" }, if unpriced > 0 { "+" } else { "" });
+            format!("{about}${:.4}{more}", nanos as f64 / 1e9)
+        }
     }
 }

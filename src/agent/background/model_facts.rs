@@ -64,6 +64,11 @@ pub fn cost(services: &Services, provider: Option<&dyn Provider>, model: &str, u
     price.map(|price| models::cost(&price, usage))
 }
 
+/// Returns whether a model's price is that of the built-in table, and so may be out of date.
+pub fn is_estimated(services: &Services, provider: Option<&dyn Provider>, model: &str) -> bool {
+    known(services, provider, model).origins().contains(&("price", "table"))
+}
+
 /// Returns what memory keeps of it: billionths of a dollar, 0 for a server on this computer.
 pub fn cost_nanos(services: &Services, provider: Option<&dyn Provider>, model: &str, usage: &Usage) -> Option<u64> {
     let local = || provider.is_some_and(Provider::local).then_some(0.0);

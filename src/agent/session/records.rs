@@ -137,6 +137,16 @@ pub struct AnswerRecord {
     /// Tokens of the request, and the window they count against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<(u64, u64)>,
+    /// The request did not begin with the bytes of the one before it; statistics of the cache leave it out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub new_prefix: bool,
+    /// Its cost is by the built-in table of prices.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub estimated: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl AnswerRecord {

@@ -6,6 +6,7 @@ use crate::agent::background::model_facts;
 use crate::agent::services::lock;
 use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
+use crate::memory::UsageBeside;
 use crate::protocol::{Cause, EventBody, Level, NoticeAction, StepUsage, TurnEnd};
 use crate::provider::Usage;
 use crate::text::number;
@@ -32,6 +33,37 @@ pub async fn add(
     let usage = StepUsage { input, output, cache_read, cache_write, thinking, cost, prefix };
     context.events.send(EventBody::Usage(usage)).await;
     context.tell_status().await;
+}
+
+/// Adds the tokens of a request beside the conversation, of whose answer no message is kept.
+pub async fn add_beside(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+    target: &RequestTarget,
+    usage: Option<Usage>,
+) {
+    if let Some(usage) = &usage {
+        store_beside(context, session.turn, target, usage);
+    }
+    add(context, session, target, usage).await;
+}
+
+/// Stores what a request beside the conversation took.
+pub fn store_beside(context: &SessionContext, turn: Option<i64>, target: &RequestTarget, usage: &Usage) {
+    let (services, provider) = (&context.services, target.provider.as_deref());
+    let beside = UsageBeside {
+        turn,
+        model: target.model.clone(),
+        input: usage.input,
+        output: usage.output,
+        cache_read: usage.cache_read,
+        cache_write: usage.cache_write,
+        thinking: usage.thinking,
+        cost_nanos: model_facts::cost_nanos(services, provider, &target.model, usage),
+        estimated: model_facts::is_estimated(services, provider, &target.model),
+    };
+    let (project, id) = (services.project(), context.id());
+    services.memory.post(move |memory| memory.add_usage_beside(&project, id.as_deref(), &beside));
 }
 
 /// Returns the end of a turn whose session has used up its budget; going on after it grants as much again.

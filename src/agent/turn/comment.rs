@@ -36,7 +36,7 @@ pub async fn beside<T>(
             Some(answered) = async { Some(answering.as_mut()?.await) }, if answering.is_some() => {
                 answering = None;
                 exchanges.extend(answered.exchange);
-                usage::add(context, session, &answered.target, answered.usage).await;
+                usage::add_beside(context, session, &answered.target, answered.usage).await;
             }
             Some(comment) = comments.recv(), if answering.is_none() => {
                 let question_text = question(proposal, &comment);

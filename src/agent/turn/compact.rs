@@ -196,7 +196,7 @@ async fn summarise(
         let target = context.target(&request.model);
         match listen(context, request, &target, stop).await {
             Ok(answer) => {
-                usage::add(context, session, &target, answer.usage).await;
+                usage::add_beside(context, session, &target, answer.usage).await;
                 let nothing = || Error::new(Kind::BadAnswer, say::no_summary_given(), say::nothing_changed());
                 let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
                 return text.map(|text| (text, left_out)).ok_or_else(nothing);

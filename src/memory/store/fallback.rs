@@ -106,6 +106,7 @@ impl InMemoryFallback {
         carry(ram, &tx, "changeset_files", "n > ?1", &made, &mut ids)?;
         carry(ram, &tx, "changesets", "at_ms >= ?1 AND n <= 9007199254740992", &self.since_ms, &mut ids)?;
         carry(ram, &tx, "written", "at_ms >= ?1", &self.since_ms, &mut ids)?;
+        carry(ram, &tx, "usage_beside", "at_ms >= ?1", &self.since_ms, &mut ids)?;
         tx.commit()?;
         Ok(ids)
     }
@@ -160,7 +161,7 @@ fn attach(conn: &Connection, path: &Path) -> Result<(), Error> {
     conn.execute("ATTACH ?1 AS disk", [&uri])?;
     let fill = || {
         conn.execute_batch("BEGIN")?;
-        for table in ["sessions", "session_meta", "changesets", "changeset_files", "reviews"] {
+        for table in ["sessions", "session_meta", "changesets", "changeset_files", "reviews", "usage_beside"] {
             copy_from_disk(conn, table, "true", params![])?;
         }
         Ok(conn.execute_batch("COMMIT")?)

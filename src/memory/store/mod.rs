@@ -18,6 +18,7 @@ use rustix::fs::StatVfsMountFlags;
 use fallback::InMemoryFallback;
 use locks::Hold;
 
+use super::files::{beside, in_the_way};
 use super::options::NOWHERE;
 use super::{Error, Listener, Notice, Options, Trouble};
 use crate::text::time::now as now_ms;
@@ -222,9 +223,7 @@ fn is_full(path: &Path) -> bool {
     let room = folder.and_then(|f| rustix::fs::statvfs(f).ok());
     room.is_some_and(|s| {
         // A file system that is only read has no room either, but that is another trouble.
-        !s.f_flag.contains(StatVfsMountFlags::RDONLY)
-            && s.f_blocks > 0
-            && s.f_bavail.saturating_mul(s.f_frsize) < ENOUGH
+        !s.f_flag.contains(StatVfsMountFlags::RDONLY) && s.f_bavail.saturating_mul(s.f_frsize) < ENOUGH
     })
 }
 
@@ -266,13 +265,6 @@ pub(in crate::memory) fn suspect(path: &Path) {
 
 /// The suffix of such a record's name.
 const SUSPECT: &str = ".suspect";
-
-/// Returns the path of something that belongs to the database.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_os_string();
-    name.push(suffix);
-    PathBuf::from(name)
-}
 
 /// Opens and migrates the file; a damaged one is moved aside and a new one begun. One that looked damaged before is
 /// read whole first.
@@ -346,12 +338,6 @@ pub(in crate::memory) fn check_kind(path: &Path) -> Result<(), Error> {
         Some(_) => Err(Error::unusable(Trouble::InTheWay, path)),
         None => Ok(()),
     }
-}
-
-/// Returns what is no regular file of a database and what belongs to it.
-pub(in crate::memory) fn in_the_way(path: &Path) -> Option<PathBuf> {
-    let mut parts = ["", "-wal", "-shm"].into_iter().map(|suffix| beside(path, suffix));
-    parts.find(|part| fs::metadata(part).is_ok_and(|meta| !meta.is_file()))
 }
 
 /// Makes the folder a database is to lie in, for the person alone.

@@ -179,6 +179,12 @@ impl<'a> StepReader<'a> {
             extra: AnswerRecord {
                 thought_ms: self.thought.and_then(|took| u64::try_from(took.as_millis()).ok()),
                 context: self.context.shown_context(),
+                new_prefix: self.session.prefix_cause.is_some(),
+                estimated: model_facts::is_estimated(
+                    &self.context.services,
+                    self.target.provider.as_deref(),
+                    &self.target.model,
+                ),
             }
             .write(),
             cost_nanos: self.answer.usage.and_then(|u| {
