@@ -27,13 +27,24 @@ pub struct RequestPrefix {
 }
 
 impl RequestPrefix {
-    /// Returns why a request does not begin with the bytes of the one `before` it: `model`, `mode`, `format`,
-    /// `compact`,
-    /// `rewind`, `left out`, `tools` or `prompt`. `None`: it does.
-    pub fn cause(&self, before: &RequestPrefix) -> Option<&'static str> {
-        let kept = before.messages.len().min(self.messages.len());
-        let same = |at: &usize| Arc::ptr_eq(&self.messages[*at], &before.messages[*at]);
-        let rewound = before.messages.len() > self.messages.len() || !(0..kept).all(|at| same(&at));
+    /// Returns this with the `messages`, and why a request of it does not begin with the bytes of the one `before` it:
+    /// `model`, `mode`, `format`, `compact`, `rewind`, `left out`, `tools` or `prompt`. `None`: it does, or is the
+    /// first.
+    pub fn after(mut self, before: Option<RequestPrefix>, messages: &[Arc<Message>]) -> (Self, Option<&'static str>) {
+        let Some(mut before) = before else {
+            self.messages = messages.to_vec();
+            return (self, None);
+        };
+        let same = before.messages.iter().zip(messages).take_while(|(old, new)| Arc::ptr_eq(old, new)).count();
+        let cause = self.cause(&before, same < before.messages.len());
+        // Of a long conversation only what is new is touched.
+        self.messages = std::mem::take(&mut before.messages);
+        self.messages.truncate(same);
+        self.messages.extend_from_slice(&messages[same..]);
+        (self, cause)
+    }
+
+    fn cause(&self, before: &RequestPrefix, rewound: bool) -> Option<&'static str> {
         [
             (self.model != before.model, "model"),
             (self.mode != before.mode, "mode"),
@@ -60,20 +71,26 @@ mod tests {
             RequestPrefix { mode: "agent", messages: vec![message("a"), message("b")], ..RequestPrefix::default() };
         let grown =
             RequestPrefix { messages: first.messages.iter().cloned().chain([message("c")]).collect(), ..first.clone() };
-        assert_eq!(grown.cause(&first), None);
-        assert_eq!(first.cause(&grown), Some("rewind"));
+        let cause = |new: &RequestPrefix, before: &RequestPrefix| {
+            let (after, cause) = new.clone().after(Some(before.clone()), &new.messages);
+            assert!(after.messages.iter().zip(&new.messages).all(|(kept, new)| Arc::ptr_eq(kept, new)));
+            assert_eq!(after.messages.len(), new.messages.len());
+            cause
+        };
+        assert_eq!(cause(&grown, &first), None);
+        assert_eq!(cause(&first, &grown), Some("rewind"));
         assert_eq!(
-            RequestPrefix { messages: vec![message("a"), message("b")], ..first.clone() }.cause(&first),
+            cause(&RequestPrefix { messages: vec![message("a"), message("b")], ..first.clone() }, &first),
             Some("rewind")
         );
-        assert_eq!(RequestPrefix { mode: "plan", ..grown.clone() }.cause(&first), Some("mode"));
+        assert_eq!(cause(&RequestPrefix { mode: "plan", ..grown.clone() }, &first), Some("mode"));
         assert_eq!(
-            RequestPrefix { model: ("m".into(), String::new()), mode: "plan", ..grown.clone() }.cause(&first),
+            cause(&RequestPrefix { model: ("m".into(), String::new()), mode: "plan", ..grown.clone() }, &first),
             Some("model")
         );
-        assert_eq!(RequestPrefix { format: ("whole", true), ..grown.clone() }.cause(&first), Some("format"));
-        assert_eq!(RequestPrefix { summarised: Some(2), ..grown.clone() }.cause(&first), Some("compact"));
-        assert_eq!(RequestPrefix { left_out: (3, 0), ..grown.clone() }.cause(&first), Some("left out"));
-        assert_eq!(RequestPrefix { system: "Antworte".into(), ..grown.clone() }.cause(&first), Some("prompt"));
+        assert_eq!(cause(&RequestPrefix { format: ("whole", true), ..grown.clone() }, &first), Some("format"));
+        assert_eq!(cause(&RequestPrefix { summarised: Some(2), ..grown.clone() }, &first), Some("compact"));
+        assert_eq!(cause(&RequestPrefix { left_out: (3, 0), ..grown.clone() }, &first), Some("left out"));
+        assert_eq!(cause(&RequestPrefix { system: "Antworte".into(), ..grown.clone() }, &first), Some("prompt"));
     }
 }

@@ -83,10 +83,60 @@ pub struct Fitted {
     pub messages: Vec<Arc<Message>>,
     /// The results that this call left out, oldest first.
     pub newly_left_out: Vec<LeftOut>,
+    /// What the messages hold.
+    pub sizes: Sizes,
     /// Tokens of the request, estimated.
     pub estimate: u64,
     /// The request does not fit even so: summarise, or begin a new session.
     pub too_long: bool,
+}
+
+/// What messages hold, in bytes, by whose they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sizes {
+    /// The person's.
+    pub user: usize,
+    /// The answers.
+    pub answers: usize,
+    /// The results of tools.
+    pub results: usize,
+    /// How many files are attached.
+    pub files: usize,
+}
+
+impl Sizes {
+    fn all(&self) -> usize {
+        self.user + self.answers + self.results
+    }
+
+    fn and(mut self, message: &Message) -> Sizes {
+        let of_role = match message.role {
+            Role::User => &mut self.user,
+            Role::Assistant => &mut self.answers,
+            Role::Tool => &mut self.results,
+        };
+        *of_role += bytes(message);
+        self.files += message.blobs().count();
+        self
+    }
+}
+
+/// The messages of the last request, each with the sizes up to it: a message is measured once, as long as nothing before it
+/// changes.
+#[derive(Debug, Clone, Default)]
+struct Measured(Vec<(Arc<Message>, Sizes)>);
+
+impl Measured {
+    fn sizes(&mut self, messages: &[Arc<Message>]) -> Sizes {
+        let same = self.0.iter().zip(messages).take_while(|((old, _), new)| Arc::ptr_eq(old, new)).count();
+        self.0.truncate(same);
+        let mut sizes = self.0.last().map(|(_, sizes)| *sizes).unwrap_or_default();
+        for message in &messages[same..] {
+            sizes = sizes.and(message);
+            self.0.push((Arc::clone(message), sizes));
+        }
+        sizes
+    }
 }
 
 /// The context window of one session. Carried from step to step.
@@ -102,6 +152,8 @@ pub struct Window {
     summary: Option<(String, Arc<Message>)>,
     /// Tokens per byte as the provider counted them.
     measured: Option<f64>,
+    /// What the messages of the last request hold.
+    sizes: Measured,
     /// The size in bytes of the last request that was fitted.
     last: usize,
 }
@@ -183,11 +235,12 @@ impl Window {
         let mut messages: Vec<Arc<Message>> = Vec::with_capacity(conversation.len() + 1 - from);
         messages.extend(summary.map(|(text, _)| self.summary(text)));
         let offset = messages.len();
-        messages.extend(conversation[from..].iter().enumerate().map(|(i, m)| {
-            let short = self.left_out.get(&(from + i));
-            short.unwrap_or(m).clone()
-        }));
-        let mut size = beside + messages.iter().map(|m| bytes(m)).sum::<usize>();
+        messages.extend_from_slice(&conversation[from..]);
+        for (index, short) in self.left_out.iter().filter(|(index, _)| (from..conversation.len()).contains(*index)) {
+            messages[offset + index - from].clone_from(short);
+        }
+        let sizes = self.sizes.sizes(&messages);
+        let mut size = beside + sizes.all();
         let mut newly_left_out = Vec::new();
         if self.tokens(size) > budget.room() {
             let wanted = (budget.room() as f64 * AFTERWARDS) as u64;
@@ -208,9 +261,10 @@ impl Window {
                 newly_left_out.push(left_out);
             }
         }
+        let sizes = if newly_left_out.is_empty() { sizes } else { self.sizes.sizes(&messages) };
         self.last = size;
         let estimate = self.tokens(size);
-        Fitted { messages, newly_left_out, estimate, too_long: estimate > budget.room() }
+        Fitted { messages, newly_left_out, sizes, estimate, too_long: estimate > budget.room() }
     }
 
     fn summary(&mut self, text: &str) -> Arc<Message> {

@@ -12,7 +12,7 @@ use tokio_util::bytes::Bytes;
 use super::format::{Format, Page, Probe, RequestBasis};
 use super::learnt::{Learnt, Lesson, Refusal};
 use super::outline::outline;
-use super::pairs::paired;
+use super::pairs::Paired;
 use crate::config::Connection;
 use crate::provider::models::{self, Facts, Model, Thinking};
 use crate::provider::transport::{
@@ -34,6 +34,7 @@ struct Shared<F> {
 struct State<F> {
     format: F,
     learnt: Learnt,
+    paired: Paired,
 }
 
 /// So long for a list of models.
@@ -51,7 +52,7 @@ impl<F: Format> Client<F> {
         let base_url = versioned(&connection.base_url, F::VERSION, F::VERSIONED);
         let connection = Connection { base_url, ..connection.clone() };
         let server = Server::new(&connection, F::WIRE, F::auth(&connection))?;
-        let state = State { format: F::new(&connection), learnt: Learnt::default() };
+        let state = State { format: F::new(&connection), learnt: Learnt::default(), paired: Paired::default() };
         Ok(Self { name: connection.provider, shared: Arc::new(Shared { server, state: Mutex::new(state) }) })
     }
 }
@@ -76,7 +77,7 @@ impl<F: Format> Provider for Client<F> {
     fn stream(&self, mut request: Request) -> Deltas {
         let shared = Arc::clone(&self.shared);
         let skip_backoff = request.skip_backoff.clone();
-        if let Some(messages) = paired(&request.messages) {
+        if let Some(messages) = shared.state().paired.mended(&request.messages) {
             request.messages = messages;
         }
         // What is known elsewhere counts before the table.
@@ -119,7 +120,7 @@ impl<F: Format> Shared<F> {
         let thinks = request.facts.thinking.is_some_and(|thinking| thinking != Thinking::None);
         let (address, body) = {
             // The lock is held while what is new is written; nothing can panic under it.
-            let State { format, learnt } = &mut *self.state();
+            let State { format, learnt, .. } = &mut *self.state();
             let most = F::most(request, learnt);
             let asked = RequestBasis { place: &place, host: &self.server.host, learnt, most };
             (format.address(&self.server, request), format.body(request, &asked))
@@ -167,7 +168,7 @@ impl<F: Format> Shared<F> {
 
     /// Learns from a refusal, so that one more request has a chance.
     fn learn(&self, request: &Request, place: &str, says: &str) -> Option<Lesson> {
-        let State { format, learnt } = &mut *self.state();
+        let State { format, learnt, .. } = &mut *self.state();
         let (host, most) = (self.server.host.as_str(), F::most(request, learnt));
         if format.learn(request, &RequestBasis { place, host, learnt, most }, says) {
             return Some(Lesson::Quiet);

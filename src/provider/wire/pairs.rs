@@ -7,7 +7,7 @@ use crate::provider::{Message, Role, ToolResult};
 
 /// Returns the conversation as it is where it is whole; else with results for calls that have none, and without those
 /// that have no call.
-pub(super) fn paired(messages: &[Arc<Message>]) -> Option<Vec<Arc<Message>>> {
+fn paired(messages: &[Arc<Message>]) -> Option<Vec<Arc<Message>>> {
     if is_paired(messages) {
         return None;
     }
@@ -36,6 +36,25 @@ pub(super) fn paired(messages: &[Arc<Message>]) -> Option<Vec<Arc<Message>>> {
         }
     }
     Some(out)
+}
+
+/// The conversation of the last request, where it is whole: of the next one only what is new is looked at.
+#[derive(Default)]
+pub(super) struct Paired(Vec<Arc<Message>>);
+
+impl Paired {
+    /// Returns the conversation where it is not whole: see [`paired`].
+    pub fn mended(&mut self, messages: &[Arc<Message>]) -> Option<Vec<Arc<Message>>> {
+        let same = self.0.iter().zip(messages).take_while(|(old, new)| Arc::ptr_eq(old, new)).count();
+        let from = if same == self.0.len() { same } else { 0 };
+        if !is_paired(&messages[from..]) {
+            self.0.clear();
+            return paired(messages);
+        }
+        self.0.truncate(from);
+        self.0.extend_from_slice(&messages[from..]);
+        None
+    }
 }
 
 fn is_paired(messages: &[Arc<Message>]) -> bool {
@@ -96,5 +115,23 @@ mod tests {
         ];
         let wanted = ["a b c", "a=1", "b=interrupted by the user", "c=3", "", "d", "d=interrupted by the user"];
         assert_eq!(shown(messages).expect("mended"), wanted);
+    }
+
+    #[test]
+    fn what_was_whole_is_not_looked_at_again_unless_it_changed() {
+        let mut known = Paired::default();
+        let mut messages: Vec<Arc<Message>> =
+            [Message::user("a"), calls(&["x"]), Message::tool("x", "1")].map(Arc::new).into();
+        assert!(known.mended(&messages).is_none() && known.mended(&messages).is_none());
+        messages.extend([calls(&["y"]), Message::tool("y", "2")].map(Arc::new));
+        assert!(known.mended(&messages).is_none() && known.0.len() == 5);
+        messages.push(Arc::new(Message::tool("y", "3")));
+        assert_eq!(known.mended(&messages).map(|mended| mended.len()), Some(5));
+        messages.truncate(4);
+        assert_eq!(known.mended(&messages).map(|mended| mended.len()), Some(5));
+        messages.truncate(3);
+        assert!(known.mended(&messages).is_none());
+        messages.remove(1);
+        assert_eq!(known.mended(&messages).map(|mended| mended.len()), Some(1));
     }
 }

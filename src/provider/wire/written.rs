@@ -1,7 +1,9 @@
 //! The messages of a request in a format's own pieces of JSON, each written once: they are told by identity, as long as
-//! what stands before them is the same.
+//! what stands before them is the same. The body goes on where it lies, so that a step costs what is new in it.
 
 use std::sync::Arc;
+
+use tokio_util::bytes::{Bytes, BytesMut};
 
 use crate::provider::{Message, Role};
 
@@ -21,6 +23,22 @@ pub(super) struct Target {
 pub(super) struct Written {
     target: Target,
     messages: Vec<Piece>,
+    /// The newest body, what stands before its messages, and how many of these stand in it as they are now.
+    body: Bytes,
+    head: String,
+    same: usize,
+}
+
+/// How messages of one side are framed as turns.
+pub(super) struct Turns {
+    /// Which side a message is on.
+    pub role: fn(&Message) -> &'static str,
+    /// What stands between the name of a side and the pieces of its turn.
+    pub open: &'static str,
+    /// Marks by the number of a piece, and what a mark is.
+    pub marks: Vec<usize>,
+    /// What is written in place of the closing brace of a marked piece.
+    pub mark: String,
 }
 
 /// A message as it is sent.
@@ -30,6 +48,10 @@ pub(super) struct Piece {
     /// Its pieces of JSON.
     pub json: Arc<[String]>,
     ids: Ids,
+    /// Where it ends in the newest body.
+    end: usize,
+    /// Which of its pieces are marked there.
+    marked: Vec<usize>,
 }
 
 /// How the calls of a conversation are named in what is sent.
@@ -90,14 +112,100 @@ impl Written {
         let pairs = self.messages.iter().zip(messages);
         let same = pairs.take_while(|(old, new)| Arc::ptr_eq(&old.message, new)).count();
         self.messages.truncate(same);
+        self.same = same;
         for message in &messages[same..] {
             let mut ids = self.messages.last().map(|last| last.ids.clone()).unwrap_or_default();
             if message.role == Role::Assistant {
                 ids.begin();
             }
             let json = if message.is_blank() { Vec::new() } else { write(message, &mut ids) };
-            self.messages.push(Piece { message: Arc::clone(message), json: json.into(), ids });
+            let (message, json) = (Arc::clone(message), json.into());
+            self.messages.push(Piece { message, json, ids, end: 0, marked: Vec::new() });
         }
+    }
+
+    /// Returns the body: `head`, the pieces with commas between them, and `close`.
+    pub fn listed(&mut self, head: String, close: &str) -> Bytes {
+        let (mut body, from) = self.resume(head, self.same);
+        for piece in &mut self.messages[from..] {
+            for json in piece.json.iter() {
+                if !body.ends_with(b"[") {
+                    body.extend_from_slice(b",");
+                }
+                body.extend_from_slice(json.as_bytes());
+            }
+            piece.end = body.len();
+        }
+        self.close(body, close)
+    }
+
+    /// Returns the body: `head`, the turns, in each of which the pieces of neighbouring messages of one side stand, and
+    /// `close`.
+    pub fn turns(&mut self, head: String, turns: &Turns, close: &str) -> Bytes {
+        let marked = self.marked(&turns.marks);
+        let unmoved = self.messages.iter().zip(&marked).take_while(|(piece, marked)| piece.marked == **marked).count();
+        let (mut body, from) = self.resume(head, self.same.min(unmoved));
+        let said = |piece: &&Piece| !piece.json.is_empty();
+        let mut turn = self.messages[..from].iter().rfind(said).map(|piece| (turns.role)(&piece.message));
+        for (piece, marked) in self.messages.iter_mut().zip(marked).skip(from) {
+            let role = (turns.role)(&piece.message);
+            for (at, json) in piece.json.iter().enumerate() {
+                match turn {
+                    Some(same) if same == role => body.extend_from_slice(b","),
+                    Some(_) => body.extend_from_slice(b"]},"),
+                    None => {}
+                }
+                if turn.replace(role) != Some(role) {
+                    let words = ["{\"role\":\"", role, "\",", turns.open];
+                    words.iter().for_each(|word| body.extend_from_slice(word.as_bytes()));
+                }
+                match marked.contains(&at) {
+                    true => {
+                        body.extend_from_slice(&json.as_bytes()[..json.len() - 1]);
+                        body.extend_from_slice(turns.mark.as_bytes());
+                    }
+                    false => body.extend_from_slice(json.as_bytes()),
+                }
+            }
+            (piece.end, piece.marked) = (body.len(), marked);
+        }
+        if turn.is_some() {
+            body.extend_from_slice(b"]}");
+        }
+        self.close(body, close)
+    }
+
+    /// Returns which pieces of each message are marked, of marks by their number in all of them.
+    fn marked(&self, marks: &[usize]) -> Vec<Vec<usize>> {
+        let mut first = 0;
+        let of_piece = |piece: &Piece| {
+            let from = first;
+            first += piece.json.len();
+            marks.iter().filter(|mark| (from..first).contains(mark)).map(|mark| mark - from).collect()
+        };
+        self.messages.iter().map(of_piece).collect()
+    }
+
+    /// Returns the newest body as far as it stays: up to the first message that is written anew, of which there are
+    /// `same` before, or its head alone.
+    fn resume(&mut self, head: String, same: usize) -> (BytesMut, usize) {
+        // Nobody else holds the body of a request that is over.
+        let kept = std::mem::take(&mut self.body);
+        let mut body = kept.try_into_mut().unwrap_or_else(|sending| BytesMut::from(&*sending));
+        if self.head != head || body.len() < head.len() {
+            body.clear();
+            body.extend_from_slice(head.as_bytes());
+            self.head = head;
+            return (body, 0);
+        }
+        body.truncate(self.messages[..same].last().map_or(self.head.len(), |piece| piece.end));
+        (body, same)
+    }
+
+    fn close(&mut self, mut body: BytesMut, close: &str) -> Bytes {
+        body.extend_from_slice(close.as_bytes());
+        self.body = body.freeze();
+        self.body.clone()
     }
 
     /// Returns the messages that say anything.
@@ -106,39 +214,73 @@ impl Written {
     }
 }
 
-/// Joins `parts` of one turn, and turns where neighbouring messages have another role. `role` names the side a message
-/// is on, `open` and `close` frame a turn.
-pub(super) fn turns<'a>(
-    body: &mut String,
-    pieces: impl Iterator<Item = &'a Piece>,
-    role: impl Fn(&Message) -> &'static str,
-    open: impl Fn(&str) -> String,
-    mut part: impl FnMut(&mut String, &str),
-) {
-    let mut turn = None;
-    for piece in pieces {
-        let role = role(&piece.message);
-        for json in piece.json.iter() {
-            match turn {
-                Some(same) if same == role => body.push(','),
-                Some(_) => {
-                    body.push_str("]},");
-                    body.push_str(&open(role));
-                }
-                None => body.push_str(&open(role)),
-            }
-            turn = Some(role);
-            part(body, json);
-        }
-    }
-    if turn.is_some() {
-        body.push_str("]}");
-    }
-}
-
 /// Returns `head` as JSON, less its closing brace: more fields follow.
 pub(super) fn opened(head: &serde_json::Value) -> String {
     let mut text = head.to_string();
     text.pop();
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn role(message: &Message) -> &'static str {
+        if message.role == Role::Assistant { "model" } else { "user" }
+    }
+
+    /// Returns both bodies of a request.
+    fn bodies(written: &mut [Written; 2], head: &str, messages: &[Arc<Message>], marks: &[usize]) -> [Bytes; 2] {
+        for kept in written.iter_mut() {
+            let json = |text: &str| format!("{{\"text\":\"{text}\"}}");
+            // A text of two words is two pieces.
+            kept.update(Target::default(), messages, |message, _| message.text().split(' ').map(json).collect());
+        }
+        let turns = Turns { role, open: "\"parts\":[", marks: marks.to_vec(), mark: ",\"mark\":1}".into() };
+        let [listed, framed] = written;
+        [listed.listed(format!("{head}["), "]}"), framed.turns(format!("{head}["), &turns, "]}")]
+    }
+
+    #[test]
+    fn turns_are_framed_and_pieces_marked() {
+        let messages = [Message::user("a b"), Message::user("c"), Message::assistant("d", Vec::new())].map(Arc::new);
+        let [listed, framed] = bodies(&mut Default::default(), "{\"m\":", &messages, &[1]);
+        assert_eq!(&*listed, br#"{"m":[{"text":"a"},{"text":"b"},{"text":"c"},{"text":"d"}]}"#);
+        let turns = concat!(
+            r#"{"m":[{"role":"user","parts":[{"text":"a"},{"text":"b","mark":1},{"text":"c"}]},"#,
+            r#"{"role":"model","parts":[{"text":"d"}]}]}"#
+        );
+        assert_eq!(std::str::from_utf8(&framed), Ok(turns));
+    }
+
+    #[test]
+    fn a_body_that_is_written_on_is_the_one_written_anew() {
+        let mut dice = 7_u64;
+        let mut roll = |sides: u64| {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((dice >> 33) % sides) as usize
+        };
+        let (mut kept, mut messages, mut sending) = (<[Written; 2]>::default(), Vec::new(), None);
+        for step in 0..2_000 {
+            match roll(8) {
+                0 => messages.truncate(roll(messages.len() as u64 + 1)),
+                1 if !messages.is_empty() => {
+                    let at = roll(messages.len() as u64);
+                    messages[at] = Arc::new(Message::user("another"));
+                }
+                n => messages.push(Arc::new(match n % 3 {
+                    0 => Message::user(format!("one {step}")),
+                    1 => Message::assistant(["", "said"][roll(2)], Vec::new()),
+                    _ => Message::user(format!("{step}")),
+                })),
+            }
+            let (head, marks) = (["{\"m\":", "{\"n\":"][usize::from(roll(9) == 0)], [roll(6), roll(30)]);
+            let bodies = [&mut kept, &mut <[Written; 2]>::default()]
+                .map(|written| self::bodies(written, head, &messages, &marks));
+            assert_eq!(bodies[0], bodies[1], "step {step}");
+            // At times the one before is still being sent.
+            sending = (roll(3) == 0).then(|| bodies[0].clone());
+        }
+        drop(sending);
+    }
 }

@@ -1,12 +1,14 @@
 //! Colours of code. A worker thread parses, so that no frame waits: text is drawn plain first, and coloured once
 //! the worker has said through the wake-up that lines are ready.
 //!
-//! The grammars and their regexes are loaded at the first line asked for, on the worker. Lines are parsed in
-//! order, only as far as someone looks, and the parser's state is kept to go on from there.
+//! The grammars and their regexes are loaded at the first line asked for, on the worker, which ends and gives them back
+//! once nothing has been asked for a while. Lines are parsed in order, only as far as someone looks, and the parser's state
+//! is kept to go on from there.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::grammar::{Grammars, Parser};
 pub use super::token::Token;
@@ -17,6 +19,8 @@ pub const MAX_LINES: usize = 5_000;
 pub const MAX_COLUMNS: usize = 2_000;
 /// Texts whose colours are kept.
 const KEPT: usize = 96;
+/// So long the worker keeps the grammars without work: they take seven megabytes, and a few milliseconds to load again.
+const IDLE: Duration = Duration::from_secs(5);
 /// Lines parsed before what is ready is handed over.
 const BATCH: usize = 64;
 
@@ -150,6 +154,7 @@ impl Highlighter {
                     }
                     handle.shared.work.notify_one();
                 }
+                cache.adopt(source.id());
                 cache.tell(source.id(), range, &mut each)
             }
         }
@@ -186,7 +191,15 @@ impl Shared {
         while !cache.closed {
             // What was asked for last is what is looked at now.
             let Some(id) = cache.queue.pop() else {
-                cache = self.work.wait(cache).unwrap_or_else(PoisonError::into_inner);
+                let waited = self.work.wait_timeout(cache, IDLE).unwrap_or_else(PoisonError::into_inner);
+                cache = waited.0;
+                if waited.1.timed_out() && cache.queue.is_empty() {
+                    // The next line asked for starts another worker.
+                    cache.started = false;
+                    let grammars = cache.grammars.take();
+                    drop(cache);
+                    return drop(grammars);
+                }
                 continue;
             };
             let Some(mut job) = cache.take(id) else { continue };
@@ -218,6 +231,8 @@ struct Cache {
 struct Entry {
     language: String,
     tokens: Vec<Box<[Token]>>,
+    /// How many of these were made by the thread that looks.
+    adopted: usize,
     /// Lines handed over but not parsed yet.
     pending: Vec<String>,
     /// Lines that are with the worker right now.
@@ -260,6 +275,17 @@ impl Cache {
         }
         entry.pending.extend((have..end).map(|n| source.line(n).to_string()));
         Some(id)
+    }
+
+    /// Copies what the worker made of a text. Each thread allocates in memory of its own, of which nothing is given back while
+    /// what lasts stands behind what was only needed to make it.
+    fn adopt(&mut self, id: u64) {
+        let Some(entry) = self.entries.get_mut(&id).filter(|entry| entry.adopted < entry.tokens.len()) else { return };
+        for tokens in &mut entry.tokens[entry.adopted..] {
+            *tokens = tokens.clone();
+        }
+        entry.adopted = entry.tokens.len();
+        entry.parser = entry.parser.clone();
     }
 
     fn tell(&self, id: u64, range: Range<usize>, each: &mut impl FnMut(usize, &[Token])) -> bool {

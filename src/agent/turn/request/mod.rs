@@ -72,5 +72,5 @@ pub fn to_summarise(context: &SessionContext, session: &mut Conversation, system
     // Of the session's own window nothing is left out: the person may drop the summary.
     let fitted = session.window.clone().fit(&session.messages, summary, system, budget);
     let room = session.window.bytes(budget.room()).saturating_sub(system);
-    (takeable(context, session, fitted.messages), room)
+    (takeable(context, session, fitted.messages, fitted.sizes), room)
 }

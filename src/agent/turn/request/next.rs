@@ -10,11 +10,11 @@ use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{usage, window};
 use crate::context::prefix::RequestPrefix;
-use crate::context::request::{Budget, LeftOut, size};
+use crate::context::request::{Budget, LeftOut, Sizes};
 use crate::context::small_model;
 use crate::messages::agent as say;
 use crate::protocol::{Level, TurnEnd};
-use crate::provider::{Message, Request, Role, ToolSpec};
+use crate::provider::{Request, ToolSpec};
 
 /// The size of a tool's schema beside its description, in bytes.
 const SCHEMA: usize = 300;
@@ -44,10 +44,10 @@ fn note_prefix(
         summarised: session.summary.as_ref().map(|(_, covered)| *covered),
         left_out: (session.prompt.left_out, session.prompt.chosen.len()),
         tools: Arc::clone(tools),
-        messages: session.messages.clone(),
+        messages: Vec::new(),
     };
-    session.prefix_cause = session.prefix.as_ref().and_then(|before| prefix.cause(before));
-    session.prefix = Some(prefix);
+    let (prefix, cause) = prefix.after(session.prefix.take(), &session.messages);
+    (session.prefix, session.prefix_cause) = (Some(prefix), cause);
 }
 
 /// Returns the next request and whom it is for: the whole conversation, as far as it fits, with the system prompt that
@@ -71,7 +71,7 @@ pub async fn build(
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(window));
     let rules = context.status().rules.iter().map(|rule| rule.bytes).sum::<usize>().min(system.len());
-    let parts = parts(session, (system.len(), rules), beside - system.len(), &fitted.messages);
+    let parts = parts(session, (system.len(), rules), beside - system.len(), fitted.sizes);
     context.show_context(parts, window);
     if !fitted.newly_left_out.is_empty() {
         keep_left_out(context, session, &fitted.newly_left_out).await;
@@ -79,7 +79,7 @@ pub async fn build(
     if fitted.too_long {
         return Err(Unbuilt::TooLong);
     }
-    let mut messages = takeable(context, session, fitted.messages);
+    let mut messages = takeable(context, session, fitted.messages, fitted.sizes);
     if settings.small_model {
         small_model::arrange(&mut messages, settings.format, &mut session.arranged);
     }
@@ -105,19 +105,15 @@ fn parts(
     session: &Conversation,
     (system, rules): (usize, usize),
     tools: usize,
-    messages: &[Arc<Message>],
+    messages: Sizes,
 ) -> Vec<(&'static str, u64)> {
-    let of = |role: Role| -> usize {
-        let own: Vec<Arc<Message>> = messages.iter().filter(|m| m.role == role).cloned().collect();
-        size(&own)
-    };
     let tokens = |bytes: usize| session.window.tokens(bytes);
     vec![
         (say::system_prompt(), tokens(system - rules)),
         (say::rules_part(), tokens(rules)),
         (say::tools_part(), tokens(tools)),
-        (say::your_messages(), tokens(of(Role::User))),
-        (say::the_answers(), tokens(of(Role::Assistant))),
-        (say::results_of_tools(), tokens(of(Role::Tool))),
+        (say::your_messages(), tokens(messages.user)),
+        (say::the_answers(), tokens(messages.answers)),
+        (say::results_of_tools(), tokens(messages.results)),
     ]
 }

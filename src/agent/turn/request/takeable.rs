@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::agent::background::model_facts;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
+use crate::context::request::Sizes;
 use crate::provider::{Blob, Body, Message};
 
 /// Returns the messages as the model in use takes them: an attachment of an earlier message that it does not take, as
@@ -13,7 +14,11 @@ pub(super) fn takeable(
     context: &SessionContext,
     session: &mut Conversation,
     messages: Vec<Arc<Message>>,
+    sizes: Sizes,
 ) -> Vec<Arc<Message>> {
+    if sizes.files == 0 {
+        return messages;
+    }
     let capabilities = model_facts::capabilities(&context.services, context.provider().as_deref(), &context.model());
     let taken = |b: &Blob| if b.mime.starts_with("image/") { capabilities.images } else { capabilities.documents };
     let all = |m: &Arc<Message>| m.blobs().all(taken);

@@ -4,10 +4,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use tokio_util::bytes::Bytes;
 
 use super::super::arguments;
 use super::super::format::RequestBasis;
-use super::super::written::{Ids, Target, Written, opened, turns};
+use super::super::written::{Ids, Target, Turns, Written, opened};
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
 
@@ -29,7 +30,7 @@ impl AnthropicCache {
     }
 
     /// Returns the body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
+    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
         let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
             let own = asked.learnt.sends_seals(message, Wire::Anthropic, asked.place, &request.model);
@@ -51,11 +52,11 @@ impl AnthropicCache {
         if !request.system.is_empty() {
             head["system"] = json!([{"type": "text", "text": &*request.system, "cache_control": self.mark()}]);
         }
-        let mut body = opened(&head);
-        body.push_str(",\"messages\":[");
-        self.append_turns(&mut body);
-        body.push_str("]}");
-        body
+        let mut head = opened(&head);
+        head.push_str(",\"messages\":[");
+        let mark = format!(",\"cache_control\":{}}}", self.mark());
+        let turns = Turns { role: role_of, open: "\"content\":[", marks: self.marks(), mark };
+        self.written.turns(head, &turns, "]}")
     }
 
     fn mark(&self) -> Value {
@@ -68,21 +69,6 @@ impl AnthropicCache {
         let since = self.written.pieces().rev().take_while(|piece| piece.message.role != Role::User);
         let mut answers = since.filter(|piece| piece.message.has_calls());
         answers.any(|piece| piece.json.first().is_some_and(|json| !json.contains("thinking\"")))
-    }
-
-    /// Writes the turns: neighbouring messages of one role are one.
-    fn append_turns(&self, body: &mut String) {
-        let (marks, mut at) = (self.marks(), 0);
-        let mark = format!(",\"cache_control\":{}}}", self.mark());
-        let open = |role: &str| format!("{{\"role\":\"{role}\",\"content\":[");
-        turns(body, self.written.pieces(), role_of, open, |body, block| {
-            match marks.contains(&at) {
-                // In place of the closing brace.
-                true => body.extend([&block[..block.len() - 1], mark.as_str()]),
-                false => body.push_str(block),
-            }
-            at += 1;
-        });
     }
 
     /// Returns the blocks, counted over all messages, that carry a cache mark: the last of the newest user turn, of the
@@ -230,15 +216,13 @@ mod tests {
     }
 
     fn text(cache: &mut AnthropicCache, request: &Request) -> String {
-        cache.body(
-            request,
-            &RequestBasis {
-                place: PLACE,
-                host: "api.anthropic.com",
-                learnt: &Learnt::default(),
-                most: Some(request.facts.max_output.unwrap_or(16_384)),
-            },
-        )
+        let asked = RequestBasis {
+            place: PLACE,
+            host: "api.anthropic.com",
+            learnt: &Learnt::default(),
+            most: Some(request.facts.max_output.unwrap_or(16_384)),
+        };
+        String::from_utf8(cache.body(request, &asked).to_vec()).expect("text")
     }
 
     fn body(cache: &mut AnthropicCache, request: &Request) -> Value {

@@ -43,7 +43,7 @@ impl Format for Gemini {
     }
 
     fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
-        self.cache.body(request, asked).into()
+        self.cache.body(request, asked)
     }
 
     fn reader(request: &Request) -> Box<dyn Reader> {

@@ -4,11 +4,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use tokio_util::bytes::Bytes;
 
 use super::super::arguments;
 use super::super::format::RequestBasis;
 use super::super::raw::RawObject;
-use super::super::written::{Ids, Target, Written, opened, turns};
+use super::super::written::{Ids, Target, Turns, Written, opened};
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
 
@@ -23,7 +24,7 @@ const SKIP: &str = "skip_thought_signature_validator";
 
 impl GeminiCache {
     /// Returns the body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
+    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
         let new = is_third_generation(&request.model);
         let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
@@ -34,12 +35,10 @@ impl GeminiCache {
                 Role::Tool => result(message, new, ids),
             }
         });
-        let mut body = opened(&head(request, asked));
-        body.push_str(if body.len() > 1 { ",\"contents\":[" } else { "\"contents\":[" });
-        let open = |role: &str| format!("{{\"role\":\"{role}\",\"parts\":[");
-        turns(&mut body, self.written.pieces(), role_of, open, |body, part| body.push_str(part));
-        body.push_str("]}");
-        body
+        let mut head = opened(&head(request, asked));
+        head.push_str(if head.len() > 1 { ",\"contents\":[" } else { "\"contents\":[" });
+        let turns = Turns { role: role_of, open: "\"parts\":[", marks: Vec::new(), mark: String::new() };
+        self.written.turns(head, &turns, "]}")
     }
 }
 

@@ -40,7 +40,7 @@ impl Format for Ollama {
     }
 
     fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
-        self.cache.body(request, asked).into()
+        self.cache.body(request, asked)
     }
 
     fn reader(request: &Request) -> Box<dyn Reader> {

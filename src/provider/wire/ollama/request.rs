@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use tokio_util::bytes::Bytes;
 
 use super::super::arguments;
 use super::super::format::RequestBasis;
@@ -21,7 +22,7 @@ const USUAL_WINDOW: u32 = 32_768;
 
 impl OllamaCache {
     /// Returns the body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
+    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
         let target = Target { model: request.model.clone(), unsealed: 0, variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
             let own = asked.learnt.sends_seals(message, Wire::Ollama, asked.place, &request.model);
@@ -31,15 +32,12 @@ impl OllamaCache {
                 Role::Tool => result(message, ids),
             }
         });
-        let mut body = opened(&head(request, asked));
-        body.push_str(",\"messages\":[");
-        let system =
-            (!request.system.is_empty()).then(|| json!({"role": "system", "content": &*request.system}).to_string());
-        let pieces = self.written.pieces().flat_map(|piece| piece.json.iter().map(String::as_str));
-        let all: Vec<&str> = system.as_deref().into_iter().chain(pieces).collect();
-        body.push_str(&all.join(","));
-        body.push_str("]}");
-        body
+        let mut head = opened(&head(request, asked));
+        head.push_str(",\"messages\":[");
+        if !request.system.is_empty() {
+            head.push_str(&json!({"role": "system", "content": &*request.system}).to_string());
+        }
+        self.written.listed(head, "]}")
     }
 }
 

@@ -41,7 +41,7 @@ impl Format for Responses {
     }
 
     fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
-        self.cache.body(request, asked).into()
+        self.cache.body(request, asked)
     }
 
     fn reader(request: &Request) -> Box<dyn Reader> {

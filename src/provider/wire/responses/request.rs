@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use tokio_util::bytes::Bytes;
 
 use super::super::arguments;
 use super::super::format::RequestBasis;
@@ -18,7 +19,7 @@ pub(super) struct ResponsesCache {
 
 impl ResponsesCache {
     /// Returns the body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> String {
+    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
         let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
             let own = asked.learnt.sends_seals(message, Wire::Responses, asked.place, &request.model);
@@ -28,12 +29,9 @@ impl ResponsesCache {
                 Role::Tool => result(message, ids).into_iter().collect(),
             }
         });
-        let mut body = opened(&head(request, asked));
-        body.push_str(",\"input\":[");
-        let items: Vec<&str> = self.written.pieces().flat_map(|piece| piece.json.iter().map(String::as_str)).collect();
-        body.push_str(&items.join(","));
-        body.push_str("]}");
-        body
+        let mut head = opened(&head(request, asked));
+        head.push_str(",\"input\":[");
+        self.written.listed(head, "]}")
     }
 }
 
