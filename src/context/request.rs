@@ -83,17 +83,17 @@ pub struct Fitted {
     pub messages: Vec<Arc<Message>>,
     /// The results that this call left out, oldest first.
     pub newly_left_out: Vec<LeftOut>,
-    /// What the messages hold.
-    pub sizes: Sizes,
+    /// The bytes of the messages.
+    pub sizes: MessageSizes,
     /// Tokens of the request, estimated.
     pub estimate: u64,
     /// The request does not fit even so: summarise, or begin a new session.
     pub too_long: bool,
 }
 
-/// What messages hold, in bytes, by whose they are.
+/// The bytes of messages, by whose they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Sizes {
+pub struct MessageSizes {
     /// The person's.
     pub user: usize,
     /// The answers.
@@ -104,12 +104,12 @@ pub struct Sizes {
     pub files: usize,
 }
 
-impl Sizes {
+impl MessageSizes {
     fn all(&self) -> usize {
         self.user + self.answers + self.results
     }
 
-    fn and(mut self, message: &Message) -> Sizes {
+    fn and(mut self, message: &Message) -> MessageSizes {
         let of_role = match message.role {
             Role::User => &mut self.user,
             Role::Assistant => &mut self.answers,
@@ -121,13 +121,13 @@ impl Sizes {
     }
 }
 
-/// The messages of the last request, each with the sizes up to it: a message is measured once, as long as nothing before it
-/// changes.
+/// The messages of the last request, each with the sizes up to it: a message is measured once, as long as nothing
+/// before it changes.
 #[derive(Debug, Clone, Default)]
-struct Measured(Vec<(Arc<Message>, Sizes)>);
+struct Measured(Vec<(Arc<Message>, MessageSizes)>);
 
 impl Measured {
-    fn sizes(&mut self, messages: &[Arc<Message>]) -> Sizes {
+    fn sizes(&mut self, messages: &[Arc<Message>]) -> MessageSizes {
         let same = self.0.iter().zip(messages).take_while(|((old, _), new)| Arc::ptr_eq(old, new)).count();
         self.0.truncate(same);
         let mut sizes = self.0.last().map(|(_, sizes)| *sizes).unwrap_or_default();
@@ -152,7 +152,7 @@ pub struct Window {
     summary: Option<(String, Arc<Message>)>,
     /// Tokens per byte as the provider counted them.
     measured: Option<f64>,
-    /// What the messages of the last request hold.
+    /// The bytes of the messages of the last request.
     sizes: Measured,
     /// The size in bytes of the last request that was fitted.
     last: usize,

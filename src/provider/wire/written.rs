@@ -33,11 +33,11 @@ pub(super) struct Written {
 pub(super) struct Turns {
     /// Which side a message is on.
     pub role: fn(&Message) -> &'static str,
-    /// What stands between the name of a side and the pieces of its turn.
+    /// The text between the name of a side and the pieces of its turn.
     pub open: &'static str,
     /// Marks by the number of a piece, and what a mark is.
     pub marks: Vec<usize>,
-    /// What is written in place of the closing brace of a marked piece.
+    /// The text in place of the closing brace of a marked piece.
     pub mark: String,
 }
 

@@ -21,6 +21,8 @@ pub const MAX_COLUMNS: usize = 2_000;
 const KEPT: usize = 96;
 /// So long the worker keeps the grammars without work: they take seven megabytes, and a few milliseconds to load again.
 const IDLE: Duration = Duration::from_secs(5);
+/// A piece of memory that is freed with what is free beside it, in bytes.
+const LARGE: usize = 96 << 10;
 /// Lines parsed before what is ready is handed over.
 const BATCH: usize = 64;
 
@@ -154,7 +156,6 @@ impl Highlighter {
                     }
                     handle.shared.work.notify_one();
                 }
-                cache.adopt(source.id());
                 cache.tell(source.id(), range, &mut each)
             }
         }
@@ -194,11 +195,13 @@ impl Shared {
                 let waited = self.work.wait_timeout(cache, IDLE).unwrap_or_else(PoisonError::into_inner);
                 cache = waited.0;
                 if waited.1.timed_out() && cache.queue.is_empty() {
-                    // The next line asked for starts another worker.
-                    cache.started = false;
                     let grammars = cache.grammars.take();
                     drop(cache);
-                    return drop(grammars);
+                    drop(grammars);
+                    cache = lock(&self.cache);
+                    if cache.queue.is_empty() {
+                        return cache.end_worker();
+                    }
                 }
                 continue;
             };
@@ -230,9 +233,10 @@ struct Cache {
 #[derive(Default)]
 struct Entry {
     language: String,
-    tokens: Vec<Box<[Token]>>,
-    /// How many of these were made by the thread that looks.
-    adopted: usize,
+    /// The tokens of the lines parsed, one after the other, and where those of each line end. Begun by the thread that
+    /// asks: each thread allocates in memory of its own, and the worker's is to be free when it ends.
+    tokens: Vec<Token>,
+    ends: Vec<usize>,
     /// Lines handed over but not parsed yet.
     pending: Vec<String>,
     /// Lines that are with the worker right now.
@@ -250,7 +254,8 @@ struct Job {
     lines: Vec<String>,
     parser: Option<Parser>,
     grammars: Option<Arc<Grammars>>,
-    tokens: Vec<Box<[Token]>>,
+    tokens: Vec<Token>,
+    ends: Vec<usize>,
     over: bool,
 }
 
@@ -264,9 +269,10 @@ impl Cache {
                 self.entries.iter().filter(|(_, e)| e.taken == 0).min_by_key(|(_, e)| e.used).map(|(id, _)| *id);
             oldest.and_then(|id| self.entries.remove(&id));
         }
-        let entry = self.entries.entry(id).or_default();
+        let begun = || Entry { tokens: Vec::with_capacity(64), ends: Vec::with_capacity(16), ..Entry::default() };
+        let entry = self.entries.entry(id).or_insert_with(begun);
         entry.used = self.clock;
-        let have = entry.tokens.len() + entry.taken + entry.pending.len();
+        let have = entry.ends.len() + entry.taken + entry.pending.len();
         if entry.over || have >= end {
             return None;
         }
@@ -277,23 +283,13 @@ impl Cache {
         Some(id)
     }
 
-    /// Copies what the worker made of a text. Each thread allocates in memory of its own, of which nothing is given back while
-    /// what lasts stands behind what was only needed to make it.
-    fn adopt(&mut self, id: u64) {
-        let Some(entry) = self.entries.get_mut(&id).filter(|entry| entry.adopted < entry.tokens.len()) else { return };
-        for tokens in &mut entry.tokens[entry.adopted..] {
-            *tokens = tokens.clone();
-        }
-        entry.adopted = entry.tokens.len();
-        entry.parser = entry.parser.clone();
-    }
-
     fn tell(&self, id: u64, range: Range<usize>, each: &mut impl FnMut(usize, &[Token])) -> bool {
         let Some(entry) = self.entries.get(&id) else { return false };
-        for number in range.start..range.end.min(entry.tokens.len()) {
-            each(number, &entry.tokens[number]);
+        for number in range.start..range.end.min(entry.ends.len()) {
+            let begin = number.checked_sub(1).map_or(0, |before| entry.ends[before]);
+            each(number, &entry.tokens[begin..entry.ends[number]]);
         }
-        entry.over || entry.tokens.len() >= range.end
+        entry.over || entry.ends.len() >= range.end
     }
 
     /// Returns the next lines of a text to parse, unless they are being parsed already.
@@ -304,7 +300,18 @@ impl Cache {
         let lines = std::mem::replace(&mut entry.pending, rest);
         entry.taken = lines.len();
         let (language, parser) = (entry.language.clone(), entry.parser.take());
-        Some(Job { id, language, lines, parser, grammars, tokens: Vec::new(), over: false })
+        Some(Job { id, language, lines, parser, grammars, tokens: Vec::new(), ends: Vec::new(), over: false })
+    }
+
+    /// Ends the worker; the next line asked for starts another. The memory of its grammars goes back to the system: what
+    /// lasts is made anew in the room they left, and a large piece that is freed last has the allocator join what is
+    /// free.
+    fn end_worker(&mut self) {
+        self.started = false;
+        for entry in self.entries.values_mut() {
+            entry.parser = entry.parser.clone();
+        }
+        drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));
     }
 
     /// Takes a job's result back. Returns whether there is more to do for its text.
@@ -312,7 +319,9 @@ impl Cache {
         self.grammars = job.grammars;
         let Some(entry) = self.entries.get_mut(&job.id) else { return false };
         entry.taken = 0;
+        let before = entry.tokens.len();
         entry.tokens.extend(job.tokens);
+        entry.ends.extend(job.ends.iter().map(|end| before + end));
         entry.parser = job.parser;
         entry.over |= job.over;
         if entry.over {
@@ -338,7 +347,8 @@ impl Job {
                 self.over = true;
                 return;
             };
-            self.tokens.push(tokens.into());
+            self.tokens.extend(tokens);
+            self.ends.push(self.tokens.len());
         }
     }
 }

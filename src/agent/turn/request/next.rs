@@ -10,7 +10,7 @@ use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{usage, window};
 use crate::context::prefix::RequestPrefix;
-use crate::context::request::{Budget, LeftOut, Sizes};
+use crate::context::request::{Budget, LeftOut, MessageSizes};
 use crate::context::small_model;
 use crate::messages::agent as say;
 use crate::protocol::{Level, TurnEnd};
@@ -105,7 +105,7 @@ fn parts(
     session: &Conversation,
     (system, rules): (usize, usize),
     tools: usize,
-    messages: Sizes,
+    messages: MessageSizes,
 ) -> Vec<(&'static str, u64)> {
     let tokens = |bytes: usize| session.window.tokens(bytes);
     vec![

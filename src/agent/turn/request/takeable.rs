@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::agent::background::model_facts;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::context::request::Sizes;
+use crate::context::request::MessageSizes;
 use crate::provider::{Blob, Body, Message};
 
 /// Returns the messages as the model in use takes them: an attachment of an earlier message that it does not take, as
@@ -14,7 +14,7 @@ pub(super) fn takeable(
     context: &SessionContext,
     session: &mut Conversation,
     messages: Vec<Arc<Message>>,
-    sizes: Sizes,
+    sizes: MessageSizes,
 ) -> Vec<Arc<Message>> {
     if sizes.files == 0 {
         return messages;
