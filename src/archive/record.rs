@@ -338,6 +338,6 @@ impl Writing<'_> {
 }
 
 /// Returns the permission bits a version is kept with: those of the file, but it never runs as its owner or group.
-pub(super) fn mode_of(mode: Option<u32>) -> u32 {
+fn mode_of(mode: Option<u32>) -> u32 {
     mode.unwrap_or(0o600) & 0o1777
 }

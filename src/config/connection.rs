@@ -85,55 +85,108 @@ impl ModelFolders {
 /// The model of a new installation.
 pub const DEFAULT_MODEL: &str = "gpt-4.1-nano";
 
+/// A provider that needs no row in the configuration.
+struct BuiltIn {
+    name: &'static str,
+    /// Its address.
+    url: Option<&'static str>,
+    /// The variable in which its other clients look for the address.
+    url_variable: Option<&'static str>,
+    /// The variables in which its other clients look for the key, the usual one first.
+    key_variables: &'static [&'static str],
+    /// The model it begins with, where nobody chose one.
+    model: &'static str,
+    /// The beginning of the names of its own models. It is asked without being configured once its key is there.
+    maker_of: Option<&'static str>,
+}
+
+/// A provider without an address of its own.
+const BARE: BuiltIn =
+    BuiltIn { name: "", url: None, url_variable: None, key_variables: &[], model: DEFAULT_MODEL, maker_of: None };
+
+const OPENAI: BuiltIn = BuiltIn {
+    name: "openai",
+    url: Some("https://api.openai.com/v1"),
+    url_variable: Some("OPENAI_BASE_URL"),
+    key_variables: &["OPENAI_API_KEY"],
+    maker_of: Some("gpt-"),
+    ..BARE
+};
+
+/// The providers, in the order in which they are chosen by their keys.
+const BUILT_IN: &[BuiltIn] = &[
+    OPENAI,
+    BuiltIn { name: "responses", maker_of: None, ..OPENAI },
+    BuiltIn {
+        name: "anthropic",
+        url: Some("https://api.anthropic.com"),
+        url_variable: Some("ANTHROPIC_BASE_URL"),
+        key_variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
+        model: "claude-haiku-4-5",
+        maker_of: Some("claude"),
+    },
+    BuiltIn {
+        name: "gemini",
+        url: Some("https://generativelanguage.googleapis.com/v1beta"),
+        url_variable: Some("GOOGLE_GEMINI_BASE_URL"),
+        key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        model: "gemini-2.5-flash",
+        maker_of: Some("gemini"),
+    },
+    BuiltIn { name: "ollama", url: Some("http://127.0.0.1:11434"), url_variable: Some("OLLAMA_HOST"), ..BARE },
+    BuiltIn { name: "embedded", ..BARE },
+    BuiltIn { name: "replay", ..BARE },
+];
+
+/// The providers that need no row in the configuration, by name.
+pub const PROVIDERS: &[&str] = &{
+    let mut names = [""; BUILT_IN.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = BUILT_IN[at].name;
+        at += 1;
+    }
+    names
+};
+
+fn row(provider: &str) -> Option<&'static BuiltIn> {
+    BUILT_IN.iter().find(|row| row.name == provider)
+}
+
 /// Returns a provider's own URL, and the variable its key is in.
 pub(super) fn built_in(provider: &str) -> (Option<&'static str>, Option<&'static str>) {
-    match provider {
-        "openai" | "responses" => (Some("https://api.openai.com/v1"), Some("OPENAI_API_KEY")),
-        "anthropic" => (Some("https://api.anthropic.com"), Some("ANTHROPIC_API_KEY")),
-        "gemini" => (Some("https://generativelanguage.googleapis.com/v1beta"), Some("GEMINI_API_KEY")),
-        "ollama" => (Some("http://127.0.0.1:11434"), None),
-        "replay" | "embedded" => (None, None),
-        _ => (None, Some("OPENAI_API_KEY")),
+    match row(provider) {
+        Some(row) => (row.url, row.key_variables.first().copied()),
+        None => (None, OPENAI.key_variables.first().copied()),
     }
 }
 
 /// Returns the model a provider begins with, where nobody chose one.
 pub(super) fn own_model(provider: &str) -> &'static str {
-    match provider {
-        "anthropic" => "claude-haiku-4-5",
-        "gemini" => "gemini-2.5-flash",
-        _ => DEFAULT_MODEL,
-    }
+    row(provider).map_or(DEFAULT_MODEL, |row| row.model)
 }
 
 /// Returns the first provider whose key the environment holds, where nothing is configured. A model that was chosen by
 /// its maker's name is not asked of another one.
 pub(super) fn found(env: &Env, model: Option<&str>) -> Option<&'static str> {
-    let set = |names: &[&str]| names.iter().any(|name| env.get(name).is_some());
-    let maker = model.and_then(|model| match model {
-        name if name.starts_with("claude") => Some("anthropic"),
-        name if name.starts_with("gemini") => Some("gemini"),
-        name if name.starts_with("gpt-") => Some("openai"),
-        _ => None,
-    });
-    let has_key = [
-        ("openai", set(&["OPENAI_API_KEY", "OPENAI_BASE_URL"])),
-        ("anthropic", set(&["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])),
-        ("gemini", set(&["GEMINI_API_KEY", "GOOGLE_API_KEY"])),
-    ];
-    let mut names = has_key.into_iter().filter(|(_, set)| *set).map(|(name, _)| name);
-    names.find(|name| maker.is_none_or(|maker| maker == *name))
+    let makers = || BUILT_IN.iter().filter_map(|row| Some((row, row.maker_of?)));
+    let maker = model.and_then(|model| makers().find(|(_, begins)| model.starts_with(begins)));
+    let is_set = |name: &&str| env.get(name).is_some();
+    makers()
+        .filter(|(row, _)| maker.is_none_or(|(maker, _)| maker.name == row.name))
+        .find(|(row, _)| {
+            // A compatible server is named by its address alone.
+            let server = row.url_variable.filter(|_| row.name == OPENAI.name);
+            row.key_variables.iter().copied().chain(server).any(|name| is_set(&name))
+        })
+        .map(|(row, _)| row.name)
 }
 
 /// Returns the variable with the key of a provider that nobody chose one for: of several that its other clients know,
 /// the first that is set.
 fn own_variable_set(provider: &str, usual: Option<&str>, env: &Env) -> Option<String> {
-    let others: &[&str] = match provider {
-        "anthropic" => &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
-        "gemini" => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        _ => &[],
-    };
-    let set = others.iter().find(|name| env.get(name).is_some()).copied();
+    let names = row(provider).map_or(&[][..], |row| row.key_variables);
+    let set = names.iter().find(|name| env.get(name).is_some()).copied();
     set.or(usual).map(Into::into)
 }
 
@@ -234,7 +287,7 @@ impl Config {
 
     /// Returns the other providers that can be asked: named ones, and those whose key is there.
     pub fn other_connections(&self, connected: &str) -> Vec<Connection> {
-        let own = ["openai", "anthropic", "gemini"].into_iter().map(String::from);
+        let own = BUILT_IN.iter().filter(|row| row.maker_of.is_some()).map(|row| row.name.to_string());
         let mut names: Vec<String> = own.chain(self.providers.keys().cloned()).collect();
         names.sort();
         names.dedup();
@@ -268,7 +321,7 @@ impl Config {
 
     /// Returns whether settings of this provider can be kept: it is a built-in or a named one.
     pub fn is_provider(&self, name: &str) -> bool {
-        super::PROVIDERS.contains(&name) && name != "replay" || self.providers.contains_key(name)
+        PROVIDERS.contains(&name) && name != "replay" || self.providers.contains_key(name)
     }
 
     /// Returns the dotted key that a change of the model belongs in, where it is one of `provider` or of the one in
@@ -298,14 +351,8 @@ impl Config {
 
 /// Returns the variable other clients know, for the providers whose address it names.
 pub(super) fn from_env(provider: &str, env: &Env) -> Option<String> {
-    let variable = match provider {
-        "openai" | "responses" => "OPENAI_BASE_URL",
-        "anthropic" => "ANTHROPIC_BASE_URL",
-        "gemini" => "GOOGLE_GEMINI_BASE_URL",
-        "ollama" => return env.get("OLLAMA_HOST").and_then(ollama_url),
-        _ => return None,
-    };
-    env.get(variable).map(Into::into)
+    let address = row(provider)?.url_variable.and_then(|variable| env.get(variable))?;
+    if provider == "ollama" { ollama_url(address) } else { Some(address.into()) }
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ pub fn is_loopback(url: &str) -> bool {
 }
 
 /// Returns whether a workspace may name this variable: one that holds a key by its name, and not `HOME` or a password.
-pub(super) fn is_key_variable(name: &str) -> bool {
+fn is_key_variable(name: &str) -> bool {
     (name.ends_with("_KEY") || name.ends_with("_TOKEN")) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 

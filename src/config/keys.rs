@@ -18,15 +18,13 @@ const FORMAT_WORDS: [&str; Format::ALL.len() + 1] = {
     words
 };
 /// The approval policies by name.
-pub const APPROVALS: &[&str] = &["ask", "edits", "review", "all", "none"];
+const APPROVALS: &[&str] = &["ask", "edits", "review", "all", "none"];
 /// The wire formats in which providers can be spoken to.
 pub const WIRES: &[&str] = &["chat", "responses", "anthropic", "gemini", "ollama"];
 /// How much a model thinks before it answers, in ascending order.
 pub const EFFORTS: &[&str] = &["none", "low", "medium", "high", "xhigh", "max"];
 /// The ways a model can be asked for a level of thinking.
-pub const THINKING: &[&str] = &["none", "adaptive", "budget", "level", "effort", "words"];
-/// The providers that need no entry in `providers`.
-pub const PROVIDERS: &[&str] = &["openai", "responses", "anthropic", "gemini", "ollama", "embedded", "replay"];
+const THINKING: &[&str] = &["none", "adaptive", "budget", "level", "effort", "words"];
 
 /// The allowed values of a key.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -23,11 +23,11 @@ pub mod size;
 mod stored_keys;
 mod values;
 
-pub use connection::{Connection, DEFAULT_MODEL, ModelFolders};
+pub use connection::{Connection, DEFAULT_MODEL, ModelFolders, PROVIDERS};
 pub use file::Error;
 pub use kept_files::{last_request, model_cache};
 pub use key_use::{KeyUse, Secret, is_loopback};
-pub use keys::{EFFORTS, FORMATS, PROVIDERS, WIRES};
+pub use keys::{EFFORTS, FORMATS, WIRES};
 pub use layers::ValueSource;
 pub use paths::{Env, Paths, workspace_config};
 pub use price::Price;

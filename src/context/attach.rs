@@ -15,7 +15,7 @@ use crate::workspace::{Access, PathError, ReadError, Workspace, is_text};
 /// The longest text that is attached, in bytes; of longer ones, lines can be.
 pub const MAX_TEXT: usize = 256 << 10;
 /// The largest image or document that is attached, in bytes.
-pub const MAX_BLOB: usize = 8 << 20;
+const MAX_BLOB: usize = 8 << 20;
 /// The most bytes that all texts of one message may have.
 const MAX_TOTAL: usize = 2 << 20;
 /// Names listed of a folder.

@@ -54,7 +54,7 @@ pub fn arrange(
 
 /// Returns a message of the person with what is attached in front of the task, each file as its path and a fence;
 /// `None` where nothing is attached.
-pub fn attachments_first(text: &str) -> Option<String> {
+fn attachments_first(text: &str) -> Option<String> {
     let (task, rest) = text.split_once(HEAD)?;
     let mut files = String::new();
     let mut notes = String::new();

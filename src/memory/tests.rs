@@ -682,3 +682,19 @@ fn usage_is_added_up_by_session_model_and_turn_and_a_fork_counts_once() {
     let table = usage_table(&rows, &total, "2026-01-01", &UsageWords::ENGLISH);
     assert!(table.starts_with("6.0k in · 40 out · 16% cached\n") && table.contains(" $0.0020+"), "{table}");
 }
+
+#[test]
+fn one_damaged_message_hides_no_other() {
+    let world = World::new();
+    let memory = world.open();
+    let id = session(&memory, "/p");
+    let rows = ["one", "two", "three"].map(|text| memory.append(&id, &answer(text)).unwrap());
+    let store = memory.store();
+    store.conn.execute("UPDATE messages SET content = CAST(x'ff' AS TEXT) WHERE id = ?1", [rows[1]]).unwrap();
+    drop(store);
+    let read = memory.load(&id).unwrap();
+    let texts: Vec<&str> = read.iter().map(|m| m.message.content.as_deref().unwrap_or_default()).collect();
+    assert_eq!((texts[0], texts[2], read[1].id, read[1].message.role), ("one", "three", rows[1], Role::Assistant));
+    assert!(texts[1].contains("damaged in memory"), "{}", texts[1]);
+    assert_eq!(memory.last(&id, 2).unwrap().len(), 2);
+}

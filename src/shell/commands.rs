@@ -440,13 +440,6 @@ impl Command {
         staged.staging.as_ref().and_then(|staging| staging.info().ok()).unwrap_or_default()
     }
 
-    /// Returns the paths that are kept so far.
-    pub fn kept_paths(&self) -> Vec<String> {
-        let staged = self.staged();
-        let journal = staged.staging.as_ref().and_then(|staging| staging.journal().ok()).unwrap_or_default();
-        journal.into_iter().map(|staged| staged.path).collect()
-    }
-
     /// Paths that were not archived, each with why.
     pub fn left_out(&self) -> Vec<(String, String)> {
         self.staged().left_out.clone()

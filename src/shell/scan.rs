@@ -20,7 +20,7 @@ use crate::text::number::thousands;
 /// The most files that are looked at.
 pub const MOST_FILES: usize = 50_000;
 /// The most bytes that are copied for one command.
-pub const MOST_BYTES: u64 = 1 << 30;
+const MOST_BYTES: u64 = 1 << 30;
 /// The copies, in `.shaft`.
 const SHADOW: &str = "shadow";
 /// The state before the command, in its staging folder.

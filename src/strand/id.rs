@@ -251,7 +251,7 @@ impl fmt::Display for QName {
 static LAST: Mutex<u128> = Mutex::new(0);
 
 /// Creates a new ULID, greater than every one this process made before.
-pub fn new_ulid() -> u128 {
+fn new_ulid() -> u128 {
     let random = uuid::Uuid::new_v4().as_u128() >> 48;
     let fresh = Ulid::from_parts(now_ms().max(0) as u64, random).0;
     // A poisoned lock still holds a valid number.

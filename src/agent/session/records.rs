@@ -198,7 +198,7 @@ impl ResultRecord {
 }
 
 /// Returns the calls of a message as memory stores them; none for an empty list.
-pub fn calls_json(calls: &[ToolCall]) -> Option<String> {
+fn calls_json(calls: &[ToolCall]) -> Option<String> {
     let records: Vec<_> = calls
         .iter()
         .map(|c| CallRecord { id: c.id.clone(), name: c.name.clone(), arguments: c.arguments.clone() })

@@ -90,7 +90,7 @@ impl ToolRun<'_> {
     }
 
     /// Refuses an edit of an answer that began in agent mode when plan mode was chosen meanwhile.
-    pub async fn not_planned(&mut self, mut item: CallItem, edit: &Edit) {
+    async fn not_planned(&mut self, mut item: CallItem, edit: &Edit) {
         let why = "this is plan mode, which only reads: nothing was written. Put the change into the plan.";
         item.end(&self.context.events, CallState::Refused, "plan mode", why).await;
         let path = edit.path.as_deref().unwrap_or_default();

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::config::connection::PROVIDERS;
 use crate::config::file::{self, Error};
 use crate::config::key_use::KeyUse;
-use crate::config::keys::PROVIDERS;
 use crate::config::paths::Paths;
 use crate::config::values::Config;
 

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::config::connection::{Connection, built_in, own_wire};
+use crate::config::connection::{Connection, PROVIDERS, built_in, own_wire};
 use crate::config::file::{self, Error};
 use crate::config::key_use::{Secret, StoredKey, server};
-use crate::config::keys::PROVIDERS;
 use crate::config::paths::Paths;
 use crate::config::proxy;
 use crate::config::values::Config;

@@ -429,7 +429,7 @@ fn without_fences(search: String, replace: String) -> (String, String) {
 }
 
 /// Returns the text before a closing fence that no opening one belongs to: what comes after it is not the edit's.
-pub(super) fn without_dangling_fence(text: &str) -> &str {
+fn without_dangling_fence(text: &str) -> &str {
     let (mut open, mut at) = (false, 0);
     for line in text.split_inclusive('\n') {
         let bare = line.trim_end();

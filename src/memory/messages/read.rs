@@ -62,7 +62,7 @@ impl Memory {
         );
         let mut statement = store.conn.prepare_cached(&sql)?;
         let rows = statement.query_map(params![session, limit], |row| {
-            let mut message = of_row(row)?;
+            let mut message = of_row(row).or_else(|why| unreadable(row, &why))?;
             message.message.blobs = blobs.remove(&message.id).unwrap_or_default();
             message.message.parts = parts.remove(&message.id).unwrap_or_default();
             Ok(message)
@@ -96,7 +96,7 @@ fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<
     Ok(found)
 }
 
-/// Returns the parts of the answers of a session.
+/// Returns the parts of the answers of a session, as far as they can be read.
 fn parts(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<MessagePart>>, Error> {
     let mut statement = conn.prepare_cached(
         "SELECT p.message_id, p.kind, p.bytes, p.seal, p.wire, p.place, p.model
@@ -113,11 +113,23 @@ fn parts(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<
         Ok((row.get::<_, i64>(0)?, MessagePart { kind: row.get(1)?, bytes, seal: row.get(3)?, origin }))
     })?;
     let mut found: HashMap<i64, Vec<MessagePart>> = HashMap::new();
-    for row in rows {
-        let (id, part) = row?;
+    // Without one that cannot be read the parts do not fit their message, which then has the usual ones.
+    for (id, part) in rows.flatten() {
         found.entry(id).or_default().push(part);
     }
     Ok(found)
+}
+
+/// Returns what stands for a message that cannot be read, so that the others can be. Its role counts, where that can be
+/// read.
+///
+/// # Errors
+/// When the row has no id.
+fn unreadable(row: &Row<'_>, why: &rusqlite::Error) -> rusqlite::Result<Message> {
+    let role = Role::of(row.get_ref(2)?.as_str().unwrap_or("user"));
+    let text = format!("(this message is damaged in memory and cannot be read: {why})");
+    let (id, at) = (row.get(0)?, row.get(1).unwrap_or_default());
+    Ok(Message { id, at, message: NewMessage::text(role, text) })
 }
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<Message> {

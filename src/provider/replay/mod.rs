@@ -75,13 +75,14 @@ impl Replay {
     }
 
     /// Plays `times` as fast; values that are no positive number play without pauses.
-    pub fn faster(self, times: f64) -> Self {
+    #[cfg(test)]
+    fn faster(self, times: f64) -> Self {
         let speed = Some(times).filter(|times| times.is_finite() && *times > 0.0);
         Self { speed, ..self }
     }
 
     /// Plays without pauses.
-    pub fn without_pauses(self) -> Self {
+    fn without_pauses(self) -> Self {
         Self { speed: None, ..self }
     }
 

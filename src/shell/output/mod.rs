@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::text::number::thousands;
 
@@ -143,7 +143,6 @@ fn overlay(line: &[u8], under: &[u8]) -> String {
 /// The file that holds the whole output.
 #[derive(Debug)]
 struct Log {
-    path: PathBuf,
     file: BufWriter<File>,
     size: u64,
     /// The end of what no longer fits.
@@ -238,11 +237,6 @@ impl Output {
         self.log_error.as_deref()
     }
 
-    /// Returns where the log is.
-    pub fn log_path(&self) -> Option<&Path> {
-        self.log.as_ref().map(|log| log.path.as_path())
-    }
-
     /// Returns the last lines, at most so many, the unfinished one among them.
     pub fn last(&self, count: usize) -> Vec<String> {
         let rest = self.cleaner.rest();
@@ -309,7 +303,7 @@ impl Log {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
         let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-        Ok(Log { path: path.into(), file: BufWriter::new(file), size: 0, tail: VecDeque::new(), left_out: 0 })
+        Ok(Log { file: BufWriter::new(file), size: 0, tail: VecDeque::new(), left_out: 0 })
     }
 
     fn add(&mut self, line: &str) -> io::Result<()> {

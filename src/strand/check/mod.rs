@@ -34,7 +34,7 @@ pub fn all_capabilities() -> BTreeSet<String> {
 }
 
 /// Checks one definition on its own.
-pub fn check_definition(types: &Types, view: &View, granted: &BTreeSet<String>) -> Vec<LocatedFault> {
+fn check_definition(types: &Types, view: &View, granted: &BTreeSet<String>) -> Vec<LocatedFault> {
     let mut checker = Checker::new(types, view, granted);
     checker.body(&view.body);
     let mut found = checker.found;

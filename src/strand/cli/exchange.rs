@@ -95,7 +95,7 @@ pub(super) fn apply_ops(
 }
 
 /// Prints what became of offered ops. Returns the exit code.
-pub fn print_accepted(out: &Writer, result: &Accepted) -> u8 {
+fn print_accepted(out: &Writer, result: &Accepted) -> u8 {
     tell_with(out, result, &[])
 }
 

@@ -202,7 +202,7 @@ pub fn stmt_unit(stmt: &Stmt) -> Unit {
 }
 
 /// Returns an element as a unit, without its children.
-pub fn element_unit(element: &Element) -> Unit {
+fn element_unit(element: &Element) -> Unit {
     let mut made = unit(element.unit, [("elem", Reg::Ref(element.head.clone()))]);
     for (name, value) in &element.args {
         made.regs.insert(Cow::Owned(format!("arg.{name}")), Reg::Expr(value.clone()));

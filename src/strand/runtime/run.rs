@@ -126,7 +126,7 @@ pub fn run(state: &State, trigger: &Trigger, slots: SlotValues, world: &mut dyn 
 }
 
 /// Returns the hash of slot values.
-pub fn slots_sum(slots: &SlotValues) -> String {
+fn slots_sum(slots: &SlotValues) -> String {
     let list: Vec<Json> = slots.iter().map(|(id, value)| json!([id, value])).collect();
     blake3::hash(Json::Array(list).to_string().as_bytes()).to_hex().to_string()
 }

@@ -230,7 +230,7 @@ impl State {
     }
 
     /// Loads everything, and drops the source.
-    pub fn make_whole(&mut self) {
+    fn make_whole(&mut self) {
         if self.is_whole() {
             return;
         }

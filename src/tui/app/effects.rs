@@ -105,7 +105,7 @@ impl App {
     }
 
     /// Gives the keys to the input. A full diff stays in sight.
-    pub(super) fn go_to_input(&mut self) {
+    fn go_to_input(&mut self) {
         self.layout.at = At::Input;
     }
 

@@ -77,7 +77,7 @@ impl App {
         }
     }
 
-    pub(super) fn question_said(&mut self, said: QuestionOutcome) -> Vec<Effect> {
+    fn question_said(&mut self, said: QuestionOutcome) -> Vec<Effect> {
         match said {
             QuestionOutcome::Stay => Vec::new(),
             QuestionOutcome::Answer(command) => vec![Effect::Send(command)],

@@ -16,7 +16,7 @@ pub use super::token::Token;
 /// Texts of more lines are not coloured.
 pub const MAX_LINES: usize = 5_000;
 /// A line of more bytes ends the colouring of its text.
-pub const MAX_COLUMNS: usize = 2_000;
+const MAX_COLUMNS: usize = 2_000;
 /// Texts whose colours are kept.
 const KEPT: usize = 96;
 /// So long the worker keeps the grammars without work: they take seven megabytes, and a few milliseconds to load again.

@@ -39,7 +39,7 @@ impl Printed {
         }
     }
 
-    pub(super) fn expr_kind(&mut self, expr: &Expr) {
+    fn expr_kind(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Int(digits) | ExprKind::Float(digits) => self.push(digits),
             ExprKind::Text(value) => self.push(&escape(value)),

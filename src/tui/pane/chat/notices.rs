@@ -51,7 +51,7 @@ impl Chat {
 
     /// Returns the notice that Enter is for: the last entry, or the newest one since the last message of the person
     /// that offers what does not go out of date while nebula answers on.
-    pub(super) fn last_notice(&self) -> Option<&Notice> {
+    fn last_notice(&self) -> Option<&Notice> {
         if let BlockContent::Notice(notice) = &self.window.units.last()?.said {
             return Some(notice);
         }

@@ -422,6 +422,7 @@ impl View {
 
     /// Returns the rows of the page that are seen, and those of the hunk in focus.
     #[cfg(test)]
+    #[cfg(test)]
     pub fn place_of_focus(&self) -> Option<(Range<usize>, Range<usize>)> {
         Some((self.top..self.top + self.height(), self.extent(self.focus?)?))
     }

@@ -182,6 +182,7 @@ impl Tools {
     }
 
     /// Returns whether a result is shown whole: Esc and Enter close it.
+    #[cfg(test)]
     pub fn is_viewing(&self) -> bool {
         self.viewer.is_some()
     }
