@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::messages::records::show;
-use crate::messages::{Language, language};
 use crate::proposal::ProposalId;
 use crate::protocol::{
     Cause, Event, EventBody, Item, ItemId, Level, Listing, Notice, NoticeAction, Outcome, QuestionId, SessionId,
@@ -138,11 +137,8 @@ impl Events {
     }
 }
 
-/// Returns the event in the language of the interface: what the model and memory are told is English.
+/// Returns the event in the words of the person: what the model and memory are told is English, and meant for the model.
 fn localised(mut event: EventBody) -> EventBody {
-    if language() == Language::English {
-        return event;
-    }
     match &mut event {
         EventBody::Added(_, entry) | EventBody::Changed(_, entry) => item(entry),
         EventBody::Recalled(items) => items.iter_mut().for_each(|(_, entry)| item(entry)),
@@ -164,6 +160,10 @@ fn item(item: &mut Item) {
         Item::Call(call) => {
             show(&mut call.summary);
             if let Some(reason) = &mut call.reason {
+                // The entry names the file already.
+                if let Some(rest) = reason.strip_prefix(&call.main).and_then(|rest| rest.strip_prefix(": ")) {
+                    *reason = rest.to_string();
+                }
                 show(reason);
             }
         }

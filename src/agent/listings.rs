@@ -21,7 +21,7 @@ use crate::protocol::{
 };
 use crate::provider::models;
 use crate::text::number::tokens;
-use crate::workspace::ReadError;
+use crate::workspace::{ReadError, holds_secrets};
 
 /// How many entries a preview of a session shows.
 const PREVIEW: usize = 12;
@@ -86,7 +86,9 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
             // The walk of a small project takes a moment; that of a huge one is not waited for.
             files.wait(if services.index.asks_again(&words) { WALK_AGAIN } else { WALK });
             let found = files.find_within(&words, FILES, FIND);
-            let hits = found.hits.into_iter().map(|h| (h.path, h.at)).collect();
+            let mut hits: Vec<_> = found.hits.into_iter().map(|h| (h.path, h.at)).collect();
+            // A file with keys never leads: Enter takes the first.
+            hits.sort_by_key(|(path, _)| holds_secrets(path));
             Listing::Files { hits, total: found.total, complete: found.complete }
         }
         Query::Text(path) => text(services, path)?,

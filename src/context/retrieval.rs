@@ -13,7 +13,7 @@ use super::decode::decoded;
 use crate::disk::{self, Links};
 use crate::memory::rag::{Found, IndexedFile, Rag, Source, SourceId};
 use crate::memory::{self};
-use crate::workspace::{Ignores, Workspace, is_text};
+use crate::workspace::{Ignores, Workspace, holds_secrets, is_text};
 
 /// Files larger than this are not indexed, in bytes: they are data more often than text.
 const MAX_FILE: u64 = 1 << 20;
@@ -308,6 +308,10 @@ fn walk_of(path: &Path) -> WalkBuilder {
 fn list(source: &Path, walk: &WalkBuilder, watch: ProgressCallback<'_>) -> Option<Vec<IndexedFile>> {
     let mut files = Vec::new();
     for entry in walk.build().flatten() {
+        // Passages are sent without a question.
+        if entry.file_name().to_str().is_some_and(holds_secrets) {
+            continue;
+        }
         if !watch(Progress::default()) {
             return None;
         }

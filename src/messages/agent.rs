@@ -136,6 +136,9 @@ messages! {
     block_not_read: "a code block was not read as an edit", "コードブロックの1つは編集として読み取られていません";
     file_in_no_format: "The answer holds a file's text in a form that is not read as an edit.", "回答に、編集として読み取れない形式のファイル本文があります。";
     told_others: "The model is told, and may go on with the others.", "モデルに伝えます。ほかの呼び出しは続行できます。";
+    send_secrets(path): "Send {path} to the model? Such files usually hold keys.", "{path}をモデルに送りますか？この種のファイルには通常キーが含まれます。";
+    default_not_sent: "default; nothing is sent", "既定。何も送信しません";
+    secrets_not_sent(path): "{path} may hold keys and was not sent. Take the mention out, or send again and answer yes.", "{path}にはキーが含まれる可能性があるため送信しませんでした。メンションを消すか、再送して「はい」と回答してください。";
     read_outside(path): "Read {path} outside the workspace?", "ワークスペース外の{path}を読み取りますか？";
     no: "no", "いいえ";
     run_it: "run", "実行する";

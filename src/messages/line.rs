@@ -15,7 +15,9 @@ messages! {
     accepted: "accepted", "承認";
     interrupted: "interrupted", "中断";
     words: "Words: y 1 3, n 2 because ..., all, none, show 2, undo.", "使える語: y 1 3, n 2 because ..., all, none, show 2, undo。";
-    proposal(files, lines, hunks): "proposal: {files}, {lines}, {hunks}. ", "提案: {files}、{lines}、{hunks}。 ";
+    proposal(files, lines, hunks): "proposal: {files}, {lines}, {hunks}", "提案: {files}、{lines}、{hunks}";
+    sentences(first, second): "{first}. {second}", "{first}。{second}";
+    on_screen_only(word): "{word} works on the screen alone; nothing was sent. help lists the words here", "{word}は画面でのみ使えます。何も送信していません。helpで使える語を表示";
     careful(why): "careful: {why}", "注意: {why}";
     hunk(number, total, path, about): "hunk {number} of {total}: {path}, {about}", "ハンク{number}/{total}: {path}、{about}";
     found(how): ", found {how}", "、一致: {how}";

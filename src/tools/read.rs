@@ -9,7 +9,7 @@ use super::base::Run;
 use super::{Args, Builtin, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::edit::bytes;
 use crate::proposal::State;
-use crate::workspace::{Access, ReadError, is_text};
+use crate::workspace::{Access, ReadError, holds_secrets, is_text};
 
 /// The tool.
 pub const TOOL: Builtin = Builtin {
@@ -60,7 +60,13 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let (name, read) = match context.reading(given, Access::File)? {
         ReadTarget::Outside(path) => return Ok(RunResult::Outside(path)),
         ReadTarget::Approved(path) => (path.to_string_lossy().into_owned(), context.workspace.read_outside(&path)),
-        ReadTarget::Inside(path) => (path.clone(), context.workspace.read_whole(&path)),
+        ReadTarget::Inside(path) => {
+            let full = context.workspace.full(&path);
+            if holds_secrets(&path) && context.outside.as_ref() != Some(&full) {
+                return Ok(RunResult::Outside(full));
+            }
+            (path.clone(), context.workspace.read_whole(&path))
+        }
     };
     let read = read.map_err(|e| match e {
         ReadError::TooLarge { .. } => format!("{e}: look into it with searchInDirectory"),

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::base::Run;
 use super::{Args, Builtin, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
-use crate::workspace::Access;
 use crate::workspace::search::{FileMatches, SearchObserver, SearchRequest};
+use crate::workspace::{Access, holds_secrets};
 
 /// The tool.
 pub const TOOL: Builtin = Builtin {
@@ -87,10 +87,12 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         max_lines: LINES,
     };
     let found = context.workspace.search(&folder, &search, &mut Searching { run, looked: 0 });
-    let found = found.map_err(|e| e.to_string())?;
+    let mut found = found.map_err(|e| e.to_string())?;
     if run.stop.is_cancelled() {
         return Err("stopped".into());
     }
+    // What is in such a file is sent only after a question, which `readFile` asks.
+    let secrets = found.files.extract_if(.., |file| holds_secrets(&file.path)).count();
     let total = found.files.len();
     let mut text = String::new();
     for file in &found.files {
@@ -105,6 +107,11 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     }
     if total == 0 {
         text = format!("no file below {given} contains {keyword:?}");
+    }
+    if secrets > 0 {
+        text.push_str(
+            "\n(matches in .env files are not shown: read such a file with readFile, which asks the person)\n",
+        );
     }
     let line = |f: &FileMatches| f.lines.first().map(|(n, l)| format!("{}:{n}  {}", f.path, l.trim()));
     let preview = found.files.iter().filter_map(line).take(8).collect();

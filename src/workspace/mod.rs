@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 pub use alike::may_mean;
 pub use ignores::Ignores;
 pub use large::{copy_large, holds_large, state_of};
-pub use path::{Access, PathError, is_one_of, lexical, normalise};
+pub use path::{Access, PathError, holds_secrets, is_one_of, lexical, normalise};
 pub use read::{Read, ReadError, is_text};
 pub use repository::{git_folder, worktree_folders};
 pub use stamp::Stamp;

@@ -166,6 +166,12 @@ impl Workspace {
     }
 }
 
+/// Returns whether a file is one that usually holds keys: `.env`, `.env.local`, `.envrc`. No model gets its text before
+/// the person agreed.
+pub fn holds_secrets(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.starts_with(".env"))
+}
+
 /// Returns whether a name is one of these, as file systems that ignore case read it.
 pub fn is_one_of(name: &OsStr, names: &[&str]) -> bool {
     names.iter().any(|own| name.eq_ignore_ascii_case(own))

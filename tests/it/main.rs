@@ -30,6 +30,7 @@ mod road;
 mod rules;
 mod scenes;
 mod screens;
+mod secrets;
 mod session;
 mod sessions;
 mod shell;

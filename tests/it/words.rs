@@ -186,7 +186,7 @@ fn every_key_on_the_screen_is_the_one_that_is_bound() {
 
     let (mut s, _folder) = new(main());
     proposing(&mut s);
-    says("proposal", &s, &["F6 to write to nebula", "Ctrl-W writes once every hunk is decided", "Ctrl-Y accept"]);
+    says("proposal", &s, &["F9 to write to nebula", "Ctrl-W writes once every hunk is decided", "Ctrl-Y accept"]);
     s.keys("<f9>");
     says("later", &s, &["the proposal waits; F7 shows it"]);
     s.keys("x");
@@ -222,9 +222,9 @@ fn every_key_on_the_screen_is_the_one_that_is_bound() {
 fn help_in_a_written_input_is_on_the_key_that_works() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
-    assert!(stage.text().contains("? help"));
+    assert!(stage.text().contains("? keys"));
     stage.keys("x");
-    assert!(stage.text().contains("F1 help") && !stage.text().contains("? help"), "{}", stage.text());
+    assert!(stage.text().contains("F1 keys") && !stage.text().contains("? keys"), "{}", stage.text());
     stage.keys("<f1>");
     assert!(stage.text().contains("keys of the input"));
 }

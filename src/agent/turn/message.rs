@@ -12,9 +12,11 @@ use crate::agent::session::window;
 use crate::context::attach::{Attachment, Composed, compose};
 use crate::context::small_model::is_nudge;
 use crate::memory::{self, MessageMeta, NUDGE_MARK, NewMessage};
-use crate::protocol::{Attached, Item, Prompt};
+use crate::messages::agent as words;
+use crate::protocol::{Attached, EventBody, Item, Prompt, Question};
 use crate::provider::{Message, Role};
 use crate::text::time;
+use crate::workspace::holds_secrets;
 
 /// Stores and shows a message of the person, with what it mentions attached. Files are read here, so that what is sent
 /// is what was there when Enter was pressed.
@@ -34,6 +36,7 @@ pub async fn say(
     // The room for attachments is known once a server on this computer has reported its window.
     context.services.local_search(stop).await;
     let mut composed = composed(context, prompt, stop).await?;
+    may_send(context, &composed, stop).await?;
     let room = window::budget(context).room();
     let size = session.window.tokens(composed.text.len());
     if size > room {
@@ -58,6 +61,25 @@ pub async fn say(
     // What was typed is stored before anything of it is sent.
     stop.run_until_cancelled(context.services.flushed()).await;
     context.events.add(Item::User { text: typed, at: time::now(), attached: files }).await;
+    Ok(())
+}
+
+/// Asks about each attached file that usually holds keys.
+async fn may_send(context: &SessionContext, composed: &Composed, stop: &CancellationToken) -> Result<(), String> {
+    for attachment in composed.attached.iter().filter(|attachment| holds_secrets(&attachment.path)) {
+        let id = context.events.question();
+        let reply = context.approvals.await_reply(id);
+        let no = words::default_not_sent();
+        let choices = vec![(words::yes_once().into(), String::new()), (words::no().into(), no.into())];
+        let text = words::send_secrets(&attachment.path);
+        context.events.send(EventBody::Asked(Question { id, text, choices, permission: true, card: None })).await;
+        let reply = stop.run_until_cancelled(reply).await.and_then(Result::ok);
+        context.approvals.withdraw_question(id);
+        context.events.send(EventBody::Answered(id)).await;
+        if reply.as_deref() != Some(words::yes_once()) {
+            return Err(words::secrets_not_sent(&attachment.path));
+        }
+    }
     Ok(())
 }
 

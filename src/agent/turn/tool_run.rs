@@ -243,12 +243,19 @@ impl ToolRun<'_> {
 
     /// Asks the person about each path of a read outside the workspace, then runs it.
     async fn outside(&mut self, mut item: CallItem, call: ToolCall, native: bool, path: std::path::PathBuf) {
-        let text = say::read_outside(&path.display());
+        let inside = path.strip_prefix(self.context.services.workspace.root()).ok();
+        let text = match inside {
+            Some(path) => say::send_secrets(&path.display()),
+            None => say::read_outside(&path.display()),
+        };
         let no = say::default_continues();
         let choices = vec![(say::yes_once().into(), String::new()), (say::no().into(), no.into())];
         let reply = self.question(&mut item, text, choices, true).await;
         if reply.as_deref() != Some(say::yes_once()) {
-            let why = format!("{} is outside the workspace and the person did not allow it", path.display());
+            let why = match inside {
+                Some(path) => format!("{} may hold keys and the person did not allow it", path.display()),
+                None => format!("{} is outside the workspace and the person did not allow it", path.display()),
+            };
             return self.refuse(item, &call, native, CallState::Refused, &why).await;
         }
         item.set(&self.context.events, CallState::Running).await;

@@ -81,6 +81,30 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
     }
 }
 
+/// Commands of the screen that have no word here: no model is meant to get them.
+const ON_SCREEN: &[&str] = &[
+    "/resume",
+    "/sessions",
+    "/undo",
+    "/redo",
+    "/history",
+    "/file",
+    "/format",
+    "/theme",
+    "/rules",
+    "/review",
+    "/stats",
+    "/usage",
+    "/context",
+    "/config",
+    "/commit",
+    "/trust",
+    "/compact",
+    "/export",
+    "/mouse",
+    "/help",
+];
+
 impl Chat {
     fn send(&self, command: Command) {
         // A closed channel is noticed by its other half.
@@ -196,6 +220,7 @@ impl Chat {
             "/new" => Command::Open(SessionChoice::New),
             "/model" if !rest.is_empty() => Command::Set(Setting::Model(rest.trim().into())),
             "/effort" if !rest.is_empty() => Command::Set(Setting::Effort(rest.trim().into())),
+            word if ON_SCREEN.contains(&word) => return self.printer.say(&say::on_screen_only(&word)),
             _ => {
                 self.busy = true;
                 Command::Submit(Prompt { text: text.to_string() })
@@ -349,7 +374,7 @@ impl Chat {
         match end {
             TurnEnd::Done => {}
             TurnEnd::Interrupted => self.printer.say(say::interrupted())?,
-            TurnEnd::Failed { message, hint, .. } => self.printer.say(&say::turn_failed(&message, &hint))?,
+            TurnEnd::Failed { message, hint, .. } => self.printer.turn_failed(&message, &hint)?,
             TurnEnd::Asking(why) => self.printer.say(&say::say_go_on(&why))?,
         }
         self.summing_up = true;

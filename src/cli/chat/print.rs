@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::words::Review;
 use crate::cli::out::{self, Out};
 use crate::messages::times::duration;
-use crate::messages::{count, diff, line as say, verbs};
+use crate::messages::{count, diff, line as say, records, verbs};
 use crate::proposal::{Counts, FileChange, Hunk, HunkKind, Proposal, Rung};
 use crate::protocol::{Attached, Call, CallState, Item, ItemId, Mode, Notice, Outcome, Question, SessionInfo, Status};
 use crate::text::number::{self, thousands};
@@ -28,6 +28,8 @@ pub struct Printer {
     /// The last printed state of each call.
     call_states: HashMap<ItemId, CallState>,
     failed: usize,
+    /// The title of the last notice.
+    told: String,
     /// True if an unfinished line, a prompt, is on the screen.
     open: bool,
 }
@@ -143,10 +145,19 @@ impl Printer {
 
     /// Prints a notice.
     pub fn notice(&mut self, notice: &Notice) -> io::Result<()> {
+        self.told.clone_from(&notice.title);
         match notice.detail.is_empty() {
             true => self.say(&notice.title),
-            false => self.say(&format!("{}. {}", notice.title.trim_end_matches('.'), notice.detail)),
+            false => self.say(&say::sentences(&notice.title.trim_end_matches('.'), &notice.detail)),
         }
+    }
+
+    /// Prints that a turn failed, and why, where no notice just told it.
+    pub fn turn_failed(&mut self, message: &str, hint: &str) -> io::Result<()> {
+        if self.told == message {
+            return self.say(say::failed());
+        }
+        self.say(&say::turn_failed(&records::shown(message), &records::shown(hint)))
     }
 
     /// Prints a question with its choices.
@@ -167,9 +178,9 @@ impl Printer {
             let paths: Vec<&str> = proposal.files.iter().map(|f| f.path.as_str()).collect();
             return self.say(&format!("{}: {files}, {lines}: {}", proposal.title, paths.join(", ")));
         }
-        self.say(&format!("{}{}", say::proposal(&files, &lines, &count::hunks(hunks)), say::words()))?;
+        self.say(&say::sentences(&say::proposal(&files, &lines, &count::hunks(hunks)), &say::words()))?;
         if let Some(needs) = proposal.needs_person() {
-            self.say(&say::careful(&needs))?;
+            self.say(&say::careful(&records::shown(&needs.to_string())))?;
         }
         (1..=hunks).try_for_each(|number| self.hunk(proposal, number, false))
     }

@@ -44,11 +44,17 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{path} is outside the workspace and the person did not allow it",
         "{path}はワークスペースの外にあり、許可されませんでした",
     ),
+    (
+        "{path} may hold keys and the person did not allow it",
+        "{path}にはキーが含まれる可能性があり、許可されませんでした",
+    ),
     ("the person did not allow the command", "コマンドは許可されませんでした"),
     ("the person did not allow the command: {reason}", "コマンドは許可されませんでした: {reason}"),
     ("the approval policy accepts no edits", "承認ポリシーは編集を許可しません"),
     ("the approval policy allows no commands", "承認ポリシーはコマンドを許可しません"),
     ("the arguments could not be read: {why}", "引数を読めませんでした: {why}"),
+    ("`{name}` is missing: it must be a string", "モデルの呼び出しに`{name}`がありません"),
+    ("`{name}` must be {what}, but is {found}", "モデルの呼び出しの`{name}`が正しくありません"),
     ("the tool call could not be read: {why}", "ツールの呼び出しを読めませんでした: {why}"),
     ("an edit was left out: {why}", "編集を1件除外しました: {why}"),
     ("placing the edit failed in nebula itself; try another way", "nebulaの内部エラーで編集箇所を決められませんでした"),
@@ -56,6 +62,15 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     (
         "nebula stopped before this call was run; nothing was changed by it",
         "この呼び出しの前にnebulaが停止しました。何も変更していません",
+    ),
+    ("{path} acts later", "{path}はあとで作用します"),
+    ("{path} gets a hidden or look-alike character", "{path}に見えない文字または紛らわしい文字が入ります"),
+    ("{path} gets {n} hidden or look-alike characters", "{path}に見えない文字または紛らわしい文字が{n}個入ります"),
+    ("a place in {path} is a guess", "{path}の編集箇所は推定です"),
+    ("the recording ends here: {path} has {n} steps", "録画はここまでです: {path}のステップは{n}個です"),
+    (
+        "A recording answers no more than was recorded. Connect a model to go on",
+        "録画された以上の応答はありません。続けるにはモデルを接続してください",
     ),
     ("the answer broke off in it", "回答がその途中で途切れました"),
     (
@@ -126,4 +141,22 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{n}件のメッセージの結果は読めないため、数に含めていません",
     ),
     ("No file was changed", "変更されたファイルはありません"),
+];
+
+/// Results of calls that failed or were rejected, as the model is told of them, and in English for the person: without what
+/// the model is to do next.
+pub(super) const FOR_PERSON: &[(&str, &str)] = &[
+    ("there is no tool named {name}; there are: {names}", "the model named a tool that does not exist: {name}"),
+    ("the tool call could not be read: {why}", "the model's call cannot be read"),
+    ("the arguments could not be read: {why}", "the model's call cannot be read"),
+    ("`{name}` is missing: it must be a string", "the model's call lacks its `{name}`"),
+    ("`{name}` must be {what}, but is {found}", "the model's call has a wrong `{name}`"),
+    ("{name} changes files, and this is plan mode, which only reads", "plan mode only reads"),
+    ("{path} is outside the workspace and the person did not allow it", "outside the workspace; you rejected this"),
+    ("{path} may hold keys and the person did not allow it", "it may hold keys; you rejected this"),
+    ("the person did not allow the command", "you rejected this"),
+    ("the person did not allow the command: {reason}", "you rejected this: {reason}"),
+    ("{path} is a folder: list shows what is in it", "{path} is a folder"),
+    ("placing the edit failed in nebula itself; try another way", "placing the edit failed in nebula itself"),
+    ("it failed in nebula itself; try another way", "it failed in nebula itself"),
 ];

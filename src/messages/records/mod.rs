@@ -24,14 +24,26 @@ const NUMBERS: &[&str] =
 
 /// Returns the text as the person reads it; one that is no record stays as it is.
 pub fn shown(text: &str) -> Cow<'_, str> {
-    if language() == Language::English || text.is_empty() {
+    if text.is_empty() {
         return text.into();
+    }
+    if language() == Language::English {
+        return for_person(text).map_or(text.into(), Cow::Owned);
     }
     let lines: Vec<Cow<'_, str>> = text.lines().map(line).collect();
     match lines.iter().any(|line| matches!(line, Cow::Owned(_))) {
         true => lines.join("\n").into(),
         false => text.into(),
     }
+}
+
+/// Returns what a result that was written for the model says to the person; none: both read the same.
+fn for_person(text: &str) -> Option<String> {
+    let bare = text.trim_end_matches('.');
+    calls::FOR_PERSON.iter().find_map(|(english, words)| {
+        let values = values(english, bare)?;
+        Some(fill(words, &values, 0))
+    })
 }
 
 /// Returns the cause of a changeset: what a person wrote, or an undo or redo.
@@ -181,6 +193,26 @@ mod tests {
         ] {
             assert_eq!(japanese(english), want);
             assert_eq!(shown(english), english);
+        }
+    }
+
+    #[test]
+    fn what_is_meant_for_the_model_is_said_to_the_person_in_other_words() {
+        for (english, _) in calls::FOR_PERSON {
+            let value = |name: &'static str| (name, "7");
+            let text = fill(english, &names(english).into_iter().map(value).collect::<Vec<_>>(), 0);
+            assert!(with(Language::Japanese, || shown(&text).into_owned()) != text, "{english} is not translated");
+        }
+        for (told, want) in [
+            ("there is no tool named x; there are: list, readFile", "the model named a tool that does not exist: x"),
+            ("the person did not allow the command: too wide", "you rejected this: too wide"),
+            (
+                "../a is outside the workspace and the person did not allow it",
+                "outside the workspace; you rejected this",
+            ),
+            ("two stays", "two stays"),
+        ] {
+            assert_eq!(shown(told), want);
         }
     }
 }

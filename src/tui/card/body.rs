@@ -173,7 +173,7 @@ mod tests {
                 CardRow::Shell(begins, line) => Some((begins, line)),
                 _ => None,
             };
-            rows(&card, 27).into_iter().filter_map(shell).collect()
+            rows(&card, 24).into_iter().filter_map(shell).collect()
         };
         let row = |begins, line: &str| (begins, line.to_string());
         use ShellRow::{Command, Line, Wrapped};

@@ -142,7 +142,7 @@ mod tests {
         state.act(&card, Action::AlwaysRun);
         state.measure(&card, (80, 10), Rect::new(0, 0, 80, 5));
         assert_eq!(state.act(&card, Action::Answer), CardOutcome::Stay);
-        state.measure(&card, (80, 10), Rect::new(0, 0, 80, 8));
+        state.measure(&card, (80, 10), Rect::new(0, 0, 80, 10));
         assert!(matches!(state.act(&card, Action::Answer), CardOutcome::Decide(_)));
     }
 

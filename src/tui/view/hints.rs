@@ -1,4 +1,4 @@
-//! The hints: keys that do something now, as many as fit, in order of use; `? help` always.
+//! The hints: keys that do something now, as many as fit, in order of use; `? keys` always.
 
 use ratatui::buffer::Buffer;
 

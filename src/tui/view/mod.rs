@@ -319,7 +319,8 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     let (dim, text) = (t.style(Role::Dim), t.style(Role::Text));
     let s = &app.session.status;
     let attention = t.style(Role::Attention).add_modifier(Modifier::BOLD);
-    let mut right: Vec<(String, Style)> = gauge(app, area.width).into_iter().collect();
+    let jobs = (s.jobs > 0).then(|| (count::jobs(s.jobs), t.style(Role::Accent)));
+    let mut right: Vec<(String, Style)> = jobs.into_iter().chain(gauge(app, area.width)).collect();
     right.extend(s.cost.map(|c| (format!("{}${c:.2}", g.estimated), dim)));
     if area.width >= NARROW && !s.rules.is_empty() {
         right.push((count::rules(s.rules.len()), dim));
@@ -354,9 +355,6 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     }
     if s.banner.is_some() {
         parts.push((say::not_saved().into(), attention));
-    }
-    if s.jobs > 0 {
-        parts.push((count::jobs(s.jobs), t.style(Role::Accent)));
     }
     let right_cells: usize = right.iter().map(Span::width).sum();
     let room = usize::from(area.width).saturating_sub(right_cells + 4);

@@ -198,9 +198,7 @@ impl Chat {
             BlockContent::Answer(doc) => doc.text().trim().rsplit("\n\n").find(|p| is_prose(p)),
             _ => None,
         });
-        said.map(|words| words.replace(['`', '*'], "").replace('\n', " "))
-            .find(|words| !words.is_empty())
-            .unwrap_or_default()
+        said.map(|words| words.replace('\n', " ")).find(|words| !words.is_empty()).unwrap_or_default()
     }
 
     /// Returns what is being said now: `thinking`, `answering`. None: nothing is.

@@ -1,0 +1,97 @@
+//! Files that usually hold keys: they lead no list, and a model gets their text only after a question.
+
+use nebula::protocol::{CallState, Command, EventBody, Item, Listing, Query, QueryId, Question, TurnEnd};
+use serde_json::json;
+
+use crate::support::world::{Live, World, call, say};
+
+fn world() -> World {
+    World::new()
+        .file(".env", "KEY=secret-one\n")
+        .file("src/.env.local", "KEY=secret-two\n")
+        .file("a.txt", "KEY of all\n")
+}
+
+/// The permission that is asked for next.
+async fn asked(live: &mut Live) -> Question {
+    live.until(|event| match event {
+        EventBody::Asked(question) => Some(question.clone()),
+        _ => None,
+    })
+    .await
+}
+
+/// Everything that was sent to the model.
+fn sent(live: &Live) -> String {
+    live.requests().iter().map(|request| format!("{:?}", request.messages)).collect()
+}
+
+#[tokio::test]
+async fn a_model_reads_it_once_the_person_agrees() {
+    for (answer, state) in [("no", CallState::Refused), ("yes, this once", CallState::Done)] {
+        let world = world().model([call("readFile", json!({"path": "src/.env.local"})), say("done")]);
+        let mut live = world.start();
+        live.submit("go");
+        let question = asked(&mut live).await;
+        assert!(question.permission && question.text.contains("src/.env.local"), "{}", question.text);
+        live.send(Command::Reply(question.id, answer.into()));
+        let end = live.until(|event| match event {
+            EventBody::Changed(_, Item::Call(call)) if call.state.is_final() => Some((call.state, call.reason.clone())),
+            _ => None,
+        });
+        let (ended, reason) = end.await;
+        assert_eq!(ended, state);
+        assert_eq!(reason.is_some_and(|why| why.contains("you rejected this")), answer == "no");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert_eq!(sent(&live).contains("secret-two"), answer != "no");
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_mention_of_it_is_sent_once_the_person_agrees() {
+    let world = world().model([say("done")]);
+    let mut live = world.start();
+    live.submit("look at @.env");
+    let question = asked(&mut live).await;
+    assert!(question.permission && live.requests().is_empty(), "nothing is sent before the answer");
+    live.send(Command::Reply(question.id, "no".into()));
+    let why = live.until(|event| match event {
+        EventBody::Returned(_, why) => Some(why.clone()),
+        _ => None,
+    });
+    assert!(why.await.starts_with(".env may hold keys and was not sent"));
+    live.submit("look at @.env");
+    let question = asked(&mut live).await;
+    live.send(Command::Reply(question.id, "yes, this once".into()));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(sent(&live).contains("secret-one"));
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_search_shows_nothing_of_it_and_it_leads_no_list() {
+    let world = world().model([call("searchInDirectory", json!({"directory": ".", "keyword": "KEY"})), say("done")]);
+    let mut live = world.start();
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = sent(&live);
+    assert!(told.contains("KEY of all") && told.contains("readFile, which asks") && !told.contains("secret"), "{told}");
+    for words in ["", "env"] {
+        // The first answers may come before the walk of the workspace ends.
+        let hits = loop {
+            live.send(Command::Ask(QueryId(7), Query::Files(words.into())));
+            let listed = live.until(|event| match event {
+                EventBody::Answer(QueryId(7), Listing::Files { hits, complete, .. }) => Some((hits.clone(), *complete)),
+                _ => None,
+            });
+            if let (hits, true) = listed.await {
+                break hits;
+            }
+        };
+        let hits: Vec<String> = hits.into_iter().map(|(path, _)| path).collect();
+        let first_secret = hits.iter().position(|path| path.contains(".env"));
+        assert_eq!(first_secret, Some(hits.len() - 2), "{words}: {hits:?}");
+    }
+    live.close().await;
+}
