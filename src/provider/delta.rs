@@ -109,3 +109,35 @@ pub struct Wait {
     /// The failure, in one line: `api.openai.com: rate limited (429)`.
     pub why: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_joined_that_only_go_on_with_each_other() {
+        let call = |index, name: Option<&str>, arguments: &str| Delta::Call {
+            index,
+            id: None,
+            name: name.map(Into::into),
+            arguments: arguments.into(),
+        };
+        let text = |text: &str| Delta::Text(text.into());
+        for (first, next, joined) in [
+            (text("a"), text("b"), Some(text("ab"))),
+            (Delta::Thinking("a".into()), Delta::Thinking("b".into()), Some(Delta::Thinking("ab".into()))),
+            (call(1, Some("list"), "{"), call(1, None, "}"), Some(call(1, Some("list"), "{}"))),
+            (call(1, None, "{"), call(2, None, "}"), None),
+            (call(1, None, "{"), call(1, Some("list"), "}"), None),
+            (text("a"), Delta::Thinking("b".into()), None),
+            (text("a"), Delta::Part, None),
+            (text(&"a".repeat(LONGEST_JOINED)), text("b"), None),
+        ] {
+            let mut delta = first.clone();
+            match joined {
+                Some(joined) => assert_eq!((delta.join(next), &delta), (Ok(()), &joined)),
+                None => assert_eq!((delta.join(next.clone()), &delta), (Err(next), &first)),
+            }
+        }
+    }
+}

@@ -1,14 +1,12 @@
 //! Colours of code. A worker thread parses, so that no frame waits: text is drawn plain first, and coloured once
 //! the worker has said through the wake-up that lines are ready.
 //!
-//! The grammars and their regexes are loaded at the first line asked for, on the worker, which ends and gives them back
-//! once nothing has been asked for a while. Lines are parsed in order, only as far as someone looks, and the parser's state
-//! is kept to go on from there.
+//! The grammars and their regexes are loaded at the first line asked for, on the worker. Lines are parsed in
+//! order, only as far as someone looks, and the parser's state is kept to go on from there.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use super::grammar::{Grammars, Parser};
 pub use super::token::Token;
@@ -19,10 +17,6 @@ pub const MAX_LINES: usize = 5_000;
 const MAX_COLUMNS: usize = 2_000;
 /// Texts whose colours are kept.
 const KEPT: usize = 96;
-/// So long the worker keeps the grammars without work: they take seven megabytes, and a few milliseconds to load again.
-const IDLE: Duration = Duration::from_secs(5);
-/// A piece of memory that is freed with what is free beside it, in bytes.
-const LARGE: usize = 96 << 10;
 /// Lines parsed before what is ready is handed over.
 const BATCH: usize = 64;
 
@@ -192,17 +186,7 @@ impl Shared {
         while !cache.closed {
             // What was asked for last is what is looked at now.
             let Some(id) = cache.queue.pop() else {
-                let waited = self.work.wait_timeout(cache, IDLE).unwrap_or_else(PoisonError::into_inner);
-                cache = waited.0;
-                if waited.1.timed_out() && cache.queue.is_empty() {
-                    let grammars = cache.grammars.take();
-                    drop(cache);
-                    drop(grammars);
-                    cache = lock(&self.cache);
-                    if cache.queue.is_empty() {
-                        return cache.end_worker();
-                    }
-                }
+                cache = self.work.wait(cache).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let Some(mut job) = cache.take(id) else { continue };
@@ -233,10 +217,7 @@ struct Cache {
 #[derive(Default)]
 struct Entry {
     language: String,
-    /// The tokens of the lines parsed, one after the other, and where those of each line end. Begun by the thread that
-    /// asks: each thread allocates in memory of its own, and the worker's is to be free when it ends.
-    tokens: Vec<Token>,
-    ends: Vec<usize>,
+    tokens: Vec<Box<[Token]>>,
     /// Lines handed over but not parsed yet.
     pending: Vec<String>,
     /// Lines that are with the worker right now.
@@ -254,8 +235,7 @@ struct Job {
     lines: Vec<String>,
     parser: Option<Parser>,
     grammars: Option<Arc<Grammars>>,
-    tokens: Vec<Token>,
-    ends: Vec<usize>,
+    tokens: Vec<Box<[Token]>>,
     over: bool,
 }
 
@@ -269,10 +249,9 @@ impl Cache {
                 self.entries.iter().filter(|(_, e)| e.taken == 0).min_by_key(|(_, e)| e.used).map(|(id, _)| *id);
             oldest.and_then(|id| self.entries.remove(&id));
         }
-        let begun = || Entry { tokens: Vec::with_capacity(64), ends: Vec::with_capacity(16), ..Entry::default() };
-        let entry = self.entries.entry(id).or_insert_with(begun);
+        let entry = self.entries.entry(id).or_default();
         entry.used = self.clock;
-        let have = entry.ends.len() + entry.taken + entry.pending.len();
+        let have = entry.tokens.len() + entry.taken + entry.pending.len();
         if entry.over || have >= end {
             return None;
         }
@@ -285,11 +264,10 @@ impl Cache {
 
     fn tell(&self, id: u64, range: Range<usize>, each: &mut impl FnMut(usize, &[Token])) -> bool {
         let Some(entry) = self.entries.get(&id) else { return false };
-        for number in range.start..range.end.min(entry.ends.len()) {
-            let begin = number.checked_sub(1).map_or(0, |before| entry.ends[before]);
-            each(number, &entry.tokens[begin..entry.ends[number]]);
+        for number in range.start..range.end.min(entry.tokens.len()) {
+            each(number, &entry.tokens[number]);
         }
-        entry.over || entry.ends.len() >= range.end
+        entry.over || entry.tokens.len() >= range.end
     }
 
     /// Returns the next lines of a text to parse, unless they are being parsed already.
@@ -300,18 +278,7 @@ impl Cache {
         let lines = std::mem::replace(&mut entry.pending, rest);
         entry.taken = lines.len();
         let (language, parser) = (entry.language.clone(), entry.parser.take());
-        Some(Job { id, language, lines, parser, grammars, tokens: Vec::new(), ends: Vec::new(), over: false })
-    }
-
-    /// Ends the worker; the next line asked for starts another. The memory of its grammars goes back to the system: what
-    /// lasts is made anew in the room they left, and a large piece that is freed last has the allocator join what is
-    /// free.
-    fn end_worker(&mut self) {
-        self.started = false;
-        for entry in self.entries.values_mut() {
-            entry.parser = entry.parser.clone();
-        }
-        drop(std::hint::black_box(Vec::<u8>::with_capacity(LARGE)));
+        Some(Job { id, language, lines, parser, grammars, tokens: Vec::new(), over: false })
     }
 
     /// Takes a job's result back. Returns whether there is more to do for its text.
@@ -319,9 +286,7 @@ impl Cache {
         self.grammars = job.grammars;
         let Some(entry) = self.entries.get_mut(&job.id) else { return false };
         entry.taken = 0;
-        let before = entry.tokens.len();
         entry.tokens.extend(job.tokens);
-        entry.ends.extend(job.ends.iter().map(|end| before + end));
         entry.parser = job.parser;
         entry.over |= job.over;
         if entry.over {
@@ -347,8 +312,7 @@ impl Job {
                 self.over = true;
                 return;
             };
-            self.tokens.extend(tokens);
-            self.ends.push(self.tokens.len());
+            self.tokens.push(tokens.into());
         }
     }
 }

@@ -4,13 +4,18 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::mock_server::{Act, MockServer, answer};
+use crate::support::mock_server::{Act, MockServer, answer, chunked, saying};
 use crate::support::world::World;
 
 async fn task(world: &World, server: &MockServer, wire: &str, prompt: &str) -> Output {
+    task_with(world, server, wire, prompt, json!({})).await
+}
+
+/// Runs a task with what is configured of models.
+async fn task_with(world: &World, server: &MockServer, wire: &str, prompt: &str, models: Value) -> Output {
     std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
     let config = json!({
-        "provider": "mine", "model": "m",
+        "provider": "mine", "model": "m", "models": models,
         "providers": {"mine": {"wire": wire, "baseUrl": server.url(), "model": "m", "apiKeyEnv": "MINE_API_KEY"}},
     });
     std::fs::write(world.home().join(".nebula/config.json"), config.to_string()).expect("written");
@@ -37,6 +42,23 @@ async fn the_window_that_a_server_lists_is_believed_before_anything_is_sent() {
     assert!(says.contains("larger than the model's context window"), "{says}");
     let lines: Vec<String> = server.seen().into_iter().map(|seen| seen.line).collect();
     assert_eq!(lines, ["GET /v1/models"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_window_that_is_configured_is_not_asked_for_unless_a_file_goes_with_the_message() {
+    let said = || chunked(saying("Hello.").as_bytes(), 100);
+    let list = || json_answer(r#"{"data":[{"id":"m","max_model_len":16384}]}"#);
+    for (prompt, scripts, wanted) in [
+        ("hi", vec![said()], vec!["POST /v1/chat/completions"]),
+        ("@a.txt hi", vec![list(), said()], vec!["GET /v1/models", "POST /v1/chat/completions"]),
+    ] {
+        let server = MockServer::start(scripts).await;
+        let world = World::new().file("a.txt", "a\n");
+        let done = task_with(&world, &server, "chat", prompt, json!({"m": {"contextWindow": 9000}})).await;
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        let lines: Vec<String> = server.seen().into_iter().map(|seen| seen.line).collect();
+        assert_eq!(lines, wanted);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
