@@ -50,6 +50,9 @@ fn screen(context: &Context, prompt: String) -> Result<i32> {
         // The terminal may be gone.
         let _ = cli::out::say(format_args!("resume with: nebula --resume {}", context.short_session(&id)));
     }
+    if let Some(open) = left.unreviewed {
+        let _ = cli::out::say(format_args!("{open}: nebula review"));
+    }
     match left.exit {
         Exit::Tour => tour(context),
         exit => Ok(code(exit)),

@@ -3,10 +3,13 @@
 //! The queue is not stored: a changeset says who approved it, in the archive and in memory, so an entry is there as soon as
 //! its changeset is, whatever is killed afterwards. Memory stores the decisions alone.
 
+use std::collections::BTreeMap;
+
 use crate::archive::{self, Id};
 use crate::execute::Stores;
 use crate::memory;
-use crate::proposal::Consent;
+use crate::proposal::{Consent, FileChange};
+use crate::workspace;
 
 /// A change that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +43,9 @@ pub enum ReviewError {
     /// The archive cannot be read.
     #[error(transparent)]
     Archive(#[from] archive::Error),
+    /// A file of the workspace cannot be read.
+    #[error(transparent)]
+    File(#[from] workspace::ReadError),
     /// Memory cannot be read.
     #[error("memory: {0}")]
     Memory(#[from] memory::Error),
@@ -96,6 +102,50 @@ fn is_back(path: &str, id: Id, stores: Stores<'_>) -> bool {
         (Ok(before), Ok(now)) => before == now.state,
         _ => false,
     }
+}
+
+/// What entries changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReviewChanges {
+    /// Files, by path.
+    pub files: Vec<FileChange>,
+    /// Folders and files of the repository: they are restored with the whole entry.
+    pub units: Vec<String>,
+}
+
+/// Returns the files of entries as they were before the first of them, against the present state; `single`: against the
+/// state that the last of them left.
+///
+/// # Errors
+/// When archive or workspace cannot be read.
+pub fn changes(ids: &[Id], single: bool, stores: Stores<'_>) -> Result<ReviewChanges, ReviewError> {
+    let mut spans: BTreeMap<String, (Id, Id)> = BTreeMap::new();
+    for id in ids {
+        for path in stores.archive.paths(*id)? {
+            let span = spans.entry(path).or_insert((*id, *id));
+            *span = (span.0.min(*id), span.1.max(*id));
+        }
+    }
+    let mut found = ReviewChanges::default();
+    for (path, (first, last)) in spans {
+        if path.ends_with('/') || path == ".git" || path.starts_with(".git/") {
+            found.units.push(path);
+            continue;
+        }
+        let versions = stores.archive.versions(&path)?;
+        let Some(before) = versions.iter().rfind(|version| version.id < first) else { continue };
+        let before = stores.archive.show(before)?;
+        // What the last one left is what the next change met.
+        let left = if single { versions.iter().find(|version| version.id > last) } else { None };
+        let after = match left {
+            Some(left) => stores.archive.show(left)?,
+            None => stores.workspace.read_whole(&path)?.state,
+        };
+        if before != after {
+            found.files.push(FileChange::new(path, before, after, "", &[]));
+        }
+    }
+    Ok(found)
 }
 
 /// Returns the entries that are named: `all`, or ids by a unique beginning.

@@ -201,6 +201,7 @@ impl Actor {
                 self.restores.restore(context, request, turn);
             }
             Command::KeepReviewed(names) => drop(tokio::spawn(keep_reviewed(Arc::clone(context), names))),
+            Command::Review(verdict) => self.restores.review(context, verdict),
             Command::Interrupt => self.interrupt(),
             Command::SkipBackoff => context.skip_backoff.now(),
             Command::Sessions(change) => self.change_session(change).await,

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::approval;
+use crate::agent::background::review;
 use crate::agent::changesets::changeset;
 use crate::agent::services::{ServiceReport, lock};
 use crate::agent::session::context::SessionContext;
@@ -91,8 +92,20 @@ pub async fn execute_proposal(
 /// Sends a new changeset to the front end, unless it was sent already.
 pub async fn tell_changeset(context: &Arc<SessionContext>, id: &str) {
     let (context2, id) = (Arc::clone(context), id.to_string());
-    let archived = tokio::task::spawn_blocking(move || archived(&context2, &id)).await;
-    if let Ok(Some(changeset)) = archived {
+    let archived = tokio::task::spawn_blocking(move || {
+        let found = archived(&context2, &id);
+        // Only what nobody was asked about joins the queue, and only what is in it can leave it.
+        let services = &context2.services;
+        let approved = Id::parse(&id).and_then(|id| services.archive.approved(id).ok().flatten());
+        let unasked = approved.is_some_and(|who| Consent::is_unasked(&who));
+        let counts = unasked || services.unreviewed.load(Ordering::Relaxed) > 0;
+        (found, counts && review::count(services))
+    });
+    let (archived, recounted) = archived.await.unwrap_or_default();
+    if recounted {
+        context.tell_status().await;
+    }
+    if let Some(changeset) = archived {
         context.events.send(EventBody::Archived(changeset)).await;
     }
 }

@@ -109,7 +109,8 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
             Listing::Table { title: say::edits_title().into(), text }
         }
         Query::Usage => Listing::Table { title: say::usage_title().into(), text: usage(context).map_err(say)? },
-        Query::Review => Listing::Table { title: say::review_title().into(), text: review::table(services)? },
+        Query::Review => Listing::Review(review::turns(services)?),
+        Query::ReviewChange(ids, scope) => Listing::ReviewChange(review::change(services, &ids, scope)?),
         Query::Context => Listing::Table { title: say::context_title().into(), text: context.context_table() },
         Query::Config => Listing::Table { title: say::configuration_title().into(), text: config(services) },
         // The conversation is the actor's, which answers this itself.

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -59,6 +59,8 @@ pub struct Services {
     pub watch: Mutex<Option<FileWatch>>,
     /// Changesets and files in the archive, once they are counted.
     pub archive_counts: Mutex<Option<(usize, usize)>>,
+    /// Changes that wait to be reviewed, as counted last.
+    pub unreviewed: AtomicUsize,
     /// True if a local server is being looked for; the supervisor ends it, once the sessions know what was found.
     pub looking: watch::Sender<bool>,
     /// Has a server on this computer asked at once for what the next request can do without.
@@ -236,6 +238,7 @@ impl Services {
             newest: Mutex::new(Id::MIN),
             watch: Mutex::new(None),
             archive_counts: Mutex::new(None),
+            unreviewed: AtomicUsize::new(0),
             looking: watch::Sender::new(false),
             facts_later: Mutex::new(None),
             record: Mutex::new(None),

@@ -1,5 +1,6 @@
 //! `nebula commit`: a message for what is staged, proposed by the model, edited, then approved.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::process::Command;
 
@@ -12,13 +13,35 @@ use crate::agent::commit;
 use crate::context::commit::staged;
 use crate::context::templates::Templates;
 use crate::disk::EditorFile;
+use crate::execute::Stores;
 use crate::git::Trust;
 use crate::memory::UsageBeside;
 use crate::provider::models::{self, Effort, Facts, Known};
 use crate::provider::{Provider, Request, Usage};
+use crate::review;
+use crate::text::clean::clean_line;
 
 /// Exit code for what was not approved.
 const NOT_APPROVED: i32 = 3;
+/// Unreviewed files that are named.
+const NAMED: usize = 20;
+
+/// Names the files of changes that nobody was asked about and that wait to be looked at.
+fn name_unreviewed(context: &Context) {
+    let Ok(archive) = context.archive() else { return };
+    let memory = context.memory();
+    let stores = Stores { workspace: &context.workspace, archive: &archive, memory: &memory };
+    // What cannot be read is told by `nebula review`.
+    let Ok(open) = review::open(stores) else { return };
+    let files: BTreeSet<String> = open.iter().flat_map(|entry| &entry.files).map(|file| file.path.clone()).collect();
+    if files.is_empty() {
+        return;
+    }
+    let named: Vec<_> = files.iter().take(NAMED).map(|path| clean_line(path).into_owned()).collect();
+    let more = files.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    out::complain(format_args!("not reviewed: {}{more} (`nebula review` shows why)", named.join(", ")));
+}
 
 /// Runs `nebula commit`; the exit code.
 ///
@@ -31,6 +54,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
         out::complain("nothing was committed: `--yes` commits without asking, `--dry-run` only prints a message");
         return Ok(NOT_APPROVED);
     }
+    name_unreviewed(context);
     out::aside(staged.stat.trim_end());
     let Connected { provider, model } = provider(context)?;
     let templates = Templates::new(&context.workspace, context.config.paths.folder());

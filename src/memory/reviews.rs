@@ -26,17 +26,23 @@ impl ReviewDecision {
 }
 
 impl Memory {
-    /// Records what was decided about changesets, safe against power loss when this returns.
-    pub fn review(&self, project: &str, changesets: &[String], decision: ReviewDecision) -> Result<(), Error> {
+    /// Records what was decided about changesets and why, safe against power loss when this returns.
+    pub fn review(
+        &self,
+        project: &str,
+        changesets: &[String],
+        decision: ReviewDecision,
+        reason: Option<&str>,
+    ) -> Result<(), Error> {
         let mut store = self.store();
         let now = now_ms();
         store.write(Safety::Full, None, |tx| {
             for id in changesets {
                 tx.prepare_cached(
                     "INSERT OR REPLACE INTO reviews(project_path, changeset, decision, reason, at_ms)
-                     VALUES(?1, ?2, ?3, NULL, ?4)",
+                     VALUES(?1, ?2, ?3, ?4, ?5)",
                 )?
-                .execute(params![project, id, decision.word(), now])?;
+                .execute(params![project, id, decision.word(), reason, now])?;
             }
             Ok(())
         })

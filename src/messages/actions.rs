@@ -102,6 +102,8 @@ messages! {
     previous_field: "previous field", "前の項目";
     complete: "complete the name", "名前を補完";
     close: "close", "閉じる";
+    focus_review: "show changes to be reviewed", "確認待ちの変更を表示";
+    net_or_single: "net change, or the entry's alone", "正味の変更、または項目単独";
     preview_up: "scroll the preview up", "プレビューを上へスクロール";
     preview_down: "scroll the preview down", "プレビューを下へスクロール";
     with_network: "run it with the network", "ネットワークありで実行";

@@ -45,10 +45,8 @@ messages! {
     said_once: "This is said once.", "この通知は一度だけ表示します。";
     failed_itself: "it failed in nebula itself", "nebulaの内部エラーで失敗しました";
     edits_title: "edits by model and format", "モデルと形式ごとの編集";
-    review_title: "review", "確認待ち";
     review_nothing: "nothing waits to be reviewed", "確認待ちの変更はありません";
-    review_head: "| change | time | what | files | lines |\n|---|---|---|---|---|\n", "| 変更 | 時刻 | 内容 | ファイル | 行 |\n|---|---|---|---|---|\n";
-    review_how: "\n`/review keep ID…` keeps, `/review restore ID…` proposes what was there before; `all` is all of them.\n", "\n`/review keep ID…`で残し、`/review restore ID…`で以前の状態を提案します。`all`は全件です。\n";
+    review_cannot_merge(path): "{path} was changed meanwhile and cannot be merged: open the review again", "{path}はその間に変更され、マージできません。レビューを開き直してください";
     review_kept(n): "{n} change kept" | "{n} changes kept", "{n}件の変更を残しました";
     usage_title: "usage", "使用量";
     context_title: "context", "コンテキスト";

@@ -67,7 +67,6 @@ messages! {
     review_arguments: "[keep|restore ID…|all]", "[keep|restore ID…|all]";
     review: "changes made without a question", "確認なしで行われた変更";
     review_long: "Lists them; keeps them, or proposes what was there before.", "一覧を表示し、残すか、以前の状態を提案します。";
-    page_review: "review", "確認待ち";
     usage: "tokens and cost of this session", "このセッションのトークンと費用";
     usage_long: "By turn and by model.", "ターンごと、モデルごとに表示します。";
     context: "what the context window holds", "コンテキストウィンドウの内訳";

@@ -22,6 +22,17 @@ messages! {
     choose: "choose", "選択";
     insert: "insert", "挿入";
     insert_send_what_is_whole: "insert; send what is whole", "挿入。完全な入力なら送信";
+    keep_hunk: "keep this hunk", "このハンクを残す";
+    restore_hunk: "restore this hunk", "このハンクを元に戻す";
+    keep_all: "keep all", "すべて残す";
+    keep_entries: "keep the entry or the whole turn", "項目かターン全体を残す";
+    restore_all: "restore all", "すべて元に戻す";
+    restore_entries: "restore the entry or the turn", "項目かターンを元に戻す";
+    open_or_carry_out: "to the diff; carry out decisions", "差分へ。差分では決定を実行";
+    entry_or_line: "entry or line up, down", "上下の項目または行";
+    first_last_entry: "first, last entry", "最初、最後の項目";
+    net_or_single: "net or single", "正味／単独";
+    back_from_review: "back to the list, then close it", "一覧へ戻る。次に閉じる";
     scroll_preview: "scroll preview", "プレビューをスクロール";
     scroll_the_preview: "scroll the preview", "プレビューをスクロール";
     close: "close", "閉じる";

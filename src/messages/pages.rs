@@ -10,6 +10,7 @@ messages! {
     the_archive: "the archive", "アーカイブ";
     the_command: "the command", "コマンド";
     the_question: "the question", "質問";
+    the_review: "the review", "レビュー";
     the_sessions: "the sessions", "セッション";
     the_start: "the start", "開始画面";
     the_list: "the list", "一覧";

@@ -1,6 +1,7 @@
 //! The requests of a front end to the agent, and the values inside.
 
 use super::command_card::CommandDecision;
+use super::review::{ReviewScope, ReviewVerdict};
 use super::{QueryId, QuestionId, SessionId};
 use crate::proposal::{Decision, ForeignChoice, ProposalId, State};
 
@@ -67,6 +68,9 @@ pub enum Command {
     LeaveOut(usize),
     /// Keep changes that wait to be reviewed: `all`, or beginnings of their ids. Nothing is written.
     KeepReviewed(Vec<String>),
+    /// Keep and restore changes that wait to be reviewed, hunk by hunk; what is restored comes as
+    /// [`super::EventBody::Proposed`].
+    Review(ReviewVerdict),
     /// Export the session to a file.
     Export(ExportFormat),
     /// Propose a commit message from the staged diff; answered by [`super::EventBody::CommitMessage`].
@@ -182,7 +186,12 @@ pub enum RestoreRequest {
     /// The changes of the last turn of this session.
     Turn,
     /// Changes that wait to be reviewed: `all`, or beginnings of their ids.
-    Review(Vec<String>),
+    Review {
+        /// Which changes.
+        names: Vec<String>,
+        /// Why, for the model; empty: nothing was said.
+        reason: String,
+    },
     /// One state of a file in place of another: a part of what the session changed, taken back.
     State {
         /// Normalised path.
@@ -367,6 +376,8 @@ pub enum Query {
     Usage,
     /// The changes that nobody approved beforehand.
     Review,
+    /// What these changes that wait have changed.
+    ReviewChange(Vec<String>, ReviewScope),
     /// The contents of the context window, by part.
     Context,
     /// Results in the context window that can be left out.

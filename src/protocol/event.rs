@@ -130,6 +130,8 @@ pub struct Status {
     pub key_places: Vec<KeyPlaces>,
     /// Commands that run on beside the conversation.
     pub jobs: usize,
+    /// Changes that wait to be reviewed.
+    pub unreviewed: usize,
 }
 
 /// The places in which a provider's key is looked for, in the order in which they win, and whether it is there.

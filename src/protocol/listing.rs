@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::item::{Changeset, Item, RuleChip};
+use super::review::{ReviewChange, ReviewTurn};
 use crate::proposal::{Counts, Proposal, State};
 
 /// The answer to a query.
@@ -70,6 +71,10 @@ pub enum Listing {
     Results(Vec<WindowResult>),
     /// The rules, and the effective system prompt.
     Rules(RulesView),
+    /// The changes that wait to be reviewed, oldest first.
+    Review(Vec<ReviewTurn>),
+    /// What some of them changed.
+    ReviewChange(ReviewChange),
     /// A table to show as it is.
     Table {
         /// Its title.

@@ -16,6 +16,7 @@ mod command_card;
 mod event;
 mod item;
 mod listing;
+mod review;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub use listing::{
     Listing, ModelRow, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow,
     WindowResult,
 };
+pub use review::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewVerdict, ReviewedFile};
 
 /// Names one session: its id in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

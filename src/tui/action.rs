@@ -39,6 +39,8 @@ pub enum Context {
     Sessions,
     /// The choices in the prompt's place while no model is connected.
     NoModel,
+    /// The changes that wait to be reviewed.
+    Review,
 }
 
 impl Context {
@@ -60,6 +62,7 @@ impl Context {
         (Context::Card, "card"),
         (Context::Sessions, "sessions"),
         (Context::NoModel, "no-model"),
+        (Context::Review, "review"),
     ];
 
     /// Returns the contexts whose keys work here too, from the inside out.
@@ -208,6 +211,8 @@ actions! {
     Fork "fork" fork
     Remove "remove" remove
     Export "export" export
+    FocusReview "focus-review" focus_review
+    NetOrSingle "net-or-single" net_or_single
 }
 
 impl Action {
@@ -361,6 +366,21 @@ pub const GROUPS: &[Group] = &[
     g(C::NoModel, hints::start, &[A::Up, A::Down], hints::choose, hints::choose_or_down),
     g(C::NoModel, hints::start, &[A::Open], hints::open, none),
     g(C::NoModel, hints::start, &[A::Commands], hints::command, none),
+    g(C::Review, hints::decide, &[A::Accept], hints::keep, hints::keep_hunk),
+    g(C::Review, hints::decide, &[A::Reject], hints::restore, hints::restore_hunk),
+    g(C::Review, hints::decide, &[A::UndoDecision], hints::undo, none),
+    g(C::Review, hints::decide, &[A::AcceptAll], hints::keep_all, hints::keep_entries),
+    g(C::Review, hints::decide, &[A::RejectAll], hints::restore_all, hints::restore_entries),
+    g(C::Review, hints::decide, &[A::Open], hints::open, hints::open_or_carry_out),
+    g(C::Review, hints::moving, &[A::Up, A::Down], none, hints::entry_or_line),
+    g(C::Review, hints::moving, &[A::NextHunk, A::PreviousHunk], hints::hunk, hints::next_previous_hunk),
+    g(C::Review, hints::moving, &[A::NextFile, A::PreviousFile], hints::file, hints::next_previous_file),
+    g(C::Review, hints::moving, &[A::PageUp, A::PageDown], none, hints::page_up_down),
+    g(C::Review, hints::moving, &[A::HalfUp, A::HalfDown], none, hints::half_a_page),
+    g(C::Review, hints::moving, &[A::First, A::Last], none, hints::first_last_entry),
+    g(C::Review, hints::look, &[A::NetOrSingle], hints::net_or_single, none),
+    g(C::Review, hints::look, &[A::Layout], none, none),
+    g(C::Review, hints::look, &[A::Close], hints::back, hints::back_from_review),
     g(C::Diff, hints::decide, &[A::Accept], hints::accept, none),
     g(C::Diff, hints::decide, &[A::Reject], hints::reject, none),
     g(C::Diff, hints::decide, &[A::UndoDecision], hints::undo, none),
@@ -428,6 +448,7 @@ pub const GROUPS: &[Group] = &[
         hints::diff_archive_tools_chat,
     ),
     g(C::Global, hints::everywhere, &[A::FocusQuestion], none, none),
+    g(C::Global, hints::everywhere, &[A::FocusReview], none, none),
     g(C::Global, hints::everywhere, &[A::Palette], none, none),
     g(C::Global, hints::everywhere, &[A::ChooseModel], none, none),
     g(C::Global, hints::everywhere, &[A::Escape], none, none),

@@ -23,6 +23,7 @@ pub mod look;
 pub mod msg;
 pub mod pane;
 pub mod popup;
+pub mod review;
 mod run;
 mod terminal;
 pub mod text;

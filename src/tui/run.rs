@@ -35,6 +35,8 @@ pub struct Left {
     pub exit: Exit,
     /// The session's id, if anything was said in it.
     pub session: Option<String>,
+    /// Changes that wait to be reviewed, in words; none: there are none.
+    pub unreviewed: Option<String>,
 }
 
 /// The channels to the agent.
@@ -76,7 +78,7 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
     told.extend(answers.background.map(Msg::Background));
     told.extend(answers.typed.into_iter().map(Msg::Key));
     let exit = front.run(events, woken, told).await?;
-    Ok(Left { exit, session: front.app.resumable().map(str::to_string) })
+    Ok(Left { exit, session: front.app.resumable().map(str::to_string), unreviewed: front.app.unreviewed() })
 }
 
 struct Front {

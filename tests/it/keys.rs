@@ -1,8 +1,10 @@
 //! Every key that `?` lists in a context does something there, and every key that is not listed does nothing.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use nebula::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use nebula::protocol::*;
 use nebula::tui::action::{Action, Context, GROUPS};
 use nebula::tui::app::{Msg, Options, Start};
@@ -187,6 +189,14 @@ fn scenes(context: Context) -> Vec<Scene> {
                 s.keys("<down><down>")
             })
         })],
+        Context::Review => vec![
+            ("the list", reviewing),
+            ("the diff", || {
+                let mut s = reviewing();
+                s.keys("n");
+                s
+            }),
+        ],
         Context::NoModel => vec![
             ("tour", || {
                 stage(Start::WithoutModel, |s| {
@@ -204,6 +214,35 @@ fn scenes(context: Context) -> Vec<Scene> {
             }),
         ],
     }
+}
+
+/// The changes that wait to be reviewed, and what those of the turn changed.
+fn reviewing() -> Stage {
+    let mut stage = main_screen(said, "<f8>");
+    let entry = |id: &str, command, title: &str| ReviewRow {
+        id: id.into(),
+        title: title.into(),
+        command,
+        files: 1,
+        counts: Some(Counts { added: 2, removed: 1 }),
+    };
+    let turn = |title: &str, entries| ReviewTurn { title: title.into(), at: 0, entries };
+    let turns = vec![
+        turn("round half to even", vec![entry("1", false, "src/money.rs")]),
+        turn("load prices", vec![entry("2", false, "src/cart.rs"), entry("3", true, "cargo fmt")]),
+    ];
+    stage.answer(|query| *query == Query::Review, Listing::Review(turns));
+    let text = |first: &str| {
+        let lines: String =
+            (0..40).map(|n| if n == 3 || n == 33 { format!("{first}\n") } else { format!("{n}\n") }).collect();
+        State::file(lines.into_bytes())
+    };
+    let files = ["src/cart.rs", "src/price.rs"].map(|path| FileChange::new(path, text("old"), text("new"), "", &[]));
+    let change = Arc::new(Proposal { id: ProposalId(9), title: String::new(), files: files.into() });
+    let later = vec![("src/cart.rs".to_string(), 0)];
+    let change = ReviewChange { change, units: vec![".git/index".into()], later };
+    stage.answer(|query| matches!(query, Query::ReviewChange(..)), Listing::ReviewChange(change));
+    stage
 }
 
 /// The list of changesets.

@@ -32,7 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("memory", &[]),
     ("execute", &["proposal", "workspace", "archive", "memory", "disk"]),
     ("restore_plan", &["execute", "proposal", "archive", "memory"]),
-    ("review", &["execute", "archive", "memory", "proposal"]),
+    ("review", &["execute", "archive", "memory", "proposal", "workspace"]),
     ("provider", &["config", "disk", "messages"]),
     ("context", &["edit", "workspace", "memory", "provider", "disk", "git"]),
     ("tools", &["edit", "proposal", "workspace", "provider", "shell"]),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::agent::background::adopt::adopt_and_say;
 use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::background::reconcile::reconcile;
+use crate::agent::background::review;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::execute;
 use crate::protocol::Level;
@@ -20,6 +21,9 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
         }
         adopt_and_say(&services);
         services.record_error(reconcile(services.memory.sync(), &services.project(), &services.archive));
+        if review::count(&services) {
+            services.report(ServiceReport::Status);
+        }
         let count = services.archive.list().map(|l| l.len());
         if let (Ok(changesets), Ok(files)) = (count, services.archive.file_count()) {
             *lock(&services.archive_counts) = Some((changesets, files));

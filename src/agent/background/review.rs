@@ -1,39 +1,118 @@
-//! The review queue on the screen: what waits, and what the person decides about it. For blocking code alone.
+//! The review queue for the screen: what waits, what it changed, and what the person decides about it. For blocking code
+//! alone.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::agent::services::Services;
+use crate::archive::Id;
 use crate::memory::ReviewDecision;
-use crate::messages::agent as say;
-use crate::review;
-use crate::text::clean::clean_line;
-use crate::text::time;
+use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State, merge};
+use crate::protocol::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewedFile, UNDO};
+use crate::review::{self, ReviewEntry};
 
-/// Cells of an id that tell changes apart.
-const ID: usize = 13;
+/// Cells of a turn's title.
+const TITLE: usize = 80;
 
-/// Returns the changes that wait, as a table.
+/// Returns the changes that wait, by turn, oldest first, and keeps their number for the status line.
 ///
 /// # Errors
 /// When archive or memory cannot be read, in words.
-pub fn table(services: &Services) -> Result<String, String> {
+pub fn turns(services: &Services) -> Result<Vec<ReviewTurn>, String> {
     let open = review::open(services.stores()).map_err(|error| error.to_string())?;
-    if open.is_empty() {
-        return Ok(say::review_nothing().into());
-    }
-    let mut text = String::from(say::review_head());
+    services.unreviewed.store(open.len(), Ordering::Relaxed);
+    let (mut turns, mut of): (Vec<ReviewTurn>, Vec<Option<(String, i64)>>) = (Vec::new(), Vec::new());
     for entry in &open {
-        let id = entry.id.to_string();
-        let files: Vec<String> = entry.files.iter().map(|file| format!("`{}`", clean_line(&file.path))).collect();
-        let lines = entry.files.iter().map(|file| file.lines).try_fold((0, 0), |sum, lines| {
-            let (added, removed) = lines?;
-            Some((sum.0 + added, sum.1 + removed))
+        let known = entry.turn.as_ref().and_then(|turn| of.iter().position(|own| own.as_ref() == Some(turn)));
+        let same = known.or_else(|| of.last().filter(|last| **last == entry.turn).map(|_| of.len() - 1));
+        let at = same.unwrap_or_else(|| {
+            let message = entry.turn.as_ref().map(|(_, message)| *message);
+            let typed = message.and_then(|message| services.memory.sync().typed(message).ok().flatten());
+            let typed = typed.unwrap_or_default();
+            let title = crate::text::clean::clean_line(typed.trim());
+            turns.push(ReviewTurn {
+                title: title.chars().take(TITLE).collect(),
+                at: entry.id.at(),
+                entries: Vec::new(),
+            });
+            of.push(entry.turn.clone());
+            turns.len() - 1
         });
-        let lines = lines.map_or(String::new(), |(added, removed)| format!("+{added} −{removed}"));
-        let title = clean_line(&entry.title).replace('|', "\\|");
-        let (id, time) = (id.get(..ID).unwrap_or(&id), time::local(entry.id.at()));
-        text.push_str(&format!("| {id} | {time} | {title} | {} | {lines} |\n", files.join(", ")));
+        turns[at].entries.push(row(entry));
     }
-    text.push_str(say::review_how());
-    Ok(text)
+    Ok(turns)
+}
+
+fn row(entry: &ReviewEntry) -> ReviewRow {
+    let lines = entry.files.iter().map(|file| file.lines).try_fold(Counts::default(), |sum, lines| {
+        let (added, removed) = lines?;
+        let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        Some(Counts { added: sum.added + size(added), removed: sum.removed + size(removed) })
+    });
+    let command = entry.kind == "command";
+    let title = match entry.files.as_slice() {
+        [file] if !command => file.path.clone(),
+        _ => entry.title.clone(),
+    };
+    ReviewRow { id: entry.id.to_string(), title, command, files: entry.files.len(), counts: lines }
+}
+
+/// Counts what waits, for the status line. Returns whether the number is another one than before.
+pub fn count(services: &Services) -> bool {
+    // What cannot be read is told where the queue is looked at.
+    let Ok(open) = review::open(services.stores()) else { return false };
+    services.unreviewed.swap(open.len(), Ordering::Relaxed) != open.len()
+}
+
+/// Returns what entries changed.
+///
+/// # Errors
+/// When one is gone, or archive or workspace cannot be read, in words.
+pub fn change(services: &Services, ids: &[String], scope: ReviewScope) -> Result<ReviewChange, String> {
+    let ids: Vec<Id> = ids.iter().filter_map(|id| Id::parse(id)).collect();
+    let changed =
+        review::changes(&ids, scope == ReviewScope::Single, services.stores()).map_err(|error| error.to_string())?;
+    let mut later = Vec::new();
+    for file in &changed.files {
+        let now = services.workspace.read_whole(&file.path).map_err(|error| error.to_string())?.state;
+        if now != file.after {
+            let conflicts = merged(&file.after, &file.before, &now).map_or(1, |(_, conflicts)| conflicts);
+            later.push((file.path.clone(), conflicts));
+        }
+    }
+    let proposal = Proposal { id: ProposalId(u64::MAX), title: String::new(), files: changed.files };
+    Ok(ReviewChange { change: Arc::new(proposal), units: changed.units, later })
+}
+
+/// Merges the way from what was shown to what is wanted into the present state: the result, and its conflicts.
+fn merged(shown: &State, then: &State, now: &State) -> Option<(State, usize)> {
+    let merged = merge::three_way(shown.bytes()?, then, now)?;
+    let conflicts = merged.conflicts.len();
+    Some((merged.after, conflicts))
+}
+
+/// Returns the changes that restore parts of files as they are now. What was changed since it was shown is merged.
+///
+/// # Errors
+/// When a file cannot be read, or cannot be merged, in words.
+pub fn restoring(services: &Services, files: Vec<ReviewedFile>) -> Result<Vec<FileChange>, String> {
+    let mut changes = Vec::new();
+    for ReviewedFile { path, shown, then } in files {
+        let now = services.workspace.read_whole(&path).map_err(|error| error.to_string())?.state;
+        let change = if now == shown {
+            FileChange::new(path, now, then, UNDO, &[])
+        } else {
+            let merged = shown.bytes().and_then(|shown| merge::three_way(shown, &then, &now));
+            let Some(merged) = merged else {
+                return Err(crate::messages::agent::review_cannot_merge(&path));
+            };
+            FileChange::new(path, now, merged.after, UNDO, &merged.conflicts)
+        };
+        if change.before != change.after {
+            changes.push(change);
+        }
+    }
+    Ok(changes)
 }
 
 /// Returns the ids of the changes that are named: `all`, or beginnings of ids.
@@ -45,11 +124,14 @@ pub fn chosen(services: &Services, names: &[String]) -> Result<Vec<String>, Stri
     Ok(review::named(&open, names)?.iter().map(|entry| entry.id.to_string()).collect())
 }
 
-/// Records a decision about changes.
+/// Records a decision about changes, and its reason.
 ///
 /// # Errors
 /// When it cannot be kept, in words.
-pub fn decide(services: &Services, ids: &[String], decision: ReviewDecision) -> Result<(), String> {
+pub fn decide(services: &Services, ids: &[String], decision: ReviewDecision, reason: &str) -> Result<(), String> {
     let stores = services.stores();
-    stores.memory.review(&stores.project(), ids, decision).map_err(|error| error.to_string())
+    let reason = Some(reason).filter(|reason| !reason.is_empty());
+    stores.memory.review(&stores.project(), ids, decision, reason).map_err(|error| error.to_string())?;
+    count(services);
+    Ok(())
 }

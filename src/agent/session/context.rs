@@ -1,5 +1,6 @@
 //! The part of a session that its actor, its turn and its restores share: everything but the conversation.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use crate::agent::approval::PendingApprovals;
@@ -341,6 +342,7 @@ impl SessionContext {
             model_file: connection.model_file,
             key_places: connection.key_places,
             jobs: self.commands.jobs().len(),
+            unreviewed: self.services.unreviewed.load(Ordering::Relaxed),
         }
     }
 

@@ -30,7 +30,7 @@ impl ArchiveCommands<'_> {
             return Ok(DONE);
         }
         if !args.keep.is_empty() {
-            self.memory.review(&self.project(), &ids, ReviewDecision::Keep)?;
+            self.memory.review(&self.project(), &ids, ReviewDecision::Keep, None)?;
             if args.ask.json {
                 self.out.json(&json!({"kept": ids}))?;
             } else {
@@ -43,7 +43,7 @@ impl ArchiveCommands<'_> {
         // Those of which no file was written wait on.
         let restored = chosen.iter().filter(|entry| entry.files.iter().any(|file| written.contains(&file.path)));
         let restored: Vec<String> = restored.map(|entry| entry.id.to_string()).collect();
-        self.memory.review(&self.project(), &restored, ReviewDecision::Restore)?;
+        self.memory.review(&self.project(), &restored, ReviewDecision::Restore, None)?;
         Ok(code)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
 use crate::memory::{Error, Memory, count};
@@ -50,6 +50,17 @@ impl Memory {
             }
         }
         Ok(out)
+    }
+
+    /// Returns what the person typed in a message, by its number; none: there is no such message.
+    pub fn typed(&self, message: i64) -> Result<Option<String>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT m.content, x.typed FROM messages m LEFT JOIN message_meta x ON x.message_id = m.id WHERE m.id = ?1",
+        )?;
+        let row = |row: &Row<'_>| Ok((row.get::<_, Option<String>>(0)?.unwrap_or_default(), row.get(1)?));
+        let found: Option<(String, Option<i64>)> = statement.query_row([message], row).optional()?;
+        Ok(found.map(|(content, typed)| typed_part(&content, typed).to_string()))
     }
 
     fn read(&self, session: &str, which: &str, limit: i64) -> Result<Vec<Message>, Error> {

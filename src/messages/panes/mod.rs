@@ -3,4 +3,5 @@
 pub(crate) mod archive;
 pub(crate) mod chat;
 pub(crate) mod diff;
+pub(crate) mod review;
 pub(crate) mod tools;

@@ -73,6 +73,7 @@ impl App {
             Context::Sessions => pages::the_sessions(),
             Context::NoModel => pages::the_start(),
             Context::Form => pages::the_start(),
+            Context::Review => pages::the_review(),
             Context::Line | Context::List | Context::Viewer => pages::the_list(),
         };
         let context = if context == Context::Completion { Context::Input } else { context };
@@ -120,6 +121,15 @@ impl App {
         let query = sessions.ask();
         self.screen = Screen::Sessions(Box::new(sessions));
         vec![self.ask(Owner::Sessions, query)]
+    }
+
+    /// Opens the changes that wait to be reviewed.
+    pub(super) fn open_review(&mut self) -> Vec<Effect> {
+        if matches!(self.screen, Screen::Start(_)) {
+            self.leave_start();
+        }
+        self.screen = Screen::Review(Box::default());
+        vec![self.ask(Owner::Review, Query::Review)]
     }
 
     /// Runs a command typed whole into the input; `None`: it is no command.
@@ -190,9 +200,9 @@ impl App {
         match rest.split_once(char::is_whitespace) {
             Some((verb, ids)) if verb == REVIEW_KEEP => vec![Effect::Send(Command::KeepReviewed(names(ids)))],
             Some((verb, ids)) if verb == REVIEW_RESTORE => {
-                self.send(Command::Restore(RestoreRequest::Review(names(ids))))
+                self.send(Command::Restore(RestoreRequest::Review { names: names(ids), reason: String::new() }))
             }
-            _ => self.open_page(say::page_review(), Query::Review),
+            _ => self.open_review(),
         }
     }
 

@@ -33,7 +33,9 @@ impl App {
             PaneEffect::Ask(query) => return vec![self.ask(owner, query)],
             PaneEffect::Do(action) => return self.act_global(action),
             // Without a turn there is no model to be told why: the person decides of their own restore.
-            PaneEffect::Line { purpose: LineFor::Reason, .. } if !self.is_busy() => {
+            PaneEffect::Line { purpose: LineFor::Reason, .. }
+                if !self.is_busy() && owner == Owner::Pane(PaneId::Diff) =>
+            {
                 let done = self.panes.line(PaneId::Diff, LineFor::Reason, LineInput::Taken(""), self.now);
                 return self.route_effects(owner, done);
             }
@@ -174,6 +176,7 @@ impl App {
             Action::FocusDiff => self.show_review(),
             Action::FocusArchive => self.show_pane(PaneId::Archive),
             Action::FocusQuestion => self.show_question(),
+            Action::FocusReview => return self.open_review(),
             Action::FocusInput => self.go_to_input(),
             Action::ToggleMode => return self.toggle_mode(),
             Action::Palette | Action::Commands => self.open_palette("/"),

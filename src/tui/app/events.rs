@@ -228,6 +228,11 @@ impl App {
                 self.route_effects(owner, effects)
             }
             Owner::Sessions => self.sessions_answer(&query, listing),
+            Owner::Review => {
+                let Screen::Review(review) = &mut self.screen else { return Vec::new() };
+                let effects = review.answer(&query, listing);
+                self.route_effects(Owner::Review, effects)
+            }
             Owner::Completion => {
                 let Some(completion) = &mut self.composer.completion else { return Vec::new() };
                 let asked = completion.answer(&query, listing);

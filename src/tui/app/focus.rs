@@ -22,6 +22,7 @@ impl App {
         }
         match (&self.screen, self.layout.at) {
             (Screen::Sessions(_), _) | (Screen::Start(_), At::Pane) => Focus::Sessions,
+            (Screen::Review(_), _) => Focus::Review,
             (Screen::Start(_), _) if self.lacks_model() => Focus::NoModel,
             (Screen::Start(_), _) => Focus::Input,
             (Screen::Main, At::Question) if self.question().is_some() => Focus::Question,
@@ -60,6 +61,7 @@ impl App {
             Focus::Pane(id) => id.context(),
             Focus::Sessions => Context::Sessions,
             Focus::NoModel => Context::NoModel,
+            Focus::Review => Context::Review,
         }
     }
 
@@ -109,6 +111,10 @@ impl App {
                 Action::Commands => self.composer.input.is_empty() || self.is_busy(),
                 _ => true,
             },
+            (Focus::Review, Context::Review) => {
+                matches!(&self.screen, Screen::Review(review) if review.offers(action))
+            }
+            (Focus::Review, Context::Global) => action == Action::Help,
             (Focus::Popup | Focus::Line, Context::Global) => false,
             (Focus::Sessions | Focus::NoModel, Context::Global) => action == Action::Help,
             (Focus::Question, Context::Card) => {

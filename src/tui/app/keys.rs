@@ -68,6 +68,7 @@ impl App {
             Focus::Question => self.act_question(action),
             Focus::Sessions => self.act_sessions(action),
             Focus::NoModel => self.act_no_model(action),
+            Focus::Review => self.act_review(action),
             Focus::Input if context == Context::Completion => self.act_completion(action),
             Focus::Input => self.act_input(action),
             Focus::Pane(id) => self.act_pane(id, action),
@@ -121,7 +122,7 @@ impl App {
                 self.no_model.type_until(self.now + QUIET);
                 Vec::new()
             }
-            Focus::Pane(_) => Vec::new(),
+            Focus::Pane(_) | Focus::Review => Vec::new(),
         }
     }
 
@@ -188,7 +189,7 @@ impl App {
                 }
                 self.line_typed()
             }
-            Focus::NoModel => Vec::new(),
+            Focus::NoModel | Focus::Review => Vec::new(),
             // A paste is meant for nebula, whichever pane has the keys.
             Focus::Input | Focus::Question | Focus::Pane(_) | Focus::Sessions => {
                 self.close_sessions();

@@ -36,6 +36,7 @@ use super::popup::Popup;
 use super::popup::list::ListKind;
 use super::popup::no_model::NoModel;
 use super::popup::sessions::Sessions;
+use super::review::Review;
 use super::text::highlight::Highlighter;
 use super::theme::{Depth, Theme};
 use crate::config::screen_files::ScreenFiles;
@@ -90,6 +91,8 @@ pub(super) enum Screen {
     Start(Box<Sessions>),
     /// The sessions, over the one that is open.
     Sessions(Box<Sessions>),
+    /// The changes that wait to be reviewed.
+    Review(Box<Review>),
 }
 
 /// A line of text that something asked for; it stands in place of the input.
@@ -321,6 +324,12 @@ impl App {
     /// Returns the open session, if anything was said in it: what a later run can resume.
     pub fn resumable(&self) -> Option<&str> {
         self.session.id.as_deref().filter(|_| self.panes.chat.has_messages())
+    }
+
+    /// The changes that wait to be reviewed, in words; none: there are none.
+    pub fn unreviewed(&self) -> Option<String> {
+        let open = self.session.status.unreviewed;
+        (open > 0).then(|| crate::messages::review::open(open))
     }
 
     /// Returns the phase of all spinners.

@@ -61,6 +61,14 @@ impl App {
         if matches!(self.screen, Screen::Sessions(_) | Screen::Start(_)) && self.rects.body.contains(at) {
             return self.press_sessions(row);
         }
+        if let Screen::Review(review) = &mut self.screen {
+            let body = self.rects.body;
+            if !body.contains(at) {
+                return Vec::new();
+            }
+            let effects = review.click(column - body.x, row - body.y);
+            return self.route_effects(Owner::Review, effects);
+        }
         if self.focus() == Focus::NoModel && self.no_model.click(self.rects.input, at) {
             return self.act_no_model(Action::Open);
         }
@@ -164,6 +172,9 @@ impl App {
                 }
                 Popup::Connect(_) => Vec::new(),
             };
+        }
+        if matches!(self.screen, Screen::Review(_)) {
+            return self.act_review(action);
         }
         if let Screen::Sessions(sessions) | Screen::Start(sessions) = &mut self.screen {
             if let SessionsOutcome::Stay(effects) = sessions.act(action) {

@@ -10,6 +10,7 @@ use crate::tui::popup::connect::ConnectOutcome;
 use crate::tui::popup::no_model::NoModelOutcome;
 use crate::tui::popup::sessions::SessionsOutcome;
 use crate::tui::popup::{Popup, finder, list, page};
+use crate::tui::review::ReviewOutcome;
 
 impl App {
     pub(super) fn act_line(&mut self, action: Action) -> Vec<Effect> {
@@ -54,6 +55,13 @@ impl App {
         let effects = match owner {
             Owner::Pane(id) => self.panes.line(id, purpose, typed, self.now),
             Owner::Card => return self.card_line(&purpose, typed),
+            Owner::Review => match &mut self.screen {
+                Screen::Review(review) => {
+                    let said = review.line(&purpose, typed);
+                    return self.review_said(said);
+                }
+                _ => Vec::new(),
+            },
             Owner::Sessions => match &mut self.screen {
                 Screen::Sessions(sessions) | Screen::Start(sessions) => sessions.line(&purpose, typed),
                 _ => Vec::new(),
@@ -90,6 +98,26 @@ impl App {
                 Vec::new()
             }
         }
+    }
+
+    pub(super) fn act_review(&mut self, action: Action) -> Vec<Effect> {
+        let Screen::Review(review) = &mut self.screen else { return Vec::new() };
+        if !review.offers(action) {
+            return self.act_global(action);
+        }
+        let said = review.act(action);
+        self.review_said(said)
+    }
+
+    fn review_said(&mut self, said: ReviewOutcome) -> Vec<Effect> {
+        let effects = match said {
+            ReviewOutcome::Stay(effects) => effects,
+            ReviewOutcome::Leave(effects) => {
+                self.screen = Screen::Main;
+                effects
+            }
+        };
+        self.route_effects(Owner::Review, effects)
     }
 
     pub(super) fn act_sessions(&mut self, action: Action) -> Vec<Effect> {

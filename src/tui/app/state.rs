@@ -28,6 +28,8 @@ pub enum Focus {
     Sessions,
     /// The choices of who has no model.
     NoModel,
+    /// The changes that wait to be reviewed.
+    Review,
 }
 
 /// Where the keys go on the main screen, when nothing lies over it.
@@ -45,6 +47,7 @@ pub(in crate::tui) enum At {
 pub(in crate::tui) enum Owner {
     Pane(PaneId),
     Sessions,
+    Review,
     Completion,
     Finder,
     List,

@@ -40,7 +40,7 @@ pub const COMMANDS: &[Info] = &[
     info("/undo", say::undo_arguments, say::undo, say::undo_long, None),
     info("/redo", none, say::redo, say::redo_long, None),
     info("/history", none, say::history, say::history_long, Some(Action::FocusArchive)),
-    info("/review", say::review_arguments, say::review, say::review_long, None),
+    info("/review", say::review_arguments, say::review, say::review_long, Some(Action::FocusReview)),
     info("/file", none, say::file, say::file_long, None),
     info("/format", say::name_argument, say::format, say::format_long, None),
     info("/effort", say::effort_argument, say::effort, say::effort_long, None),

@@ -53,6 +53,7 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
     match &app.screen {
         Screen::Main => main(app, buf),
         Screen::Start(sessions) => start(app, sessions, buf),
+        Screen::Review(review) => review.draw(rects.body, buf, app.focus() == Focus::Review, &ctx),
         Screen::Sessions(sessions) => {
             let (list, preview) = sessions_areas(rects.body);
             let note = sessions.note();
@@ -350,11 +351,14 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     if app.card().is_some() && app.focus() == Focus::Question {
         parts.push((say::deciding().into(), t.style(Role::Accent)));
     }
-    if app.is_reviewing() {
+    if app.is_reviewing() || matches!(app.screen, Screen::Review(_)) {
         parts.push((say::reviewing().into(), t.style(Role::Accent)));
     }
     if s.banner.is_some() {
         parts.push((say::not_saved().into(), attention));
+    }
+    if s.unreviewed > 0 {
+        parts.push((count::unreviewed(&s.unreviewed), t.style(Role::Attention)));
     }
     let right_cells: usize = right.iter().map(Span::width).sum();
     let room = usize::from(area.width).saturating_sub(right_cells + 4);

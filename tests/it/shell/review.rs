@@ -47,7 +47,7 @@ async fn a_session_keeps_and_restores_what_waits() {
     let mut live = world.start_with(world.parts(model.clone()), model);
     live.send(Command::KeepReviewed(vec![id]));
     assert_eq!(told(&mut live).await, "1 change kept");
-    live.send(Command::Restore(RestoreRequest::Review(vec!["all".into()])));
+    live.send(Command::Restore(RestoreRequest::Review { names: vec!["all".into()], reason: "keep the file".into() }));
     live.decide(nebula::proposal::Choice::Accept).await;
     live.until(|event| matches!(event, nebula::protocol::EventBody::Settled(..)).then_some(())).await;
     assert_eq!(world.read("a.txt"), "one\n");
@@ -107,7 +107,10 @@ async fn a_change_of_which_nothing_was_restored_waits_on() {
             use nebula::protocol::{Command, RestoreRequest};
             let model = Arc::new(Replay::from_steps(Vec::new()));
             let mut live = world.start_with(world.parts(model.clone()), model);
-            live.send(Command::Restore(RestoreRequest::Review(vec!["all".into()])));
+            live.send(Command::Restore(RestoreRequest::Review {
+                names: vec!["all".into()],
+                reason: "keep the file".into(),
+            }));
             live.decide(nebula::proposal::Choice::Accept).await;
             live.until(|event| matches!(event, nebula::protocol::EventBody::Settled(..)).then_some(())).await;
             live.close().await;
@@ -118,6 +121,49 @@ async fn a_change_of_which_nothing_was_restored_waits_on() {
         let (entries, code) = open(&world);
         assert_eq!((entries.len(), code), (1, Some(1)), "{by_agent}");
         assert_eq!(entries[0]["files"][0]["path"], "b.txt");
+    }
+}
+
+#[tokio::test]
+async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
+    use nebula::protocol::{Command, Listing, Query, QueryId, ReviewScope, ReviewVerdict, ReviewedFile};
+    let path = std::env::var("PATH").expect("a PATH");
+    let lines: String = (0..20).map(|n| format!("{n}\n")).collect();
+    let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
+    ran(&world, &["printf 'x\\n' > b.txt; sed -i -e s/^2$/two/ -e s/^17$/seventeen/ a.txt"]).await;
+    let model = Arc::new(Replay::from_steps(vec![say("I see")]));
+    let mut live = world.start_with(world.parts(model.clone()), model.clone());
+    live.send(Command::Ask(QueryId(1), Query::Review));
+    let turns = live.until(|event| answer(event, 1)).await;
+    let Listing::Review(turns) = turns else { panic!("{turns:?}") };
+    assert_eq!((turns.len(), turns[0].title.as_str(), turns[0].entries.len()), (1, "go", 1));
+    let ids = vec![turns[0].entries[0].id.clone()];
+    live.send(Command::Ask(QueryId(2), Query::ReviewChange(ids.clone(), ReviewScope::Net)));
+    let change = live.until(|event| answer(event, 2)).await;
+    let Listing::ReviewChange(change) = change else { panic!("{change:?}") };
+    let file = change.change.files.iter().find(|file| file.path == "a.txt").expect("the file");
+    assert_eq!(file.hunks.len(), 2);
+    // Someone goes on writing the file; only the first hunk is restored.
+    let now = world.read("a.txt");
+    std::fs::write(world.root().join("a.txt"), format!("{now}mine\n")).expect("written");
+    let then = nebula::proposal::State::file(now.replace("two", "2").into_bytes());
+    let restored = vec![ReviewedFile { path: "a.txt".into(), shown: file.after.clone(), then }];
+    live.send(Command::Review(ReviewVerdict { ids, restored, reason: "two stays a number".into() }));
+    live.decide(nebula::proposal::Choice::Accept).await;
+    assert!(told(&mut live).await.contains("restored a.txt"));
+    assert_eq!(world.read("a.txt"), format!("{}mine\n", now.replace("two", "2")));
+    assert_eq!(open(&world).0.len(), 0);
+    live.submit("and now?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let asked = format!("{:?}", model.requests());
+    assert!(asked.contains("two stays a number") && asked.contains("a.txt lines 3"), "{asked}");
+    live.close().await;
+}
+
+fn answer(event: &nebula::protocol::EventBody, id: u64) -> Option<nebula::protocol::Listing> {
+    match event {
+        nebula::protocol::EventBody::Answer(own, listing) if own.0 == id => Some(listing.clone()),
+        _ => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::messages::diff as say;
+use crate::messages::{diff as say, review};
 use crate::proposal::{
     Choice, Consent, Decision, FileChange, FileDecision, Hunk, HunkCount, Proposal, ProposalId, State,
 };
@@ -44,6 +44,15 @@ pub enum Standing {
 }
 
 impl Standing {
+    /// The word on the hunk line of what was done already.
+    pub fn reviewed_word(self) -> &'static str {
+        match self {
+            Standing::Accepted | Standing::Edited => review::keep(),
+            Standing::Rejected => review::restore(),
+            Standing::Undecided => review::undecided(),
+        }
+    }
+
     /// Returns the word on the hunk line.
     pub fn word(self) -> &'static str {
         match self {
@@ -136,6 +145,17 @@ impl Choices {
         };
         f.hunks = old.iter().map(stood).collect();
         f.edited = Some(Edited { change, fresh });
+    }
+
+    /// Returns the state of a file without the hunks that were rejected; none: none was.
+    pub fn wanted(&self, file: usize, change: &FileChange) -> Option<State> {
+        let hunks: Vec<Choice> =
+            self.files.get(file)?.hunks.iter().map(|hunk| hunk.unwrap_or(Choice::Accept)).collect();
+        match hunks.iter().filter(|choice| **choice == Choice::Reject).count() {
+            0 => None,
+            n if n == hunks.len() => Some(change.before.clone()),
+            _ => decided_with(change, &hunks),
+        }
     }
 
     /// Returns accepted and rejected hunks, and the undecided ones.

@@ -163,7 +163,8 @@ impl View {
             let standing = choices.standing(f, h);
             let (glyph, role) = standing_mark(standing, look);
             spans.extend([span(format!("{glyph} "), bold(theme, role)), span(title, text)]);
-            spans.push(span(standing.word(), theme.style(role)));
+            let word = if self.reviews { standing.reviewed_word() } else { standing.word() };
+            spans.push(span(word, theme.style(role)));
             spans.push(span("   ", dim));
         } else {
             spans.extend([span(title, text), span(" ", dim)]);
@@ -364,7 +365,7 @@ impl View {
 }
 
 /// Returns the mark of a hunk's standing, and the role it is drawn in.
-pub(super) fn standing_mark(standing: Standing, look: Look<'_>) -> (&'static str, Role) {
+pub(in crate::tui) fn standing_mark(standing: Standing, look: Look<'_>) -> (&'static str, Role) {
     match standing {
         Standing::Undecided => (look.glyphs.undecided, Role::Attention),
         Standing::Accepted | Standing::Edited => (look.glyphs.done, Role::Added),

@@ -30,7 +30,9 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 
 pub use choices::{Choices, Standing};
+pub(in crate::tui) use draw::standing_mark;
 pub use find::contains;
+pub(in crate::tui) use page::{DiffPage, Stage, look_around};
 pub use rows::{Heads, Layout};
 pub use view::View;
 
@@ -45,7 +47,7 @@ use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use crate::tui::pane::id::PaneId;
 use crate::tui::pane::mark::{Mark, Waiting};
 use crate::tui::theme::Role;
-use page::{DiffPage, Settled, Stage, decide, look_around};
+use page::{Settled, decide};
 use strip::{body, draw_why, why_rows};
 
 /// The proposal that waits, or the last one.
@@ -403,7 +405,7 @@ impl Diff {
         match self.page.as_ref().map(|p| p.stage) {
             Some(Stage::Open | Stage::Sent | Stage::Settled(_)) => say::proposal().into(),
             Some(Stage::Session) => say::changed_in_session().into(),
-            Some(Stage::Plain) | None => say::diff().into(),
+            Some(Stage::Plain | Stage::Review) | None => say::diff().into(),
         }
     }
 
@@ -415,7 +417,7 @@ impl Diff {
         match page.stage {
             Stage::Open => {}
             _ if let Some(hits) = hits => return paint::line(hits, dim),
-            Stage::Plain | Stage::Session => {
+            Stage::Plain | Stage::Session | Stage::Review => {
                 return Line::from(paint::counts(page.proposal.counts(), paint::look(ctx)));
             }
             Stage::Sent => return paint::line(say::being_written(), dim),

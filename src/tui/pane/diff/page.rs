@@ -6,7 +6,7 @@ use super::choices::{Choices, Standing, is_same};
 use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say};
-use crate::proposal::{Choice, FileChange, HunkCount, Proposal};
+use crate::proposal::{Choice, FileChange, HunkCount, Proposal, State};
 use crate::protocol::{Command, Comment, RestoreRequest};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
@@ -19,7 +19,7 @@ const WHY_OPEN: usize = 12;
 
 /// A page as it is shown.
 #[derive(Debug)]
-pub(super) struct DiffPage {
+pub(in crate::tui) struct DiffPage {
     /// As it came.
     pub proposal: Arc<Proposal>,
     /// With the person's edits, as it is shown.
@@ -46,7 +46,7 @@ pub(super) struct DiffPage {
 
 /// The state of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(in crate::tui) enum Stage {
     /// It waits for decisions.
     Open,
     /// The decision was sent; it is being written.
@@ -57,11 +57,13 @@ pub(super) enum Stage {
     Plain,
     /// No proposal: all that the session changed.
     Session,
+    /// No proposal: what was done without a question, hunk by hunk to be kept or restored.
+    Review,
 }
 
 /// The outcome of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Settled {
+pub(in crate::tui) enum Settled {
     /// In these words.
     Said(&'static str),
     /// So many of its hunks were written.
@@ -83,6 +85,7 @@ impl DiffPage {
     pub fn new(proposal: Arc<Proposal>, stage: Stage) -> Self {
         let mut view = View::new(&proposal, Heads::All);
         view.acts = stage == Stage::Session;
+        view.reviews = stage == Stage::Review;
         let choices = Choices::of(&proposal);
         DiffPage {
             edited: (*proposal).clone(),
@@ -118,6 +121,25 @@ impl DiffPage {
             self.view.replace(file, &self.edited);
         }
         true
+    }
+
+    /// Says of the hunk in focus whether what was done is kept, and goes on.
+    pub fn judge(&mut self, choice: Choice) {
+        self.remember();
+        self.decide(choice);
+    }
+
+    /// Takes the last decision back.
+    pub fn take_back(&mut self) {
+        self.undo();
+    }
+
+    /// Returns each file of which something is not kept: its path, its state as it is shown, and the one that is wanted.
+    pub fn wanted(&self) -> Vec<(String, State, State)> {
+        let files = self.proposal.files.iter().enumerate();
+        files
+            .filter_map(|(f, file)| Some((file.path.clone(), file.after.clone(), self.choices.wanted(f, file)?)))
+            .collect()
     }
 
     /// Returns whether there is a decision to take back.
@@ -369,7 +391,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
 }
 
 /// Handles the keys that only look.
-pub(super) fn look_around(view: &mut View, action: Action) -> Vec<PaneEffect> {
+pub(in crate::tui) fn look_around(view: &mut View, action: Action) -> Vec<PaneEffect> {
     let half = view.half_page();
     match action {
         Action::Up => view.scroll(-1),

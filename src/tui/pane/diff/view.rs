@@ -37,6 +37,8 @@ pub struct View {
     pub(super) on_head: bool,
     /// The hunk in focus can be acted on, though nothing waits for a decision.
     pub(super) acts: bool,
+    /// What is shown was done already: its hunks are kept or restored.
+    pub(super) reviews: bool,
     pub(super) words: String,
     /// The rows that hold the words.
     pub(super) hits: Vec<usize>,
@@ -96,6 +98,7 @@ impl View {
             focus: None,
             on_head: false,
             acts: false,
+            reviews: false,
             words: String::new(),
             hits: Vec::new(),
         };

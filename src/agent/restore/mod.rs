@@ -1,6 +1,8 @@
 //! Undo, redo and restores: a proposal from the archive, with the preview of each file, that goes the one road.
 
-use std::collections::{BTreeMap, HashSet};
+mod reviewed;
+
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,12 +17,13 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::records::sha;
 use crate::agent::session::transcript;
-use crate::archive::{Choices, Id, Restoration, RestoreTarget};
-use crate::memory::{Cause, ChangesetRecord, ReviewDecision, Written};
+use crate::archive::{Choices, Restoration};
+use crate::memory::{Cause, ChangesetRecord, Written};
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, State, merge};
-use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest, UNDO};
+use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
+pub use reviewed::keep_reviewed;
 
 /// The restore that waits for the person, if one does.
 #[derive(Default)]
@@ -54,6 +57,12 @@ impl Restores {
     pub fn begin_plain(&mut self, context: &Arc<SessionContext>, proposal: Proposal, kind: &str) {
         let (context, kind) = (Arc::clone(context), kind.to_string());
         self.begin(move |stop, _| async move { put(&context, proposal, &kind, &stop).await });
+    }
+
+    /// Carries out what was decided about changes that wait to be reviewed.
+    pub fn review(&mut self, context: &Arc<SessionContext>, verdict: ReviewVerdict) {
+        let context = Arc::clone(context);
+        self.begin(move |stop, _| async move { reviewed::settle(&context, verdict, &stop).await });
     }
 
     fn begin<F>(&mut self, run: impl FnOnce(CancellationToken, mpsc::UnboundedReceiver<(String, ForeignChoice)>) -> F)
@@ -92,52 +101,23 @@ impl Restores {
                     Some(Err(why)) => return context.say(Level::Warning, why, "").await,
                 }
             }
-            let reviews = matches!(request, RestoreRequest::Review(_));
+            let reason = match &request {
+                RestoreRequest::Review { reason, .. } => Some(reason.clone()),
+                _ => None,
+            };
             let Some(planned) = stop.run_until_cancelled(plan(&context, request, turn)).await else { return };
             match planned {
                 Ok(plan) => {
                     if let Some(result) = run(&context, &plan, chosen, &stop).await {
-                        if reviews && result.changeset.is_some() {
-                            reviewed(&context, &plan, &result).await;
-                        }
                         tell(&context, &result, "restored").await;
+                        if let Some(reason) = reason.filter(|_| result.changeset.is_some()) {
+                            reviewed::reviewed(&context, &plan, &result, &reason).await;
+                        }
                     }
                 }
                 Err(why) => context.say(Level::Warning, why, "").await,
             }
         });
-    }
-}
-
-/// Records that changes were restored, wholly or in part. Those of which no file was written wait on.
-async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, result: &ProposalResult) {
-    let RestoreTarget::Changesets(ids) = &plan.request else { return };
-    let (ids, services) = (ids.clone(), Arc::clone(&context.services));
-    let written: HashSet<String> = result.written.iter().map(|(path, _)| path.clone()).collect();
-    let kept = tokio::task::spawn_blocking(move || {
-        let touched =
-            |id: &&Id| services.archive.paths(**id).is_ok_and(|paths| paths.iter().any(|path| written.contains(path)));
-        let ids: Vec<String> = ids.iter().filter(touched).map(|id| id.to_string()).collect();
-        review::decide(&services, &ids, ReviewDecision::Restore)
-    });
-    let kept = kept.await;
-    if let Ok(Err(why)) = kept {
-        context.say(Level::Warning, why, "").await;
-    }
-}
-
-/// Keeps changes that wait to be reviewed, and tells so.
-pub async fn keep_reviewed(context: Arc<SessionContext>, names: Vec<String>) {
-    let services = Arc::clone(&context.services);
-    let kept = tokio::task::spawn_blocking(move || {
-        let ids = review::chosen(&services, &names)?;
-        review::decide(&services, &ids, ReviewDecision::Keep)?;
-        Ok::<usize, String>(ids.len())
-    });
-    match kept.await {
-        Ok(Ok(count)) => context.say(Level::Info, say::review_kept(count), "").await,
-        Ok(Err(why)) => context.say(Level::Warning, why, "").await,
-        Err(_) => {}
     }
 }
 
@@ -153,7 +133,7 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
             let session = context.id().unwrap_or_default();
             RestoreScope::SinceMessage { session, message, called: format!("\"{words}\"") }
         }
-        RestoreRequest::Review(names) => {
+        RestoreRequest::Review { names, .. } => {
             let ids = review::chosen(&context.services, &names)?;
             if ids.is_empty() {
                 return Err(say::review_nothing().into());

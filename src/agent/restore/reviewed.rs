@@ -1,0 +1,107 @@
+//! What the person decides about changes that were made without a question: keeping writes nothing, restoring is a
+//! proposal like any other. The model hears what was restored, and why.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::tell;
+use crate::agent::background::review;
+use crate::agent::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::services::lock;
+use crate::agent::session::context::SessionContext;
+use crate::archive::{Id, RestoreTarget};
+use crate::memory::{Cause, ReviewDecision};
+use crate::messages::agent as say;
+use crate::proposal::{FileChange, Proposal};
+use crate::protocol::{Level, Outcome, ReviewVerdict, UNDO};
+use crate::restore_plan::RestorePlan;
+
+/// Records that whole changes were restored. Those of which no file was written wait on.
+pub(super) async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, result: &ProposalResult, reason: &str) {
+    let RestoreTarget::Changesets(ids) = &plan.request else { return };
+    let (ids, services) = (ids.clone(), Arc::clone(&context.services));
+    let written: HashSet<String> = result.written.iter().map(|(path, _)| path.clone()).collect();
+    let why = reason.to_string();
+    let kept = tokio::task::spawn_blocking(move || {
+        let touched =
+            |id: &&Id| services.archive.paths(**id).is_ok_and(|paths| paths.iter().any(|path| written.contains(path)));
+        let ids: Vec<String> = ids.iter().filter(touched).map(|id| id.to_string()).collect();
+        review::decide(&services, &ids, ReviewDecision::Restore, &why)
+    });
+    if let Ok(Err(why)) = kept.await {
+        context.say(Level::Warning, why, "").await;
+    }
+    give_reason(context, reason);
+    context.tell_status().await;
+}
+
+/// Leaves the reason of a restore for the model.
+fn give_reason(context: &SessionContext, reason: &str) {
+    if !reason.is_empty() {
+        lock(&context.notes).push(format!("The person's reason for restoring it: {reason}"));
+    }
+}
+
+/// Keeps changes that wait to be reviewed, and tells so.
+pub async fn keep_reviewed(context: Arc<SessionContext>, names: Vec<String>) {
+    let services = Arc::clone(&context.services);
+    let kept = tokio::task::spawn_blocking(move || {
+        let ids = review::chosen(&services, &names)?;
+        review::decide(&services, &ids, ReviewDecision::Keep, "")?;
+        Ok::<usize, String>(ids.len())
+    });
+    match kept.await {
+        Ok(Ok(count)) => context.say(Level::Info, say::review_kept(count), "").await,
+        Ok(Err(why)) => context.say(Level::Warning, why, "").await,
+        Err(_) => {}
+    }
+    context.tell_status().await;
+}
+
+/// Carries out what was decided hunk by hunk: what is restored is put to the person as one proposal from the present state;
+/// once it is written, the entries are decided.
+pub(super) async fn settle(context: &Arc<SessionContext>, verdict: ReviewVerdict, stop: &CancellationToken) {
+    let ReviewVerdict { ids, restored, reason } = verdict;
+    let planned = {
+        let context = Arc::clone(context);
+        tokio::task::spawn_blocking(move || review::restoring(&context.services, restored))
+    };
+    let files = match planned.await.unwrap_or_else(|_| Err(say::planning_failed().into())) {
+        Ok(files) => files,
+        Err(why) => return context.say(Level::Warning, why, say::nothing_changed()).await,
+    };
+    if files.is_empty() {
+        return keep_reviewed(Arc::clone(context), ids).await;
+    }
+    let title = format!("review of {}", crate::text::number::plural(ids.len(), "change"));
+    let places: Vec<String> = files.iter().map(lines_of).collect();
+    let proposal = Proposal { id: context.events.proposal(), title: title.clone(), files };
+    let cause = Cause { session: context.id(), kind: UNDO.into(), title, ..Cause::default() };
+    let settled = execute_proposal(context, Arc::new(proposal), Vec::new(), Approver::Person, cause, stop).await;
+    if matches!(settled.outcome, Outcome::Applied { .. }) {
+        let (services, why) = (Arc::clone(&context.services), reason.clone());
+        let kept =
+            tokio::task::spawn_blocking(move || review::decide(&services, &ids, ReviewDecision::Restore, &why)).await;
+        if let Ok(Err(why)) = kept {
+            context.say(Level::Warning, why, "").await;
+        }
+        lock(&context.notes).push(format!("Restored to what it was before: {}. The rest was kept.", places.join("; ")));
+        give_reason(context, &reason);
+    }
+    tell(context, &settled, "restored").await;
+    context.tell_status().await;
+}
+
+/// `src/a.rs lines 24-28, 40`: where a file changes, as it is before the change.
+fn lines_of(file: &FileChange) -> String {
+    let lines = file.hunks.iter().filter(|hunk| !hunk.before.is_empty() || !hunk.after.is_empty()).map(|hunk| {
+        match (hunk.before.start + 1, hunk.before.end) {
+            (first, last) if last > first => format!("{first}-{last}"),
+            (first, _) => first.to_string(),
+        }
+    });
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() { file.path.clone() } else { format!("{} lines {}", file.path, lines.join(", ")) }
+}

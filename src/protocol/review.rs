@@ -1,0 +1,73 @@
+//! The review queue: what waits, what it changed, and what the person decided about it.
+
+use std::sync::Arc;
+
+use crate::proposal::{Counts, Proposal, State};
+
+/// The changes of one turn that wait to be reviewed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewTurn {
+    /// The person's words; empty: no turn made them.
+    pub title: String,
+    /// When its first change was made, in unix milliseconds.
+    pub at: i64,
+    /// Its changes, oldest first.
+    pub entries: Vec<ReviewRow>,
+}
+
+/// A change that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewRow {
+    /// Its changeset.
+    pub id: String,
+    /// The command's text, or the path of a single file, or its cause.
+    pub title: String,
+    /// A command made it.
+    pub command: bool,
+    /// Files that it changed.
+    pub files: usize,
+    /// Lines that it added and removed, where they were counted.
+    pub counts: Option<Counts>,
+}
+
+/// What is shown of entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ReviewScope {
+    /// The state before the first of them against the present one.
+    Net,
+    /// The state before them against the one that they left.
+    Single,
+}
+
+/// What entries changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReviewChange {
+    /// File by file.
+    pub change: Arc<Proposal>,
+    /// Folders and files of the repository: they are kept or restored with the whole entry.
+    pub units: Vec<String>,
+    /// Files that were changed again after what is shown: restoring merges. The number of conflicts of each.
+    pub later: Vec<(String, usize)>,
+}
+
+/// The person's decision, hunk by hunk.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReviewVerdict {
+    /// The changesets that it is about.
+    pub ids: Vec<String>,
+    /// The files of which something is restored.
+    pub restored: Vec<ReviewedFile>,
+    /// Why, for the model; empty: nothing was said.
+    pub reason: String,
+}
+
+/// A file of which something is restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewedFile {
+    /// Normalised path.
+    pub path: String,
+    /// Its state as it was shown.
+    pub shown: State,
+    /// The state that is wanted in its place.
+    pub then: State,
+}

@@ -1,0 +1,337 @@
+//! The review queue: the changes that nobody was asked about, by turn, beside what they changed. Each hunk is kept or
+//! restored; nothing is written before the person has seen the restore as a proposal.
+
+mod draw;
+
+#[cfg(test)]
+mod tests;
+
+use crate::messages::review as say;
+use crate::proposal::Choice;
+use crate::protocol::{Command, Listing, Query, RestoreRequest, ReviewScope, ReviewTurn, ReviewVerdict, ReviewedFile};
+use crate::tui::action::Action;
+use crate::tui::msg::{LineFor, LineInput, PaneEffect};
+use crate::tui::pane::diff::{DiffPage, Stage, look_around};
+
+/// Lists of at least so many cells stand beside the diff.
+pub const BESIDE: u16 = 100;
+/// Cells of the list beside the diff.
+const LIST: u16 = 46;
+
+/// The queue as it is shown.
+#[derive(Debug)]
+pub struct Review {
+    turns: Vec<ReviewTurn>,
+    loaded: bool,
+    failed: Option<String>,
+    /// The row under the keys.
+    at: usize,
+    top: usize,
+    scope: ReviewScope,
+    /// What was asked for last.
+    asked: Option<(Vec<String>, ReviewScope)>,
+    shown: Option<Shown>,
+    /// The keys go to the diff.
+    in_diff: bool,
+    /// Enter leads to the whole restore once its reason is given.
+    whole: bool,
+    size: (u16, u16),
+}
+
+/// What entries changed, with the decisions so far.
+#[derive(Debug)]
+struct Shown {
+    ids: Vec<String>,
+    page: DiffPage,
+    units: Vec<String>,
+    later: Vec<(String, usize)>,
+}
+
+/// A row of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Row {
+    Turn(usize),
+    Entry(usize, usize),
+}
+
+/// What becomes of the screen after a key.
+#[derive(Debug, PartialEq)]
+pub enum ReviewOutcome {
+    /// It stays.
+    Stay(Vec<PaneEffect>),
+    /// It closes.
+    Leave(Vec<PaneEffect>),
+}
+
+impl Default for Review {
+    fn default() -> Self {
+        Review {
+            turns: Vec::new(),
+            loaded: false,
+            failed: None,
+            at: 0,
+            top: 0,
+            scope: ReviewScope::Net,
+            asked: None,
+            shown: None,
+            in_diff: false,
+            whole: false,
+            size: (0, 0),
+        }
+    }
+}
+
+impl Review {
+    fn rows(&self) -> Vec<Row> {
+        let rows = self.turns.iter().enumerate();
+        rows.flat_map(|(t, turn)| {
+            std::iter::once(Row::Turn(t)).chain((0..turn.entries.len()).map(move |e| Row::Entry(t, e)))
+        })
+        .collect()
+    }
+
+    /// The entries of the row under the keys.
+    fn ids(&self) -> Vec<String> {
+        match self.rows().get(self.at) {
+            Some(Row::Turn(t)) => self.turns[*t].entries.iter().map(|entry| entry.id.clone()).collect(),
+            Some(Row::Entry(t, e)) => vec![self.turns[*t].entries[*e].id.clone()],
+            None => Vec::new(),
+        }
+    }
+
+    /// Entries in all.
+    pub fn count(&self) -> usize {
+        self.turns.iter().map(|turn| turn.entries.len()).sum()
+    }
+
+    /// Asks for what the row under the keys changed, unless that is shown.
+    fn want(&mut self) -> Vec<PaneEffect> {
+        let wanted = (self.ids(), self.scope);
+        if wanted.0.is_empty() || self.asked.as_ref() == Some(&wanted) {
+            return Vec::new();
+        }
+        self.asked = Some(wanted.clone());
+        vec![PaneEffect::Ask(Query::ReviewChange(wanted.0, wanted.1))]
+    }
+
+    /// Takes in what was asked for.
+    pub fn answer(&mut self, query: &Query, listing: &Listing) -> Vec<PaneEffect> {
+        match (query, listing) {
+            (Query::Review, Listing::Review(turns)) => {
+                (self.loaded, self.failed) = (true, None);
+                let first = self.turns.is_empty();
+                self.turns.clone_from(turns);
+                let rows = self.rows();
+                // The newest turn comes first to mind.
+                let newest = rows.iter().rposition(|row| matches!(row, Row::Turn(_))).unwrap_or(0);
+                self.at = if first { newest } else { self.at.min(rows.len().saturating_sub(1)) };
+                (self.asked, self.shown, self.in_diff) = (None, None, false);
+                self.want()
+            }
+            (Query::ReviewChange(ids, scope), Listing::ReviewChange(change))
+                if self.asked.as_ref() == Some(&(ids.clone(), *scope)) =>
+            {
+                let page = DiffPage::new(change.change.clone(), Stage::Review);
+                let (units, later) = (change.units.clone(), change.later.clone());
+                self.shown = Some(Shown { ids: ids.clone(), page, units, later });
+                self.fit();
+                Vec::new()
+            }
+            (_, Listing::Failed(why)) => {
+                (self.loaded, self.failed) = (true, Some(why.clone()));
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns whether `action` would do something now.
+    pub fn offers(&self, action: Action) -> bool {
+        let any = !self.turns.is_empty();
+        let page = self.shown.as_ref().map(|shown| &shown.page);
+        let hunks = page.is_some_and(|page| page.view.focus().is_some());
+        match action {
+            Action::Close | Action::Escape => true,
+            Action::Accept | Action::Reject => hunks,
+            Action::UndoDecision => page.is_some_and(DiffPage::can_undo),
+            Action::NextHunk | Action::PreviousHunk => page.is_some_and(|page| page.view.hunks().nth(1).is_some()),
+            Action::NextFile | Action::PreviousFile => page.is_some_and(|page| page.proposal.files.len() > 1),
+            Action::Layout => hunks,
+            Action::AcceptAll | Action::RejectAll | Action::NetOrSingle => any,
+            Action::Open | Action::Up | Action::Down | Action::HalfUp | Action::HalfDown => any,
+            Action::PageUp | Action::PageDown | Action::First | Action::Last => any,
+            _ => false,
+        }
+    }
+
+    /// Does `action`.
+    pub fn act(&mut self, action: Action) -> ReviewOutcome {
+        let stay = ReviewOutcome::Stay;
+        match action {
+            Action::Close | Action::Escape if self.in_diff => self.in_diff = false,
+            Action::Close | Action::Escape => return ReviewOutcome::Leave(Vec::new()),
+            Action::AcceptAll => {
+                let keep = PaneEffect::send(Command::KeepReviewed(self.ids()));
+                return stay(vec![keep, PaneEffect::Ask(Query::Review)]);
+            }
+            Action::RejectAll => {
+                self.whole = true;
+                return stay(vec![reason_line()]);
+            }
+            Action::NetOrSingle => {
+                self.scope = match self.scope {
+                    ReviewScope::Net => ReviewScope::Single,
+                    ReviewScope::Single => ReviewScope::Net,
+                };
+                return stay(self.want());
+            }
+            Action::Accept => return stay(self.decide(Choice::Accept)),
+            Action::Reject => return stay(self.decide(Choice::Reject)),
+            Action::UndoDecision => drop(self.shown.as_mut().map(|shown| shown.page.take_back())),
+            Action::Open if self.in_diff => return self.finish(),
+            Action::Open => self.in_diff = self.shown.is_some(),
+            Action::NextHunk | Action::PreviousHunk | Action::NextFile | Action::PreviousFile | Action::Layout => {
+                self.in_diff = self.shown.is_some();
+                self.look(action);
+            }
+            action if self.in_diff => self.look(action),
+            action => return stay(self.go(action)),
+        }
+        stay(Vec::new())
+    }
+
+    fn look(&mut self, action: Action) {
+        if let Some(shown) = &mut self.shown {
+            look_around(&mut shown.page.view, action);
+        }
+        self.fit();
+    }
+
+    fn decide(&mut self, choice: Choice) -> Vec<PaneEffect> {
+        self.in_diff = self.shown.is_some();
+        if let Some(shown) = &mut self.shown {
+            shown.page.judge(choice);
+        }
+        Vec::new()
+    }
+
+    /// Moves in the list.
+    fn go(&mut self, action: Action) -> Vec<PaneEffect> {
+        let last = self.rows().len().saturating_sub(1);
+        self.at = match action {
+            Action::Up => self.at.saturating_sub(1),
+            Action::Down => self.at + 1,
+            Action::HalfUp | Action::PageUp => self.at.saturating_sub(10),
+            Action::HalfDown | Action::PageDown => self.at + 10,
+            Action::First => 0,
+            Action::Last => last,
+            _ => self.at,
+        }
+        .min(last);
+        self.want()
+    }
+
+    /// Carries out what was decided, once every hunk is; until then goes to the next that is not.
+    fn finish(&mut self) -> ReviewOutcome {
+        let Some(shown) = &mut self.shown else { return ReviewOutcome::Stay(Vec::new()) };
+        let (f, h) = shown.page.view.focus().unwrap_or_default();
+        if let Some(next) = shown.page.choices.next_undecided(f, h) {
+            shown.page.view.set_focus(next);
+            let (_, open) = shown.page.choices.count();
+            return ReviewOutcome::Stay(vec![PaneEffect::Say(say::decide_rest(open))]);
+        }
+        if shown.page.wanted().is_empty() {
+            let keep = PaneEffect::send(Command::KeepReviewed(shown.ids.clone()));
+            return ReviewOutcome::Stay(vec![keep, PaneEffect::Ask(Query::Review)]);
+        }
+        self.whole = false;
+        ReviewOutcome::Stay(vec![reason_line()])
+    }
+
+    /// Takes the reason: what is restored goes to the agent, which answers with a proposal.
+    pub fn line(&mut self, purpose: &LineFor, typed: LineInput<'_>) -> ReviewOutcome {
+        let (LineFor::Reason, LineInput::Taken(reason)) = (purpose, typed) else {
+            return ReviewOutcome::Stay(Vec::new());
+        };
+        let reason = reason.trim().to_string();
+        let command = match &self.shown {
+            _ if self.whole => Command::Restore(RestoreRequest::Review { names: self.ids(), reason }),
+            Some(shown) => {
+                let file = |(path, shown, then)| ReviewedFile { path, shown, then };
+                let restored = shown.page.wanted().into_iter().map(file).collect();
+                Command::Review(ReviewVerdict { ids: shown.ids.clone(), restored, reason })
+            }
+            None => return ReviewOutcome::Stay(Vec::new()),
+        };
+        ReviewOutcome::Leave(vec![PaneEffect::send(command)])
+    }
+
+    /// A click inside the body, from its top left corner.
+    pub fn click(&mut self, column: u16, row: u16) -> Vec<PaneEffect> {
+        let (list, diff) = self.parts();
+        if let Some((x, _)) = diff.filter(|(x, _)| column >= *x || list == 0) {
+            self.in_diff = self.shown.is_some();
+            let _ = x;
+            if let (Some(shown), Some(row)) = (&mut self.shown, row.checked_sub(1)) {
+                shown.page.view.click(row);
+            }
+            return Vec::new();
+        }
+        self.in_diff = false;
+        let lines = self.lines();
+        let clicked = row.checked_sub(1).and_then(|row| *lines.get(self.top + usize::from(row))?);
+        if let Some(row) = clicked.and_then(|row| self.rows().iter().position(|own| *own == row)) {
+            self.at = row;
+        }
+        self.want()
+    }
+
+    /// The lines of the list; none: an empty one.
+    fn lines(&self) -> Vec<Option<Row>> {
+        let mut lines = Vec::new();
+        for row in self.rows() {
+            if matches!(row, Row::Turn(_)) && !lines.is_empty() {
+                lines.push(None);
+            }
+            lines.push(Some(row));
+        }
+        lines
+    }
+
+    /// Cells of the list, and where the diff begins with its cells; 0 or none: it is not shown.
+    fn parts(&self) -> (u16, Option<(u16, u16)>) {
+        let (width, _) = self.size;
+        match () {
+            () if width >= BESIDE => {
+                let list = LIST.min(width / 3);
+                (list, Some((list + 1, width - list - 1)))
+            }
+            () if self.in_diff => (0, Some((0, width))),
+            () => (width, None),
+        }
+    }
+
+    /// The size of the body that is drawn next.
+    pub fn measure(&mut self, width: u16, height: u16) {
+        self.size = (width, height);
+        self.fit();
+    }
+
+    fn fit(&mut self) {
+        let (_, diff) = self.parts();
+        let notes = self.note_rows();
+        let height = self.size.1.saturating_sub(1 + notes);
+        if let (Some(shown), Some((_, width))) = (&mut self.shown, diff) {
+            shown.page.view.measure(width, height);
+        }
+        let rows = usize::from(self.size.1.saturating_sub(3)).max(1);
+        let lines = self.lines();
+        let at = self.rows().get(self.at).and_then(|row| lines.iter().position(|line| line.as_ref() == Some(row)));
+        let at = at.unwrap_or(0);
+        self.top = self.top.clamp((at + 1).saturating_sub(rows), at);
+    }
+}
+
+fn reason_line() -> PaneEffect {
+    PaneEffect::Line { purpose: LineFor::Reason, prompt: say::why().into(), text: String::new() }
+}

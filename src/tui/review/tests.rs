@@ -1,0 +1,89 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
+use crate::protocol::{ReviewChange, ReviewRow};
+
+fn entry(id: &str) -> ReviewRow {
+    let counts = Some(Counts { added: 1, removed: 1 });
+    ReviewRow { id: id.into(), title: "a.txt".into(), command: false, files: 1, counts }
+}
+
+/// A queue of two turns, the newest of which is shown.
+fn review() -> Review {
+    let mut review = Review::default();
+    let turn = |title: &str, ids: &[&str]| ReviewTurn {
+        title: title.into(),
+        at: 0,
+        entries: ids.iter().map(|id| entry(id)).collect(),
+    };
+    let turns = vec![turn("first", &["1"]), turn("second", &["2", "3"])];
+    let asked = review.answer(&Query::Review, &Listing::Review(turns));
+    let ids = vec!["2".to_string(), "3".into()];
+    assert_eq!(asked, [PaneEffect::Ask(Query::ReviewChange(ids.clone(), ReviewScope::Net))]);
+    let lines = |first: &str, last: &str| {
+        let middle: String = (0..20).map(|n| format!("{n}\n")).collect();
+        State::file(format!("{first}\n{middle}{last}\n").into_bytes())
+    };
+    let file = FileChange::new("a.txt", lines("a", "z"), lines("A", "Z"), "", &[]);
+    let change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files: vec![file] });
+    let change = ReviewChange { change, units: Vec::new(), later: Vec::new() };
+    review.measure(120, 30);
+    review.answer(&Query::ReviewChange(ids, ReviewScope::Net), &Listing::ReviewChange(change));
+    review
+}
+
+#[test]
+fn what_is_restored_is_the_hunks_that_were_not_kept() {
+    let mut review = review();
+    for action in [Action::Accept, Action::Reject] {
+        assert_eq!(review.act(action), ReviewOutcome::Stay(Vec::new()));
+    }
+    let ReviewOutcome::Stay(asked) = review.act(Action::Open) else { panic!("it stays") };
+    assert!(matches!(asked.as_slice(), [PaneEffect::Line { purpose: LineFor::Reason, .. }]), "{asked:?}");
+    let ReviewOutcome::Leave(sent) = review.line(&LineFor::Reason, LineInput::Taken(" not so ")) else {
+        panic!("it is sent")
+    };
+    let Some(Command::Review(verdict)) = sent.iter().find_map(command) else { panic!("{sent:?}") };
+    assert_eq!((verdict.ids.as_slice(), verdict.reason.as_str()), (&["2".to_string(), "3".into()][..], "not so"));
+    let then = verdict.restored[0].then.text().expect("text");
+    assert!(then.starts_with("A\n") && then.ends_with("z\n"), "{then}");
+}
+
+#[test]
+fn what_is_kept_whole_is_kept_without_a_proposal() {
+    let mut review = review();
+    review.act(Action::Accept);
+    // The first hunk alone decides nothing yet.
+    assert!(matches!(review.act(Action::Open), ReviewOutcome::Stay(said) if matches!(said[..], [PaneEffect::Say(_)])));
+    review.act(Action::Accept);
+    let ReviewOutcome::Stay(sent) = review.act(Action::Open) else { panic!("it stays") };
+    assert!(matches!(sent.iter().find_map(command), Some(Command::KeepReviewed(ids)) if ids == &["2", "3"]));
+}
+
+#[test]
+fn a_whole_entry_is_restored_with_a_reason() {
+    let mut review = review();
+    review.act(Action::Down);
+    review.act(Action::RejectAll);
+    let ReviewOutcome::Leave(sent) = review.line(&LineFor::Reason, LineInput::Taken("")) else { panic!("sent") };
+    let wanted = Command::Restore(RestoreRequest::Review { names: vec!["2".into()], reason: String::new() });
+    assert_eq!(sent.iter().find_map(command), Some(&wanted));
+}
+
+#[test]
+fn an_answer_that_is_late_is_not_shown() {
+    let mut review = review();
+    review.act(Action::First);
+    let change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files: Vec::new() });
+    let late = Listing::ReviewChange(ReviewChange { change, units: vec!["x".into()], later: Vec::new() });
+    review.answer(&Query::ReviewChange(vec!["2".into(), "3".into()], ReviewScope::Net), &late);
+    assert_eq!(review.note_rows(), 0);
+}
+
+fn command(effect: &PaneEffect) -> Option<&Command> {
+    match effect {
+        PaneEffect::Run(crate::tui::msg::Effect::Send(command)) => Some(command),
+        _ => None,
+    }
+}
