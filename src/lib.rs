@@ -13,6 +13,7 @@
 //! | [`context`] | what joins a prompt: mentions, rules, templates, retrieval |
 //! | [`provider`] | how nebula talks to a model, or runs one; recordings |
 //! | [`restore_plan`] | what undo, redo and restore ask of the archive |
+//! | [`past`] | the workspace at any moment, and who wrote each line of a file |
 //! | [`review`] | the changes that nobody approved beforehand, until they are kept or restored |
 //! | [`execute`] | the end of the road: intent → archive → disk → record; what writes workspace files, beside commands themselves |
 //! | [`shell`] | commands: their processes, output, environment, and what keeps the states before |
@@ -59,6 +60,7 @@ pub mod git;
 pub mod mcp;
 pub mod memory;
 pub mod messages;
+pub mod past;
 pub mod proposal;
 pub mod protocol;
 pub mod provider;

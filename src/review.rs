@@ -104,7 +104,7 @@ fn is_back(path: &str, id: Id, stores: Stores<'_>) -> bool {
     }
 }
 
-/// What entries changed.
+/// The files that entries changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReviewChanges {
     /// Files, by path.

@@ -36,8 +36,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub use changesets::{
-    Cause, ChangesetFile, ChangesetRecord, ChangesetState, ListedFile, Listing, MAX_KEPT, PendingId, Sha256, WillWrite,
-    Written,
+    Cause, ChangesetFile, ChangesetRecord, ChangesetState, LeftState, ListedFile, Listing, MAX_KEPT, PendingId, Sha256,
+    WillWrite, Written,
 };
 pub use error::{Error, Trouble};
 pub use handle::MemoryHandle;

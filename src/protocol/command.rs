@@ -376,7 +376,7 @@ pub enum Query {
     Usage,
     /// The changes that nobody approved beforehand.
     Review,
-    /// What these changes that wait have changed.
+    /// The files of these changes that wait.
     ReviewChange(Vec<String>, ReviewScope),
     /// The contents of the context window, by part.
     Context,

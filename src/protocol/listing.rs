@@ -73,7 +73,7 @@ pub enum Listing {
     Rules(RulesView),
     /// The changes that wait to be reviewed, oldest first.
     Review(Vec<ReviewTurn>),
-    /// What some of them changed.
+    /// The files of some of them.
     ReviewChange(ReviewChange),
     /// A table to show as it is.
     Table {

@@ -30,7 +30,7 @@ pub struct ReviewRow {
     pub counts: Option<Counts>,
 }
 
-/// What is shown of entries.
+/// The states that are shown of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReviewScope {
     /// The state before the first of them against the present one.
@@ -39,7 +39,7 @@ pub enum ReviewScope {
     Single,
 }
 
-/// What entries changed.
+/// The files that entries changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReviewChange {
     /// File by file.

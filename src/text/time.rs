@@ -34,6 +34,40 @@ pub fn local(ms: i64) -> String {
     format!("{:04}-{:02}-{:02} {hour:02}:{minute:02}:{second:02}", t.year(), t.month(), t.day())
 }
 
+/// Reads a time: `-2h` (also `m`, `d`, `w`) before `now`, `14:05` or `14:05:10` of the last 24 hours, `2026-11-21`, or
+/// `2026-11-21T14:05`, in a zone so many seconds east of UTC. None: it is none of these.
+pub fn read(text: &str, now: i64, zone: i32) -> Option<i64> {
+    const DAY: i64 = 24 * 3600 * 1000;
+    if let Some(ago) = text.strip_prefix('-') {
+        let unit = ago.chars().next_back()?;
+        let each = match unit {
+            'm' => 60_000,
+            'h' => 3_600_000,
+            'd' => DAY,
+            'w' => 7 * DAY,
+            _ => return None,
+        };
+        let number: i64 = ago.strip_suffix(unit)?.parse().ok()?;
+        return now.checked_sub(number.checked_mul(each)?);
+    }
+    let zone = i64::from(zone) * 1000;
+    let of_day = |text: &str| {
+        let formats = ["%H:%M:%S", "%H:%M"];
+        formats.iter().find_map(|format| chrono::NaiveTime::parse_from_str(text, format).ok())
+    };
+    let utc = |date: NaiveDate, of_day| Some(date.and_time(of_day).and_utc().timestamp_millis() - zone);
+    if let Some(of_day) = of_day(text) {
+        let today = DateTime::from_timestamp_millis(now.checked_add(zone)?)?.date_naive();
+        let at = utc(today, of_day)?;
+        return Some(if at > now { at - DAY } else { at });
+    }
+    let (date, rest) = match text.split_once(['T', ' ']) {
+        Some((date, rest)) => (date, of_day(rest)?),
+        None => (text, chrono::NaiveTime::MIN),
+    };
+    utc(NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?, rest)
+}
+
 /// A clock: now, and how far the person's zone is from UTC.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Clock {
@@ -102,6 +136,22 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        // 2026-11-21T12:00:00Z, seen two hours east of it.
+        let (now, zone) = (1_795_262_400_000, 7200);
+        let at = |text: &str| read(text, now, zone).map(utc);
+        assert_eq!(at("-2h").as_deref(), Some("2026-11-21T10:00:00Z"));
+        assert_eq!(at("-3d").as_deref(), Some("2026-11-18T12:00:00Z"));
+        assert_eq!(at("13:30").as_deref(), Some("2026-11-21T11:30:00Z"));
+        assert_eq!(at("14:30").as_deref(), Some("2026-11-20T12:30:00Z"), "it is not half past two yet");
+        assert_eq!(at("2026-11-20").as_deref(), Some("2026-11-19T22:00:00Z"));
+        assert_eq!(at("2026-11-20T08:15:30").as_deref(), Some("2026-11-20T06:15:30Z"));
+        for text in ["", "-", "-h", "-5y", "25:00", "2026-13-01", "now", "0198c2aa", "-99999999999999999w"] {
+            assert_eq!(at(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn records_have_exact_times() {

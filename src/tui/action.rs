@@ -45,7 +45,7 @@ pub enum Context {
 
 impl Context {
     /// Every context with its name in `keys.toml`.
-    pub const ALL: [(Context, &'static str); 16] = [
+    pub const ALL: [(Context, &'static str); 17] = [
         (Context::Global, "global"),
         (Context::Pane, "pane"),
         (Context::Chat, "chat"),

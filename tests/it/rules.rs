@@ -32,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("memory", &[]),
     ("execute", &["proposal", "workspace", "archive", "memory", "disk"]),
     ("restore_plan", &["execute", "proposal", "archive", "memory"]),
+    ("past", &["execute", "archive", "memory", "proposal", "workspace"]),
     ("review", &["execute", "archive", "memory", "proposal", "workspace"]),
     ("provider", &["config", "disk", "messages"]),
     ("context", &["edit", "workspace", "memory", "provider", "disk", "git"]),

@@ -1,6 +1,7 @@
 //! Undo, redo and restores: a proposal from the archive, with the preview of each file, that goes the one road.
 
 mod reviewed;
+mod tell;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::review;
 use crate::agent::execute_proposal::{Approver, ProposalResult, execute_proposal};
-use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::records::sha;
@@ -21,9 +21,10 @@ use crate::archive::{Choices, Restoration};
 use crate::memory::{Cause, ChangesetRecord, Written};
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, State, merge};
-use crate::protocol::{Level, NoticeAction, Outcome, RestoreRequest, ReviewVerdict, UNDO};
+use crate::protocol::{Level, Outcome, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use reviewed::keep_reviewed;
+use tell::tell;
 
 /// The restore that waits for the person, if one does.
 #[derive(Default)]
@@ -446,24 +447,4 @@ async fn look(
         context.services.with_stores(&stop, |stores| plan.look(&choices, id, stores)).map_err(|e| e.to_string())
     });
     looked.await.unwrap_or_else(|_| Err(say::looking_failed().into()))
-}
-
-/// Says in passing how what the person asked for ended, in the word for it, and leaves a note for the model.
-async fn tell(context: &SessionContext, result: &ProposalResult, did: &str) {
-    match &result.outcome {
-        Outcome::Applied { .. } => {
-            let paths: Vec<&str> = result.written.iter().map(|(p, _)| p.as_str()).collect();
-            let (paths, back) = (paths.join(", "), if did == "restored" { "/redo takes that back." } else { "" });
-            let note = format!("Meanwhile the person {did}: {paths}. Read these files again before you edit them.");
-            lock(&context.notes).push(note);
-            context.say(Level::Info, format!("{did} {paths}"), back).await;
-        }
-        Outcome::Conflict { path, .. } => {
-            let title = say::changed_meanwhile(&path);
-            let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
-            context.events.notice_with(Level::Warning, title, say::nothing_written(), actions).await;
-        }
-        Outcome::Failed(why) => context.say(Level::Error, why.clone(), "").await,
-        Outcome::Refused | Outcome::Withdrawn => {}
-    }
 }

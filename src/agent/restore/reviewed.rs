@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::tell;
+use super::tell::tell;
 use crate::agent::background::review;
 use crate::agent::execute_proposal::{Approver, ProposalResult, execute_proposal};
 use crate::agent::services::lock;
@@ -75,7 +75,7 @@ pub(super) async fn settle(context: &Arc<SessionContext>, verdict: ReviewVerdict
     if files.is_empty() {
         return keep_reviewed(Arc::clone(context), ids).await;
     }
-    let title = format!("review of {}", crate::text::number::plural(ids.len(), "change"));
+    let title = format!("undo of {}", crate::text::number::plural(ids.len(), "change"));
     let places: Vec<String> = files.iter().map(lines_of).collect();
     let proposal = Proposal { id: context.events.proposal(), title: title.clone(), files };
     let cause = Cause { session: context.id(), kind: UNDO.into(), title, ..Cause::default() };
@@ -94,7 +94,7 @@ pub(super) async fn settle(context: &Arc<SessionContext>, verdict: ReviewVerdict
     context.tell_status().await;
 }
 
-/// `src/a.rs lines 24-28, 40`: where a file changes, as it is before the change.
+/// Returns `src/a.rs lines 24-28, 40`: where a file changes, as it is before the change.
 fn lines_of(file: &FileChange) -> String {
     let lines = file.hunks.iter().filter(|hunk| !hunk.before.is_empty() || !hunk.after.is_empty()).map(|hunk| {
         match (hunk.before.start + 1, hunk.before.end) {

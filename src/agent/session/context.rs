@@ -265,7 +265,7 @@ impl SessionContext {
 
     /// Returns whether this tool may be used now.
     pub fn allows(&self, tool: &dyn Tool) -> bool {
-        !matches!(tool.kind(), ToolKind::Write | ToolKind::Run) || self.settings().mode == Mode::Agent
+        tool.kind() != ToolKind::Write || self.settings().mode == Mode::Agent
     }
 
     /// Takes what memory answered. An error is recorded for the banner: the session goes on.

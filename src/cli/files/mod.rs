@@ -2,6 +2,7 @@
 //! or a listing; what changes a file is asked, archived and applied like any other change.
 
 mod history;
+mod past;
 mod patch;
 mod prune;
 mod review;
@@ -80,6 +81,19 @@ fails is a line of ~/.nebula/logs/hook.log.")]
     ///
     /// Exit code 0: nothing waits; 1: something does; 3: something was not restored.
     Review(ReviewArgs),
+    /// List the moments of the workspace that the archive holds, oldest first
+    Timeline {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the workspace at a moment: the files that differ from now, or the bytes of one
+    ///
+    /// WHEN is a changeset (the state just before it), SESSION:MESSAGE, a time (14:05, 2026-11-21T14:05), -2h, or now.
+    /// Nothing is changed unless --restore is given, which asks like `undo`.
+    At(AtArgs),
+    /// Show who wrote each line of a file: a prompt, a command, someone outside nebula, or what was there before
+    Blame(BlameArgs),
     /// Apply an edit in any format: a diff, blocks, whole files, tags
     Patch(PatchArgs),
 }
@@ -133,6 +147,35 @@ pub struct ReviewArgs {
     /// How a restore is asked for.
     #[command(flatten)]
     pub ask: AskArgs,
+}
+
+/// Arguments of `at`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct AtArgs {
+    /// The moment
+    #[arg(allow_hyphen_values = true)]
+    pub when: String,
+    /// Print this file as it was
+    pub path: Option<String>,
+    /// Propose to go back: all files, or the one that is named
+    #[arg(long)]
+    pub restore: bool,
+    /// How a restore is asked for.
+    #[command(flatten)]
+    pub ask: AskArgs,
+}
+
+/// Arguments of `blame`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct BlameArgs {
+    /// The file
+    pub file: String,
+    /// Lines A to B alone, from 1
+    #[arg(short = 'L', value_name = "A,B")]
+    pub lines: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `history`.
@@ -222,7 +265,10 @@ impl ArchiveCommands<'_> {
     }
 
     fn run_command(&mut self, command: &FilesCmd) -> Result<u8> {
-        if let FilesCmd::Undo(_) | FilesCmd::Redo(_) | FilesCmd::History(_) | FilesCmd::Review(_) = command {
+        let looks_back = matches!(command, FilesCmd::Timeline { .. } | FilesCmd::At(_) | FilesCmd::Blame(_));
+        let archived =
+            matches!(command, FilesCmd::Undo(_) | FilesCmd::Redo(_) | FilesCmd::History(_) | FilesCmd::Review(_));
+        if archived || looks_back {
             let shell = crate::shell::Shell::for_archive(self.workspace, self.archive);
             for line in crate::agent::adopt(&shell, self.stores())? {
                 self.complain(&line)?;
@@ -240,6 +286,9 @@ impl ArchiveCommands<'_> {
             FilesCmd::Prune(args) => self.prune(args),
             FilesCmd::Patch(args) => self.patch(args),
             FilesCmd::Review(args) => self.review(args),
+            FilesCmd::Timeline { json } => self.timeline(*json),
+            FilesCmd::At(args) => self.at(args),
+            FilesCmd::Blame(args) => self.blame(args),
         }
     }
 

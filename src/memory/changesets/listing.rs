@@ -75,6 +75,15 @@ impl Listing {
     }
 }
 
+/// The state that a changeset left at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftState {
+    /// The changeset's kind.
+    pub kind: String,
+    /// Of the bytes, none where nothing was left; none at all: it is not known.
+    pub sha256: Option<Option<Sha256>>,
+}
+
 impl Memory {
     /// Returns what is known of all changesets of a project.
     pub fn listing(&self, project: &str) -> Result<Listing, Error> {
@@ -121,6 +130,22 @@ impl Memory {
             });
         }
         Ok(listing)
+    }
+
+    /// Returns what changesets left at a path, by the version that each of them made old.
+    pub fn left_states(&self, project: &str, path: &str) -> Result<Vec<(String, LeftState)>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT f.version, c.kind, f.after_sha256 FROM changeset_files f JOIN changesets c ON c.n = f.n
+             WHERE f.path = ?2 AND c.project_path = ?1 AND f.version IS NOT NULL",
+        )?;
+        let rows = statement.query_map([project, path], |row| {
+            let after: Option<Vec<u8>> = row.get(2)?;
+            // Of another length than a hash has it is nothing's.
+            let sha256 = after.map(|bytes| Sha256::try_from(bytes.as_slice()).ok());
+            Ok((row.get(0)?, LeftState { kind: row.get::<_, Option<String>>(1)?.unwrap_or_default(), sha256 }))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Returns the changesets of a project that hold a path, newest first, each with that file alone.

@@ -11,7 +11,7 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 use super::store::Safety;
 use super::{Error, Memory, count, int, now_ms};
 
-pub use listing::{ListedFile, Listing};
+pub use listing::{LeftState, ListedFile, Listing};
 pub use written::{MAX_KEPT, Sha256, WillWrite, Written};
 
 /// Names a write that was announced.
@@ -144,8 +144,11 @@ impl Memory {
             ])?;
             let n = tx.last_insert_rowid();
             for file in files {
-                tx.prepare_cached("INSERT INTO changeset_files(n, path, added, removed) VALUES(?1, ?2, ?3, ?4)")?
-                    .execute(params![n, file.path, file.added.map(int), file.removed.map(int)])?;
+                let after: &[u8] = file.sha256.as_ref().map_or(&[], |sha256| &sha256[..]);
+                tx.prepare_cached(
+                    "INSERT INTO changeset_files(n, path, added, removed, after_sha256) VALUES(?1, ?2, ?3, ?4, ?5)",
+                )?
+                .execute(params![n, file.path, file.added.map(int), file.removed.map(int), after])?;
                 written::begin(tx, project, file, n, now)?;
             }
             Ok(PendingId(n))

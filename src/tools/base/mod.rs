@@ -61,13 +61,13 @@ pub trait Tool: Send + Sync {
 pub enum ToolKind {
     /// Reads only; calls run side by side.
     Read,
-    /// Reads what a command printed, like [`ToolKind::Read`]; not offered in plan mode, in which no command is run.
+    /// Reads what a command printed, like [`ToolKind::Read`].
     Output,
     /// Changes files, after approval; not in plan mode.
     Write,
     /// Asks the person.
     Ask,
-    /// Runs a command or ends one, after approval; not in plan mode.
+    /// Runs a command or ends one, after approval; in plan mode commands that only read run.
     Run,
 }
 
@@ -79,7 +79,7 @@ impl ToolKind {
 
     /// Returns whether a model is offered the tool in plan mode.
     pub fn is_for_plans(self) -> bool {
-        matches!(self, ToolKind::Read | ToolKind::Ask)
+        self != ToolKind::Write
     }
 }
 

@@ -44,7 +44,7 @@ impl App {
     fn apply_to_screen(&mut self, event: EventBody) -> Vec<Effect> {
         match event {
             EventBody::Opened(info) => return self.opened(info),
-            EventBody::Status(status) => self.status(status),
+            EventBody::Status(status) => return self.status(status),
             EventBody::NotConnected(id, why) => {
                 if let Some(form) = self.connect_form() {
                     form.failed(id, &why);
@@ -108,7 +108,8 @@ impl App {
         })
     }
 
-    fn status(&mut self, status: Status) {
+    fn status(&mut self, status: Status) -> Vec<Effect> {
+        let recounted = status.unreviewed != self.session.status.unreviewed;
         let lacked = self.lacks_model();
         self.session.status = status;
         self.keyboard.quit_asked = self.keyboard.quit_asked.min(self.session.status.jobs);
@@ -117,6 +118,10 @@ impl App {
             if lacked {
                 self.say = Some(say::connected(&self.session.status.provider));
             }
+        }
+        match recounted && matches!(self.screen, Screen::Review(_)) {
+            true => vec![self.ask(Owner::Review, Query::Review)],
+            false => Vec::new(),
         }
     }
 

@@ -326,7 +326,7 @@ impl App {
         self.session.id.as_deref().filter(|_| self.panes.chat.has_messages())
     }
 
-    /// The changes that wait to be reviewed, in words; none: there are none.
+    /// Returns the changes that wait to be reviewed, in words; none: there are none.
     pub fn unreviewed(&self) -> Option<String> {
         let open = self.session.status.unreviewed;
         (open > 0).then(|| crate::messages::review::open(open))

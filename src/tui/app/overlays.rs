@@ -103,7 +103,7 @@ impl App {
     pub(super) fn act_review(&mut self, action: Action) -> Vec<Effect> {
         let Screen::Review(review) = &mut self.screen else { return Vec::new() };
         if !review.offers(action) {
-            return self.act_global(action);
+            return if action == Action::NextPane { Vec::new() } else { self.act_global(action) };
         }
         let said = review.act(action);
         self.review_said(said)

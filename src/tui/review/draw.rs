@@ -105,7 +105,7 @@ impl Review {
         pen.right(end, y, &counts);
     }
 
-    /// Rows of notes below the diff.
+    /// Returns the rows of notes below the diff.
     pub(super) fn note_rows(&self) -> u16 {
         let notes = self.shown.as_ref().map_or(0, |shown| shown.units.len() + shown.later.len());
         u16::try_from(notes).unwrap_or(NOTES).min(NOTES)
@@ -142,7 +142,7 @@ impl Review {
         }
     }
 
-    /// `✓ 1 keep  ⊘ 1 restore  ? 3 undecided`.
+    /// Returns `✓ 1 keep  ⊘ 1 restore  ? 3 undecided`.
     fn counts(&self, ctx: &Ctx<'_>) -> Line<'static> {
         let look = paint::look(ctx);
         let Some(shown) = &self.shown else { return Line::default() };

@@ -28,7 +28,7 @@ pub struct Review {
     at: usize,
     top: usize,
     scope: ReviewScope,
-    /// What was asked for last.
+    /// The question that was asked last.
     asked: Option<(Vec<String>, ReviewScope)>,
     shown: Option<Shown>,
     /// The keys go to the diff.
@@ -38,7 +38,7 @@ pub struct Review {
     size: (u16, u16),
 }
 
-/// What entries changed, with the decisions so far.
+/// The files of entries, with the decisions so far.
 #[derive(Debug)]
 struct Shown {
     ids: Vec<String>,
@@ -54,7 +54,7 @@ enum Row {
     Entry(usize, usize),
 }
 
-/// What becomes of the screen after a key.
+/// The outcome of a key.
 #[derive(Debug, PartialEq)]
 pub enum ReviewOutcome {
     /// It stays.
@@ -90,16 +90,20 @@ impl Review {
         .collect()
     }
 
-    /// The entries of the row under the keys.
+    /// Returns the entries of the row under the keys.
     fn ids(&self) -> Vec<String> {
-        match self.rows().get(self.at) {
+        self.ids_at(self.at)
+    }
+
+    fn ids_at(&self, at: usize) -> Vec<String> {
+        match self.rows().get(at) {
             Some(Row::Turn(t)) => self.turns[*t].entries.iter().map(|entry| entry.id.clone()).collect(),
             Some(Row::Entry(t, e)) => vec![self.turns[*t].entries[*e].id.clone()],
             None => Vec::new(),
         }
     }
 
-    /// Entries in all.
+    /// Returns the number of entries.
     pub fn count(&self) -> usize {
         self.turns.iter().map(|turn| turn.entries.len()).sum()
     }
@@ -119,13 +123,21 @@ impl Review {
         match (query, listing) {
             (Query::Review, Listing::Review(turns)) => {
                 (self.loaded, self.failed) = (true, None);
-                let first = self.turns.is_empty();
+                let (first, before) = (self.turns.is_empty(), self.ids());
                 self.turns.clone_from(turns);
                 let rows = self.rows();
+                let same = (0..rows.len()).find(|at| self.ids_at(*at) == before);
                 // The newest turn comes first to mind.
                 let newest = rows.iter().rposition(|row| matches!(row, Row::Turn(_))).unwrap_or(0);
-                self.at = if first { newest } else { self.at.min(rows.len().saturating_sub(1)) };
-                (self.asked, self.shown, self.in_diff) = (None, None, false);
+                self.at = match same {
+                    Some(same) => same,
+                    None if first => newest,
+                    None => self.at.min(rows.len().saturating_sub(1)),
+                };
+                // What is being decided stays, as long as it waits.
+                if same.is_none() {
+                    (self.asked, self.shown, self.in_diff) = (None, None, false);
+                }
                 self.want()
             }
             (Query::ReviewChange(ids, scope), Listing::ReviewChange(change))
@@ -171,8 +183,7 @@ impl Review {
             Action::Close | Action::Escape if self.in_diff => self.in_diff = false,
             Action::Close | Action::Escape => return ReviewOutcome::Leave(Vec::new()),
             Action::AcceptAll => {
-                let keep = PaneEffect::send(Command::KeepReviewed(self.ids()));
-                return stay(vec![keep, PaneEffect::Ask(Query::Review)]);
+                return stay(vec![PaneEffect::send(Command::KeepReviewed(self.ids()))]);
             }
             Action::RejectAll => {
                 self.whole = true;
@@ -241,8 +252,7 @@ impl Review {
             return ReviewOutcome::Stay(vec![PaneEffect::Say(say::decide_rest(open))]);
         }
         if shown.page.wanted().is_empty() {
-            let keep = PaneEffect::send(Command::KeepReviewed(shown.ids.clone()));
-            return ReviewOutcome::Stay(vec![keep, PaneEffect::Ask(Query::Review)]);
+            return ReviewOutcome::Stay(vec![PaneEffect::send(Command::KeepReviewed(shown.ids.clone()))]);
         }
         self.whole = false;
         ReviewOutcome::Stay(vec![reason_line()])
@@ -266,7 +276,7 @@ impl Review {
         ReviewOutcome::Leave(vec![PaneEffect::send(command)])
     }
 
-    /// A click inside the body, from its top left corner.
+    /// Handles a click inside the body, from its top left corner.
     pub fn click(&mut self, column: u16, row: u16) -> Vec<PaneEffect> {
         let (list, diff) = self.parts();
         if let Some((x, _)) = diff.filter(|(x, _)| column >= *x || list == 0) {
@@ -286,7 +296,7 @@ impl Review {
         self.want()
     }
 
-    /// The lines of the list; none: an empty one.
+    /// Returns the lines of the list; none: an empty one.
     fn lines(&self) -> Vec<Option<Row>> {
         let mut lines = Vec::new();
         for row in self.rows() {
@@ -298,7 +308,7 @@ impl Review {
         lines
     }
 
-    /// Cells of the list, and where the diff begins with its cells; 0 or none: it is not shown.
+    /// Returns the cells of the list, and where the diff begins with its cells; 0 or none: it is not shown.
     fn parts(&self) -> (u16, Option<(u16, u16)>) {
         let (width, _) = self.size;
         match () {
@@ -311,7 +321,7 @@ impl Review {
         }
     }
 
-    /// The size of the body that is drawn next.
+    /// Takes the size of the body that is drawn next.
     pub fn measure(&mut self, width: u16, height: u16) {
         self.size = (width, height);
         self.fit();

@@ -131,8 +131,10 @@ async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     let lines: String = (0..20).map(|n| format!("{n}\n")).collect();
     let world = World::new().variable("PATH", &path).file("a.txt", &lines).approve("review");
     ran(&world, &["printf 'x\\n' > b.txt; sed -i -e s/^2$/two/ -e s/^17$/seventeen/ a.txt"]).await;
-    let model = Arc::new(Replay::from_steps(vec![say("I see")]));
+    let model = Arc::new(Replay::from_steps(vec![say("hello"), say("I see")]));
     let mut live = world.start_with(world.parts(model.clone()), model.clone());
+    live.submit("hi");
+    assert_eq!(live.end().await, TurnEnd::Done);
     live.send(Command::Ask(QueryId(1), Query::Review));
     let turns = live.until(|event| answer(event, 1)).await;
     let Listing::Review(turns) = turns else { panic!("{turns:?}") };
@@ -165,6 +167,25 @@ fn answer(event: &nebula::protocol::EventBody, id: u64) -> Option<nebula::protoc
         nebula::protocol::EventBody::Answer(own, listing) if own.0 == id => Some(listing.clone()),
         _ => None,
     }
+}
+
+#[tokio::test]
+async fn plan_mode_runs_what_reads_and_nothing_else() {
+    use nebula::protocol::{Command, Mode, Setting};
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("all");
+    let commands = [("runCommand", json!({"command": "cat a.txt"})), ("runCommand", json!({"command": "touch b.txt"}))];
+    let model = Arc::new(Replay::from_steps(vec![calls(&commands), say("a plan")]));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    let mut live = world.start_with(parts, model.clone());
+    live.send(Command::Set(Setting::Mode(Mode::Plan)));
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    let asked = format!("{:?}", model.requests());
+    assert!(asked.contains("plan mode runs reading commands only") && asked.contains("exit 0"), "{asked}");
+    assert!(!world.root().join("b.txt").exists());
 }
 
 #[tokio::test]
@@ -219,4 +240,36 @@ async fn a_change_that_was_taken_back_waits_no_more_and_a_lost_memory_loses_no_e
     assert!(nebula(&world, &["undo", "--yes", "--force"]).status.success());
     assert_eq!(world.read("a.txt"), "one\n");
     assert_eq!(open(&world).0.len(), 0, "its files are as they were");
+}
+
+#[tokio::test]
+async fn a_moment_is_shown_and_restored_and_each_line_has_its_author() {
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\ntwo\n").approve("all");
+    ran(&world, &["printf 'three\\n' >> a.txt; printf 'new\\n' > b.txt"]).await;
+    // Someone goes on by hand, then another command changes the file again.
+    std::fs::write(world.root().join("a.txt"), "mine\none\ntwo\nthree\n").expect("written");
+    ran(&world, &["printf 'four\\n' >> a.txt"]).await;
+    std::fs::write(world.root().join("a.txt"), "mine\none\ntwo\nthree\nfour\nlast\n").expect("written");
+    let json = |arguments: &[&str]| -> Vec<Value> {
+        let said = nebula(&world, arguments);
+        serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"))
+    };
+    let moments = json(&["timeline", "--json"]);
+    assert_eq!(moments.len(), 2, "{moments:?}");
+    let first = moments[0]["changeset"].as_str().expect("an id");
+    let files = json(&["at", first, "--json"]);
+    let named: Vec<_> = files.iter().map(|file| (file["path"].as_str(), file["then"].as_str())).collect();
+    assert_eq!(named, [(Some("a.txt"), Some("there")), (Some("b.txt"), Some("absent"))]);
+    assert_eq!(text(&nebula(&world, &["at", first, "a.txt"]).stdout), "one\ntwo\n");
+    assert_eq!(nebula(&world, &["at", first, "b.txt"]).status.code(), Some(1));
+    assert_eq!(nebula(&world, &["at", "2001-01-01"]).status.code(), Some(1));
+    let lines = json(&["blame", "a.txt", "--json"]);
+    let causes: Vec<_> = lines.iter().map(|line| line["cause"].as_str().expect("a cause")).collect();
+    assert_eq!(causes, ["command", "before", "before", "command", "command", "outside"], "{lines:?}");
+    assert_eq!((&lines[0]["unsure"], &lines[4]["unsure"]), (&true.into(), &false.into()), "{lines:?}");
+    assert_eq!(lines[3]["prompt"], "go");
+    let back = nebula(&world, &["at", first, "--restore", "--force"]);
+    assert!(back.status.success(), "{}", text(&back.stderr));
+    assert_eq!((world.read("a.txt").as_str(), world.root().join("b.txt").exists()), ("one\ntwo\n", false));
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::agent::approval::shell_policy;
 use crate::agent::session::context::SessionContext;
+use crate::protocol::Mode;
 use crate::shell::Keeper;
 use crate::shell::class::disk::{self, Met};
 use crate::shell::class::rules::{CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge};
@@ -34,7 +35,14 @@ impl JudgedCommand {
     }
 
     /// Returns why it is refused, for the model; none: it is not.
-    pub fn refusal(&self) -> Option<String> {
+    pub fn refusal(&self, mode: Mode) -> Option<String> {
+        if mode == Mode::Plan && self.found.class != Class::Read {
+            let class = self.found.class.word();
+            return Some(format!(
+                "plan mode runs reading commands only; this one is {class}: {}. Name it in the plan",
+                self.found.reason().words()
+            ));
+        }
         let CommandVerdict::Refuse(rule) = &self.judgement.verdict else { return None };
         let class = self.found.class.word();
         Some(match rule {

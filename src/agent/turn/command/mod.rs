@@ -110,7 +110,7 @@ async fn allow(
         let Some(judged) = judge_command(context, call).await else {
             return Err(CommandResult::Failed("the command could not be judged: nothing was run".into()));
         };
-        if let Some(why) = judged.refusal() {
+        if let Some(why) = judged.refusal(context.settings().mode) {
             return Err(CommandResult::Refused(why));
         }
         let allowed = |by: String, grant| Ok(Allowed { by, grant, keeper: judged.keeper, edited });

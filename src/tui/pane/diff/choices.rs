@@ -44,7 +44,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// The word on the hunk line of what was done already.
+    /// Returns the word on the hunk line of what was done already.
     pub fn reviewed_word(self) -> &'static str {
         match self {
             Standing::Accepted | Standing::Edited => review::keep(),

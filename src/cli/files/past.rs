@@ -1,0 +1,252 @@
+//! `timeline`, `at`, `blame`: the workspace as it was, and who wrote what is in it.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use serde_json::json;
+
+use super::{ArchiveCommands, AtArgs, BlameArgs, DONE, FAILED};
+use crate::archive::Id;
+use crate::past::{self, BlamedLine, LineCause, Moment};
+use crate::proposal::State;
+use crate::restore_plan::RestoreScope;
+use crate::text::clean::clean_line;
+use crate::text::number::plural;
+use crate::text::time;
+use crate::text::width::{cells, padded};
+
+/// Cells of a cause beside a line.
+const CAUSE: usize = 44;
+
+/// The facts that memory has about a changeset, for a line.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    kind: String,
+    title: String,
+    prompt: Option<String>,
+    session: Option<String>,
+    turn: Option<i64>,
+}
+
+impl ArchiveCommands<'_> {
+    /// Lists the moments there are, oldest first.
+    pub(super) fn timeline(&mut self, as_json: bool) -> Result<u8> {
+        let mut ids = self.archive.list()?;
+        ids.sort_unstable();
+        let known = self.memory.listing(&self.project());
+        let known = self.remembered(known)?;
+        let mut rows = Vec::new();
+        for id in ids {
+            let name = id.to_string();
+            let record = known.find(&name);
+            let files = known.files(&name);
+            let count =
+                if files.len() > 0 { files.len() } else { self.archive.paths(id).map_or(0, |paths| paths.len()) };
+            let mut lines = files.map(|file| file.added.zip(file.removed));
+            let sum = lines.try_fold((0, 0), |sum, lines| lines.map(|(a, r)| (sum.0 + a, sum.1 + r)));
+            let cause = super::history::cause(record).unwrap_or_default();
+            let kind = record.map_or("", |record| record.cause.kind.as_str());
+            if as_json {
+                rows.push(json!({
+                    "when": time::utc_millis(id.at()), "changeset": name, "kind": kind, "cause": cause, "files": count,
+                    "session": record.and_then(|record| record.cause.session.as_deref()),
+                    "turn": record.and_then(|record| record.cause.turn),
+                    "added": sum.map(|sum| sum.0), "removed": sum.map(|sum| sum.1),
+                }));
+                continue;
+            }
+            let lines = sum.map_or(String::new(), |(added, removed)| format!("+{added} −{removed}"));
+            let (when, files) = (time::local(id.at()), plural(count, "file"));
+            writeln!(self.out, "{when}  {name}  {kind:<8} {files:>10}  {lines:>12}  {}", clean_line(cause))?;
+        }
+        if as_json {
+            self.out.json(&rows)?;
+        }
+        self.out.flush()?;
+        if !as_json {
+            self.complain("`nebula at WHEN` shows the files of a moment: a changeset (just before it), 14:05, -2h")?;
+        }
+        Ok(DONE)
+    }
+
+    /// Shows what differs from a moment, or the bytes of one file then; `--restore` proposes to go back to it.
+    pub(super) fn at(&mut self, args: &AtArgs) -> Result<u8> {
+        let moment = Moment::parse(&args.when, self.stores())?;
+        if let Some(file) = &args.path {
+            let path = self.path(&self.folder, file)?;
+            if args.restore {
+                return self.restore_file(&path, moment, args);
+            }
+            return self.print_state(&path, moment);
+        }
+        if args.restore {
+            let Some(next) = moment.next else { bail!("nothing was changed since {}", args.when) };
+            return self.restore(&RestoreScope::Since(next.to_string()), &args.ask);
+        }
+        let files = past::differing(moment, self.stores())?;
+        if args.ask.json {
+            let row = |file: &past::FileThen| {
+                json!({
+                    "path": file.change.path, "version": file.version.to_string(),
+                    "then": if file.change.before.is_absent() { "absent" } else { "there" },
+                    "added": file.change.counts.added, "removed": file.change.counts.removed,
+                })
+            };
+            self.out.json(&files.iter().map(row).collect::<Vec<_>>())?;
+            self.out.flush()?;
+            return Ok(DONE);
+        }
+        if let Some(next) = moment.next {
+            writeln!(self.out, "just before changeset {next} ({})", time::local(next.at()))?;
+        }
+        let width = files.iter().map(|file| cells(&file.change.path)).max().unwrap_or(0);
+        for file in &files {
+            let change = &file.change;
+            let then = match (&change.before, &change.after) {
+                (State::Absent, _) => "absent then",
+                (_, State::Absent) => "absent now",
+                _ => "",
+            };
+            let path = padded(&clean_line(&change.path), width);
+            let line = format!("  {path}  +{} −{}  {then}", change.counts.added, change.counts.removed);
+            writeln!(self.out, "{}", line.trim_end())?;
+        }
+        self.out.flush()?;
+        self.complain(&match files.len() {
+            0 => "no file differs from now".to_string(),
+            n => {
+                format!("{} from then to now; nothing was changed (`--restore` proposes to go back)", plural(n, "file"))
+            }
+        })?;
+        Ok(DONE)
+    }
+
+    fn restore_file(&mut self, path: &str, moment: Moment, args: &AtArgs) -> Result<u8> {
+        let version = self.archive.versions(path)?.into_iter().find(|version| version.id > moment.after);
+        let Some(version) = version else {
+            self.complain(&format!("{path} is as it was at {}: nothing to restore", args.when))?;
+            return Ok(DONE);
+        };
+        let scope = RestoreScope::Version { path: path.into(), version: version.id.to_string() };
+        self.restore(&scope, &args.ask)
+    }
+
+    fn print_state(&mut self, path: &str, moment: Moment) -> Result<u8> {
+        let state = past::state_at(path, moment, self.stores())?;
+        match &state {
+            State::Absent => {
+                self.complain(&format!("{path} was not there"))?;
+                return Ok(FAILED);
+            }
+            State::File { bytes, .. } => self.out.document(bytes)?,
+            State::Link { target } => writeln!(self.out, "link to {}", target.display())?,
+            State::Folder { .. } => writeln!(self.out, "a folder")?,
+            State::Large(_) => bail!("{path} is too large to print: `nebula at {path} --restore` restores it"),
+        }
+        self.out.flush()?;
+        Ok(DONE)
+    }
+
+    /// Says of each line of a file who wrote it.
+    pub(super) fn blame(&mut self, args: &BlameArgs) -> Result<u8> {
+        let path = self.path(&self.folder, &args.file)?;
+        let lines = past::blame(&path, self.stores())?;
+        let (first, last) = range(args.lines.as_deref(), lines.len())?;
+        let mut known = HashMap::new();
+        for line in &lines {
+            if let LineCause::Changeset { id, .. } = line.cause {
+                known.entry(id).or_insert_with(|| self.author(id));
+            }
+        }
+        let wanted = lines.iter().enumerate().skip(first - 1).take(last + 1 - first);
+        if args.json {
+            let rows: Vec<_> = wanted.map(|(n, line)| row(n + 1, line, &known)).collect();
+            self.out.json(&rows)?;
+        } else {
+            let mut before = None;
+            for (n, line) in wanted {
+                let same = before == Some(line.cause);
+                before = Some(line.cause);
+                let cause = if same { String::new() } else { words(line.cause, &known) };
+                let cause = padded(&cut(&cause), CAUSE);
+                writeln!(self.out, "{cause}  {:>5}  {}", n + 1, clean_line(&line.text))?;
+            }
+        }
+        self.out.flush()?;
+        Ok(DONE)
+    }
+
+    /// Returns what memory knows of a changeset; what it cannot tell is left out.
+    fn author(&self, id: Id) -> Known {
+        let record = self.memory.changeset(&self.project(), &id.to_string()).ok().flatten();
+        let Some(record) = record else { return Known::default() };
+        let prompt = record.cause.turn.and_then(|turn| self.memory.typed(turn).ok().flatten());
+        Known {
+            kind: record.cause.kind,
+            title: record.cause.title,
+            prompt,
+            session: record.cause.session,
+            turn: record.cause.turn,
+        }
+    }
+}
+
+/// Reads `A,B`, from 1.
+fn range(text: Option<&str>, lines: usize) -> Result<(usize, usize)> {
+    let Some(text) = text else { return Ok((1, lines.max(1))) };
+    let (first, last) = text.split_once(',').unwrap_or((text, text));
+    match (first.parse::<usize>(), last.parse::<usize>()) {
+        (Ok(first), Ok(last)) if first >= 1 && first <= last => Ok((first, last.min(lines.max(first)))),
+        _ => bail!("-L wants A,B, as 10,20, not {text}"),
+    }
+}
+
+fn cut(text: &str) -> String {
+    let mut short = String::new();
+    for c in text.chars() {
+        if cells(&short) + 2 > CAUSE {
+            short.push('…');
+            break;
+        }
+        short.push(c);
+    }
+    short
+}
+
+/// Returns `$ 2026-11-22 12:03 cargo fmt`: who wrote a line.
+fn words(cause: LineCause, known: &HashMap<Id, Known>) -> String {
+    match cause {
+        LineCause::Before => "· before nebula".into(),
+        LineCause::Outside(Some(next)) => format!("! outside nebula, before {}", time::local(next.at())),
+        LineCause::Outside(None) => "! outside nebula".into(),
+        LineCause::Changeset { id, unsure } => {
+            let known = known.get(&id).cloned().unwrap_or_default();
+            let command = known.kind == "command";
+            let sign = if command { '$' } else { '•' };
+            let prompt = known.prompt.filter(|_| !command).unwrap_or(known.title);
+            let (at, mark) = (time::local(id.at()), if unsure { "~" } else { "" });
+            format!("{sign}{mark} {at} {}", clean_line(prompt.lines().next().unwrap_or_default()))
+        }
+    }
+}
+
+fn row(n: usize, line: &BlamedLine, known: &HashMap<Id, Known>) -> serde_json::Value {
+    let (cause, id, unsure) = match line.cause {
+        LineCause::Before => ("before", None, false),
+        LineCause::Outside(next) => ("outside", next, false),
+        LineCause::Changeset { id, unsure } => match known.get(&id) {
+            Some(known) if known.kind == "command" => ("command", Some(id), unsure),
+            _ => ("edit", Some(id), unsure),
+        },
+    };
+    let own = id.filter(|_| matches!(line.cause, LineCause::Changeset { .. }));
+    let of = own.and_then(|id| known.get(&id));
+    json!({
+        "line": n, "cause": cause, "changeset": own.map(|id| id.to_string()), "unsure": unsure,
+        "session": of.and_then(|known| known.session.as_deref()), "message": of.and_then(|known| known.turn),
+        "prompt": of.and_then(|known| known.prompt.as_deref()),
+        "command": of.filter(|known| known.kind == "command").map(|known| known.title.as_str()),
+        "time": own.map(|id| time::utc_millis(id.at())), "before": id.filter(|_| own.is_none()).map(|id| id.to_string()),
+    })
+}

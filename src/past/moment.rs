@@ -1,0 +1,137 @@
+//! Moments, and the files that were others then.
+
+use std::collections::BTreeSet;
+
+use crate::archive::{self, Id, Version};
+use crate::execute::Stores;
+use crate::memory;
+use crate::proposal::{FileChange, State};
+use crate::text::time;
+use crate::workspace::ReadError;
+
+/// A moment: just before a changeset, or now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// The changesets up to this one had been made.
+    pub after: Id,
+    /// The first changeset after it; none: it is now.
+    pub next: Option<Id>,
+}
+
+/// A file that was another one then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileThen {
+    /// From then to now.
+    pub change: FileChange,
+    /// The version that holds what was there.
+    pub version: Id,
+}
+
+/// Why there is no such moment.
+#[derive(Debug, thiserror::Error)]
+pub enum MomentError {
+    /// It is written in no known way.
+    #[error("{0} is no moment: give a changeset, SESSION:MESSAGE, 14:05, 2026-11-21T14:05, -2h, or now")]
+    Unknown(String),
+    /// Nothing is archived so early.
+    #[error("nothing is archived before {0}")]
+    TooEarly(String),
+    /// Nothing is archived.
+    #[error("the archive is empty: only the present state is known")]
+    Empty,
+    /// Nothing was changed since then.
+    #[error("nothing was changed since {0}")]
+    NothingSince(String),
+    /// The archive cannot be read, or has nothing of that name.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
+    /// A file of the workspace cannot be read.
+    #[error(transparent)]
+    File(#[from] ReadError),
+    /// Memory cannot be read.
+    #[error("memory: {0}")]
+    Memory(#[from] memory::Error),
+}
+
+impl Moment {
+    /// Reads a moment as the person writes it: a changeset (the state just before it), `SESSION:MESSAGE`, a time of day or of
+    /// a date, `-2h` for as long ago, or `now`.
+    ///
+    /// # Errors
+    /// When it is no moment, or nothing is archived so early.
+    pub fn parse(text: &str, stores: Stores<'_>) -> Result<Moment, MomentError> {
+        let mut ids = stores.archive.list()?;
+        ids.sort_unstable();
+        if text == "now" {
+            return Ok(Moment { after: ids.last().copied().unwrap_or(Id::MIN), next: None });
+        }
+        if let Some(at) = time::read(text, time::now(), time::zone()) {
+            let first = *ids.first().ok_or(MomentError::Empty)?;
+            if at < first.at() {
+                return Err(MomentError::TooEarly(time::local(first.at())));
+            }
+            let next = ids.partition_point(|id| id.at() <= at);
+            return Ok(Moment { after: before(&ids, next), next: ids.get(next).copied() });
+        }
+        let next = match text.rsplit_once(':') {
+            Some((session, message)) => of_message(session, message, text, stores)?,
+            None if text.chars().all(|c| c.is_ascii_hexdigit() || c == '-') && !text.starts_with('-') => {
+                stores.archive.find_changeset(text)?
+            }
+            None => return Err(MomentError::Unknown(text.into())),
+        };
+        let at = ids.binary_search(&next).map_err(|_| MomentError::Unknown(text.into()))?;
+        Ok(Moment { after: before(&ids, at), next: Some(next) })
+    }
+}
+
+/// Returns the changeset before a place among all, oldest first.
+fn before(ids: &[Id], place: usize) -> Id {
+    place.checked_sub(1).and_then(|at| ids.get(at)).copied().unwrap_or(Id::MIN)
+}
+
+/// Returns the first changeset since a message of a session.
+fn of_message(session: &str, message: &str, text: &str, stores: Stores<'_>) -> Result<Id, MomentError> {
+    let message: i64 = message.parse().map_err(|_| MomentError::Unknown(text.into()))?;
+    let session = stores.memory.find(&stores.project(), session)?;
+    let records = stores.memory.changesets_since(&session, message)?;
+    let ids = records.iter().filter_map(|record| Id::parse(record.id.as_deref()?));
+    ids.min().ok_or_else(|| MomentError::NothingSince(text.into()))
+}
+
+/// Returns the version that holds what stood at a path at a moment: the oldest one made after it. None: it is as now.
+fn version_at(versions: Vec<Version>, moment: Moment) -> Option<Version> {
+    versions.into_iter().find(|version| version.id > moment.after)
+}
+
+/// Returns the state of one path at a moment.
+///
+/// # Errors
+/// When archive or workspace cannot be read.
+pub fn state_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<State, MomentError> {
+    match version_at(stores.archive.versions(path)?, moment) {
+        Some(version) => Ok(stores.archive.show(&version)?),
+        None => Ok(stores.workspace.read_whole(path)?.state),
+    }
+}
+
+/// Returns the files that were others at a moment, by path. Folders and the repository are left out.
+///
+/// # Errors
+/// When archive or workspace cannot be read.
+pub fn differing(moment: Moment, stores: Stores<'_>) -> Result<Vec<FileThen>, MomentError> {
+    let mut paths = BTreeSet::new();
+    for id in stores.archive.list()?.into_iter().filter(|id| *id > moment.after) {
+        paths.extend(stores.archive.paths(id)?);
+    }
+    paths.retain(|path| !path.ends_with('/') && path != ".git" && !path.starts_with(".git/"));
+    let mut files = Vec::new();
+    for path in paths {
+        let Some(version) = version_at(stores.archive.versions(&path)?, moment) else { continue };
+        let (then, now) = (stores.archive.show(&version)?, stores.workspace.read_whole(&path)?.state);
+        if then != now {
+            files.push(FileThen { change: FileChange::new(path, then, now, "", &[]), version: version.id });
+        }
+    }
+    Ok(files)
+}
