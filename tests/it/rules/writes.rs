@@ -37,11 +37,30 @@ pub const CALLS: &[&str] = &[
     "linkat",
     "symlinkat",
     "ftruncate",
+    "fallocate",
+    "copy_file_range",
+    "ioctl_ficlone",
+    "fchmod",
+    "chmodat",
+    "fchown",
+    "chownat",
+    "setxattr",
+    "removexattr",
+    "utimens",
+    ".set_times(",
+    ".set_modified(",
 ];
 
 /// What makes the opening of a file one for writing.
-pub const OPENS: &[&str] =
-    &[".write(true)", ".append(true)", ".create(true)", ".create_new(true)", "OFlags::CREATE", "OFlags::WRONLY"];
+pub const OPENS: &[&str] = &[
+    "File::options",
+    ".write(true)",
+    ".append(true)",
+    ".create(true)",
+    ".create_new(true)",
+    "OFlags::CREATE",
+    "OFlags::WRONLY",
+];
 
 fn is_writer(path: &str) -> bool {
     WRITERS
