@@ -30,7 +30,9 @@ pub fn styled(runs: &[Inline], theme: &Theme) -> Line<'static> {
 /// Returns a line's runs of text, its hidden characters marked.
 fn runs(line: &str) -> Vec<Inline> {
     let words = line.trim_start_matches([' ', '\t']);
-    let words = words.strip_prefix("- ").or(words.strip_prefix("* ")).unwrap_or(words);
+    let numbered = words.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(". ");
+    let listed = words.strip_prefix("- ").or(words.strip_prefix("* ")).or(numbered);
+    let words = listed.unwrap_or(words);
     let plain = |text: &str| Inline { text: show::plain(text).into_owned(), face: Face::default() };
     let mut runs = vec![plain(&line[..line.len() - words.len()])];
     match Markdown::whole(words).blocks() {
