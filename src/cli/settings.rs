@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::CommandFactory;
@@ -17,10 +17,13 @@ use crate::config::{self, last_request, size, workspace_config};
 use crate::execute::{UNGUARDED, can_exchange};
 use crate::memory::{self, Memory, StatsRow};
 use crate::provider::models::{Facts, Known, Model};
-use crate::provider::{self, Delta, Message, Provider, Request};
+use crate::provider::{self, Delta, Message, Provider, Request, described};
 use crate::text::number::plural;
 use crate::text::size::words;
 use crate::text::time;
+
+/// How long a server may take to say more about one model.
+const TO_DESCRIBE: Duration = Duration::from_secs(2);
 
 /// Runs `nebula model [NAME]`.
 pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
@@ -32,7 +35,18 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
     }
     let connected = context.connect();
     let present = connected.as_ref().map_or_else(|_| context.config.model.clone(), |connected| connected.model.clone());
-    let offered = connected.and_then(|connected| context.block_on(connected.provider.models()));
+    let offered = connected.and_then(|connected| {
+        context.block_on(async {
+            let models = connected.provider.models().await?;
+            // Only programs are told more than the names.
+            let provider = &*connected.provider;
+            Ok::<_, provider::Error>(if args.json {
+                described(provider, models, &present, TO_DESCRIBE).await
+            } else {
+                models
+            })
+        })
+    });
     if args.json {
         out::say_json(&models_json(context, &present, offered.unwrap_or_default()))?;
         return Ok(0);

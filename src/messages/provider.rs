@@ -46,4 +46,12 @@ messages! {
     nearest(names, hint): "The nearest on offer: {names}. {hint}", "近い名前のモデル: {names}。{hint}";
     it_says(says): "It says: {says}", "サーバーの応答: {says}";
     unsaid: "The server does not say why.", "サーバーは理由を示していません。";
+    after_tries(what, tries): "{what}, after {tries} tries", "{what}（{tries}回試行）";
+    in_minutes(what, minutes): "{what}, {minutes} min", "{what}（{minutes}分）";
+    ask_then: "Your message is saved. Ask again then, or choose another model.", "メッセージは保存されています。その時に再依頼するか、別のモデルを選んでください。";
+    broke_off(why): "the answer broke off: {why}", "回答が途切れました: {why}";
+    broke_off_by(why): "the answer broke off; {why}", "回答が途切れました。{why}";
+    kept_above(said): "What arrived is kept above. {said}", "届いた分は上に残っています。{said}";
+    reasoning_left_out(host): "earlier reasoning was not accepted by {host} and is left out", "以前の推論を{host}が受け付けなかったため、省きます";
+    effort_left_out(model, host, effort): "{model} at {host} takes no effort: {effort} is left out", "{host}の{model}はeffortに対応していません: {effort}を省きます";
 }

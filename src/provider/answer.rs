@@ -36,6 +36,7 @@ impl Answer {
             Delta::Call { index, id, name, arguments } => self.call(*index, id.as_deref(), name.as_deref(), arguments),
             Delta::Part => self.parted = true,
             Delta::Seal { kind, index, json } => self.seal(*kind, *index, json),
+            Delta::Withdraw { text, thinking, calls } => self.withdraw(*text, *thinking, *calls),
             Delta::Usage(usage) => self.usage = Some(*usage),
             Delta::End(reason) => self.end = Some(*reason),
             Delta::Notice(_) | Delta::Retrying(_) => {}
@@ -85,6 +86,14 @@ impl Answer {
         call.arguments.push_str(arguments);
     }
 
+    fn withdraw(&mut self, text: usize, thinking: usize, calls: usize) {
+        take_back(&mut self.text, &mut self.spans, PartKind::Text, text);
+        take_back(&mut self.thinking, &mut self.spans, PartKind::Thinking, thinking);
+        let kept = self.calls.len().saturating_sub(calls);
+        self.keep_calls(|at| at < kept);
+        self.parted = true;
+    }
+
     fn extend(&mut self, kind: PartKind, bytes: usize) {
         match self.spans.last_mut() {
             Some(span) if span.kind == kind && span.seal.is_none() && !self.parted => span.bytes += bytes,
@@ -116,6 +125,22 @@ impl Answer {
     }
 }
 
+/// Takes bytes back from the end of a text and from its newest parts, as far as they are not sealed.
+fn take_back(text: &mut String, spans: &mut Vec<Span>, kind: PartKind, bytes: usize) {
+    let mut left = bytes;
+    for span in spans.iter_mut().rev().filter(|span| span.kind == kind).take_while(|span| span.seal.is_none()) {
+        let kept = text.len().saturating_sub(left.min(span.bytes));
+        if left == 0 || !text.is_char_boundary(kept) {
+            break;
+        }
+        let taken = text.len() - kept;
+        text.truncate(kept);
+        span.bytes -= taken;
+        left -= taken;
+    }
+    spans.retain(|span| span.kind != kind || span.bytes > 0 || span.seal.is_some());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +166,29 @@ mod tests {
         assert_eq!(answer.calls[0].arguments, "{\"path\":1}");
         assert_eq!((answer.calls[1].id.as_str(), answer.calls[1].name.as_str()), ("y", "readFile"));
         assert_eq!(answer.end, Some(EndReason::Calls));
+    }
+
+    #[test]
+    fn what_is_withdrawn_is_no_part_of_the_answer() {
+        let mut answer = Answer::default();
+        for delta in [
+            Delta::Text("kept ".into()),
+            seal(PartKind::Text, 0, "1"),
+            call(0, Some("a"), Some("list"), "{}"),
+            Delta::Part,
+            Delta::Text("half".into()),
+            call(1, Some("b"), Some("list"), "{\"pa"),
+            Delta::Withdraw { text: 4, thinking: 9, calls: 1 },
+            Delta::Text("whole".into()),
+            call(1, Some("c"), Some("list"), "{}"),
+        ] {
+            answer.push(&delta);
+        }
+        assert_eq!((answer.text.as_str(), answer.calls[1].id.as_str()), ("kept whole", "c"));
+        assert_eq!(answer.spans.iter().map(|span| span.bytes).collect::<Vec<_>>(), [5, 0, 5, 0]);
+        // More than there is, or a part of a character, takes nothing that is whole away.
+        answer.push(&Delta::Withdraw { text: 99, thinking: 0, calls: 99 });
+        assert_eq!((answer.text.as_str(), answer.calls.len()), ("kept ", 0));
     }
 
     #[test]

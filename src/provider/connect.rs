@@ -55,8 +55,9 @@ struct OpenAi {
 }
 
 impl OpenAi {
-    fn of(&self, model: &str) -> &dyn Provider {
-        match models::by_name(model).thinking {
+    /// Returns who is asked for `model`. `known` is how it thinks where more than its name is known: configured, listed or learnt.
+    fn of(&self, model: &str, known: Option<Thinking>) -> &dyn Provider {
+        match known.or_else(|| models::by_name(model).thinking) {
             None | Some(Thinking::None) => &self.chat,
             Some(_) => &self.responses,
         }
@@ -73,11 +74,15 @@ impl Provider for OpenAi {
     }
 
     fn origin(&self, model: &str) -> Origin {
-        self.of(model).origin(model)
+        self.of(model, None).origin(model)
+    }
+
+    fn origin_of(&self, request: &Request) -> Origin {
+        self.of(&request.model, request.facts.thinking).origin(&request.model)
     }
 
     fn stream(&self, request: Request) -> Deltas {
-        self.of(&request.model).stream(request)
+        self.of(&request.model, request.facts.thinking).stream(request)
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
@@ -89,4 +94,31 @@ impl Provider for OpenAi {
 pub fn is_local(connection: &Connection) -> bool {
     connection.provider == embedded::NAME
         || reqwest::Url::parse(&connection.base_url).is_ok_and(|url| is_loopback(&url))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Secret;
+    use crate::provider::models::Facts;
+
+    #[test]
+    fn a_model_that_thinks_is_asked_through_responses_whoever_says_so() {
+        let connection = Connection {
+            provider: "openai".into(),
+            base_url: "https://api.openai.com/v1".into(),
+            wire: "chat".into(),
+            key: Some(Secret::new("sk-x")),
+            ..Connection::default()
+        };
+        let openai = connect(&connection).expect("connected");
+        let wire = |model: &str, thinking: Option<Thinking>| {
+            let facts = Facts { thinking, ..Facts::default() };
+            openai.origin_of(&Request { model: model.into(), facts, ..Request::default() }).wire
+        };
+        assert_eq!(wire("new-model", None), Wire::Chat);
+        assert_eq!(wire("new-model", Some(Thinking::Effort)), Wire::Responses);
+        assert_eq!(wire("gpt-5", None), Wire::Responses);
+        assert_eq!(wire("gpt-5", Some(Thinking::None)), Wire::Chat);
+    }
 }

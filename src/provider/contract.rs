@@ -32,11 +32,21 @@ pub trait Provider: Send + Sync {
     /// Returns where an answer of `model` comes from: what is sealed in it goes back there and nowhere else.
     fn origin(&self, model: &str) -> Origin;
 
+    /// Returns where the answer to `request` comes from: it may go elsewhere for what is known of its model beside the name.
+    fn origin_of(&self, request: &Request) -> Origin {
+        self.origin(&request.model)
+    }
+
     /// Asks; nothing is sent before the stream is first polled. Needs a tokio runtime.
     fn stream(&self, request: Request) -> Deltas;
 
     /// Returns the models on offer, sorted by name, with what the server says of them.
     fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>>;
+
+    /// Asks the server for more about one model of its list; nothing where there is nobody to ask.
+    fn probe(&self, _model: &str) -> BoxFuture<'static, Facts> {
+        Box::pin(async { Facts::default() })
+    }
 
     /// Asks the server about one model, where its list does not say the window.
     fn describe(&self, model: &str) -> BoxFuture<'static, Facts> {

@@ -37,6 +37,16 @@ pub enum Delta {
         /// The JSON, byte for byte.
         json: String,
     },
+    /// The server begins anew what it had not finished: so many bytes at the end of text and thoughts, and so many of the last
+    /// calls, do not count.
+    Withdraw {
+        /// Bytes of text.
+        text: usize,
+        /// Bytes of thoughts.
+        thinking: usize,
+        /// Calls.
+        calls: usize,
+    },
     /// Tokens of this request; a later one replaces an earlier one.
     Usage(Usage),
     /// The answer is whole. Comes once, and nothing but usage comes after it.

@@ -164,7 +164,7 @@ async fn after_five_requests_it_is_over() {
     let error = all(&provider(&server)).await.pop().unwrap().unwrap_err();
     assert_eq!(server.seen().len(), 5);
     assert_eq!(error.kind, Kind::Server);
-    assert!(error.message.ends_with("failed (500), after 5 tries"), "{error}");
+    assert!(error.message.ends_with("is overloaded (500), after 5 tries"), "{error}");
     assert!(error.hint.contains("out of memory"));
 }
 

@@ -11,7 +11,7 @@ use crate::agent::services::{Services, lock};
 use crate::config::Connection;
 use crate::protocol::{Listing, ModelRow};
 use crate::provider::models::{Facts, Known, Model};
-use crate::provider::{self, Capabilities, Provider, embedded};
+use crate::provider::{self, Capabilities, Provider, described, embedded};
 
 /// How long the connected provider may take to list its models, and one that is not connected.
 const TO_LIST_OWN: Duration = Duration::from_secs(10);
@@ -27,7 +27,10 @@ pub async fn models(services: &Services, connected: Option<Arc<dyn Provider>>, p
     }
     let own = async {
         match &connected {
-            Some(provider) => model_facts::list_within(&**provider, TO_LIST_OWN).await.unwrap_or_default(),
+            Some(provider) => {
+                let listed = model_facts::list_within(&**provider, TO_LIST_OWN).await.unwrap_or_default();
+                described(&**provider, listed, &present, model_facts::TO_DESCRIBE).await
+            }
             None => Vec::new(),
         }
     };
@@ -54,7 +57,10 @@ async fn offered(services: &Services, connection: Connection) -> (String, Vec<Mo
     let name = connection.provider.clone();
     let models = match provider::connect(&connection) {
         // What is on this computer costs no request, and a list of an hour ago may name files that are gone.
-        Ok(provider) if provider.local() => model_facts::list_within(&*provider, TO_LIST).await,
+        Ok(provider) if provider.local() => {
+            let listed = model_facts::list_within(&*provider, TO_LIST).await.unwrap_or_default();
+            Some(described(&*provider, listed, "", model_facts::TO_DESCRIBE).await)
+        }
         Ok(provider) => {
             let listed = model_facts::list(services, &*provider, |_| {});
             tokio::time::timeout(TO_LIST, listed).await.ok().flatten()

@@ -43,8 +43,11 @@ impl Facts {
         Facts {
             window: self.window.or(other.window),
             max_output: self.max_output.or(other.max_output),
-            // A form without its efforts, or the reverse, would mix two sources.
-            efforts: if self.thinking.is_some() { self.efforts } else { self.efforts.or(other.efforts) },
+            // A form without its efforts, or the reverse, would mix two sources that do not agree.
+            efforts: match self.thinking {
+                Some(form) if other.thinking != Some(form) => self.efforts,
+                _ => self.efforts.or(other.efforts),
+            },
             thinking: self.thinking.or(other.thinking),
             images: self.images.or(other.images),
             pdfs: self.pdfs.or(other.pdfs),

@@ -38,6 +38,14 @@ impl Known {
         let sources =
             [("config", &self.configured), ("server", &self.listed), ("table", &self.table), ("learnt", &self.learnt)];
         let mut origins: Vec<(&'static str, &'static str)> = Vec::new();
+        // As in `facts`: a smaller window that a refusal taught counts before the lists.
+        if self.configured.window.is_none() && self.learnt.window.is_some() && self.facts().window == self.learnt.window
+        {
+            let others = [&self.listed, &self.table].into_iter().find_map(|facts| facts.window);
+            if others != self.learnt.window {
+                origins.push(("contextWindow", "learnt"));
+            }
+        }
         for (source, facts) in sources {
             for field in facts.known() {
                 if origins.iter().all(|(known, _)| *known != field) {
@@ -79,5 +87,10 @@ mod tests {
         assert_eq!((known.facts().window, known.facts().max_output), (Some(5_000), Some(16_384)));
         assert!(known.origins().contains(&("contextWindow", "server")));
         assert!(known.origins().contains(&("maxOutput", "table")));
+        let of_window = |known: &Known| known.origins().iter().find(|(field, _)| *field == "contextWindow").copied();
+        for (listed, learnt, origin) in [(5_000, 4_000, "learnt"), (5_000, 6_000, "server"), (5_000, 5_000, "server")] {
+            let known = Known::new("gpt-4o", &ModelConfig::default(), window(listed), window(learnt));
+            assert_eq!(of_window(&known), Some(("contextWindow", origin)), "{listed} {learnt}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Facts, Model, Thinking};
+use super::{Effort, Facts, Model, Thinking};
 use crate::config::Price;
 
 /// Returns the model of an entry: its name, and what it says of window, answer, thinking, files and price. A size that
@@ -39,8 +39,10 @@ pub(in crate::provider) fn listed(entry: &Value) -> Option<Model> {
         ]),
         thinking: match entry.get("thinking").and_then(Value::as_bool) {
             Some(false) => Some(Thinking::None),
-            _ => None,
+            Some(true) => gemini_generation(&name).map(|n| if n >= 3 { Thinking::Level } else { Thinking::Budget }),
+            None => thinking(&entry["capabilities"]["thinking"]),
         },
+        efforts: efforts(&entry["capabilities"]["effort"]),
         images: has(takes, "image").or_else(|| has(capabilities, "vision")).or_else(|| supported("image_input")),
         pdfs: has(takes, "file").or_else(|| supported("pdf_input")),
         price: pricing(&entry["pricing"]),
@@ -48,6 +50,32 @@ pub(in crate::provider) fn listed(entry: &Value) -> Option<Model> {
         ..Facts::default()
     };
     Some(Model { name, facts })
+}
+
+/// Returns the form in which an Anthropic model takes how much it is to think.
+fn thinking(told: &Value) -> Option<Thinking> {
+    let takes = |form: &str| told.pointer(&format!("/types/{form}/supported")).and_then(Value::as_bool);
+    match (takes("adaptive"), takes("enabled")) {
+        (Some(true), _) => Some(Thinking::Adaptive),
+        (_, Some(true)) => Some(Thinking::Budget),
+        (Some(false), Some(false)) => Some(Thinking::None),
+        _ => told["supported"].as_bool().filter(|thinks| !thinks).map(|_| Thinking::None),
+    }
+}
+
+/// Returns the efforts that a model knows, and none at all, which every one takes that takes one.
+fn efforts(told: &Value) -> Option<Vec<Effort>> {
+    let knows = |effort: &Effort| told[effort.word()]["supported"] == true;
+    let known: Vec<Effort> = Effort::ALL.into_iter().filter(|effort| knows(effort)).collect();
+    let first = (!known.contains(&Effort::None)).then_some(Effort::None);
+    (!known.is_empty()).then(|| first.into_iter().chain(known).collect())
+}
+
+/// Returns the generation of a Gemini model, by its name.
+pub(in crate::provider) fn gemini_generation(model: &str) -> Option<u32> {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let number: String = name.strip_prefix("gemini-")?.chars().take_while(char::is_ascii_digit).collect();
+    number.parse().ok()
 }
 
 fn retired(value: &Value) -> Option<String> {
@@ -90,6 +118,36 @@ mod tests {
             assert_eq!((model.name.as_str(), model.facts.window), ("a", window), "{entry}");
         }
         assert_eq!(listed(&json!({"object": "model"})), None);
+    }
+
+    #[test]
+    fn thinking_as_servers_say_it() {
+        let types = |adaptive: bool, enabled: bool| {
+            json!({"id": "claude-new-9", "capabilities": {
+                "thinking": {"supported": adaptive || enabled,
+                    "types": {"adaptive": {"supported": adaptive}, "enabled": {"supported": enabled}}},
+                "effort": {"supported": true, "low": {"supported": true}, "high": {"supported": true},
+                    "max": {"supported": false}},
+            }})
+        };
+        let facts = |entry: &Value| listed(entry).expect("a model").facts;
+        for (adaptive, enabled, form) in
+            [(true, true, Thinking::Adaptive), (false, true, Thinking::Budget), (false, false, Thinking::None)]
+        {
+            assert_eq!(facts(&types(adaptive, enabled)).thinking, Some(form));
+        }
+        assert_eq!(facts(&types(true, false)).efforts, Some(vec![Effort::None, Effort::Low, Effort::High]));
+        for (name, thinks, form) in [
+            ("models/gemini-4-pro", true, Some(Thinking::Level)),
+            ("models/gemini-2.9-flash", true, Some(Thinking::Budget)),
+            ("models/gemini-4-pro", false, Some(Thinking::None)),
+            ("models/gemma-5", true, None),
+        ] {
+            assert_eq!(facts(&json!({"name": name, "thinking": thinks})).thinking, form, "{name}");
+        }
+        // What the list says counts before the table, and takes no efforts of another form from it.
+        let known = facts(&types(false, true)).or(crate::provider::models::by_name("claude-new-9"));
+        assert_eq!(known.thinking, Some(Thinking::Budget));
     }
 
     #[test]

@@ -14,6 +14,6 @@ pub use cost::cost;
 pub use effort::{Effort, Thinking};
 pub use facts::{Facts, Model};
 pub use known::Known;
-pub(super) use listed::listed;
+pub(super) use listed::{gemini_generation, listed};
 pub use store::KnownModels;
 pub use table::{as_of, by_name};

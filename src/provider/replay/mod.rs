@@ -339,6 +339,14 @@ impl Provider for Recorder {
         self.inner.origin(model)
     }
 
+    fn origin_of(&self, request: &Request) -> Origin {
+        self.inner.origin_of(request)
+    }
+
+    fn probe(&self, model: &str) -> BoxFuture<'static, Facts> {
+        self.inner.probe(model)
+    }
+
     fn stream(&self, request: Request) -> Deltas {
         {
             let mut tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);

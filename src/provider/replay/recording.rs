@@ -58,6 +58,11 @@ enum Record {
         index: usize,
         json: String,
     },
+    Withdraw {
+        text: usize,
+        thinking: usize,
+        calls: usize,
+    },
     Usage {
         input: u64,
         #[serde(default, rename = "cacheRead", skip_serializing_if = "is_none")]
@@ -160,6 +165,7 @@ pub(super) fn delta_line(pause: Duration, delta: &Delta) -> Option<String> {
         Delta::Call { index, id, name, arguments } => Record::Call { index, id, name, arguments },
         Delta::Part => Record::Part {},
         Delta::Seal { kind, index, json } => Record::Seal { part: kind.name().into(), index, json },
+        Delta::Withdraw { text, thinking, calls } => Record::Withdraw { text, thinking, calls },
         Delta::Usage(Usage { input, cache_read, cache_write, cache_write_1h, output, thinking }) => {
             Record::Usage { input, cache_read, cache_write, cache_write_1h, output, thinking }
         }
@@ -186,6 +192,7 @@ impl From<Record> for Delta {
             Record::Seal { part, index, json } => {
                 Delta::Seal { kind: PartKind::parse(&part).unwrap_or(PartKind::Other), index, json }
             }
+            Record::Withdraw { text, thinking, calls } => Delta::Withdraw { text, thinking, calls },
             Record::Usage { input, cache_read, cache_write, cache_write_1h, output, thinking } => {
                 Delta::Usage(Usage { input, cache_read, cache_write, cache_write_1h, output, thinking })
             }

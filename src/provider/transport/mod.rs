@@ -5,6 +5,7 @@ mod event_stream;
 mod http;
 mod key_command;
 mod lines;
+mod named_window;
 mod pace;
 mod refusal;
 mod retry;

@@ -8,6 +8,7 @@ use reqwest::{Response, StatusCode, Url};
 use serde_json::Value;
 
 use super::http::{Server, plain, read_limited};
+use super::named_window::named_window;
 use super::retry::{Again, Failure, retry_after_ms, retry_after_now};
 use crate::messages::provider as say;
 use crate::provider::models::Model;
@@ -83,6 +84,9 @@ impl Server {
         let host = &self.host;
         let never = |kind, message: String, hint: &str| (Error::new(kind, message, hint), Again::Never);
         match code {
+            400..=499 if code == 402 || body.is_about_quota() => {
+                never(Kind::Quota, say::quota(&code, &host), say::quota_hint())
+            }
             401 => (self.key_refused(code, quoted), Again::Never),
             400 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
             403 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
@@ -98,16 +102,13 @@ impl Server {
                 let message = say::redirects(&host, &to, &code);
                 never(Kind::NotFound, message, say::set_base_url())
             }
-            402 | 429 if code == 402 || body.is_about_quota() => {
-                never(Kind::Quota, say::quota(&code, &host), say::quota_hint())
-            }
             413 => (self.too_long(model, body, quoted), Again::Never),
             400 | 422 if body.is_about_length() => (self.too_long(model, body, quoted), Again::Never),
             429 => {
                 let hint = say::rate_limited_hint();
                 (Error::new(Kind::RateLimited, say::rate_limited(&host), hint), Again::Later)
             }
-            503 | 529 => {
+            500 | 502..=504 | 529 => {
                 let message = say::overloaded(&host, &code);
                 (Error::new(Kind::Server, message, say::saved_quoted(&quoted)), Again::Later)
             }
@@ -126,7 +127,7 @@ impl Server {
     fn too_long(&self, model: &str, body: &ErrorBody, quoted: &str) -> Error {
         let hint = say::too_long_hint(&quoted);
         let error = Error::new(Kind::ContextTooLong, say::does_not_fit(&model), hint);
-        Error { limit: body.window(), ..error }
+        Error { limit: body.window.or_else(|| named_window(&body.message)), ..error }
     }
 
     /// Returns the name of what is to authorize the requests.
@@ -181,6 +182,8 @@ struct ErrorBody {
     reasons: String,
     /// How long it asks to wait.
     delay: Option<Duration>,
+    /// The context window, where it stands in a field of its own (llama.cpp).
+    window: Option<u32>,
 }
 
 impl ErrorBody {
@@ -218,6 +221,7 @@ impl ErrorBody {
             code: code.unwrap_or_default(),
             reasons: reasons.join(" "),
             delay: delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            window: error.get("n_ctx").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()),
         }
     }
 
@@ -262,15 +266,19 @@ impl ErrorBody {
     }
 
     fn is_about_quota(&self) -> bool {
-        self.reasons.contains("insufficient_quota") || self.reasons.contains("PerDay")
+        ["insufficient_quota", "billing_error", "PerDay"].iter().any(|word| self.reasons.contains(word))
+            // Anthropic calls it an invalid request.
+            || self.message.contains("credit balance is too low")
     }
 
     fn is_about_length(&self) -> bool {
-        const WORDS: [&str; 9] = [
+        const WORDS: [&str; 11] = [
             "context length",
             "context window",
             "context size",
+            "context limit",
             "maximum context",
+            "maximum prompt length",
             "too many tokens",
             "prompt is too long",
             "exceeds the maximum number of tokens",
@@ -281,19 +289,6 @@ impl ErrorBody {
         self.reasons.contains("context_length_exceeded")
             || self.reasons.contains("exceed_context_size")
             || WORDS.iter().any(|part| message.contains(part))
-    }
-
-    /// Returns the window that a refusal for length names: the smallest number in it that a window can be, where it
-    /// names a larger one too, as the size of what was sent.
-    fn window(&self) -> Option<u32> {
-        let mut numbers = numbers(&self.message).filter(|n| *n >= 256).collect::<Vec<_>>();
-        numbers.sort_unstable();
-        numbers.dedup();
-        match numbers.as_slice() {
-            [] => None,
-            [one] => self.message.to_lowercase().contains("maximum").then_some(*one),
-            [least, ..] => Some(*least),
-        }
     }
 }
 
@@ -319,14 +314,14 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_refusal_for_length_names_the_window() {
-        let window = |message: &str| ErrorBody { message: message.into(), ..ErrorBody::default() }.window();
-        assert_eq!(
-            window("This model's maximum context length is 16,384 tokens. However, you requested 63012 tokens"),
-            Some(16_384)
-        );
-        assert_eq!(window("prompt is too long: 210000 tokens > 200000 maximum"), Some(200_000));
-        assert_eq!(window("the request exceeds the available context size"), None);
+    fn a_window_stands_in_the_words_or_in_a_field_of_its_own() {
+        let told = json!({"error": {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 9000,
+            "n_ctx": 8192, "message": "the request exceeds the available context size"}});
+        let body = ErrorBody::of(&told);
+        assert!(body.is_about_length());
+        assert_eq!(body.window, Some(8_192));
+        let limit = "input length and `max_tokens` exceed context limit: 188240 + 64000 > 200000";
+        assert!(ErrorBody::of(&json!({"error": {"message": limit}})).is_about_length());
     }
 
     #[test]

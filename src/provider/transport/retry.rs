@@ -9,6 +9,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
 use super::async_stream::async_stream;
+use crate::messages::provider as say;
 use crate::provider::{Delta, Deltas, Error, Kind, SkipBackoff, Wait};
 
 /// Requests of one step, in all.
@@ -49,12 +50,22 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
         for number in 1.. {
             let mut answer = attempt();
             let mut begun = false;
+            // What is sealed before the first word goes with its answer, or not at all where another try follows.
+            let mut held = Vec::new();
             let failure = loop {
                 match answer.next().await {
+                    Some(Ok(delta @ (Delta::Part | Delta::Seal { .. }))) if !begun => held.push(delta),
                     Some(Ok(delta)) => {
                         begun |= matches!(delta, Delta::Text(_) | Delta::Thinking(_) | Delta::Call { .. });
-                        if out.send(Ok(delta)).await.is_err() {
-                            return;
+                        let ready = if begun || matches!(delta, Delta::End(_)) {
+                            std::mem::take(&mut held)
+                        } else {
+                            Vec::new()
+                        };
+                        for delta in ready.into_iter().chain([delta]) {
+                            if out.send(Ok(delta)).await.is_err() {
+                                return;
+                            }
                         }
                     }
                     Some(Err(failure)) => break failure,
@@ -92,17 +103,15 @@ fn pause(failure: &Failure, begun: bool, number: u32) -> Result<Duration, Error>
         return Err(broken_off(error));
     }
     if number >= TRIES && failure.again != Again::Never {
-        let message = format!("{}, after {TRIES} tries", error.message);
+        let message = say::after_tries(&error.message, &TRIES);
         return Err(Error { message, ..error.clone() });
     }
     match failure.again {
         Again::Never => Err(error.clone()),
         Again::Now => Ok(Duration::ZERO),
-        Again::After(pause) if pause > LONGEST => Err(Error::new(
-            error.kind,
-            format!("{}, {} min", error.message, pause.as_secs().div_ceil(60)),
-            "Your message is saved. Ask again then, or choose another model.",
-        )),
+        Again::After(pause) if pause > LONGEST => {
+            Err(Error::new(error.kind, say::in_minutes(&error.message, &pause.as_secs().div_ceil(60)), say::ask_then()))
+        }
         Again::After(pause) => Ok(pause.max(Duration::from_millis(100))),
         Again::Later => Ok(jitter(FIRST * 2u32.pow(number - 1))),
     }
@@ -111,12 +120,12 @@ fn pause(failure: &Failure, begun: bool, number: u32) -> Result<Duration, Error>
 /// Returns the error of an answer that broke off after its first token, whatever the reason; only the reason is told.
 fn broken_off(error: &Error) -> Error {
     let message = match error.kind {
-        Kind::Broken { .. } => format!("the answer broke off: {}", error.message),
-        _ => format!("the answer broke off; {}", error.message),
+        Kind::Broken { .. } => say::broke_off(&error.message),
+        _ => say::broke_off_by(&error.message),
     };
-    let said = error.hint.find("It says: ").map_or("", |at| &error.hint[at..]);
-    let hint = format!("What arrived is kept above. {said}");
-    Error::new(Kind::Broken { after_first_token: true }, message, hint.trim_end())
+    // The words of the server stand at the end of the hint, in whichever language.
+    let said = error.hint.find(say::it_says(&"").trim_end()).map_or("", |at| &error.hint[at..]);
+    Error::new(Kind::Broken { after_first_token: true }, message, say::kept_above(&said).trim_end())
 }
 
 /// Returns a pause between a half of `pause` and all of it, so that many clients do not come back at one time.
@@ -154,7 +163,7 @@ fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::EndReason;
+    use crate::provider::{EndReason, PartKind};
     use futures_util::stream;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -232,6 +241,37 @@ mod tests {
         let got: Vec<_> = deltas.collect().await;
         assert_eq!(count.load(Ordering::SeqCst), 1);
         assert_eq!(got[1].as_ref().unwrap_err().kind, Kind::Broken { after_first_token: true });
+    }
+
+    /// A seal of a try that failed would go back to the server beside those of the answer that followed.
+    #[tokio::test(start_paused = true)]
+    async fn what_a_failed_try_sealed_is_dropped_and_that_of_an_answer_kept() {
+        let seal = |json: &str| Delta::Seal { kind: PartKind::Thinking, index: 0, json: json.into() };
+        let script = move |n| match n {
+            1 => vec![Ok(Delta::Part), Ok(seal("first")), Err(failure(Again::Later))],
+            2 => vec![Ok(Delta::Part), Ok(seal("again")), Err(failure(Again::Now))],
+            _ => [vec![Ok(Delta::Part), Ok(seal("third"))], good()].concat(),
+        };
+        let got: Vec<_> =
+            run(SkipBackoff::default(), script).0.filter_map(|delta| async { delta.ok() }).collect().await;
+        assert!(matches!(got[0], Delta::Retrying(_)), "{got:?}");
+        let answer = [Delta::Part, seal("third"), Delta::Text("a".into()), Delta::End(EndReason::Stop)];
+        assert_eq!(got[1..], answer);
+        // An answer of nothing but what is sealed is one.
+        let script = move |_| vec![Ok(seal("alone")), Ok(Delta::End(EndReason::Stop))];
+        let got: Vec<_> =
+            run(SkipBackoff::default(), script).0.filter_map(|delta| async { delta.ok() }).collect().await;
+        assert_eq!(got, [seal("alone"), Delta::End(EndReason::Stop)]);
+    }
+
+    #[test]
+    fn an_answer_that_broke_off_keeps_the_words_of_the_server() {
+        let hint = say::saved_quoted(&say::it_says(&"the cluster is full"));
+        let told = broken_off(&Error::new(Kind::Server, "h is overloaded (529)", hint));
+        assert_eq!(told.message, "the answer broke off; h is overloaded (529)");
+        assert_eq!(told.hint, "What arrived is kept above. It says: the cluster is full");
+        let silent = Error::new(Kind::Server, "h is overloaded (529)", say::unsaid());
+        assert_eq!(broken_off(&silent).hint, "What arrived is kept above.");
     }
 
     #[tokio::test(start_paused = true)]

@@ -91,6 +91,11 @@ impl<F: Format> Provider for Client<F> {
         async move { shared.list().await.map_err(|failure| failure.error) }.boxed()
     }
 
+    fn probe(&self, model: &str) -> BoxFuture<'static, Facts> {
+        let (shared, model) = (Arc::clone(&self.shared), model.to_string());
+        async move { shared.probe_all(&model, Facts::default()).await }.boxed()
+    }
+
     fn describe(&self, model: &str) -> BoxFuture<'static, Facts> {
         let (shared, model) = (Arc::clone(&self.shared), model.to_string());
         async move { shared.describe(&model).await }.boxed()
@@ -170,8 +175,8 @@ impl<F: Format> Shared<F> {
     fn learn(&self, request: &Request, place: &str, says: &str) -> Option<Lesson> {
         let State { format, learnt, .. } = &mut *self.state();
         let (host, most) = (self.server.host.as_str(), F::most(request, learnt));
-        if format.learn(request, &RequestBasis { place, host, learnt, most }, says) {
-            return Some(Lesson::Quiet);
+        if let Some(lesson) = format.learn(request, &RequestBasis { place, host, learnt, most }, says) {
+            return Some(lesson);
         }
         let most = most.unwrap_or(u32::MAX);
         learnt.learn(request, &Refusal { wire: F::WIRE, place, host, says, most, seals: F::SEALS, thinks: F::THINKS })
@@ -206,7 +211,11 @@ impl<F: Format> Shared<F> {
     async fn describe(&self, model: &str) -> Facts {
         let listed = self.list().await.unwrap_or_default();
         let same = |m: &Model| m.name == model || m.name.strip_suffix(":latest") == Some(model);
-        let mut facts = listed.into_iter().find(same).map(|m| m.facts).unwrap_or_default();
+        self.probe_all(model, listed.into_iter().find(same).map(|m| m.facts).unwrap_or_default()).await
+    }
+
+    /// Asks for more than `facts` about a model, until its window is known.
+    async fn probe_all(&self, model: &str, mut facts: Facts) -> Facts {
         for probe in F::probes(&self.server, model) {
             if facts.window.is_some() {
                 break;

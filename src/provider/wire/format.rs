@@ -4,7 +4,7 @@ use reqwest::Url;
 use serde_json::Value;
 use tokio_util::bytes::Bytes;
 
-use super::learnt::Learnt;
+use super::learnt::{GivenUp, Learnt, Lesson};
 use crate::config::Connection;
 use crate::provider::models::{Facts, Model};
 use crate::provider::transport::{Auth, Framing, Reader, Server};
@@ -53,8 +53,9 @@ pub(in crate::provider) trait Format: Send + Sized + 'static {
     const VERSIONED: bool = true;
     /// Words of a refusal that is about what was sealed, in lower case.
     const SEALS: &'static [&'static str];
-    /// Words of a refusal that is about how much to think, in lower case.
-    const THINKS: &'static [&'static str];
+    /// What of how much to think is given up, in this order, and the words of a refusal that is about it. Those of the first entry
+    /// mean nothing else.
+    const THINKS: &'static [GivenUp];
 
     /// Creates the format in its first state.
     fn new(connection: &Connection) -> Self;
@@ -81,9 +82,9 @@ pub(in crate::provider) trait Format: Send + Sized + 'static {
         request.max_output.map(|most| learnt.most(request, most))
     }
 
-    /// Learns from a refusal what only this format knows; whether one more request has a chance.
-    fn learn(&mut self, _request: &Request, _asked: &RequestBasis, _says: &str) -> bool {
-        false
+    /// Learns from a refusal what only this format knows; `None`: nothing.
+    fn learn(&mut self, _request: &Request, _asked: &RequestBasis, _says: &str) -> Option<Lesson> {
+        None
     }
 
     /// Returns where the list of models is, or its page of this name.

@@ -3,20 +3,35 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::provider::models::Effort;
+use crate::messages::provider as say;
+use crate::provider::models::{Effort, Thinking};
 use crate::provider::transport::numbers;
 use crate::provider::{Message, Origin, Request, Wire};
 
 /// The facts learnt from refusals.
 #[derive(Default)]
 pub(in crate::provider) struct Learnt {
-    /// Models that do not take how much to think.
-    pub unthinking: Vec<String>,
+    /// What of how much to think models do not take.
+    refused: HashMap<String, Vec<ThinkField>>,
     /// At most so many tokens of answer, by model.
     pub most: HashMap<String, u32>,
     /// Answers whose seals were refused: their text and calls are sent without.
     unsealed: Vec<Arc<Message>>,
 }
+
+/// What a request says of how a model is to think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::provider) enum ThinkField {
+    /// How much.
+    Effort,
+    /// That thoughts are to be shown.
+    Thoughts,
+    /// That thoughts are to come sealed.
+    Seals,
+}
+
+/// What is given up where a refusal holds one of these words, in lower case.
+pub(in crate::provider) type GivenUp = (ThinkField, &'static [&'static str]);
 
 /// A request that was refused.
 pub(in crate::provider) struct Refusal<'a> {
@@ -32,8 +47,8 @@ pub(in crate::provider) struct Refusal<'a> {
     pub most: u32,
     /// Words of a refusal that is about what was sealed.
     pub seals: &'a [&'a str],
-    /// Words of a refusal that is about how much to think.
-    pub thinks: &'a [&'a str],
+    /// What is given up of how much to think, in this order; the words of the first entry mean nothing else.
+    pub thinks: &'a [GivenUp],
 }
 
 /// A fact learnt from a refusal.
@@ -42,6 +57,13 @@ pub(in crate::provider) enum Lesson {
     Quiet,
     /// So, and the person is told.
     Notice(String),
+}
+
+impl Lesson {
+    /// Returns the lesson that earlier reasoning is left out from now on.
+    pub fn reasoning_left_out(host: &str) -> Self {
+        Lesson::Notice(say::reasoning_left_out(&host))
+    }
 }
 
 impl Learnt {
@@ -57,9 +79,17 @@ impl Learnt {
         self.unsealed.len()
     }
 
-    /// Returns whether a model takes how much it is to think, as far as it did not refuse that.
-    pub fn thinks(&self, model: &str) -> bool {
-        !self.unthinking.iter().any(|name| name == model)
+    /// Returns whether a model takes a field about thinking, as far as it did not refuse that.
+    pub fn takes(&self, model: &str, field: ThinkField) -> bool {
+        self.refused.get(model).is_none_or(|refused| !refused.contains(&field))
+    }
+
+    /// Returns how much the model of `request` is told to think: the next lower effort it knows, and none where it does not think
+    /// or takes none.
+    pub fn effort(&self, request: &Request) -> Option<Effort> {
+        let thinks = request.facts.thinking != Some(Thinking::None) && self.takes(&request.model, ThinkField::Effort);
+        let efforts = request.facts.efforts.as_deref().unwrap_or(&[]);
+        request.effort.filter(|_| thinks).map(|effort| effort.within(efforts))
     }
 
     /// Returns the limit of output of a model: what is `known` of it, and what it refused.
@@ -79,27 +109,42 @@ impl Learnt {
             self.most.insert(request.model.clone(), most);
             return Some(Lesson::Quiet);
         }
+        let given_up = |(field, words): &GivenUp| names(words) && self.sends(request, *field);
+        let found = refusal.thinks.iter().position(given_up);
+        if found == Some(0) {
+            return Some(self.give_up(request, refusal.thinks[0].0, refusal.host));
+        }
         let here = |m: &&Arc<Message>| self.sends_seals(m, refusal.wire, refusal.place, &request.model);
-        let sealed: Vec<_> =
-            request.messages.iter().filter(here).filter(|m| m.seals().next().is_some()).cloned().collect();
-        if !sealed.is_empty() && names(refusal.seals) {
+        let sealed = || request.messages.iter().filter(here).filter(|m| m.seals().next().is_some()).cloned();
+        // A word about thinking is about what was thought before where nothing else in the request speaks of it.
+        let of_seals = names(refusal.seals)
+            || found.is_none() && !refusal.seals.is_empty() && refusal.thinks.iter().any(|(_, words)| names(words));
+        if of_seals && sealed().next().is_some() {
+            let sealed: Vec<_> = sealed().collect();
             self.unsealed.extend(sealed);
-            let told = format!("earlier reasoning was not accepted by {} and is left out", refusal.host);
-            return Some(Lesson::Notice(told));
+            return Some(Lesson::reasoning_left_out(refusal.host));
         }
-        if self.thinks(&request.model) && names(refusal.thinks) {
-            self.unthinking.push(request.model.clone());
-            let told = |effort: Effort| {
-                Lesson::Notice(format!(
-                    "{} at {} takes no effort: {} is left out",
-                    request.model,
-                    refusal.host,
-                    effort.word()
-                ))
-            };
-            return Some(request.effort.map_or(Lesson::Quiet, told));
+        found.map(|at| self.give_up(request, refusal.thinks[at].0, refusal.host))
+    }
+
+    /// Returns whether a request has this field, as far as it can be told from outside its format.
+    fn sends(&self, request: &Request, field: ThinkField) -> bool {
+        match field {
+            ThinkField::Effort => self.effort(request).is_some(),
+            field => self.takes(&request.model, field),
         }
-        None
+    }
+
+    fn give_up(&mut self, request: &Request, field: ThinkField, host: &str) -> Lesson {
+        let effort = self.effort(request).filter(|_| field != ThinkField::Seals);
+        let refused = self.refused.entry(request.model.clone()).or_default();
+        refused.push(field);
+        // How much to think is part of the thoughts that are asked for.
+        if field == ThinkField::Thoughts {
+            refused.push(ThinkField::Effort);
+        }
+        let told = |effort: Effort| Lesson::Notice(say::effort_left_out(&request.model, &host, &effort.word()));
+        effort.map_or(Lesson::Quiet, told)
     }
 }
 

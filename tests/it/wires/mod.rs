@@ -5,6 +5,7 @@ mod anthropic;
 mod asked_on;
 mod fake;
 mod prefix;
+mod refusals;
 mod rules;
 mod sessions;
 mod task;

@@ -1,6 +1,7 @@
 //! What stays the same from request to request: with no named cause, one begins with what the one before it consisted of, also
 //! after the session was resumed. And each session asks its own provider, whatever others ask.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use nebula::agent::AgentParts;
@@ -20,9 +21,6 @@ const FORMATS: [(&str, &str, &str); 5] = [
     ("gemini", "gemini-3-pro", "contents"),
     ("ollama", "qwen3", "messages"),
 ];
-/// What may differ: the limit of the answer follows the room that is left.
-const CLOSING: [&str; 4] = ["max_tokens", "max_output_tokens", "generationConfig", "max_completion_tokens"];
-
 fn without_marks(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -34,14 +32,23 @@ fn without_marks(value: &mut Value) {
     }
 }
 
-/// What stands beside the messages, and each message, as they were sent.
-fn beginning(mut body: Value, list: &str) -> (String, Vec<String>) {
+/// What stands before the messages, and each message, as they were sent. What stands behind them may differ: the limit of the
+/// answer follows the room that is left.
+pub fn beginning(mut body: Value, list: &str) -> (String, Vec<String>) {
     without_marks(&mut body);
     let fields = body.as_object_mut().expect("an object");
-    CLOSING.iter().for_each(|name| drop(fields.remove(*name)));
-    let messages = fields.remove(list).unwrap_or_default();
+    let at = fields.keys().position(|name| name == list).expect("messages");
+    let behind: Vec<String> = fields.keys().skip(at + 1).cloned().collect();
+    behind.iter().for_each(|name| drop(fields.shift_remove(name)));
+    let messages = fields.shift_remove(list).unwrap_or_default();
     let messages = messages.as_array().expect("a list").iter().map(Value::to_string).collect();
     (body.to_string(), messages)
+}
+
+/// What a request says of the length of its answer.
+fn limit(body: &Value) -> String {
+    let fields = ["/max_tokens", "/max_output_tokens", "/generationConfig/maxOutputTokens", "/options/num_predict"];
+    fields.iter().find_map(|field| body.pointer(field)).expect("a limit").to_string()
 }
 
 async fn turn(live: &mut Live, text: &str) {
@@ -70,6 +77,10 @@ async fn requests_begin_alike_across_steps_and_a_resume() {
         let world = World::new().file("a.rs", "fn main() {}\n");
         let plan =
             |text: &str, calls| Plan { thinks: true, text: text.into(), calls, calls_once: true, ..Plan::default() };
+        // In a small window the limit of the answer shrinks with each step.
+        let config = json!({"models": {model: {"contextWindow": 8_000, "cacheMarks": true}}});
+        std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+        std::fs::write(world.home().join(".nebula/config.json"), config.to_string()).expect("written");
         let mut live = started(&world, wire, &server);
         live.send(Command::Set(Setting::Model(model.into())));
         server.plan(plan("I look.", 2));
@@ -85,6 +96,8 @@ async fn requests_begin_alike_across_steps_and_a_resume() {
         assert_eq!(server.wrong(), Vec::<String>::new(), "{wire}");
         let seen: Vec<_> = server.seen().into_iter().map(|(_, body)| beginning(body, list)).collect();
         assert!(seen.len() >= 3, "{wire}: {}", seen.len());
+        let limits: BTreeSet<String> = server.seen().iter().map(|(_, body)| limit(body)).collect();
+        assert!(limits.len() > 1, "{wire}: the limit of the answer never differs: {limits:?}");
         for (at, pair) in seen.windows(2).enumerate() {
             assert_eq!(pair[0].0, pair[1].0, "{wire}: request {} differs beside its messages", at + 1);
             let (before, after) = (&pair[0].1, &pair[1].1);

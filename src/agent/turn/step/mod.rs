@@ -40,7 +40,7 @@ pub async fn stream(
         let unknown = || provider::Error::new(provider::Kind::NoKey, say::no_model(), say::doctor_says());
         return reader.finish(Ended::Broken(context.connection().why_not.unwrap_or_else(unknown))).await;
     };
-    reader.origin = Some(Arc::new(provider.origin(&request.model)));
+    reader.origin = Some(Arc::new(provider.origin_of(&request)));
     let mut deltas = provider.stream(request);
     let mut tick = tokio::time::interval(CHECKPOINT);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

@@ -8,6 +8,7 @@ use super::reader::StepReader;
 use crate::agent::session::records::arguments;
 use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::running_call::RunningCall;
+use crate::edit::stream::Parser;
 use crate::protocol::{CallState, EventBody};
 use crate::provider::ToolCall;
 
@@ -87,5 +88,34 @@ impl StepReader<'_> {
             item.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
         self.answer.keep_calls(|at| self.calls.get(at).is_some_and(Option::is_none));
+    }
+
+    /// Drops what the server begins anew: its last `calls`, and what was recognised in the newest part of the text. Their entries
+    /// stay on the screen, interrupted.
+    pub(super) async fn withdraw(&mut self, text: bool, calls: usize) {
+        let kept = self.calls.len().saturating_sub(calls);
+        for mut item in self.calls.split_off(kept).into_iter().flatten() {
+            item.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
+        }
+        if self.oldest_open.0 >= kept {
+            self.oldest_open = (kept, usize::MAX);
+        }
+        if !text {
+            return;
+        }
+        self.prose = None;
+        self.parser = Parser::new(Some(self.format), self.session.known(), self.session.tools.calls());
+        let mut items: Vec<CallItem> = self.written.drain(..).map(|(_, item)| item).collect();
+        items.extend(self.edits.drain(..).map(|(_, edit)| edit.end(None)));
+        for act in self.acts.split_off(self.part_acts.min(self.acts.len())) {
+            match act {
+                Act::Edit(item, _) => items.push(item),
+                Act::Call(call) => items.push(call.item),
+                Act::Dropped(..) => {}
+            }
+        }
+        for mut item in items {
+            item.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
+        }
     }
 }

@@ -43,6 +43,8 @@ pub(super) struct StepReader<'a> {
     /// How long it has thought.
     thought: Option<Duration>,
     pub(super) acts: Vec<Act>,
+    /// So many of them were there when the newest part began.
+    pub(super) part_acts: usize,
     /// Edits in the text that are growing or done: their place in `acts` once they are done.
     pub(super) edits: Vec<(EditId, StreamingEdit)>,
     /// Calls in the text that are growing.
@@ -87,6 +89,7 @@ impl<'a> StepReader<'a> {
             thinking: None,
             thought: None,
             acts: Vec::new(),
+            part_acts: 0,
             edits: Vec::new(),
             written: Vec::new(),
             calls: Vec::new(),
@@ -133,7 +136,9 @@ impl<'a> StepReader<'a> {
             // What a limit or a filter cut may look whole once it is mended, and is not.
             Delta::End(reason) => self.begin_reads(!matches!(reason, EndReason::Length | EndReason::Filter)).await,
             Delta::Notice(title) => self.context.events.notice(Level::Info, title, "").await,
-            Delta::Part | Delta::Seal { .. } | Delta::Usage(_) | Delta::Retrying(_) => {}
+            Delta::Withdraw { text, calls, .. } => self.withdraw(text > 0, calls).await,
+            Delta::Part => self.part_acts = self.acts.len(),
+            Delta::Seal { .. } | Delta::Usage(_) | Delta::Retrying(_) => {}
         }
     }
 
@@ -209,7 +214,9 @@ impl<'a> StepReader<'a> {
         if let Some((id, began, before)) = self.thinking.take() {
             let took = began.elapsed();
             self.thought = Some(self.thought.unwrap_or_default() + took);
-            let item = Item::Thinking { text: self.answer.thinking[before..].to_string(), took: Some(took) };
+            // What was thought may have been withdrawn.
+            let text = self.answer.thinking.get(before..).unwrap_or_default().to_string();
+            let item = Item::Thinking { text, took: Some(took) };
             self.context.events.send(EventBody::Changed(id, item)).await;
         }
     }

@@ -10,7 +10,7 @@ use tokio_util::bytes::Bytes;
 use self::reader::AnthropicReader;
 use self::request::AnthropicCache;
 use super::format::{Format, Page, RequestBasis};
-use super::learnt::Learnt;
+use super::learnt::{GivenUp, Learnt, ThinkField};
 use crate::config::Connection;
 use crate::provider::models::listed;
 use crate::provider::transport::{Auth, Reader, Server};
@@ -30,7 +30,8 @@ impl Format for Anthropic {
     const WIRE: Wire = Wire::Anthropic;
     const VERSION: &'static str = "/v1";
     const SEALS: &'static [&'static str] = &["signature", "thinking", "block"];
-    const THINKS: &'static [&'static str] = &["thinking", "output_config", "effort"];
+    const THINKS: &'static [GivenUp] =
+        &[(ThinkField::Effort, &["output_config", "effort"]), (ThinkField::Thoughts, &["thinking"])];
 
     fn new(connection: &Connection) -> Self {
         Anthropic { cache: AnthropicCache::new(connection.cache_hour) }

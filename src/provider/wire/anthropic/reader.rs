@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::written::opened;
 use crate::provider::transport::{Event, Progress, Reader, Trouble};
 use crate::provider::usage::{Usage, count};
 use crate::provider::{Delta, EndReason, PartKind};
@@ -32,6 +33,8 @@ struct Block {
     call: Option<usize>,
     /// The server gave the call an id that no other call of the answer has.
     own_id: bool,
+    /// A piece of it is of a kind that is not known: it is not whole, and goes back without its seal.
+    unknown: bool,
 }
 
 impl Reader for AnthropicReader {
@@ -45,7 +48,7 @@ impl Reader for AnthropicReader {
         match value["type"].as_str().unwrap_or(&event.name) {
             // A second one replaces what is not closed yet.
             "message_start" => {
-                self.open.clear();
+                self.withdraw(out);
                 self.counted(&value["message"]["usage"], out);
             }
             "content_block_start" => self.open_block(number(&value), &value["content_block"], out),
@@ -89,7 +92,7 @@ impl Reader for AnthropicReader {
         let end = self.end.unwrap_or(EndReason::Other);
         let calls = !self.ids.is_empty() && matches!(end, EndReason::Stop | EndReason::Paused | EndReason::Other);
         if let Some(why) = self.explanation.take() {
-            out.push(Delta::Text(why));
+            out.push(Delta::Notice(why));
         }
         out.push(Delta::End(if calls { EndReason::Calls } else { end }));
     }
@@ -101,9 +104,29 @@ impl AnthropicReader {
         AnthropicReader { stem: format!("call_{messages}"), ..Self::default() }
     }
 
+    /// Drops the blocks that are open, with what was told of them.
+    fn withdraw(&mut self, out: &mut Vec<Delta>) {
+        let (mut text, mut thinking) = (0, 0);
+        let mut open: Vec<usize> = Vec::new();
+        for (_, block) in self.open.drain(..) {
+            let said = |name: &str| block.value.get(name).and_then(Value::as_str).map_or(0, str::len);
+            match block.value.get("type").and_then(Value::as_str) {
+                Some("text") => text += said("text"),
+                Some("thinking") => thinking += said("thinking"),
+                _ => open.extend(block.call),
+            }
+        }
+        // Blocks follow each other: those that are open are the last ones.
+        let calls = (1..=self.ids.len()).take_while(|n| open.contains(&(self.ids.len() - n))).count();
+        self.ids.truncate(self.ids.len() - calls);
+        if text + thinking + calls > 0 {
+            out.push(Delta::Withdraw { text, thinking, calls });
+        }
+    }
+
     fn open_block(&mut self, index: u64, block: &Value, out: &mut Vec<Delta>) {
         let Some(value) = block.as_object().cloned() else { return };
-        let mut opened = Block { value, arguments: String::new(), call: None, own_id: false };
+        let mut opened = Block { value, arguments: String::new(), call: None, own_id: false, unknown: false };
         out.push(Delta::Part);
         match block["type"].as_str() {
             Some("text") => emit(block["text"].as_str(), Delta::Text, out),
@@ -155,7 +178,7 @@ impl AnthropicReader {
                     out.push(Delta::Call { index: call, id: None, name: None, arguments: more.into() });
                 }
             }
-            _ => {}
+            _ => block.unknown = true,
         }
     }
 
@@ -169,28 +192,12 @@ impl AnthropicReader {
             Some("tool_use") => PartKind::Call,
             _ => PartKind::Other,
         };
-        if let Some(call) = block.call {
-            if block.arguments.trim().is_empty() {
-                out.push(Delta::Call { index: call, id: None, name: None, arguments: "{}".into() });
-                block.arguments = "{}".into();
-            }
-            if !block.own_id || !matches!(serde_json::from_str(&block.arguments), Ok(Value::Object(_))) {
-                return;
-            }
-            // The arguments go back byte for byte, with numbers as they were written.
-            block.value.remove("input");
-            let mut json = Value::Object(block.value).to_string();
-            json.pop();
-            json.push_str(&format!(",\"input\":{}}}", block.arguments.trim()));
-            return out.push(Delta::Seal { kind, index: call, json });
+        if let Some(call) = block.call.filter(|_| block.arguments.trim().is_empty()) {
+            out.push(Delta::Call { index: call, id: None, name: None, arguments: "{}".into() });
+            block.arguments = "{}".into();
         }
-        // No server takes an empty text back.
-        if kind == PartKind::Text && block.value.get("text").and_then(Value::as_str).is_none_or(|t| t.trim().is_empty())
-        {
-            return;
-        }
-        let json = Value::Object(block.value).to_string();
-        out.push(Delta::Seal { kind, index: 0, json });
+        let index = block.call.unwrap_or(0);
+        out.extend(sealed(kind, block).map(|json| Delta::Seal { kind, index, json }));
     }
 
     fn stopped(&mut self, told: &Value) {
@@ -225,6 +232,25 @@ impl AnthropicReader {
         };
         out.push(Delta::Usage(usage.consistent()));
     }
+}
+
+/// Returns a block that is whole as it goes back; `None` where it cannot be sent back as it is.
+fn sealed(kind: PartKind, mut block: Block) -> Option<String> {
+    // A block of which not all is known is not whole, and no server takes an empty text back.
+    let empty = block.value.get("text").and_then(Value::as_str).is_none_or(|text| text.trim().is_empty());
+    let unsendable = block.call.is_some() && !block.own_id;
+    if block.unknown || unsendable || kind == PartKind::Text && empty {
+        return None;
+    }
+    let arguments = block.arguments.trim();
+    if arguments.is_empty() {
+        return Some(Value::Object(block.value).to_string());
+    }
+    serde_json::from_str::<Map<String, Value>>(arguments).ok()?;
+    // The arguments go back byte for byte, with numbers as they were written.
+    block.value.remove("input");
+    let json = opened(&Value::Object(block.value));
+    Some(format!("{json},\"input\":{arguments}}}"))
 }
 
 /// Returns the number of a block; one that is none stands for a block of its own.

@@ -8,6 +8,7 @@ use tokio_util::bytes::Bytes;
 
 use super::super::arguments;
 use super::super::format::RequestBasis;
+use super::super::learnt::ThinkField;
 use super::super::written::{Ids, Target, Turns, Written, opened};
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
@@ -42,9 +43,12 @@ impl AnthropicCache {
         });
         // This format wants to be told, and its `Format::most` always does.
         let most = asked.most.unwrap_or(4_096);
-        let mut head = json!({"model": request.model, "stream": true, "max_tokens": most});
-        if asked.learnt.thinks(&request.model) {
-            think(&mut head, request, most, self.in_loop_without_thinking());
+        let mut head = json!({"model": request.model, "stream": true});
+        // What follows the room that is left stands behind the messages: it changes nothing before it.
+        let mut closing = json!({"max_tokens": most});
+        if asked.learnt.takes(&request.model, ThinkField::Thoughts) {
+            let effort = asked.learnt.effort(request);
+            think(&mut closing, request, effort, most, self.in_loop_without_thinking());
         }
         if !request.tools.is_empty() {
             head["tools"] = request.tools.iter().map(tool).collect();
@@ -56,7 +60,7 @@ impl AnthropicCache {
         head.push_str(",\"messages\":[");
         let mark = format!(",\"cache_control\":{}}}", self.mark());
         let turns = Turns { role: role_of, open: "\"content\":[", marks: self.marks(), mark };
-        self.written.turns(head, &turns, "]}")
+        self.written.turns(head, &turns, &format!("],{}", &closing.to_string()[1..]))
     }
 
     fn mark(&self) -> Value {
@@ -92,16 +96,15 @@ impl AnthropicCache {
         if let (Some((start, newest)), Some(older)) = (turns.last(), marks.get(1).copied())
             && newest - older > REACH
         {
-            // An answer's own blocks go back untouched: the mark stands in the newest user turn, or nowhere.
-            marks.extend(Some(newest - REACH).filter(|mark| mark >= start));
+            // An answer's own blocks go back untouched: the mark stands in the newest user turn.
+            marks.extend(Some((newest - REACH).max(*start)).filter(|mark| mark < newest));
         }
         marks
     }
 }
 
 /// Writes how much the model is to think, in the form it takes that.
-fn think(head: &mut Value, request: &Request, most: u32, in_loop_without_thinking: bool) {
-    let effort = request.effort.map(|effort| effort.within(request.facts.efforts.as_deref().unwrap_or(&[])));
+fn think(head: &mut Value, request: &Request, effort: Option<Effort>, most: u32, in_loop_without_thinking: bool) {
     match (request.facts.thinking, effort) {
         (Some(Thinking::Adaptive), Some(Effort::None)) => head["thinking"] = json!({"type": "disabled"}),
         (Some(Thinking::Adaptive), effort) => {

@@ -5,6 +5,9 @@ mod reasoning;
 mod request;
 mod words;
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use reqwest::Url;
 use serde_json::Value;
 use tokio_util::bytes::Bytes;
@@ -12,18 +15,23 @@ use tokio_util::bytes::Bytes;
 use self::reader::ChatReader;
 use self::request::{ChatCache, Dialect, SentReasoning, carries_reasoning};
 use super::format::{Format, Page, Probe, RequestBasis};
+use super::learnt::{GivenUp, Lesson, ThinkField};
 use crate::config::Connection;
 use crate::provider::models::{Facts, listed};
 use crate::provider::transport::{Auth, Reader, Server};
-use crate::provider::{Request, Wire};
+use crate::provider::{Message, Request, Wire};
 
 /// The format, with what was serialised before.
 pub(in crate::provider) struct Chat {
     cache: ChatCache,
+    /// What is marked is cached for an hour.
+    hour: bool,
     /// The server has refused `stream_options` once.
     no_usage: bool,
-    /// The form of the reasoning of earlier answers that the server's refusals showed.
-    reasoning: SentReasoning,
+    /// The form of the reasoning of earlier answers that refusals showed, by model.
+    reasoning: HashMap<String, SentReasoning>,
+    /// The forms in which the conversation that ends in this message was refused: none is tried twice.
+    refused: Option<(Arc<Message>, Vec<SentReasoning>)>,
 }
 
 impl Chat {
@@ -34,14 +42,29 @@ impl Chat {
             usage: !self.no_usage,
             completion_tokens: own,
             conversation: own,
-            reasoning: self.reasoning,
+            reasoning: self.reasoning.get(&request.model).copied().unwrap_or_default(),
             marks: request
                 .facts
                 .cache_marks
                 .unwrap_or(host == "openrouter.ai" && request.model.starts_with("anthropic/")),
-            effort: request.effort.filter(|_| asked.learnt.thinks(&request.model)),
-            most: asked.most,
+            hour: self.hour,
+            effort: asked.learnt.effort(request),
         }
+    }
+}
+
+impl Chat {
+    /// Takes down that a conversation was refused in one form, and returns whether it was not yet refused in the next.
+    fn is_new(&mut self, request: &Request, refused: SentReasoning, next: SentReasoning) -> bool {
+        let Some(last) = request.messages.last() else { return false };
+        if self.refused.as_ref().is_none_or(|(same, _)| !Arc::ptr_eq(same, last)) {
+            self.refused = Some((Arc::clone(last), Vec::new()));
+        }
+        let forms = self.refused.as_mut().map(|(_, forms)| forms);
+        forms.is_some_and(|forms| {
+            forms.push(refused);
+            !forms.contains(&next)
+        })
     }
 }
 
@@ -50,10 +73,11 @@ impl Format for Chat {
     const VERSION: &'static str = "/v1";
     const VERSIONED: bool = false;
     const SEALS: &'static [&'static str] = &[];
-    const THINKS: &'static [&'static str] = &["reasoning_effort"];
+    const THINKS: &'static [GivenUp] = &[(ThinkField::Effort, &["reasoning_effort"])];
 
-    fn new(_connection: &Connection) -> Self {
-        Chat { cache: ChatCache::default(), no_usage: false, reasoning: SentReasoning::default() }
+    fn new(connection: &Connection) -> Self {
+        let hour = connection.cache_hour;
+        Chat { cache: ChatCache::default(), hour, no_usage: false, reasoning: HashMap::new(), refused: None }
     }
 
     fn auth(_connection: &Connection) -> Auth {
@@ -66,31 +90,33 @@ impl Format for Chat {
 
     fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
         let dialect = self.dialect(request, asked);
-        self.cache.body(request, dialect, asked.place)
+        self.cache.body(request, dialect, asked.most, asked.place)
     }
 
     fn reader(request: &Request) -> Box<dyn Reader> {
         Box::new(ChatReader::new(request.messages.len()))
     }
 
-    /// Returns whether a refusal taught something: a server that does not know a field, or misses one, is asked again
-    /// as it wants it.
-    fn learn(&mut self, request: &Request, asked: &RequestBasis, says: &str) -> bool {
+    /// Returns what a refusal taught: a server that does not know a field, or misses one, is asked again as it wants it.
+    fn learn(&mut self, request: &Request, asked: &RequestBasis, says: &str) -> Option<Lesson> {
         let dialect = self.dialect(request, asked);
         if dialect.usage && says.contains("stream_options") {
             self.no_usage = true;
-            return true;
+            return Some(Lesson::Quiet);
         }
         // `reasoning_effort` is another field, and learnt as every format does.
         let about_reasoning = says.replace("reasoning_effort", "").contains("reasoning");
-        if dialect.reasoning == SentReasoning::AsItCame && about_reasoning {
-            self.reasoning = match carries_reasoning(request, dialect, asked.place) {
-                true => SentReasoning::Nowhere,
-                false => SentReasoning::Everywhere,
-            };
-            return true;
+        let next = match dialect.reasoning {
+            SentReasoning::AsItCame | SentReasoning::Everywhere if carries_reasoning(request, dialect, asked.place) => {
+                SentReasoning::Nowhere
+            }
+            _ => SentReasoning::Everywhere,
+        };
+        if !about_reasoning || next == dialect.reasoning || !self.is_new(request, dialect.reasoning, next) {
+            return None;
         }
-        false
+        self.reasoning.insert(request.model.clone(), next);
+        Some(if next == SentReasoning::Nowhere { Lesson::reasoning_left_out(asked.host) } else { Lesson::Quiet })
     }
 
     fn list(server: &Server, _page: Option<&str>) -> Url {

@@ -28,13 +28,16 @@ pub(super) struct Dialect {
     pub conversation: bool,
     /// The treatment of the reasoning of earlier answers.
     pub reasoning: SentReasoning,
-    /// Cache marks stand on the system prompt and on the newest message.
+    /// Cache marks stand on the system prompt and on the newest turns.
     pub marks: bool,
+    /// Marks say that the cache is kept for an hour.
+    pub hour: bool,
     /// How much the model is to think.
     pub effort: Option<Effort>,
-    /// At most so many tokens of answer.
-    pub most: Option<u32>,
 }
+
+/// Parts between two cache marks: the server looks back no farther.
+const REACH: usize = 15;
 
 /// Which messages of the model carry their reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,8 +91,9 @@ impl Head {
 }
 
 impl ChatCache {
-    /// Returns the body of `request` to the server at `place`.
-    pub fn body(&mut self, request: &Request, dialect: Dialect, place: &str) -> Bytes {
+    /// Returns the body of `request` to the server at `place`. `most`, the limit of the answer in tokens, may differ from step to step and
+    /// stands behind the messages.
+    pub fn body(&mut self, request: &Request, dialect: Dialect, most: Option<u32>, place: &str) -> Bytes {
         // Nobody else holds the body of a request that is over: it is written on where it lies.
         let kept = std::mem::take(&mut self.body);
         let mut bytes = kept.try_into_mut().unwrap_or_else(|sending| BytesMut::from(&*sending));
@@ -97,21 +101,26 @@ impl ChatCache {
             Some((head, start)) if head.fits(request, dialect) => *start,
             _ => self.begin(request, dialect, &mut bytes),
         };
-        let same = self.unchanged(&request.messages);
+        let marks = if dialect.marks { marks(&request.messages) } else { Vec::new() };
+        let same = self.unchanged(&request.messages, &marks);
         self.messages.truncate(same);
         bytes.truncate(self.messages.last().map_or(start, |written| written.end));
         for (at, message) in request.messages.iter().enumerate().skip(same) {
             let last = self.messages.last();
             let (mut fields, mut ids) = last.map_or((0, Ids::default()), |w| (w.fields, w.ids.clone()));
-            let marked = dialect.marks && at + 1 == request.messages.len() && message.role != Role::Assistant;
+            let marked = marks.contains(&at);
             if !message.is_blank() {
                 let reasoning = reasoning(message, request, place, dialect.reasoning, &mut fields);
                 // Ids of other servers may be none that this one takes.
                 let foreign =
                     message.origin.as_deref().is_some_and(|o| !is_from(Some(o), Wire::Chat, place, &request.model));
                 let mut value = value(message, reasoning, foreign, &mut ids);
+                // A content is a list of parts with a mark and without: nothing else changes where a mark moves on.
+                if dialect.marks && message.role != Role::Assistant {
+                    as_parts(&mut value);
+                }
                 if marked {
-                    mark(&mut value);
+                    mark(&mut value, dialect.hour);
                 }
                 push(&mut bytes, &value);
             }
@@ -126,18 +135,23 @@ impl ChatCache {
             }
             self.messages.push(Written { message: Arc::clone(message), end: bytes.len(), fields, ids, marked });
         }
-        bytes.extend_from_slice(b"]}");
+        bytes.put_u8(b']');
+        if let Some(most) = most {
+            let name = if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
+            bytes.extend_from_slice(format!(",\"{name}\":{most}").as_bytes());
+        }
+        bytes.put_u8(b'}');
         self.body = bytes.freeze();
         self.body.clone()
     }
 
     /// Returns how many messages of the newest request stand at the beginning of this one too.
-    fn unchanged(&self, messages: &[Arc<Message>]) -> usize {
-        let pairs = self.messages.iter().zip(messages);
-        let same = pairs.take_while(|(old, new)| Arc::ptr_eq(&old.message, new)).count();
-        // A mark stands on the newest message alone.
-        let marked = self.messages.iter().position(|written| written.marked);
-        let same = marked.filter(|_| messages.len() != self.messages.len()).map_or(same, |marked| same.min(marked));
+    fn unchanged(&self, messages: &[Arc<Message>], marks: &[usize]) -> usize {
+        let pairs = self.messages.iter().zip(messages).enumerate();
+        let stands = |(at, (old, new)): &(usize, (&Written, &Arc<Message>))| {
+            Arc::ptr_eq(&old.message, new) && old.marked == marks.contains(at)
+        };
+        let same = pairs.take_while(stands).count();
         // What follows the last result of a run depends on where the run ends.
         let results = messages[..same].iter().rev().take_while(|m| m.role == Role::Tool).count();
         let another = |m: &Arc<Message>| m.role == Role::Tool;
@@ -159,9 +173,6 @@ impl ChatCache {
         if dialect.conversation && !request.conversation.is_empty() {
             head["prompt_cache_key"] = (&*request.conversation).into();
         }
-        if let Some(most) = dialect.most {
-            head[if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" }] = most.into();
-        }
         if !request.tools.is_empty() {
             head["tools"] = request.tools.iter().map(tool).collect();
         }
@@ -172,7 +183,8 @@ impl ChatCache {
         if !request.system.is_empty() {
             let mut system = json!({"role": "system", "content": &*request.system});
             if dialect.marks {
-                mark(&mut system);
+                as_parts(&mut system);
+                mark(&mut system, dialect.hour);
             }
             append(bytes, &system);
         }
@@ -246,13 +258,48 @@ fn reasoning(
     own
 }
 
-/// Puts a cache mark on the content of a message.
-fn mark(message: &mut Value) {
-    if let Value::String(text) = &message["content"] {
+/// Returns the messages that carry a cache mark: the last of the newest turn of the person and of results, that of the one before, and one
+/// between them where more than [`REACH`] parts lie between these.
+fn marks(messages: &[Arc<Message>]) -> Vec<usize> {
+    // First and last message of each turn, and where each message ends, in parts.
+    let (mut turns, mut ends): (Vec<(usize, usize)>, Vec<usize>) = (Vec::new(), Vec::new());
+    let (mut end, mut open) = (0, false);
+    for (at, message) in messages.iter().enumerate() {
+        let said = !message.is_blank();
+        end += if said { message.parts.len() } else { 0 };
+        ends.push(end);
+        let own = message.role != Role::Assistant;
+        match turns.last_mut() {
+            Some(turn) if own && said && open => turn.1 = at,
+            _ if own && said => turns.push((at, at)),
+            _ => {}
+        }
+        open = own && (said || open);
+    }
+    let mut marks: Vec<usize> = turns.iter().rev().take(2).map(|turn| turn.1).collect();
+    if let (Some((first, newest)), Some(older)) = (turns.last(), marks.get(1).copied())
+        && ends[*newest] - ends[older] > REACH
+    {
+        let within = |at: &usize| ends[*at] + REACH >= ends[*newest];
+        marks.extend((*first..*newest).find(within));
+    }
+    marks
+}
+
+/// Writes the content of a message as a list of parts. An empty text is no part.
+fn as_parts(message: &mut Value) {
+    if let Value::String(text) = &message["content"]
+        && !text.is_empty()
+    {
         message["content"] = json!([{"type": "text", "text": text}]);
     }
+}
+
+/// Puts a cache mark on the last part of a message.
+fn mark(message: &mut Value, hour: bool) {
     if let Some(last) = message["content"].as_array_mut().and_then(|parts| parts.last_mut()) {
-        last["cache_control"] = json!({"type": "ephemeral"});
+        last["cache_control"] =
+            if hour { json!({"type": "ephemeral", "ttl": "1h"}) } else { json!({"type": "ephemeral"}) };
     }
 }
 
@@ -326,13 +373,13 @@ mod tests {
         conversation: false,
         reasoning: SentReasoning::AsItCame,
         marks: false,
+        hour: false,
         effort: None,
-        most: None,
     };
     const PLACE: &str = "http://127.0.0.1:1";
 
     fn parsed(cache: &mut ChatCache, request: &Request) -> Value {
-        serde_json::from_slice(&cache.body(request, PLAIN, PLACE)).unwrap()
+        serde_json::from_slice(&cache.body(request, PLAIN, None, PLACE)).unwrap()
     }
 
     fn request(messages: Vec<Message>) -> Request {
@@ -408,10 +455,11 @@ mod tests {
         let mut cache = ChatCache::default();
         let mut request = request(vec![Message::user("a"), Message::assistant("b", vec![])]);
         let mut check = |request: &Request, dialect| {
-            let fresh = ChatCache::default().body(request, dialect, PLACE);
-            assert_eq!(cache.body(request, dialect, PLACE), fresh);
+            let fresh = ChatCache::default().body(request, dialect, None, PLACE);
+            assert_eq!(cache.body(request, dialect, None, PLACE), fresh);
             // Also while the request before is being sent.
-            let (before, again) = (cache.body(request, dialect, PLACE), cache.body(request, dialect, PLACE));
+            let (before, again) =
+                (cache.body(request, dialect, None, PLACE), cache.body(request, dialect, None, PLACE));
             assert_eq!((&before, &again), (&fresh, &fresh));
         };
         check(&request, PLAIN);
@@ -430,21 +478,69 @@ mod tests {
         check(&request, PLAIN);
     }
 
+    /// Returns where the marks stand, by message.
+    fn marked(body: &Value) -> Vec<usize> {
+        let messages = body["messages"].as_array().unwrap().iter().enumerate();
+        messages.filter(|(_, message)| message.to_string().contains("cache_control")).map(|(at, _)| at).collect()
+    }
+
+    #[test]
+    fn cache_marks_stand_on_the_newest_turns_and_nothing_else_changes_where_they_move_on() {
+        let dialect = Dialect { marks: true, hour: true, ..PLAIN };
+        let mut cache = ChatCache::default();
+        let mut request = request(vec![Message::user("a")]);
+        request.system = "s".into();
+        let mut body = |request: &Request| -> Value {
+            let fresh = ChatCache::default().body(request, dialect, None, PLACE);
+            let body = cache.body(request, dialect, None, PLACE);
+            assert_eq!(body, fresh);
+            serde_json::from_slice(&body).unwrap()
+        };
+        let first = body(&request);
+        assert_eq!(marked(&first), [0, 1]);
+        let mark = json!({"type": "ephemeral", "ttl": "1h"});
+        assert_eq!(first["messages"][1]["content"], json!([{"type": "text", "text": "a", "cache_control": mark}]));
+        let calls: Vec<ToolCall> =
+            (0..10).map(|n| ToolCall { id: format!("c{n}"), name: "list".into(), arguments: "{}".into() }).collect();
+        let results = (0..10).map(|n| Arc::new(Message::tool(format!("c{n}"), "r")));
+        request.messages.push(Arc::new(Message::assistant("", calls)));
+        request.messages.extend(results);
+        // 20 parts lie between the newest mark and the one before: a third stands within reach of both.
+        assert_eq!(marked(&body(&request)), [0, 1, 3, 12]);
+        request.messages.extend([Message::assistant("b", vec![]), Message::user("c")].map(Arc::new));
+        let last = body(&request);
+        assert_eq!(marked(&last), [0, 12, 14]);
+        let plain = |body: &Value| body["messages"][1].to_string().replace(&format!(",\"cache_control\":{mark}"), "");
+        assert_eq!(plain(&last), plain(&first));
+    }
+
+    #[test]
+    fn the_limit_of_the_answer_changes_nothing_before_it() {
+        let mut cache = ChatCache::default();
+        let mut request = request(vec![Message::user("a")]);
+        let first = cache.body(&request, PLAIN, Some(800), PLACE);
+        request.messages.push(Arc::new(Message::assistant("b", vec![])));
+        let second = cache.body(&request, PLAIN, Some(700), PLACE);
+        let closing = b"],\"max_tokens\":800}";
+        assert!(first.ends_with(closing) && second.ends_with(b"],\"max_tokens\":700}"));
+        assert!(second.starts_with(&first[..first.len() - closing.len()]));
+    }
+
     #[test]
     fn a_body_is_written_on_where_it_lies() {
         let mut cache = ChatCache::default();
         let mut request = request(vec![Message::user("a".repeat(1 << 20))]);
-        drop(cache.body(&request, PLAIN, PLACE));
+        drop(cache.body(&request, PLAIN, None, PLACE));
         // Once it has room for a little more, it stays where it is.
         request.messages.push(Arc::new(Message::user("b")));
-        let place = cache.body(&request, PLAIN, PLACE).as_ptr();
+        let place = cache.body(&request, PLAIN, None, PLACE).as_ptr();
         request.messages.push(Arc::new(Message::user("c")));
-        let body = cache.body(&request, PLAIN, PLACE);
+        let body = cache.body(&request, PLAIN, None, PLACE);
         assert_eq!(body.as_ptr(), place);
         // What is still being sent is left alone.
         let (sending, copy) = (body.clone(), body.to_vec());
         request.messages.push(Arc::new(Message::user("d")));
-        assert_ne!(cache.body(&request, PLAIN, PLACE).as_ptr(), place);
+        assert_ne!(cache.body(&request, PLAIN, None, PLACE).as_ptr(), place);
         assert_eq!(sending, copy);
     }
 
@@ -460,7 +556,7 @@ mod tests {
     }
 
     fn reasonings(request: &Request, reasoning: SentReasoning) -> Vec<Value> {
-        let body = ChatCache::default().body(request, Dialect { reasoning, ..PLAIN }, PLACE);
+        let body = ChatCache::default().body(request, Dialect { reasoning, ..PLAIN }, None, PLACE);
         let body: Value = serde_json::from_slice(&body).unwrap();
         let of_model = body["messages"].as_array().unwrap().iter().filter(|m| m["role"] == "assistant");
         of_model.map(|m| m["reasoning_content"].clone()).collect()

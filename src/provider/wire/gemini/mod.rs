@@ -11,6 +11,7 @@ use tokio_util::bytes::Bytes;
 use self::reader::GeminiReader;
 use self::request::GeminiCache;
 use super::format::{Format, Page, RequestBasis};
+use super::learnt::{GivenUp, ThinkField};
 use crate::config::Connection;
 use crate::provider::models::listed;
 use crate::provider::transport::{Auth, Reader, Server};
@@ -25,7 +26,10 @@ impl Format for Gemini {
     const WIRE: Wire = Wire::Gemini;
     const VERSION: &'static str = "/v1beta";
     const SEALS: &'static [&'static str] = &["signature", "thought"];
-    const THINKS: &'static [&'static str] = &["thinking", "thought"];
+    const THINKS: &'static [GivenUp] = &[
+        (ThinkField::Effort, &["thinkinglevel", "thinking_level", "thinking level", "budget"]),
+        (ThinkField::Thoughts, &["thinking", "thought"]),
+    ];
 
     fn new(_connection: &Connection) -> Self {
         Gemini { cache: GeminiCache::default() }

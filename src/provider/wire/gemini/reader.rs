@@ -228,12 +228,15 @@ impl GeminiReader {
 
 fn usage(told: &Value) -> Option<Usage> {
     let tokens = |name: &str| count(&told[name]);
-    let prompt = tokens("promptTokenCount")?;
-    let thinking = tokens("thoughtsTokenCount").unwrap_or_default();
+    let (prompt, said, thinking) =
+        (tokens("promptTokenCount"), tokens("candidatesTokenCount"), tokens("thoughtsTokenCount"));
+    // A chunk that counts nothing of these says nothing.
+    prompt.or(said).or(thinking)?;
+    let thinking = thinking.unwrap_or_default();
     let usage = Usage {
-        input: prompt + tokens("toolUsePromptTokenCount").unwrap_or_default(),
+        input: prompt.unwrap_or_default() + tokens("toolUsePromptTokenCount").unwrap_or_default(),
         cache_read: tokens("cachedContentTokenCount").unwrap_or_default(),
-        output: tokens("candidatesTokenCount").unwrap_or_default() + thinking,
+        output: said.unwrap_or_default() + thinking,
         thinking,
         ..Usage::default()
     };

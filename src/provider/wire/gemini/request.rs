@@ -8,9 +8,10 @@ use tokio_util::bytes::Bytes;
 
 use super::super::arguments;
 use super::super::format::RequestBasis;
+use super::super::learnt::ThinkField;
 use super::super::raw::RawObject;
 use super::super::written::{Ids, Target, Turns, Written, opened};
-use crate::provider::models::{Effort, Thinking};
+use crate::provider::models::{Effort, Thinking, gemini_generation};
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
 
 /// The parts of the newest request.
@@ -35,14 +36,16 @@ impl GeminiCache {
                 Role::Tool => result(message, new, ids),
             }
         });
-        let mut head = opened(&head(request, asked));
+        let mut head = opened(&head(request));
         head.push_str(if head.len() > 1 { ",\"contents\":[" } else { "\"contents\":[" });
         let turns = Turns { role: role_of, open: "\"parts\":[", marks: Vec::new(), mark: String::new() };
-        self.written.turns(head, &turns, "]}")
+        // The limit in it follows the room that is left: it changes nothing before it.
+        let config = config(request, asked).map(|config| format!(",\"generationConfig\":{config}"));
+        self.written.turns(head, &turns, &format!("]{}}}", config.unwrap_or_default()))
     }
 }
 
-fn head(request: &Request, asked: &RequestBasis) -> Value {
+fn head(request: &Request) -> Value {
     let mut head = json!({});
     if !request.system.is_empty() {
         head["systemInstruction"] = json!({"parts": [{"text": &*request.system}]});
@@ -50,19 +53,21 @@ fn head(request: &Request, asked: &RequestBasis) -> Value {
     if !request.tools.is_empty() {
         head["tools"] = json!([{"functionDeclarations": request.tools.iter().map(tool).collect::<Vec<_>>()}]);
     }
+    head
+}
+
+/// Returns how long the answer may be and how much the model is to think, where either is said.
+fn config(request: &Request, asked: &RequestBasis) -> Option<Value> {
     let mut config = json!({});
     if let Some(most) = asked.most {
         config["maxOutputTokens"] = most.into();
     }
-    if asked.learnt.thinks(&request.model)
-        && let Some(thinking) = think(request)
+    if asked.learnt.takes(&request.model, ThinkField::Thoughts)
+        && let Some(thinking) = think(request, asked.learnt.effort(request))
     {
         config["thinkingConfig"] = thinking;
     }
-    if config.as_object().is_some_and(|config| !config.is_empty()) {
-        head["generationConfig"] = config;
-    }
-    head
+    Some(config).filter(|config| config.as_object().is_some_and(|config| !config.is_empty()))
 }
 
 fn tool(tool: &ToolSpec) -> Value {
@@ -70,8 +75,8 @@ fn tool(tool: &ToolSpec) -> Value {
 }
 
 /// Returns how much the model is to think, in the form it takes that.
-fn think(request: &Request) -> Option<Value> {
-    let effort = request.effort.map(|effort| effort.within(request.facts.efforts.as_deref().unwrap_or(&[])));
+fn think(request: &Request, effort: Option<Effort>) -> Option<Value> {
+    let knows = |effort| request.facts.efforts.as_ref().is_some_and(|known| known.contains(&effort));
     let mut thinking = json!({"includeThoughts": true});
     match (request.facts.thinking?, effort) {
         (Thinking::Level, Some(effort)) => {
@@ -79,6 +84,7 @@ fn think(request: &Request) -> Option<Value> {
                 Effort::None => "MINIMAL",
                 Effort::Low => "LOW",
                 Effort::Medium => "MEDIUM",
+                Effort::XHigh | Effort::Max if knows(Effort::XHigh) => "XHIGH",
                 Effort::High | Effort::XHigh | Effort::Max => "HIGH",
             }
             .into();
@@ -102,10 +108,7 @@ fn think(request: &Request) -> Option<Value> {
 
 /// Returns whether a model checks the signatures of calls: those of generation 3 and later do.
 fn is_third_generation(model: &str) -> bool {
-    let name = model.rsplit('/').next().unwrap_or(model);
-    let number = name.strip_prefix("gemini-").unwrap_or_default();
-    let number: String = number.chars().take_while(char::is_ascii_digit).collect();
-    number.parse::<u32>().is_ok_and(|generation| generation >= 3)
+    gemini_generation(model).is_some_and(|generation| generation >= 3)
 }
 
 fn role_of(message: &Message) -> &'static str {

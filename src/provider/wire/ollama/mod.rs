@@ -10,6 +10,7 @@ use tokio_util::bytes::Bytes;
 use self::reader::OllamaReader;
 use self::request::OllamaCache;
 use super::format::{Format, Page, Probe, RequestBasis};
+use super::learnt::{GivenUp, ThinkField};
 use crate::config::Connection;
 use crate::provider::models::{Facts, Thinking, listed};
 use crate::provider::transport::{Auth, Framing, Reader, Server};
@@ -24,8 +25,11 @@ impl Format for Ollama {
     const WIRE: Wire = Wire::Ollama;
     const FRAMING: Framing = Framing::Lines;
     const VERSION: &'static str = "/api";
-    const SEALS: &'static [&'static str] = &[];
-    const THINKS: &'static [&'static str] = &["think"];
+    const SEALS: &'static [&'static str] = &["thinking block", "message", "thought"];
+    const THINKS: &'static [GivenUp] = &[
+        (ThinkField::Effort, &["support thinking", "think value", "think level", "\"think\"", "'think'", "`think`"]),
+        (ThinkField::Effort, &["think"]),
+    ];
 
     fn new(_connection: &Connection) -> Self {
         Ollama { cache: OllamaCache::default() }

@@ -23,7 +23,7 @@ const USUAL_WINDOW: u32 = 32_768;
 impl OllamaCache {
     /// Returns the body of `request`.
     pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
-        let target = Target { model: request.model.clone(), unsealed: 0, variant: 0 };
+        let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
             let own = asked.learnt.sends_seals(message, Wire::Ollama, asked.place, &request.model);
             match message.role {
@@ -37,23 +37,14 @@ impl OllamaCache {
         if !request.system.is_empty() {
             head.push_str(&json!({"role": "system", "content": &*request.system}).to_string());
         }
-        self.written.listed(head, "]}")
+        // The limit in the options follows the room that is left: it changes nothing before it.
+        self.written.listed(head, &format!("],\"options\":{}}}", options(request, asked)))
     }
 }
 
 fn head(request: &Request, asked: &RequestBasis) -> Value {
-    let window = request.facts.window.unwrap_or(USUAL_WINDOW);
-    let mut head = json!({
-        "model": request.model, "stream": true, "options": {"num_ctx": window}, "keep_alive": "30m",
-    });
-    if let Some(most) = asked.most {
-        head["options"]["num_predict"] = most.into();
-    }
-    if let Some(effort) = request.effort
-        && asked.learnt.thinks(&request.model)
-        && request.facts.thinking != Some(Thinking::None)
-    {
-        let effort = effort.within(request.facts.efforts.as_deref().unwrap_or(&[]));
+    let mut head = json!({"model": request.model, "stream": true, "keep_alive": "30m"});
+    if let Some(effort) = asked.learnt.effort(request) {
         head["think"] = match (effort, request.facts.thinking) {
             (Effort::None, _) => false.into(),
             (effort, Some(Thinking::Words)) => effort.word().into(),
@@ -64,6 +55,14 @@ fn head(request: &Request, asked: &RequestBasis) -> Value {
         head["tools"] = request.tools.iter().map(tool).collect();
     }
     head
+}
+
+fn options(request: &Request, asked: &RequestBasis) -> Value {
+    let mut options = json!({"num_ctx": request.facts.window.unwrap_or(USUAL_WINDOW)});
+    if let Some(most) = asked.most {
+        options["num_predict"] = most.into();
+    }
+    options
 }
 
 fn tool(tool: &ToolSpec) -> Value {

@@ -10,6 +10,7 @@ use tokio_util::bytes::Bytes;
 use self::reader::ResponsesReader;
 use self::request::ResponsesCache;
 use super::format::{Format, Page, RequestBasis};
+use super::learnt::{GivenUp, ThinkField};
 use crate::config::Connection;
 use crate::provider::models::listed;
 use crate::provider::transport::{Auth, Reader, Server};
@@ -26,7 +27,11 @@ impl Format for Responses {
     const VERSIONED: bool = false;
     const SEALS: &'static [&'static str] =
         &["reasoning item", "encrypted", "'reasoning'", "following item", "item with id", "item '", "signature"];
-    const THINKS: &'static [&'static str] = &["reasoning", "encrypted", "effort", "summary"];
+    const THINKS: &'static [GivenUp] = &[
+        (ThinkField::Effort, &["effort"]),
+        (ThinkField::Seals, &["encrypted", "include[", "'include", "`include"]),
+        (ThinkField::Thoughts, &["reasoning", "summary", "effort"]),
+    ];
 
     fn new(_connection: &Connection) -> Self {
         Responses { cache: ResponsesCache::default() }

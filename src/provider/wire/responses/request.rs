@@ -7,6 +7,7 @@ use tokio_util::bytes::Bytes;
 
 use super::super::arguments;
 use super::super::format::RequestBasis;
+use super::super::learnt::ThinkField;
 use super::super::written::{Ids, Target, Written, opened};
 use crate::provider::models::Thinking;
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
@@ -31,25 +32,28 @@ impl ResponsesCache {
         });
         let mut head = opened(&head(request, asked));
         head.push_str(",\"input\":[");
-        self.written.listed(head, "]}")
+        // The limit follows the room that is left: it changes nothing before it.
+        let most = asked.most.map(|most| format!(",\"max_output_tokens\":{most}"));
+        self.written.listed(head, &format!("]{}}}", most.unwrap_or_default()))
     }
 }
 
 fn head(request: &Request, asked: &RequestBasis) -> Value {
     let mut head = json!({"model": request.model, "stream": true, "store": false});
-    if request.facts.thinking != Some(Thinking::None) && asked.learnt.thinks(&request.model) {
-        head["include"] = json!(["reasoning.encrypted_content"]);
-        head["reasoning"] = json!({"summary": "auto"});
-        if let Some(effort) = request.effort {
-            let effort = effort.within(request.facts.efforts.as_deref().unwrap_or(&[]));
-            head["reasoning"]["effort"] = effort.word().into();
+    if request.facts.thinking != Some(Thinking::None) {
+        // What is thought unasked comes sealed too, so that it can be sent back.
+        if asked.learnt.takes(&request.model, ThinkField::Seals) {
+            head["include"] = json!(["reasoning.encrypted_content"]);
+        }
+        if asked.learnt.takes(&request.model, ThinkField::Thoughts) {
+            head["reasoning"] = json!({"summary": "auto"});
+            if let Some(effort) = asked.learnt.effort(request) {
+                head["reasoning"]["effort"] = effort.word().into();
+            }
         }
     }
     if !request.conversation.is_empty() {
         head["prompt_cache_key"] = (&*request.conversation).into();
-    }
-    if let Some(most) = asked.most {
-        head["max_output_tokens"] = most.into();
     }
     if !request.system.is_empty() {
         head["instructions"] = (&*request.system).into();

@@ -1,0 +1,139 @@
+//! The context window that a refusal for length names, in the words of the servers that name one.
+
+use std::ops::Range;
+
+/// Words behind which the window stands, the surest first.
+const BEHIND: [&str; 13] = [
+    "maximum context length",
+    "maximum prompt length",
+    "context length",
+    "context size",
+    "context window",
+    "n_ctx",
+    "n_ctx =",
+    "n_ctx:",
+    "maximum number of tokens allowed",
+    "limit of",
+    "up to",
+    "<=",
+    ">",
+];
+/// Words that may lie between those and the number.
+const LINKS: [&str; 5] = ["is", "of", "only", "allowed", "for this model"];
+/// No window is smaller.
+const SMALLEST: u32 = 256;
+
+/// Returns the window, in tokens: the number that the words name as such, else the smallest one that is no part of the answer
+/// and no difference.
+pub(super) fn named_window(message: &str) -> Option<u32> {
+    let text = message.to_lowercase();
+    let numbers: Vec<(Range<usize>, u32)> = placed(&text).filter(|(_, n)| *n >= SMALLEST).collect();
+    let behind = |words: &&str| numbers.iter().find(|(at, _)| stands_behind(&text[..at.start], words));
+    let before = || numbers.iter().find(|(at, _)| text[at.end..].trim_start().starts_with("maximum"));
+    if let Some((_, window)) = BEHIND.iter().find_map(behind).or_else(before) {
+        return Some(*window);
+    }
+    let sizes = numbers.iter().filter(|(at, _)| !is_of_answer(&text, at));
+    let mut sizes: Vec<u32> = sizes.map(|(_, n)| *n).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    match sizes.as_slice() {
+        [] => None,
+        [one] => text.contains("maximum").then_some(*one),
+        [least, ..] => Some(*least),
+    }
+}
+
+/// Returns whether a text ends in `words`, with nothing but links behind them.
+fn stands_behind(text: &str, words: &str) -> bool {
+    let mut text = text;
+    loop {
+        text = text.trim_end_matches(|c: char| c.is_whitespace() || "(`'\"~".contains(c));
+        if text.ends_with(words) {
+            return true;
+        }
+        let link = |link: &&str| text.strip_suffix(*link).filter(|rest| rest.ends_with(char::is_whitespace));
+        match LINKS.iter().find_map(link) {
+            Some(rest) => text = rest,
+            None => return false,
+        }
+    }
+}
+
+/// Returns whether a number is the room for the answer, or by how much something is too long.
+fn is_of_answer(text: &str, at: &Range<usize>) -> bool {
+    const ANSWER: [&str; 4] = ["completion", "output", "max_tokens", "new_tokens"];
+    let next = text[at.end..].split(|c: char| c.is_ascii_digit() || ".,;)".contains(c)).next().unwrap_or_default();
+    let before = text[..at.start].trim_end_matches(|c: char| c.is_whitespace() || ":=`'\"".contains(c));
+    let before = before.strip_suffix(" is").unwrap_or(before);
+    let before = before.strip_suffix(" too large").map_or(before, |rest| rest.trim_end_matches(" is"));
+    let before = before.trim_end_matches(['`', '\'', '"']);
+    ANSWER.iter().any(|word| next.contains(word)) || before.ends_with("_tokens") || before.ends_with(" by")
+}
+
+/// Returns the whole numbers in a text, each with its place, with or without commas between their digits.
+fn placed(text: &str) -> impl Iterator<Item = (Range<usize>, u32)> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let start = from + text[from..].find(|c: char| c.is_ascii_digit())?;
+        let rest = &text[start..];
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(rest.len());
+        let number = rest[..end].trim_end_matches(',');
+        from = start + end;
+        Some((start..start + number.len(), number.replace(',', "").parse().unwrap_or(0)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_for_length_names_the_window_in_many_words() {
+        for (message, window) in [
+            (
+                "This model's maximum context length is 16384 tokens. However, you requested 16800 tokens (16288 in the \
+                 messages, 512 in the completion). Please reduce the length of the messages or completion.",
+                Some(16_384),
+            ),
+            (
+                "This model's maximum context length is 16384 tokens. However, you requested 20288 tokens (16288 in \
+                 the messages, 4000 in the completion).",
+                Some(16_384),
+            ),
+            (
+                "'max_tokens' or 'max_completion_tokens' is too large: 16000. This model's maximum context length is \
+                 16384 tokens and your request has 900 input tokens (16000 > 16384 - 900). (parameter=max_tokens, \
+                 value=16000)",
+                Some(16_384),
+            ),
+            ("This model's maximum context length is 16,384 tokens. However, you requested 63012 tokens", Some(16_384)),
+            ("the request exceeds the available context size. try increasing it", None),
+            (
+                "request (16800 tokens) exceeds the available context size (16384 tokens), try increasing it",
+                Some(16_384),
+            ),
+            ("prompt is too long: 210000 tokens > 200000 maximum", Some(200_000)),
+            (
+                "input length and `max_tokens` exceed context limit: 188240 + 64000 > 200000, decrease input length or \
+                 `max_tokens` and try again",
+                Some(200_000),
+            ),
+            (
+                "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+                Some(1_048_576),
+            ),
+            ("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", Some(32_768)),
+            ("However, the model is loaded with context length of only 4096 tokens, given 5000", Some(4_096)),
+            ("`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 8000 `inputs` and 512", Some(8_193)),
+            ("Input tokens exceed the configured limit of 272000 tokens. You sent 300000 tokens.", Some(272_000)),
+            ("maximum prompt length is 131072 but the request contains 140000 tokens", Some(131_072)),
+            ("prompt too long; exceeded max context length by 600 tokens", None),
+            ("too many tokens: 9000 in the messages, 512 in the completion, 8192 in all", Some(8_192)),
+            ("max_tokens is 512 and the conversation of 9000 tokens is over 8192", Some(8_192)),
+            ("too many tokens", None),
+        ] {
+            assert_eq!(named_window(message), window, "{message}");
+        }
+    }
+}

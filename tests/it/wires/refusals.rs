@@ -1,0 +1,302 @@
+//! What a refusal teaches: which field was not taken, for which model, and how a session goes on.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use nebula::provider::models::{Effort, Facts, Thinking};
+use nebula::provider::{Answer, Delta, Error, Message, Provider, Request, ToolSpec};
+use serde_json::{Value, json};
+
+use super::connected;
+use crate::support::mock_server::{Act, MockServer, answer, chunked};
+
+fn refusal(words: &str) -> Vec<Act> {
+    let body = json!({"error": {"type": "invalid_request_error", "message": words}});
+    answer("400 Bad Request", "content-type: application/json\r\n", &body.to_string())
+}
+
+fn events(events: &[Value]) -> Vec<Act> {
+    chunked(events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().as_bytes(), 400)
+}
+
+fn lines(lines: &[Value]) -> Vec<Act> {
+    chunked(lines.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes(), 400)
+}
+
+fn request(model: &str, messages: &[Arc<Message>]) -> Request {
+    let tools = [ToolSpec { name: "list".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    Request { model: model.into(), tools: tools.into(), messages: messages.to_vec(), ..Request::default() }
+}
+
+/// The answer as a message of the conversation, and what the person was told.
+async fn asked(provider: &Arc<dyn Provider>, request: Request) -> Result<(Arc<Message>, Vec<String>), Error> {
+    let origin = Arc::new(provider.origin(&request.model));
+    let (mut joined, mut notices) = (Answer::default(), Vec::new());
+    let mut deltas = provider.stream(request);
+    while let Some(delta) = deltas.next().await {
+        let delta = delta?;
+        if let Delta::Notice(title) = &delta {
+            notices.push(title.clone());
+        }
+        joined.push(&delta);
+    }
+    let mut message = joined.into_message();
+    message.origin = Some(origin);
+    Ok((Arc::new(message), notices))
+}
+
+fn bodies(server: &MockServer) -> Vec<Value> {
+    server.seen().into_iter().map(|seen| seen.body).collect()
+}
+
+fn chat_call(reasoning: bool) -> Vec<Act> {
+    let call = json!([{"index": 0, "id": "c1", "function": {"name": "list", "arguments": "{}"}}]);
+    let thought = json!({"choices": [{"index": 0, "delta": {"reasoning_content": "hm"}}]});
+    let mut all = if reasoning { vec![thought] } else { Vec::new() };
+    all.push(json!({"choices": [{"index": 0, "delta": {"tool_calls": call}, "finish_reason": "tool_calls"}]}));
+    events(&all)
+}
+
+fn chat_text() -> Vec<Act> {
+    events(&[json!({"choices": [{"index": 0, "delta": {"content": "so"}, "finish_reason": "stop"}]})])
+}
+
+/// One model refuses the reasoning of earlier answers, another of the same server refuses messages without it, and later the first
+/// one does, too: the conversation goes on with each.
+#[tokio::test]
+async fn what_a_model_refused_of_reasoning_holds_for_it_alone_and_not_for_ever() {
+    let missing = "messages.1: missing field `reasoning_content`";
+    let server = MockServer::start(vec![
+        chat_call(true),
+        refusal("messages.1: reasoning_content is not permitted"),
+        chat_text(),
+        refusal(missing),
+        chat_text(),
+        refusal(missing),
+        chat_text(),
+    ])
+    .await;
+    let here = connected("chat", &server.url());
+    let mut messages = vec![Arc::new(Message::user("hi"))];
+    let (called, _) = asked(&here, request("a", &messages)).await.expect("an answer");
+    messages.extend([called, Arc::new(Message::tool("c1", "a.rs"))]);
+    let (_, notices) = asked(&here, request("a", &messages)).await.expect("an answer");
+    let left_out = format!("earlier reasoning was not accepted by 127.0.0.1:{} and is left out", server.port());
+    assert_eq!(notices, [left_out]);
+    let (_, notices) = asked(&here, request("b", &messages)).await.expect("the other model answers");
+    assert_eq!(notices, Vec::<String>::new());
+    asked(&here, request("a", &messages)).await.expect("the first model answers again");
+    let sent: Vec<Value> =
+        bodies(&server).iter().map(|body| body["messages"][1]["reasoning_content"].clone()).collect();
+    assert_eq!(sent[1..], [json!("hm"), json!(null), json!(null), json!(""), json!(null), json!("hm")]);
+}
+
+/// A server that refuses every form of it is asked with each of them once.
+#[tokio::test]
+async fn no_form_of_reasoning_is_tried_twice_for_a_request() {
+    let no = || refusal("reasoning_content: no");
+    let server = MockServer::start(vec![chat_call(true), no(), no(), no(), no(), no()]).await;
+    let here = connected("chat", &server.url());
+    let mut messages = vec![Arc::new(Message::user("hi"))];
+    let (called, _) = asked(&here, request("a", &messages)).await.expect("an answer");
+    messages.extend([called, Arc::new(Message::tool("c1", "a.rs"))]);
+    asked(&here, request("a", &messages)).await.expect_err("refused");
+    assert_eq!(server.seen().len(), 4);
+}
+
+#[tokio::test]
+async fn thoughts_that_ollama_refuses_are_left_out() {
+    let call = json!([{"function": {"name": "list", "arguments": {}}}]);
+    let thought = json!({"message": {"role": "assistant", "content": "", "thinking": "hm", "tool_calls": call}});
+    let done = json!({"message": {"content": "so"}, "done": true, "done_reason": "stop"});
+    for words in ["thinking block in messages is not accepted", "thinking is not accepted"] {
+        let server = MockServer::start(vec![
+            lines(&[thought.clone(), done.clone()]),
+            refusal(words),
+            lines(std::slice::from_ref(&done)),
+        ])
+        .await;
+        let here = connected("ollama", &server.url().replace("/v1", ""));
+        let mut messages = vec![Arc::new(Message::user("hi"))];
+        let (called, _) = asked(&here, request("m", &messages)).await.expect("an answer");
+        let id = called.calls().next().expect("a call").id.clone();
+        messages.extend([called, Arc::new(Message::tool(id, "a.rs"))]);
+        let (_, notices) = asked(&here, request("m", &messages)).await.expect("the session goes on");
+        assert_eq!(notices.len(), 1, "{words}: {notices:?}");
+        let sent: Vec<Value> = bodies(&server).iter().map(|body| body["messages"][1]["thinking"].clone()).collect();
+        assert_eq!(sent[1..], [json!("hm"), json!(null)], "{words}");
+    }
+}
+
+/// How much to think is given up first; that thoughts are shown, and come sealed, stays.
+#[tokio::test]
+async fn a_refused_effort_takes_nothing_else_along() {
+    let said = |wire: &str| match wire {
+        "responses" => events(&[json!({"type": "response.completed", "response": {"status": "completed", "output": [
+            {"type": "message", "content": [{"type": "output_text", "text": "so"}]}]}})]),
+        "anthropic" => events(&[
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "so"}}),
+            json!({"type": "message_stop"}),
+        ]),
+        _ => events(&[json!({"candidates": [{"content": {"parts": [{"text": "so"}]}, "finishReason": "STOP"}]})]),
+    };
+    for (wire, thinking, words, field, kept) in [
+        (
+            "responses",
+            Thinking::Effort,
+            "Unsupported value: 'reasoning.effort' does not support 'low'",
+            "/reasoning/effort",
+            vec!["/reasoning/summary", "/include/0"],
+        ),
+        (
+            "anthropic",
+            Thinking::Adaptive,
+            "output_config.effort: not supported",
+            "/output_config",
+            vec!["/thinking/type"],
+        ),
+        (
+            "gemini",
+            Thinking::Level,
+            "Thinking level is not supported for this model.",
+            "/generationConfig/thinkingConfig/thinkingLevel",
+            vec!["/generationConfig/thinkingConfig/includeThoughts"],
+        ),
+    ] {
+        let server = MockServer::start(vec![refusal(words), said(wire)]).await;
+        let here = connected(wire, &server.url().replace("/v1", ""));
+        let facts = Facts { thinking: Some(thinking), ..Facts::default() };
+        let messages = [Arc::new(Message::user("hi"))];
+        let request = Request { effort: Some(Effort::Low), facts, ..request("m", &messages) };
+        let (_, notices) = asked(&here, request).await.expect("an answer");
+        assert_eq!(notices, [format!("m at 127.0.0.1:{} takes no effort: low is left out", server.port())]);
+        let sent = bodies(&server);
+        assert!(sent[0].pointer(field).is_some() && sent[1].pointer(field).is_none(), "{wire}: {}", sent[1]);
+        for kept in kept {
+            assert!(sent[1].pointer(kept).is_some(), "{wire}: {kept}: {}", sent[1]);
+        }
+    }
+}
+
+/// What a model lacks becomes the next lower effort it has, also at a server of Chat Completions; one that does not think gets none.
+#[tokio::test]
+async fn a_chat_server_is_asked_for_an_effort_that_the_model_has() {
+    for (thinking, efforts, sent) in [
+        (Some(Thinking::Effort), Some(vec![Effort::Low, Effort::High]), json!("high")),
+        (Some(Thinking::None), None, json!(null)),
+        (None, None, json!("xhigh")),
+    ] {
+        let server = MockServer::start(vec![chat_text()]).await;
+        let facts = Facts { thinking, efforts, ..Facts::default() };
+        let messages = [Arc::new(Message::user("hi"))];
+        let request = Request { effort: Some(Effort::XHigh), facts, ..request("m", &messages) };
+        asked(&connected("chat", &server.url()), request).await.expect("an answer");
+        assert_eq!(bodies(&server)[0]["reasoning_effort"], sent);
+    }
+}
+
+/// Why the server held an answer back is told to the person, and is no word of the model.
+#[tokio::test]
+async fn the_explanation_of_a_refusal_is_not_what_the_model_said() {
+    let stop = json!({"stop_reason": "refusal", "stop_details": {"explanation": "because of X"}});
+    let server = MockServer::start(vec![events(&[
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "part"}}),
+        json!({"type": "content_block_stop", "index": 0}),
+        json!({"type": "message_delta", "delta": stop}),
+        json!({"type": "message_stop"}),
+    ])])
+    .await;
+    let here = connected("anthropic", &server.url());
+    let (message, notices) = asked(&here, request("m", &[Arc::new(Message::user("hi"))])).await.expect("an answer");
+    assert_eq!((&*message.text(), notices), ("part", vec!["because of X".to_string()]));
+}
+
+/// A block that is no call of ours goes back with its input, and one of which a piece is not known goes back without its seal.
+#[tokio::test]
+async fn blocks_of_other_kinds_are_sealed_whole_or_not_at_all() {
+    let delta = |index: u64, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
+    let begin =
+        |index: u64, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+    let end = |index: u64| json!({"type": "content_block_stop", "index": index});
+    let server = MockServer::start(vec![events(&[
+        begin(0, json!({"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}})),
+        delta(0, json!({"type": "input_json_delta", "partial_json": "{\"query\":"})),
+        delta(0, json!({"type": "input_json_delta", "partial_json": "1.0}"})),
+        end(0),
+        begin(1, json!({"type": "new_kind", "a": 1})),
+        delta(1, json!({"type": "new_delta", "b": 2})),
+        end(1),
+        begin(2, json!({"type": "text", "text": "so"})),
+        end(2),
+        json!({"type": "message_stop"}),
+    ])])
+    .await;
+    let here = connected("anthropic", &server.url());
+    let (message, _) = asked(&here, request("m", &[Arc::new(Message::user("hi"))])).await.expect("an answer");
+    let seals: Vec<&str> = message.seals().map(|json| &**json).collect();
+    assert_eq!(seals.len(), 2, "{seals:?}");
+    assert!(seals[0].ends_with("\"input\":{\"query\":1.0}}"), "{}", seals[0]);
+    assert!(seals[1].contains("so"), "{}", seals[1]);
+}
+
+/// A count of the answer alone is a count.
+#[tokio::test]
+async fn gemini_counts_an_answer_whose_prompt_was_not_counted() {
+    let server = MockServer::start(vec![events(&[json!({
+        "candidates": [{"content": {"parts": [{"text": "so"}]}, "finishReason": "STOP"}],
+        "usageMetadata": {"candidatesTokenCount": 5, "thoughtsTokenCount": 2},
+    })])])
+    .await;
+    let here = connected("gemini", &server.url().replace("/v1", ""));
+    let mut deltas = here.stream(request("m", &[Arc::new(Message::user("hi"))]));
+    let mut usage = None;
+    while let Some(delta) = deltas.next().await {
+        if let Ok(Delta::Usage(told)) = delta {
+            usage = Some((told.input, told.output, told.thinking));
+        }
+    }
+    assert_eq!(usage, Some((0, 7, 2)));
+}
+
+/// What is told of a quota does not depend on the status.
+#[tokio::test]
+async fn a_quota_that_is_used_up_is_told_whatever_the_status() {
+    for (status, kind) in [("400 Bad Request", "billing_error"), ("403 Forbidden", "insufficient_quota")] {
+        let body = json!({"error": {"type": kind, "message": "no"}});
+        let server = MockServer::start(vec![answer(status, "", &body.to_string())]).await;
+        let error = asked(&connected("chat", &server.url()), request("m", &[Arc::new(Message::user("hi"))])).await;
+        let error = error.expect_err("refused");
+        assert!(error.message.starts_with("the quota of this key is used up"), "{status}: {error}");
+    }
+}
+
+/// What the server begins anew is no part of the answer: neither its text nor half a call.
+#[tokio::test]
+async fn blocks_that_a_second_start_replaces_are_withdrawn() {
+    let start = || json!({"type": "message_start", "message": {"usage": {"input_tokens": 10}}});
+    let begin =
+        |index: u64, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+    let delta = |index: u64, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
+    let text = |text: &str| json!({"type": "text_delta", "text": text});
+    let tool = |id: &str| json!({"type": "tool_use", "id": id, "name": "list", "input": {}});
+    let server = MockServer::start(vec![events(&[
+        start(),
+        begin(0, json!({"type": "text", "text": ""})),
+        delta(0, text("I will lo")),
+        begin(1, tool("toolu_0")),
+        delta(1, json!({"type": "input_json_delta", "partial_json": "{\"pa"})),
+        start(),
+        begin(0, json!({"type": "text", "text": ""})),
+        delta(0, text("I will look")),
+        json!({"type": "content_block_stop", "index": 0}),
+        begin(1, tool("toolu_1")),
+        json!({"type": "content_block_stop", "index": 1}),
+        json!({"type": "message_stop"}),
+    ])])
+    .await;
+    let here = connected("anthropic", &server.url());
+    let (message, _) = asked(&here, request("m", &[Arc::new(Message::user("hi"))])).await.expect("an answer");
+    let calls: Vec<_> = message.calls().map(|call| (call.id.as_str(), call.arguments.as_str())).collect();
+    assert_eq!((&*message.text(), calls), ("I will look", vec![("toolu_1", "{}")]));
+    assert_eq!(message.seals().count(), 2);
+}
