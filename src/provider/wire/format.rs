@@ -53,8 +53,8 @@ pub(in crate::provider) trait Format: Send + Sized + 'static {
     const VERSIONED: bool = true;
     /// Words of a refusal that is about what was sealed, in lower case.
     const SEALS: &'static [&'static str];
-    /// What of how much to think is given up, in this order, and the words of a refusal that is about it. Those of the first entry
-    /// mean nothing else.
+    /// The fields about thinking that are given up, in this order, each with the words of a refusal that is about it. Those
+    /// of the first entry mean nothing else.
     const THINKS: &'static [GivenUp];
 
     /// Creates the format in its first state.

@@ -11,7 +11,7 @@ use crate::provider::{Message, Origin, Request, Wire};
 /// The facts learnt from refusals.
 #[derive(Default)]
 pub(in crate::provider) struct Learnt {
-    /// What of how much to think models do not take.
+    /// The fields about thinking that models do not take.
     refused: HashMap<String, Vec<ThinkField>>,
     /// At most so many tokens of answer, by model.
     pub most: HashMap<String, u32>,
@@ -19,7 +19,7 @@ pub(in crate::provider) struct Learnt {
     unsealed: Vec<Arc<Message>>,
 }
 
-/// What a request says of how a model is to think.
+/// A field of a request about how a model is to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::provider) enum ThinkField {
     /// How much.
@@ -30,7 +30,7 @@ pub(in crate::provider) enum ThinkField {
     Seals,
 }
 
-/// What is given up where a refusal holds one of these words, in lower case.
+/// A field that is given up where a refusal holds one of these words, in lower case.
 pub(in crate::provider) type GivenUp = (ThinkField, &'static [&'static str]);
 
 /// A request that was refused.
@@ -47,7 +47,7 @@ pub(in crate::provider) struct Refusal<'a> {
     pub most: u32,
     /// Words of a refusal that is about what was sealed.
     pub seals: &'a [&'a str],
-    /// What is given up of how much to think, in this order; the words of the first entry mean nothing else.
+    /// The fields about thinking that are given up, in this order; the words of the first entry mean nothing else.
     pub thinks: &'a [GivenUp],
 }
 

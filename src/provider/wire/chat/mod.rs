@@ -24,7 +24,7 @@ use crate::provider::{Message, Request, Wire};
 /// The format, with what was serialised before.
 pub(in crate::provider) struct Chat {
     cache: ChatCache,
-    /// What is marked is cached for an hour.
+    /// True if marked parts are cached for an hour.
     hour: bool,
     /// The server has refused `stream_options` once.
     no_usage: bool,
