@@ -7,13 +7,14 @@ use crate::config::last_request;
 use crate::provider::Error;
 use crate::text::time;
 
-/// Keeps what a refused request looked like, without holding anything up. What cannot be kept is not missed.
-pub fn keep(services: &Services, error: &Error) {
+/// Keeps what a refused request looked like; it is there when the turn ends. What cannot be kept is not missed.
+pub async fn keep(services: &Services, error: &Error) {
     let Some(outline) = error.outline.clone() else { return };
     let paths = lock(&services.config).paths.clone();
-    tokio::task::spawn_blocking(move || {
+    let write = move || {
         let mut told: Value = serde_json::from_str(&outline).unwrap_or_default();
         told["at"] = time::now().into();
         let _ = last_request::write(&paths, &told);
-    });
+    };
+    let _ = tokio::task::spawn_blocking(write).await;
 }

@@ -16,7 +16,7 @@ use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::WindowResult;
 use crate::provider::models::Effort;
 use crate::provider::{Capabilities, Message, Role, ToolCall, ToolResult, ToolSpec};
-use crate::tools::{FileVersion, Sha, ToolSet};
+use crate::tools::{FileVersion, OfferedTools, Sha, ToolSet};
 
 /// An open session. The turn that runs owns it.
 pub struct Conversation {
@@ -63,7 +63,7 @@ pub struct Conversation {
     /// The tools of its model.
     pub tools: Arc<ToolSet>,
     /// The descriptions of its tools for the model: without those that write, and with them.
-    specs: [Arc<[ToolSpec]>; 2],
+    specs: [Arc<[ToolSpec]>; 3],
 }
 
 /// The longest text that is stored beside what was read, in bytes.
@@ -93,14 +93,15 @@ impl Conversation {
             prefix_cause: None,
             told_effort: None,
             asked_whole: HashSet::new(),
-            specs: [tools.specs(false).into(), tools.specs(true).into()],
+            specs: [OfferedTools::All, OfferedTools::Plan, OfferedTools::Reading]
+                .map(|offered| tools.specs(offered).into()),
             tools,
         }
     }
 
     /// Returns what the model is told of the tools it may use.
-    pub fn tool_specs(&self, writes: bool) -> Arc<[ToolSpec]> {
-        Arc::clone(&self.specs[usize::from(writes)])
+    pub fn tool_specs(&self, offered: OfferedTools) -> Arc<[ToolSpec]> {
+        Arc::clone(&self.specs[offered as usize])
     }
 
     /// Adds a message that is stored in this row.

@@ -51,7 +51,7 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
             if stop.is_cancelled() { TurnEnd::Interrupted } else { TurnEnd::Done }
         }
         Err(error) => {
-            last_request::keep(&context.services, &error);
+            last_request::keep(&context.services, &error).await;
             let Error { kind, message, hint, status, request_id, .. } = error;
             let cause = Cause { kind: kind.word(), status, request_id };
             context.events.failed(Level::Error, (&message, &hint), Vec::new(), cause.clone()).await;

@@ -291,7 +291,7 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
             let (kind, request_id) = (error.kind.word(), error.request_id.clone());
             let cause = Cause { kind, status: error.status, request_id };
             context.events.failed(level, (&error.message, &error.hint), actions, cause.clone()).await;
-            last_request::keep(&context.services, error);
+            last_request::keep(&context.services, error).await;
             TurnEnd::Failed { message: error.message.clone(), hint: error.hint.clone(), resumable, cause }
         }
     }

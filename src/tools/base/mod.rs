@@ -76,11 +76,17 @@ impl ToolKind {
     pub fn reads(self) -> bool {
         matches!(self, ToolKind::Read | ToolKind::Output)
     }
+}
 
-    /// Returns whether a model is offered the tool in plan mode.
-    pub fn is_for_plans(self) -> bool {
-        self != ToolKind::Write
-    }
+/// The tools that a model is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OfferedTools {
+    /// All of them.
+    All,
+    /// Those of plan mode: none that changes files; of commands those that only read run.
+    Plan,
+    /// Those that read or ask, where edits are written as text.
+    Reading,
 }
 
 /// The verb of a call: `read` and `file` in `read 2 files`.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Args, Tool, ToolKind, Verb};
+use super::{Args, OfferedTools, Tool, ToolKind, Verb};
 use crate::edit::Edit;
 use crate::edit::calls::{CallShape, CallTable};
 use crate::provider::ToolSpec;
@@ -51,9 +51,14 @@ impl ToolSet {
     }
 
     /// Returns what a model is told of the tools it may use: without `writes`, those that read or ask.
-    pub fn specs(&self, writes: bool) -> Vec<ToolSpec> {
+    pub fn specs(&self, offered: OfferedTools) -> Vec<ToolSpec> {
         let tools = self.tools.iter().map(|(_, tool)| tool);
-        tools.filter(|tool| writes || tool.kind().is_for_plans()).map(|tool| tool.spec()).collect()
+        let is_offered = |kind: ToolKind| match offered {
+            OfferedTools::All => true,
+            OfferedTools::Plan => kind != ToolKind::Write,
+            OfferedTools::Reading => !matches!(kind, ToolKind::Write | ToolKind::Run),
+        };
+        tools.filter(|tool| is_offered(tool.kind())).map(|tool| tool.spec()).collect()
     }
 
     /// Returns how calls of these tools are read where a model writes them as text.

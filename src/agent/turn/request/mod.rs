@@ -21,6 +21,7 @@ use crate::edit::Format;
 use crate::protocol::Mode;
 use crate::provider::models::Effort;
 use crate::provider::{Message, Request, ToolSpec};
+use crate::tools::OfferedTools;
 
 /// The longest answer of a model that does not say its own, in tokens, where its window has the room.
 const WHOLE_FILE: u64 = 8_192;
@@ -29,7 +30,11 @@ const WHOLE_FILE: u64 = 8_192;
 /// for them.
 pub fn offered(context: &SessionContext, session: &Conversation) -> Arc<[ToolSpec]> {
     let settings = context.settings();
-    session.tool_specs(settings.mode == Mode::Agent && settings.format == Format::TOOLS)
+    session.tool_specs(match (settings.mode, settings.format) {
+        (Mode::Plan, _) => OfferedTools::Plan,
+        (Mode::Agent, Format::TOOLS) => OfferedTools::All,
+        (Mode::Agent, _) => OfferedTools::Reading,
+    })
 }
 
 /// Returns a request with what holds for every one of the session's: what is known of the model, how much it is to

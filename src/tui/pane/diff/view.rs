@@ -37,7 +37,7 @@ pub struct View {
     pub(super) on_head: bool,
     /// The hunk in focus can be acted on, though nothing waits for a decision.
     pub(super) acts: bool,
-    /// What is shown was done already: its hunks are kept or restored.
+    /// The changes were made already: their hunks are kept or restored.
     pub(super) reviews: bool,
     pub(super) words: String,
     /// The rows that hold the words.
