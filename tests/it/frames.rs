@@ -111,7 +111,7 @@ fn versions(path: String) -> Listing {
 pub fn restoring(stage: &mut Stage) {
     stage.tell(opened(status()));
     stage.keys("<f3>");
-    stage.keys("<f12>z");
+    stage.keys("<alt-9>z");
     serve(stage);
     // The second file of the changeset, pinned at yesterday's state, compared with this morning's.
     stage.keys("j");
