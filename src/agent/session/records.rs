@@ -206,7 +206,7 @@ fn calls_json(calls: &[ToolCall]) -> Option<String> {
     (!records.is_empty()).then(|| to_json(&records))
 }
 
-/// Reads back what [`calls_json`] wrote; what cannot be read is no call.
+/// Reads back what `calls_json` wrote; what cannot be read is no call.
 pub fn read_calls(text: Option<&str>) -> Vec<ToolCall> {
     let records: Vec<CallRecord> = text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default();
     records.into_iter().map(|c| ToolCall { id: c.id, name: c.name, arguments: c.arguments }).collect()
