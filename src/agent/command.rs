@@ -125,7 +125,7 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<Command>) {
 /// Seals every job's changes so far, so that changesets stand in the order in which things happened.
 pub async fn seal_jobs(context: &Arc<SessionContext>, session: &str) {
     for command in context.commands.unsealed() {
-        let info = CommandInfo { session: Some(session.to_string()), command: command.text.clone(), ..command.info() };
+        let info = CommandInfo { session: Some(session.to_string()), ..command.info() };
         let services = Arc::clone(&context.services);
         let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &command, &info)).await;
         if let Ok(Ok(SealedCommand { changeset: Some(id), .. })) = sealed {
@@ -135,7 +135,9 @@ pub async fn seal_jobs(context: &Arc<SessionContext>, session: &str) {
 }
 
 fn seal_command(services: &Services, command: &Command, info: &CommandInfo) -> Result<SealedCommand, String> {
-    let seal = |staging: &mut _| seal(staging, info, services.stores()).map_err(|error| error.to_string());
+    // The text is the command's own: by it the changeset is known.
+    let info = CommandInfo { command: command.text.clone(), ..info.clone() };
+    let seal = |staging: &mut _| seal(staging, &info, services.stores()).map_err(|error| error.to_string());
     let mut sealed = command.seal(&services.shell, seal)?.unwrap_or_default();
     for error in std::mem::take(&mut sealed.unrecorded) {
         services.record_error::<()>(Err(error));

@@ -139,6 +139,8 @@ async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     let turns = live.until(|event| answer(event, 1)).await;
     let Listing::Review(turns) = turns else { panic!("{turns:?}") };
     assert_eq!((turns.len(), turns[0].title.as_str(), turns[0].entries.len()), (1, "go", 1));
+    // It is known by its text.
+    assert!(turns[0].entries[0].title.starts_with("printf 'x\\n' > b.txt"), "{:?}", turns[0].entries[0]);
     let ids = vec![turns[0].entries[0].id.clone()];
     live.send(Command::Ask(QueryId(2), Query::ReviewChange(ids.clone(), ReviewScope::Net)));
     let change = live.until(|event| answer(event, 2)).await;
