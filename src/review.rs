@@ -65,7 +65,8 @@ pub fn open(stores: Stores<'_>) -> Result<Vec<ReviewEntry>, ReviewError> {
         let approved = match record {
             Some(record) => record.cause.approved.clone(),
             // Its process died before memory knew.
-            None => stores.archive.approved(id)?,
+            // `history` names a changeset that cannot be read.
+            None => stores.archive.approved(id).ok().flatten(),
         };
         let Some(approved) = approved.filter(|who| Consent::is_unasked(who)) else { continue };
         if reviewed.contains(&name) {
@@ -76,7 +77,7 @@ pub fn open(stores: Stores<'_>) -> Result<Vec<ReviewEntry>, ReviewError> {
             .map(|file| ReviewFile { path: file.path.into(), lines: file.added.zip(file.removed) })
             .collect();
         if files.is_empty() {
-            let paths = stores.archive.paths(id)?;
+            let paths = stores.archive.paths(id).unwrap_or_default();
             files.extend(paths.into_iter().map(|path| ReviewFile { path, lines: None }));
         }
         if files.iter().all(|file| is_back(&file.path, id, stores)) {
@@ -139,7 +140,7 @@ pub fn changes(ids: &[Id], single: bool, stores: Stores<'_>) -> Result<ReviewCha
         let left = if single { versions.iter().find(|version| version.id > last) } else { None };
         let after = match left {
             Some(left) => stores.archive.show(left)?,
-            None => stores.workspace.read_whole(&path)?.state,
+            None => stores.workspace.read_archived(&path)?.state,
         };
         if before != after {
             found.files.push(FileChange::new(path, before, after, "", &[]));

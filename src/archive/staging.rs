@@ -92,6 +92,8 @@ pub struct CutOff {
     pub found: Vec<(CommandStaging, CommandInfo)>,
     /// Those that came from elsewhere: what they say of files is not believed.
     pub foreign: Vec<PathBuf>,
+    /// Those whose description cannot be read, and why: they may hold states that are nowhere else.
+    pub unreadable: Vec<(PathBuf, io::Error)>,
 }
 
 /// The staging folder of one command.
@@ -264,7 +266,7 @@ impl Archive {
                             cut.found.push((staging, info));
                         }
                         Ok(_) => cut.foreign.push(folder),
-                        Err(_) => {}
+                        Err(error) => cut.unreadable.push((folder, error)),
                     }
                 }
                 Ok((Err(TryLockError::WouldBlock), _)) => {}
@@ -277,6 +279,7 @@ impl Archive {
         }
         cut.found.sort_by_key(|(staging, _)| staging.id);
         cut.foreign.sort();
+        cut.unreadable.sort_by(|one, other| one.0.cmp(&other.0));
         Ok(cut)
     }
 }
@@ -326,5 +329,19 @@ mod tests {
         let cut = archive.cut_off().expect("listed");
         assert_eq!(cut.found.iter().map(|(own, _)| own.folder()).collect::<Vec<_>>(), [own]);
         assert_eq!(cut.foreign, [copy]);
+    }
+
+    #[test]
+    fn a_folder_whose_description_is_damaged_is_named() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let staging = archive.stage(&CommandInfo::default()).expect("staged");
+        let folder = staging.folder().to_path_buf();
+        drop(staging);
+        fs::write(folder.join(INFO), "{").expect("damaged");
+        let cut = archive.cut_off().expect("listed");
+        assert_eq!(cut.unreadable.iter().map(|(folder, _)| folder.clone()).collect::<Vec<_>>(), [folder]);
+        assert!(cut.found.is_empty() && cut.foreign.is_empty());
     }
 }

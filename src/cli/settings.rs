@@ -187,7 +187,7 @@ fn commands(context: &Context) -> Check {
     Check { name: "commands", ok, says }
 }
 
-/// Returns `nebula doctor --last`: the last request that a server refused, without its contents.
+/// Runs `nebula doctor --last`: prints the last request that a server refused, without its contents.
 pub fn last_request(context: &Context, as_json: bool) -> Result<i32> {
     let Some(told) = last_request::read(&context.config.paths) else {
         out::complain("no request was refused yet");

@@ -47,6 +47,7 @@ messages! {
     edits_title: "edits by model and format", "モデルと形式ごとの編集";
     review_nothing: "nothing waits to be reviewed", "確認待ちの変更はありません";
     review_cannot_merge(path): "{path} was changed meanwhile and cannot be merged: open the review again", "{path}はその間に変更され、マージできません。レビューを開き直してください";
+    review_is_back: "The files are already as they were before: nothing had to be written.", "ファイルはすでに以前の状態です。書き込みは不要でした";
     review_kept(n): "{n} change kept" | "{n} changes kept", "{n}件の変更を残しました";
     usage_title: "usage", "使用量";
     context_title: "context", "コンテキスト";
@@ -183,6 +184,7 @@ messages! {
     not_archived(path, glob): "{path} is not archived (archiveExclude: {glob})", "{path}はアーカイブされません（archiveExclude: {glob}）";
     cut_off(files, id): "a command was cut off: its {files} are changeset {id}", "コマンドが中断されました。変更（{files}）はチェンジセット{id}です";
     cut_off_unsealed(error): "a command was cut off, and what it changed is not archived yet: {error}", "コマンドが中断されました。変更はまだアーカイブされていません: {error}";
+    cut_off_unreadable(folder, why): "{folder} holds what a command kept and cannot be read: {why}. It is left as it is (delete the folder if nothing in it is needed)", "{folder}はコマンドの控えですが、読めません: {why}。そのまま残します（不要なら削除できます）";
     cut_off_elsewhere(folder): "{folder} holds what a command kept in another archive: it is left as it is (delete the folder if nothing in it is needed)", "{folder}は別のアーカイブのコマンドの控えです。そのまま残します（不要なら削除できます）";
     not_summarised(why): "the conversation could not be summarised: {why}", "会話を要約できませんでした: {why}";
     interrupted: "interrupted", "中断";

@@ -118,7 +118,9 @@ fn states(path: &str, now: State, stores: Stores<'_>) -> Result<Vec<PastState>, 
         cause = match changesets.get(&version.id) {
             Some(id) => {
                 let restores = known.is_some_and(|known| matches!(known.kind.as_str(), "undo" | "redo"));
-                (LineCause::Changeset { id: *id, unsure: false }, restores, known.and_then(|known| known.sha256))
+                // What it left is not known where its process died before memory knew.
+                let sha = known.and_then(|known| known.sha256);
+                (LineCause::Changeset { id: *id, unsure: sha.is_none() }, restores, sha)
             }
             None => (LineCause::Outside(None), false, None),
         };

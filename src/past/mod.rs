@@ -5,4 +5,4 @@ mod blame;
 mod moment;
 
 pub use blame::{BlameError, BlamedLine, LineCause, blame};
-pub use moment::{FileThen, Moment, MomentError, differing, state_at};
+pub use moment::{FileThen, Moment, MomentError, differing, state_at, version_at};

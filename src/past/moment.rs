@@ -100,8 +100,11 @@ fn of_message(session: &str, message: &str, text: &str, stores: Stores<'_>) -> R
 }
 
 /// Returns the version that holds what stood at a path at a moment: the oldest one made after it. None: it is as now.
-fn version_at(versions: Vec<Version>, moment: Moment) -> Option<Version> {
-    versions.into_iter().find(|version| version.id > moment.after)
+///
+/// # Errors
+/// When the archive cannot be read.
+pub fn version_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<Option<Version>, archive::Error> {
+    Ok(stores.archive.versions(path)?.into_iter().find(|version| version.id > moment.after))
 }
 
 /// Returns the state of one path at a moment.
@@ -109,29 +112,33 @@ fn version_at(versions: Vec<Version>, moment: Moment) -> Option<Version> {
 /// # Errors
 /// When archive or workspace cannot be read.
 pub fn state_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<State, MomentError> {
-    match version_at(stores.archive.versions(path)?, moment) {
+    match version_at(path, moment, stores)? {
         Some(version) => Ok(stores.archive.show(&version)?),
         None => Ok(stores.workspace.read_whole(path)?.state),
     }
 }
 
-/// Returns the files that were others at a moment, by path. Folders and the repository are left out.
+/// Returns the files that were others at a moment, by path, and a line for each changeset that cannot be read. Folders
+/// and the repository are left out.
 ///
 /// # Errors
 /// When archive or workspace cannot be read.
-pub fn differing(moment: Moment, stores: Stores<'_>) -> Result<Vec<FileThen>, MomentError> {
-    let mut paths = BTreeSet::new();
+pub fn differing(moment: Moment, stores: Stores<'_>) -> Result<(Vec<FileThen>, Vec<String>), MomentError> {
+    let (mut paths, mut unreadable) = (BTreeSet::new(), Vec::new());
     for id in stores.archive.list()?.into_iter().filter(|id| *id > moment.after) {
-        paths.extend(stores.archive.paths(id)?);
+        match stores.archive.paths(id) {
+            Ok(of_changeset) => paths.extend(of_changeset),
+            Err(error) => unreadable.push(error.to_string()),
+        }
     }
     paths.retain(|path| !path.ends_with('/') && path != ".git" && !path.starts_with(".git/"));
     let mut files = Vec::new();
     for path in paths {
-        let Some(version) = version_at(stores.archive.versions(&path)?, moment) else { continue };
-        let (then, now) = (stores.archive.show(&version)?, stores.workspace.read_whole(&path)?.state);
+        let Some(version) = version_at(&path, moment, stores)? else { continue };
+        let (then, now) = (stores.archive.show(&version)?, stores.workspace.read_archived(&path)?.state);
         if then != now {
             files.push(FileThen { change: FileChange::new(path, then, now, "", &[]), version: version.id });
         }
     }
-    Ok(files)
+    Ok((files, unreadable))
 }

@@ -38,6 +38,9 @@ fn plan_mode_is_offered_no_tool_that_writes() {
         assert_eq!(offered.iter().any(|o| o == name), !tools.is(name, ToolKind::Write), "{name}");
     }
     assert!(["readFile", "runCommand"].iter().all(|name| offered.iter().any(|own| own == name)));
+    let reading: Vec<String> = tools.specs(OfferedTools::Reading).into_iter().map(|s| s.name.to_string()).collect();
+    assert!(reading.iter().any(|name| name == "readFile"), "{reading:?}");
+    assert!(!reading.iter().any(|name| name == "runCommand" || name == "commandOutput"), "{reading:?}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub struct Wants {
     pub pane: PaneId,
     /// It has the whole body.
     pub full: bool,
-    /// Returns the width of the right column, where the person changed it.
+    /// Width of the right column, where the person changed it.
     pub right: Option<u16>,
     /// Rows of the archive below the tools, its line included, where the person changed them.
     pub low: Option<u16>,

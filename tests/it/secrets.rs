@@ -95,3 +95,15 @@ async fn a_search_shows_nothing_of_it_and_it_leads_no_list() {
     }
     live.close().await;
 }
+
+#[tokio::test]
+async fn an_edit_without_a_place_shows_nothing_of_it() {
+    let edit = json!({"path": ".env", "search": "not there", "replace": "x"});
+    let world = world().model([call("replaceInFile", edit), say("done")]);
+    let mut live = world.start();
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = sent(&live);
+    assert!(!sent.contains("secret-one") && sent.contains("read it with readFile first"), "{sent}");
+    live.close().await;
+}

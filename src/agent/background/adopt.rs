@@ -17,6 +17,9 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Vec<String>, Error> {
     let mut lines = Vec::new();
     let cut = shell::cut_off(shell)?;
     lines.extend(cut.foreign.iter().map(|folder| say::cut_off_elsewhere(&clean_line(&folder.to_string_lossy()))));
+    lines.extend(cut.unreadable.iter().map(|(folder, why)| {
+        say::cut_off_unreadable(&clean_line(&folder.to_string_lossy()), &clean_line(&why.to_string()))
+    }));
     for (mut staging, info) in cut.found {
         match seal(&mut staging, &info, stores) {
             Ok(sealed) => {

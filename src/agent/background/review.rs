@@ -108,7 +108,7 @@ pub fn restoring(services: &Services, files: Vec<ReviewedFile>) -> Result<Vec<Fi
             };
             FileChange::new(path, now, merged.after, UNDO, &merged.conflicts)
         };
-        if change.before != change.after {
+        if !change.hunks.is_empty() {
             changes.push(change);
         }
     }

@@ -14,7 +14,7 @@ use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, RestoreTarget};
 use crate::memory::{Cause, ReviewDecision};
 use crate::messages::agent as say;
-use crate::proposal::{FileChange, Proposal};
+use crate::proposal::{Choice, FileChange, FileDecision, Proposal};
 use crate::protocol::{Level, Outcome, ReviewVerdict, UNDO};
 use crate::restore_plan::RestorePlan;
 
@@ -73,35 +73,54 @@ pub(super) async fn settle(context: &Arc<SessionContext>, verdict: ReviewVerdict
         Err(why) => return context.say(Level::Warning, why, say::nothing_changed()).await,
     };
     if files.is_empty() {
-        return keep_reviewed(Arc::clone(context), ids).await;
+        // Everything is back to what it was already.
+        decide(context, ids, &reason).await;
+        give_reason(context, &reason);
+        context.say(Level::Info, say::review_is_back(), "").await;
+        return context.tell_status().await;
     }
     let title = format!("undo of {}", crate::text::number::plural(ids.len(), "change"));
-    let places: Vec<String> = files.iter().map(lines_of).collect();
-    let proposal = Proposal { id: context.events.proposal(), title: title.clone(), files };
+    let proposal = Arc::new(Proposal { id: context.events.proposal(), title: title.clone(), files });
     let cause = Cause { session: context.id(), kind: UNDO.into(), title, ..Cause::default() };
-    let settled = execute_proposal(context, Arc::new(proposal), Vec::new(), Approver::Person, cause, stop).await;
-    if matches!(settled.outcome, Outcome::Applied { .. }) {
-        let (services, why) = (Arc::clone(&context.services), reason.clone());
-        let kept =
-            tokio::task::spawn_blocking(move || review::decide(&services, &ids, ReviewDecision::Restore, &why)).await;
-        if let Ok(Err(why)) = kept {
-            context.say(Level::Warning, why, "").await;
-        }
-        lock(&context.notes).push(format!("Restored to what it was before: {}. The rest was kept.", places.join("; ")));
+    let settled = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Person, cause, stop).await;
+    if let (Outcome::Applied { hunks, .. }, Some(decision)) = (&settled.outcome, &settled.decision) {
+        let decided = proposal.files.iter().zip(decision.files());
+        let places: Vec<String> = decided.filter_map(|(file, decision)| lines_of(file, decision)).collect();
+        // Where a part of the restore was refused, the entries wait on.
+        let whole = hunks.rejected == 0;
+        let rest = if whole { " The rest was kept." } else { "" };
+        lock(&context.notes).push(format!("Restored to what it was before: {}.{rest}", places.join("; ")));
         give_reason(context, &reason);
+        if whole {
+            decide(context, ids, &reason).await;
+        }
     }
     tell(context, &settled, "restored").await;
     context.tell_status().await;
 }
 
-/// Returns `src/a.rs lines 24-28, 40`: where a file changes, as it is before the change.
-fn lines_of(file: &FileChange) -> String {
-    let lines = file.hunks.iter().filter(|hunk| !hunk.before.is_empty() || !hunk.after.is_empty()).map(|hunk| {
+/// Records that these changes were restored.
+async fn decide(context: &Arc<SessionContext>, ids: Vec<String>, reason: &str) {
+    let (services, why) = (Arc::clone(&context.services), reason.to_string());
+    let decided = tokio::task::spawn_blocking(move || review::decide(&services, &ids, ReviewDecision::Restore, &why));
+    if let Ok(Err(why)) = decided.await {
+        context.say(Level::Warning, why, "").await;
+    }
+}
+
+/// Returns `src/a.rs lines 24-28, 40`: where a file was restored, in lines of before; none: nothing of it was.
+fn lines_of(file: &FileChange, decision: &FileDecision) -> Option<String> {
+    let accepted = |at: usize| decision.edited.is_some() || decision.hunks.get(at) == Some(&Choice::Accept);
+    if decision.edited.is_none() && !decision.hunks.contains(&Choice::Accept) {
+        return None;
+    }
+    let hunks = file.hunks.iter().enumerate().filter(|(at, _)| accepted(*at)).map(|(_, hunk)| hunk);
+    let lines = hunks.filter(|hunk| !hunk.before.is_empty() || !hunk.after.is_empty()).map(|hunk| {
         match (hunk.before.start + 1, hunk.before.end) {
             (first, last) if last > first => format!("{first}-{last}"),
             (first, _) => first.to_string(),
         }
     });
     let lines: Vec<String> = lines.collect();
-    if lines.is_empty() { file.path.clone() } else { format!("{} lines {}", file.path, lines.join(", ")) }
+    Some(if lines.is_empty() { file.path.clone() } else { format!("{} lines {}", file.path, lines.join(", ")) })
 }

@@ -62,7 +62,7 @@ pub struct Conversation {
     pub asked_whole: HashSet<(String, String)>,
     /// The tools of its model.
     pub tools: Arc<ToolSet>,
-    /// The descriptions of its tools for the model: without those that write, and with them.
+    /// The descriptions of its tools for the model, in the order of [`OfferedTools::EACH`].
     specs: [Arc<[ToolSpec]>; 3],
 }
 
@@ -93,8 +93,7 @@ impl Conversation {
             prefix_cause: None,
             told_effort: None,
             asked_whole: HashSet::new(),
-            specs: [OfferedTools::All, OfferedTools::Plan, OfferedTools::Reading]
-                .map(|offered| tools.specs(offered).into()),
+            specs: OfferedTools::EACH.map(|offered| tools.specs(offered).into()),
             tools,
         }
     }

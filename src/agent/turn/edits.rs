@@ -21,7 +21,7 @@ use crate::proposal::{Choice, FileChange, FileDecision, Proposal, Rung};
 use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
 use crate::provider::ToolCall;
 use crate::tools::FileVersion;
-use crate::workspace::Access;
+use crate::workspace::{Access, holds_secrets};
 
 /// Neighbouring edits of one answer, each with its entry on the screen.
 #[derive(Default)]
@@ -255,6 +255,11 @@ async fn place(
             let access = if entries.contains(&given) { Access::Entry } else { Access::File };
             let path = workspace.resolve(given, access).map_err(|e| e.to_string())?;
             let state = workspace.read(&path).map_err(|e| e.to_string())?.state;
+            // A refusal would show the model what stands in it.
+            if matches!(access, Access::File) && !state.is_absent() && holds_secrets(&path) && !seen.contains_key(&path)
+            {
+                return Err(format!("{path} may hold keys: read it with readFile first, which asks the person"));
+            }
             let known = state.bytes().is_some_and(|b| seen.get(&path).is_some_and(|s| s.sha == sha(b)));
             let within = state.is_absent() && edits.iter().any(|e| e.is_within() && e.path.as_deref() == Some(given));
             let instead = if within { workspace.meant_by(&path) } else { Vec::new() };

@@ -83,6 +83,8 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
 
 /// Commands of the screen that have no word here: no model is meant to get them.
 const ON_SCREEN: &[&str] = &[
+    "/model",
+    "/effort",
     "/resume",
     "/sessions",
     "/undo",

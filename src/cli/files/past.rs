@@ -78,13 +78,16 @@ impl ArchiveCommands<'_> {
             if args.restore {
                 return self.restore_file(&path, moment, args);
             }
-            return self.print_state(&path, moment);
+            return self.print_state(&path, moment, &args.when);
         }
         if args.restore {
             let Some(next) = moment.next else { bail!("nothing was changed since {}", args.when) };
             return self.restore(&RestoreScope::Since(next.to_string()), &args.ask);
         }
-        let files = past::differing(moment, self.stores())?;
+        let (files, unreadable) = past::differing(moment, self.stores())?;
+        for why in &unreadable {
+            self.complain(why)?;
+        }
         if args.ask.json {
             let row = |file: &past::FileThen| {
                 json!({
@@ -114,7 +117,7 @@ impl ArchiveCommands<'_> {
         }
         self.out.flush()?;
         self.complain(&match files.len() {
-            0 => "no file differs from now".to_string(),
+            0 => "no archived file differs from now; changes made outside nebula are not all archived".to_string(),
             n => {
                 format!("{} from then to now; nothing was changed (`--restore` proposes to go back)", plural(n, "file"))
             }
@@ -123,16 +126,15 @@ impl ArchiveCommands<'_> {
     }
 
     fn restore_file(&mut self, path: &str, moment: Moment, args: &AtArgs) -> Result<u8> {
-        let version = self.archive.versions(path)?.into_iter().find(|version| version.id > moment.after);
-        let Some(version) = version else {
-            self.complain(&format!("{path} is as it was at {}: nothing to restore", args.when))?;
+        let Some(version) = past::version_at(path, moment, self.stores())? else {
+            self.complain(&format!("{path} has no archived version since {}: nothing to restore", args.when))?;
             return Ok(DONE);
         };
         let scope = RestoreScope::Version { path: path.into(), version: version.id.to_string() };
         self.restore(&scope, &args.ask)
     }
 
-    fn print_state(&mut self, path: &str, moment: Moment) -> Result<u8> {
+    fn print_state(&mut self, path: &str, moment: Moment, when: &str) -> Result<u8> {
         let state = past::state_at(path, moment, self.stores())?;
         match &state {
             State::Absent => {
@@ -142,7 +144,7 @@ impl ArchiveCommands<'_> {
             State::File { bytes, .. } => self.out.document(bytes)?,
             State::Link { target } => writeln!(self.out, "link to {}", target.display())?,
             State::Folder { .. } => writeln!(self.out, "a folder")?,
-            State::Large(_) => bail!("{path} is too large to print: `nebula at {path} --restore` restores it"),
+            State::Large(_) => bail!("{path} is too large to print: `nebula at {when} {path} --restore` restores it"),
         }
         self.out.flush()?;
         Ok(DONE)

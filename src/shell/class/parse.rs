@@ -213,7 +213,8 @@ impl Walk<'_> {
                 source.starts_with("((")
                     || source.starts_with("[[") && COMPARES.iter().any(|word| source.contains(word))
             }
-            "expansion" => substring(source),
+            // The text that `${!x}` names may hold a subscript.
+            "expansion" => source.starts_with("${!") || substring(source),
             _ => false,
         }
     }

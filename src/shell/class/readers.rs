@@ -8,7 +8,7 @@ const ANY: &str = "\
     cat ls head tail wc grep egrep fgrep stat cmp cut tr jq which type pwd echo true false : basename dirname \
     realpath readlink nl od hexdump strings md5sum sha1sum sha256sum sha512sum cksum seq sleep id whoami uname \
     uptime df du free nproc groups arch tty column fold tac rev comm join paste expand unexpand diff test cd exit \
-    break continue return wait getconf locale printenv ps pgrep lscpu lsblk expr shift numfmt fmt factor \
+    break continue return getconf locale printenv ps pgrep lscpu lsblk expr shift numfmt fmt factor \
     tsort ldd";
 /// Options of `rg` that run programs or hand files to them.
 const RG: &[&str] = &["--pre", "--pre-glob", "--hostname-bin", "-z", "--search-zip"];
@@ -46,6 +46,8 @@ pub fn only_reads(words: &[Word]) -> bool {
         }
         "printf" => none(&|word| word.starts_with("-v")),
         "date" => none(&|word| word.starts_with('-') && !is_date_option(word)) && !sets_clock(arguments),
+        // The subscript of the name after `-p` is evaluated.
+        "wait" => none(&|word| word.starts_with('-') && word.contains('p')),
         "jobs" => none(&|word| word.starts_with('-') && word.contains('x')),
         "env" => arguments.is_empty(),
         "uniq" => none(&|word| word.starts_with("--")) && operands(arguments) <= 1,

@@ -261,7 +261,14 @@ mod tests {
         assert_eq!(judge(&found("cargo test"), &[], ShellPolicy::All, bare).verdict, CommandVerdict::Ask);
         assert_eq!(judge(&found("ls $x"), &[], ShellPolicy::All, bare).verdict, CommandVerdict::Ask);
         assert_eq!(judge(&found("ls a"), &[], ShellPolicy::Ask, bare).verdict, CommandVerdict::Policy);
-        for text in ["git status", "cargo tree", "cargo --version", "n=$(cat n); [[ $n -gt 5 ]]", "((x))"] {
+        for text in [
+            "git status",
+            "cargo tree",
+            "cargo --version",
+            "n=$(cat n); [[ $n -gt 5 ]]",
+            "n=$(cat n); [[ ${!n} ]]",
+            "((x))",
+        ] {
             assert_eq!(judge(&found(text), &[], ShellPolicy::Ask, bare).verdict, CommandVerdict::Ask, "{text}");
         }
         assert_eq!(

@@ -87,6 +87,8 @@ fn what_removes_is_found_however_it_is_written() {
         Class::Harm,
         &[
             "rm a",
+            "x='a[$(rm -rf src)]'; [[ ${!x} ]]",
+            "x='a[$(rm -rf src)]'; for i in ${!x}; do :; done",
             "rm -rf src",
             "\\rm a",
             "r''m a",
@@ -261,6 +263,7 @@ fn no_text_that_writes_or_runs_counts_as_reading() {
         Class::Work,
         &[
             "find . -exec ls {} +",
+            "true & wait -n -p 'a[$(rm -rf src)]'",
             "rg --pre ./x a",
             "rg -z a",
             "sort --compress-program=./x a",

@@ -71,8 +71,7 @@ impl Network {
         Answer::Fail(libc::EACCES)
     }
 
-    /// Returns a socket of a kind that the grant does not have is refused. One that asks for names is told of as a
-    /// connection.
+    /// Refuses a socket of a kind that the grant does not have; one that asks for names is reported as a connection.
     pub fn socket(&self, call: &Notification) -> Answer {
         let [family, kind, ..] = call.arguments.map(|argument| (argument as u32).cast_signed());
         let internet = [libc::AF_INET, libc::AF_INET6].contains(&family);

@@ -201,7 +201,7 @@ fn number(n: i64) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Returns one answer for each of these calls.
+/// Returns the filter that gives one answer to each of these calls.
 fn each(numbers: &[i64], answer: u32) -> impl Iterator<Item = sock_filter> {
     numbers.iter().flat_map(move |n| [step(EQUAL, number(*n), 0, 1), step(RETURN, answer, 0, 0)])
 }
@@ -289,7 +289,7 @@ fn between_processes(else_answer: u32) -> Vec<sock_filter> {
     ]
 }
 
-/// Returns a connection made by the first data that is sent.
+/// Returns the filter for connections that are made by the first data sent.
 fn sends() -> impl Iterator<Item = sock_filter> {
     [(libc::SYS_sendto, 3), (libc::SYS_sendmsg, 2), (libc::SYS_sendmmsg, 3)].into_iter().flat_map(|(call, flags)| {
         [

@@ -89,6 +89,11 @@ pub enum OfferedTools {
     Reading,
 }
 
+impl OfferedTools {
+    /// Every variant, in the order of the enum.
+    pub const EACH: [OfferedTools; 3] = [OfferedTools::All, OfferedTools::Plan, OfferedTools::Reading];
+}
+
 /// The verb of a call: `read` and `file` in `read 2 files`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verb {

@@ -50,13 +50,13 @@ impl ToolSet {
         self.tools.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Returns what a model is told of the tools it may use: without `writes`, those that read or ask.
+    /// Returns what a model is told of the tools it is offered.
     pub fn specs(&self, offered: OfferedTools) -> Vec<ToolSpec> {
         let tools = self.tools.iter().map(|(_, tool)| tool);
         let is_offered = |kind: ToolKind| match offered {
             OfferedTools::All => true,
             OfferedTools::Plan => kind != ToolKind::Write,
-            OfferedTools::Reading => !matches!(kind, ToolKind::Write | ToolKind::Run),
+            OfferedTools::Reading => matches!(kind, ToolKind::Read | ToolKind::Ask),
         };
         tools.filter(|tool| is_offered(tool.kind())).map(|tool| tool.spec()).collect()
     }

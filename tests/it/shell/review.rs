@@ -126,6 +126,7 @@ async fn a_change_of_which_nothing_was_restored_waits_on() {
 
 #[tokio::test]
 async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
+    use nebula::proposal::{Choice, Consent, Decision};
     use nebula::protocol::{Command, Listing, Query, QueryId, ReviewScope, ReviewVerdict, ReviewedFile};
     let path = std::env::var("PATH").expect("a PATH");
     let lines: String = (0..20).map(|n| format!("{n}\n")).collect();
@@ -150,17 +151,31 @@ async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     // Someone goes on writing the file; only the first hunk is restored.
     let now = world.read("a.txt");
     std::fs::write(world.root().join("a.txt"), format!("{now}mine\n")).expect("written");
-    let then = nebula::proposal::State::file(now.replace("two", "2").into_bytes());
-    let restored = vec![ReviewedFile { path: "a.txt".into(), shown: file.after.clone(), then }];
-    live.send(Command::Review(ReviewVerdict { ids, restored, reason: "two stays a number".into() }));
-    live.decide(nebula::proposal::Choice::Accept).await;
+    let restoring = |text: String| ReviewedFile {
+        path: "a.txt".into(),
+        shown: file.after.clone(),
+        then: nebula::proposal::State::file(text.into_bytes()),
+    };
+    let first = restoring(now.replace("two", "2"));
+    let restored = vec![restoring(now.replace("two", "2").replace("seventeen", "17"))];
+    let verdict = ReviewVerdict { ids, restored, reason: "two stays a number".into() };
+    live.send(Command::Review(verdict.clone()));
+    // The restore itself may be refused in part: the entry waits on then.
+    let proposal = live.proposal().await;
+    let mut choices = proposal.choices(Choice::Accept);
+    choices[0].hunks[1] = Choice::Reject;
+    live.send(Command::Decide(proposal.id, Decision::new(choices, Consent::Person)));
     assert!(told(&mut live).await.contains("restored a.txt"));
+    assert_eq!(open(&world).0.len(), 1);
+    // What is asked for stands already: nothing is written, and it is decided.
+    live.send(Command::Review(ReviewVerdict { restored: vec![first], ..verdict }));
+    assert!(told(&mut live).await.contains("already as they were"));
     assert_eq!(world.read("a.txt"), format!("{}mine\n", now.replace("two", "2")));
     assert_eq!(open(&world).0.len(), 0);
     live.submit("and now?");
     assert_eq!(live.end().await, TurnEnd::Done);
     let asked = format!("{:?}", model.requests());
-    assert!(asked.contains("two stays a number") && asked.contains("a.txt lines 3"), "{asked}");
+    assert!(asked.contains("two stays a number") && asked.contains("a.txt lines 3."), "{asked}");
     live.close().await;
 }
 

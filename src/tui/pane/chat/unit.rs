@@ -160,7 +160,7 @@ impl ChatBlock {
         self.laid.as_ref().map_or(0, |l| l.head.len() + l.rows.len())
     }
 
-    /// Returns whether a fold stands, as in narrow panes, on the label's line.
+    /// Returns whether the label stands on the line of a fold, as in narrow panes.
     fn head_beside_label(&self) -> bool {
         matches!(self.said, BlockContent::Thinking { .. })
     }

@@ -65,7 +65,7 @@ impl Standing {
 }
 
 impl Choices {
-    /// Creates nothing said yet.
+    /// Creates choices with nothing said yet.
     pub fn of(proposal: &Proposal) -> Self {
         let place = |path: &String| proposal.files.iter().position(|f| &f.path == path);
         let files = proposal.files.iter();

@@ -223,7 +223,7 @@ impl View {
         }
     }
 
-    /// Returns an unchanged line; returns how many rows it took.
+    /// Draws an unchanged line; returns how many rows it took.
     fn same(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, at: At<'_>, (before, after): (usize, usize)) -> usize {
         let At { file, columns, y, .. } = at;
         let look = paint::look(ctx);
@@ -263,7 +263,7 @@ impl View {
         rows
     }
 
-    /// Returns a changed line; returns how many rows it took.
+    /// Draws a changed line; returns how many rows it took.
     fn pair(
         &self,
         pen: &mut Pen<'_>,

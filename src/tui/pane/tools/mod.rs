@@ -100,7 +100,7 @@ impl Entry {
         if field.whole || !field.text { 1 } else { field.value.lines().count().clamp(1, GROWING) }
     }
 
-    /// Returns lines of the whole preview, as far as they are known.
+    /// Returns the number of lines of the whole preview, as far as they are known.
     fn preview_total(&self) -> usize {
         let changed = self.call.counts.map_or(0, |c| c.added + c.removed);
         self.call.preview.len().max(if self.call.preview.is_empty() { 0 } else { changed })
@@ -356,7 +356,7 @@ impl Tools {
         })
     }
 
-    /// Returns lines of preview that call `i` shows, and how many are left out.
+    /// Returns the number of preview lines that call `i` shows, and how many are left out.
     fn preview(&self, i: usize) -> (usize, usize) {
         if !self.is_open(i) {
             return (0, 0);
