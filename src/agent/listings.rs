@@ -7,7 +7,7 @@ use crate::agent::background::{model_list, rag, review, watch};
 use crate::agent::changesets::{changeset, counts};
 use crate::agent::restore;
 use crate::agent::services::{Services, lock};
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::{SessionContext, shown_cost};
 use crate::agent::session::{prompt_parts, transcript};
 use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Id};
@@ -191,7 +191,7 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
         id: id.to_string(),
         items: transcript::items(&rows, &services.tools()),
         files,
-        cost: session.totals.cost,
+        cost: shown_cost(&session.totals),
         counts: Counts { added: session.totals.added as usize, removed: session.totals.removed as usize },
         state: state(&session),
     })

@@ -1,8 +1,11 @@
 //! Formats what the commands print: an error, an attached file, a finished call.
 
 use std::io;
+use std::time::Duration;
 
 use super::out;
+use crate::messages::times::duration;
+use crate::messages::{self, Language};
 use crate::protocol::{Attached, Call, CallState};
 use crate::text::clean::{clean, clean_line};
 use crate::text::number::plural;
@@ -25,6 +28,18 @@ impl UsageError {
     pub fn new(what: impl Into<String>) -> Self {
         UsageError(what.into())
     }
+}
+
+/// Returns the line of a thought of which the server shows nothing.
+pub fn thought_hidden(took: Option<Duration>) -> String {
+    let hidden = "thought, not shown";
+    took.map_or_else(
+        || hidden.into(),
+        |took| {
+            // What commands print is English.
+            messages::with(Language::English, || format!("{hidden} · {}", duration(took)))
+        },
+    )
 }
 
 /// Prints an error in one line and returns its exit code.

@@ -45,10 +45,27 @@ pub struct Totals {
     pub output: u64,
     /// Dollars, where a price is known.
     pub cost: Option<f64>,
+    /// Some of the cost is by the built-in table of prices.
+    pub estimated: bool,
+    /// A step has no price.
+    pub unpriced: bool,
     /// Lines added by changesets that were applied.
     pub added: u64,
     /// Lines removed by them.
     pub removed: u64,
+}
+
+impl Totals {
+    /// Adds tokens and dollars.
+    pub fn add(&mut self, more: &Totals) {
+        self.input += more.input;
+        self.output += more.output;
+        if let Some(cost) = more.cost {
+            *self.cost.get_or_insert(0.0) += cost;
+        }
+        self.estimated |= more.estimated;
+        self.unpriced |= more.unpriced;
+    }
 }
 
 /// A stored session.
@@ -107,7 +124,7 @@ pub(super) fn new_id() -> String {
 
 const COLUMNS: &str = "s.id, s.project_path, s.model_used, m.title, unixepoch(s.started_at) * 1000,
     unixepoch(s.ended_at) * 1000, m.updated_ms, m.messages, m.stopped, m.mode, m.provider, m.format, m.parent,
-    m.input_tokens, m.output_tokens, m.cost, m.added, m.removed, m.extra";
+    m.input_tokens, m.output_tokens, m.cost, m.added, m.removed, m.extra, m.estimated, m.unpriced";
 
 impl Memory {
     /// Begins a session and takes it. It is listed once it has a message.
@@ -270,15 +287,16 @@ impl Memory {
         Ok(new)
     }
 
-    /// Adds to what a session amounts to. `cost` in dollars, `None` while no price is known.
-    pub fn add_usage(&self, id: &str, input: u64, output: u64, cost: Option<f64>) -> Result<(), Error> {
+    /// Adds the tokens and dollars of a step to what a session amounts to.
+    pub fn add_usage(&self, id: &str, step: &Totals) -> Result<(), Error> {
         self.store().write(Safety::Normal, Some(id), |tx| {
             let n = tx
                 .prepare_cached(
                     "UPDATE session_meta SET input_tokens = input_tokens + ?2, output_tokens = output_tokens + ?3,
-                       cost = CASE WHEN ?4 IS NULL THEN cost ELSE coalesce(cost, 0) + ?4 END WHERE session_id = ?1",
+                       cost = CASE WHEN ?4 IS NULL THEN cost ELSE coalesce(cost, 0) + ?4 END,
+                       estimated = max(estimated, ?5), unpriced = max(unpriced, ?6) WHERE session_id = ?1",
                 )?
-                .execute(params![id, int(input), int(output), cost])?;
+                .execute(params![id, int(step.input), int(step.output), step.cost, step.estimated, step.unpriced])?;
             one(n, id)
         })
     }
@@ -416,6 +434,8 @@ impl Store {
                 cost: row.get(15)?,
                 added: count(row.get(16)?),
                 removed: count(row.get(17)?),
+                estimated: row.get(19)?,
+                unpriced: row.get(20)?,
             },
             extra: row.get(18)?,
         })

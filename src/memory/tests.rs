@@ -614,7 +614,7 @@ fn what_an_older_nebula_kept_can_be_read_while_it_cannot_be_migrated() {
             "ALTER TABLE changeset_files DROP COLUMN after_sha256; DROP TABLE usage_beside; DROP TABLE reviews; DROP TABLE message_parts; ALTER TABLE message_meta DROP COLUMN written_tokens;
              ALTER TABLE message_meta DROP COLUMN thinking_tokens; ALTER TABLE changesets DROP COLUMN approved;
              ALTER TABLE message_meta DROP COLUMN cost_nanos; ALTER TABLE message_meta DROP COLUMN hour_tokens;
-             ALTER TABLE message_meta DROP COLUMN copied;
+             ALTER TABLE message_meta DROP COLUMN copied; ALTER TABLE session_meta DROP COLUMN estimated; ALTER TABLE session_meta DROP COLUMN unpriced;
              PRAGMA user_version = 2;
              INSERT INTO sessions(id, project_path, model_used) VALUES('s', '/p', 'm');
              INSERT INTO session_meta(session_id, messages) VALUES('s', 1);

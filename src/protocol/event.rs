@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::cause::Cause;
 use super::command_card::CommandCard;
+use super::cost::Cost;
 use super::item::{Changeset, Item, Notice, RuleChip};
 use super::listing::Listing;
 use super::{Approval, Comment, ItemId, Mode, Prompt, QueryId, QuestionId, SessionId, TurnId};
@@ -113,7 +114,7 @@ pub struct Status {
     /// Tokens of the session so far, in and out.
     pub tokens: u64,
     /// Dollars, for models with a price.
-    pub cost: Option<f64>,
+    pub cost: Option<Cost>,
     /// Tokens of the last request, and the context window they count against.
     pub context: Option<(u64, u64)>,
     /// Active rules.

@@ -33,9 +33,14 @@ pub enum Item {
         /// Markdown.
         text: String,
     },
+    /// Text of the model that is said on the way and is no answer of a task; grows.
+    Commentary {
+        /// Markdown.
+        text: String,
+    },
     /// A thought of the model; grows.
     Thinking {
-        /// Plain text.
+        /// Plain text; empty where the server shows none of it.
         text: String,
         /// How long it took, once over.
         took: Option<Duration>,

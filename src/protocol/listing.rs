@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cost::Cost;
 use super::item::{Changeset, Item, RuleChip};
 use super::review::{ReviewChange, ReviewTurn};
 use crate::proposal::{Counts, Proposal, State};
@@ -193,7 +194,7 @@ pub struct SessionPreview {
     /// Files it touched, and whether someone else changed them since (when).
     pub files: Vec<(String, Option<i64>)>,
     /// Dollars, when known.
-    pub cost: Option<f64>,
+    pub cost: Option<Cost>,
     /// Lines changed.
     pub counts: Counts,
     /// Open, in use, or ended.

@@ -13,6 +13,7 @@
 mod cause;
 mod command;
 mod command_card;
+mod cost;
 mod event;
 mod item;
 mod listing;
@@ -27,6 +28,7 @@ pub use command::{
     Query, REVIEW_KEEP, REVIEW_RESTORE, RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
 };
 pub use command_card::{CardPart, CommandCard, CommandClass, CommandDecision};
+pub use cost::Cost;
 pub use event::{
     Event, EventBody, KeyPlaces, ModelFileRow, Outcome, Question, SessionInfo, Status, StepUsage, TurnEnd, Wait,
 };

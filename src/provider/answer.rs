@@ -39,7 +39,7 @@ impl Answer {
             Delta::Withdraw { text, thinking, calls } => self.withdraw(*text, *thinking, *calls),
             Delta::Usage(usage) => self.usage = Some(*usage),
             Delta::End(reason) => self.end = Some(*reason),
-            Delta::Notice(_) | Delta::Retrying(_) => {}
+            Delta::Commentary | Delta::Notice(_) | Delta::Retrying(_) => {}
         }
     }
 

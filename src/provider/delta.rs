@@ -27,6 +27,8 @@ pub enum Delta {
     },
     /// A new part begins, also where it is of the same kind.
     Part,
+    /// The text of the part that has just begun is said on the way, such as what the model is about to do: it is no answer.
+    Commentary,
     /// The provider's own JSON of a part that is whole: of the newest one of its kind that has none yet, or, where
     /// there is none (or right after [`Delta::Part`]), of a new one without a word.
     Seal {

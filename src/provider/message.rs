@@ -191,12 +191,33 @@ impl PartKind {
 /// spans say in which order pieces of them were said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Its MIME type.
+    /// Its kind.
     pub kind: PartKind,
     /// How many bytes of the text or of the thinking it takes; 0 for the others.
     pub bytes: usize,
     /// The provider's own JSON of it.
     pub seal: Option<Arc<str>>,
+}
+
+impl Span {
+    /// Returns whether it is a thought of which the server shows nothing.
+    pub fn hides_thoughts(&self) -> bool {
+        let redacted = || self.seal.as_deref().is_some_and(|json| json.contains("\"redacted_thinking\""));
+        self.bytes == 0
+            && self.seal.is_some()
+            && (self.kind == PartKind::Thinking || self.kind == PartKind::Other && redacted())
+    }
+
+    /// Returns whether it is a text that was said on the way and is no answer.
+    pub fn is_commentary(&self) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Sealed<'j> {
+            phase: Option<&'j str>,
+        }
+        let phase = |json: &str| Some(serde_json::from_str::<Sealed<'_>>(json).ok()?.phase? == "commentary");
+        let sealed = self.seal.as_deref().filter(|json| self.kind == PartKind::Text && json.contains("commentary"));
+        sealed.and_then(phase).unwrap_or(false)
+    }
 }
 
 impl Part {

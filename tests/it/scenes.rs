@@ -228,7 +228,7 @@ pub fn status() -> Status {
         format: "tools".into(),
         tokens: 18_240,
         context: Some((18_240, 128_000)),
-        cost: Some(0.03),
+        cost: Some(Cost { dollars: 0.03, estimated: true, partial: false }),
         rules: ["AGENTS.md", ".nebula/rules/rust.md"]
             .map(|path| RuleChip { path: path.into(), reason: "workspace".into(), bytes: 900 })
             .into(),
@@ -522,7 +522,7 @@ pub fn choosing(stage: &mut Stage) {
             Item::User { text: "Thanks.".into(), at: NOW - 120_000, attached: vec![] },
         ],
         files: vec![("src/cart.rs".into(), Some(NOW - 60_000)), ("src/catalog.rs".into(), None)],
-        cost: Some(0.11),
+        cost: Some(Cost { dollars: 0.11, estimated: true, partial: false }),
         counts: Counts { added: 63, removed: 21 },
         state: SessionState::Open,
     };

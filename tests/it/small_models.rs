@@ -231,3 +231,27 @@ async fn a_turn_that_should_have_changed_something_says_so() {
     assert_eq!(notices(&live).len(), 1, "a question needs no change");
     live.close().await;
 }
+
+/// A whole file in a form that no format has is read where it can mean one thing alone, and is shown again on resume.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_file_in_an_object_or_a_tag_is_read() {
+    let new = "def greet(name):\n    print(\"hi \" + name)\n";
+    let object = json!({"path": "greet.py", "content": new}).to_string();
+    for reply in [object, format!("<greet.py>\n{new}</greet.py>\n")] {
+        let world = World::new().file("greet.py", FILE).approve("edits").model([say(&reply)]);
+        let mut live = started(&world, "qwen2.5-coder:1.5b");
+        live.submit("Let @greet.py take a name");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert_eq!(world.read("greet.py"), new, "{reply}");
+        assert_eq!(notices(&live), Vec::<String>::new());
+        live.close().await;
+        let mut again = world.start();
+        again.open(SessionChoice::Continue);
+        let recalled =
+            again.until(|e| if let EventBody::Recalled(items) = e { Some(items.clone()) } else { None }).await;
+        let call = recalled
+            .iter()
+            .find_map(|(_, item)| if let Item::Call(call) = item { Some(call.main.clone()) } else { None });
+        assert_eq!(call.as_deref(), Some("greet.py"), "{reply}");
+    }
+}

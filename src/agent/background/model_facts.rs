@@ -64,9 +64,10 @@ pub fn cost(services: &Services, provider: Option<&dyn Provider>, model: &str, u
     price.map(|price| models::cost(&price, usage))
 }
 
-/// Returns whether a model's price is that of the built-in table, and so may be out of date.
+/// Returns whether a model's price is that of the built-in table, and so may be out of date. A server on this computer
+/// has none of these.
 pub fn is_estimated(services: &Services, provider: Option<&dyn Provider>, model: &str) -> bool {
-    known(services, provider, model).origins().contains(&("price", "table"))
+    !provider.is_some_and(Provider::local) && known(services, provider, model).origins().contains(&("price", "table"))
 }
 
 /// Returns what memory keeps of it: billionths of a dollar, 0 for a server on this computer.
@@ -76,11 +77,35 @@ pub fn cost_nanos(services: &Services, provider: Option<&dyn Provider>, model: &
     cost.map(|dollars| (dollars * 1e9).round() as u64)
 }
 
-/// Records the window that a server named when it refused a request for its length.
-pub fn learn_window(services: &Services, provider: Option<&dyn Provider>, model: &str, window: u32) {
+/// Records the window that a refusal for length shows, where it is smaller than the `known` one. It is not made smaller
+/// than a prompt that was taken, unless the server refuses what is smaller than that too: then it has changed. Returns
+/// whether the window is smaller now.
+pub fn learn_window(
+    services: &Services,
+    provider: Option<&dyn Provider>,
+    model: &str,
+    window: u32,
+    known: u32,
+) -> bool {
     let place = provider.map(Provider::place).unwrap_or_default();
-    let facts = Facts { window: Some(window), ..Facts::default() };
-    lock(&services.models).learn(&place, model, facts);
+    let mut models = lock(&services.models);
+    let accepted = models.accepted(&place, model);
+    if accepted >= known {
+        models.forget_accepted(&place, model);
+    }
+    let window = if accepted < known { window.max(accepted) } else { window };
+    if window >= known {
+        return false;
+    }
+    models.learn(&place, model, Facts { window: Some(window), ..Facts::default() });
+    true
+}
+
+/// Records that a prompt of so many tokens was taken.
+pub fn accept_prompt(services: &Services, provider: Option<&dyn Provider>, model: &str, tokens: u64) {
+    let place = provider.map(Provider::place).unwrap_or_default();
+    let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+    lock(&services.models).accept(&place, model, tokens);
 }
 
 /// Asks the connected provider what it knows of `model`. A server on this computer is waited for by the next request,

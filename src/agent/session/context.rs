@@ -12,7 +12,7 @@ use crate::memory;
 use crate::messages::agent as say;
 use crate::proposal::Consent;
 use crate::protocol::{
-    Approval, EventBody, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, SessionId, Status,
+    Approval, Cost, EventBody, Item, Level, Mode, Notice, NoticeAction, RuleChip, RulesView, SessionId, Status,
 };
 use crate::provider::{Provider, SkipBackoff};
 use crate::shell::class::rules::Rule;
@@ -141,9 +141,14 @@ pub fn consent(config: &Config, approval: Approval) -> Consent {
 struct StatusData {
     rules: Vec<RuleChip>,
     tokens: u64,
-    cost: Option<f64>,
+    cost: Option<Cost>,
     /// The tokens of the last request by part, and the window it was made for.
     context: Option<(Vec<(&'static str, u64)>, u64)>,
+}
+
+/// Returns what a session cost, for a front end.
+pub fn shown_cost(totals: &memory::Totals) -> Option<Cost> {
+    totals.cost.map(|dollars| Cost { dollars, estimated: totals.estimated, partial: totals.unpriced })
 }
 
 impl SessionContext {
@@ -277,7 +282,7 @@ impl SessionContext {
     pub fn show_totals(&self, totals: &memory::Totals) {
         let mut status_data = lock(&self.status_data);
         status_data.tokens = totals.input + totals.output;
-        status_data.cost = totals.cost;
+        status_data.cost = shown_cost(totals);
     }
 
     /// Records what the request that goes out now holds, in tokens, by part, and the window it is made for.

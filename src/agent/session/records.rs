@@ -143,6 +143,9 @@ pub struct AnswerRecord {
     /// Its cost is by the built-in table of prices.
     #[serde(default, skip_serializing_if = "is_false")]
     pub estimated: bool,
+    /// It was given in plan mode and calls nothing: a plan.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub plan: bool,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -253,18 +256,20 @@ pub fn assistant_record(message: &Message, state: MessageState, meta: MessageMet
     record
 }
 
-/// Reads back what [`assistant_record`] wrote.
-pub fn read_answer(record: &NewMessage) -> Message {
+/// Returns the parts of an answer. An unknown kind was stored by a newer nebula: then nothing of the order is trusted.
+pub fn spans(record: &NewMessage) -> Vec<Span> {
     let span = |part: &MessagePart| {
         let kind = PartKind::parse(&part.kind)?;
         Some(Span { kind, bytes: part.bytes, seal: part.seal.as_deref().map(Into::into) })
     };
-    // An unknown kind was stored by a newer nebula: then nothing of the order is trusted.
-    let spans: Option<Vec<Span>> = record.parts.iter().map(span).collect();
+    record.parts.iter().map(span).collect::<Option<_>>().unwrap_or_default()
+}
+
+/// Reads back what [`assistant_record`] wrote.
+pub fn read_answer(record: &NewMessage) -> Message {
     let (text, thinking) = (record.content.as_deref(), record.meta.thinking.as_deref());
     let calls = read_calls(record.tool_calls.as_deref());
-    let mut message =
-        Message::answer(text.unwrap_or_default(), thinking.unwrap_or_default(), calls, spans.unwrap_or_default());
+    let mut message = Message::answer(text.unwrap_or_default(), thinking.unwrap_or_default(), calls, spans(record));
     message.origin = record.parts.iter().find_map(|part| part.origin.as_ref()).and_then(|o| {
         let wire = Wire::parse(&o.wire)?;
         Some(Arc::new(Origin { wire, place: o.place.clone(), model: o.model.clone() }))

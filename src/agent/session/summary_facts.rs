@@ -1,9 +1,9 @@
-//! The half of a summary that no model writes: what the person said, what was read and changed, what was refused, from
-//! the records of the session.
+//! The half of a summary that no model writes: what the person said, what was read and changed, what was refused, the
+//! plan that stands and the command that fails, from the records of the session.
 
 use std::collections::BTreeMap;
 
-use crate::agent::session::records::{read_attached, read_results};
+use crate::agent::session::records::{AnswerRecord, arguments, read_attached, read_calls, read_results};
 use crate::memory::{Message, Role};
 use crate::text::number::plural;
 
@@ -13,11 +13,17 @@ const SAID: usize = 80_000;
 const ENDS: usize = 4_000;
 /// How many refusals are listed, the newest.
 const REFUSALS: usize = 12;
+/// The tool that runs commands.
+const COMMAND: &str = "runCommand";
 
 /// Returns the facts of a session, as Markdown; `most` is how large what the person said may be, in bytes.
 pub fn facts(rows: &[Message], most: usize) -> String {
+    // What the person said comes first, also where little fits.
+    let plan = plan(rows).map(|plan| ends(plan, most / 4));
+    let failing = failing(rows).map(|(command, output)| (command, ends(output, most / 4)));
+    let beside = plan.as_ref().map_or(0, String::len) + failing.as_ref().map_or(0, |(_, output)| output.len());
     let mut text = String::from("## What the person said, verbatim\n");
-    for said in said(rows, most.min(SAID)) {
+    for said in said(rows, most.saturating_sub(beside).min(SAID)) {
         text.push_str(&format!("\n> {}\n", said.replace('\n', "\n> ")));
     }
     let (read, changed, refused) = happened(rows);
@@ -36,7 +42,45 @@ pub fn facts(rows: &[Message], most: usize) -> String {
         let from = refused.len().saturating_sub(REFUSALS);
         refused[from..].iter().for_each(|line| text.push_str(&format!("- {line}\n")));
     }
+    if let Some(plan) = plan {
+        text.push_str(&format!("\n## The plan that stands, verbatim\n\n> {}\n", plan.trim().replace('\n', "\n> ")));
+    }
+    if let Some((command, output)) = failing {
+        let output = output.trim().replace('\n', "\n> ");
+        text.push_str(&format!("\n## The command that failed last\n\n`{command}`\n\n> {output}\n"));
+    }
     text
+}
+
+/// Returns the newest answer that was given in plan mode.
+fn plan(rows: &[Message]) -> Option<&str> {
+    let is_plan = |row: &&Message| {
+        row.message.role == Role::Assistant && AnswerRecord::read(row.message.meta.extra.as_deref()).plan
+    };
+    let text = rows.iter().rfind(is_plan)?.message.content.as_deref()?;
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+/// Returns the command that failed last, if it did not succeed since, and what the model was told of it.
+fn failing(rows: &[Message]) -> Option<(String, &str)> {
+    let mut failing: Option<(String, &str)> = None;
+    let mut commands: Vec<(String, String)> = Vec::new();
+    for row in rows {
+        let calls = read_calls(row.message.tool_calls.as_deref()).into_iter().filter(|call| call.name == COMMAND);
+        commands.extend(calls.map(|call| {
+            let command =
+                arguments(&call.arguments).ok().and_then(|value| Some(value["command"].as_str()?.to_string()));
+            (call.id, command.unwrap_or_default())
+        }));
+        for result in read_results(row.message.tool_results.as_deref()).iter().filter(|result| result.name == COMMAND) {
+            let Some((_, command)) = commands.iter().rfind(|(id, _)| *id == result.id) else { continue };
+            match result.ok {
+                true => drop(failing.take_if(|(failed, _)| failed == command)),
+                false => failing = row.message.content.as_deref().map(|output| (command.clone(), output)),
+            }
+        }
+    }
+    failing
 }
 
 /// Returns the messages of the person in their order, each whole or with its head and tail: the newest always, then the
@@ -137,6 +181,40 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("- b.rs (01)") && text.contains("- deleteFile c.rs: rejected: keep it\n"), "{text}");
+    }
+
+    #[test]
+    fn the_plan_that_stands_and_the_command_that_fails_are_kept() {
+        let call = |id: &str, command: &str| {
+            let mut row = row(Role::Assistant, "", None);
+            row.message.tool_calls =
+                Some(format!(r#"[{{"id":"{id}","name":"runCommand","arguments":"{{\"command\":\"{command}\"}}"}}]"#));
+            row
+        };
+        let ran = |id: &str, ok: bool, output: &str| {
+            row(Role::Tool, output, Some(&format!(r#"[{{"id":"{id}","name":"runCommand","ok":{ok}}}]"#)))
+        };
+        let plan = |text: &str| {
+            let mut row = row(Role::Assistant, text, None);
+            row.message.meta.extra = AnswerRecord { plan: true, ..AnswerRecord::default() }.write();
+            row
+        };
+        let mut rows = vec![row(Role::User, "go", None), plan("1. an old one"), plan("1. first\n2. second")];
+        rows.extend([
+            call("a", "make"),
+            ran("a", false, "make: broken"),
+            call("b", "cargo test"),
+            ran("b", false, "1 failed"),
+        ]);
+        let text = facts(&rows, SAID);
+        assert!(text.contains("> 1. first\n> 2. second\n") && !text.contains("an old one"), "{text}");
+        assert!(text.contains("`cargo test`\n\n> 1 failed\n") && !text.contains("> make: broken"), "{text}");
+        rows.extend([call("c", "cargo test"), ran("c", true, "ok")]);
+        assert!(!facts(&rows, SAID).contains("failed last"));
+        // In a small window the person's words keep half of the room.
+        let long: Vec<_> = [row(Role::User, &"w".repeat(400), None), plan(&"p".repeat(9_000))].into();
+        let text = facts(&long, 1_000);
+        assert!(text.contains(&"w".repeat(400)) && text.len() < 1_000, "{}", text.len());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::agent::session::call_preview;
 use crate::agent::session::prompt_state;
 use crate::agent::session::records::{
-    AnswerRecord, EditRecord, ResultRecord, arguments, is_readable, read_attached, read_calls, read_results,
+    AnswerRecord, EditRecord, ResultRecord, arguments, is_readable, read_attached, read_calls, read_results, spans,
 };
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
@@ -15,6 +15,7 @@ use crate::memory::{self, MessageState, NewMessage, Role};
 use crate::messages::agent as say;
 use crate::proposal::Rung;
 use crate::protocol::{Attached, Call, CallState, Item, Level, Notice};
+use crate::provider::{PartKind, Span};
 use crate::tools::ToolSet;
 
 /// Returns the entries of these messages, oldest first; `tools` are those of the session.
@@ -84,14 +85,15 @@ fn assistant(
     open: &mut HashMap<String, usize>,
 ) {
     let m = &row.message;
-    if let Some(thinking) = m.meta.thinking.as_deref().filter(|t| !t.is_empty()) {
+    let spans = spans(m);
+    let thinking = m.meta.thinking.as_deref().unwrap_or_default();
+    if !thinking.is_empty() || spans.iter().any(Span::hides_thoughts) {
         let took = AnswerRecord::read(m.meta.extra.as_deref()).thought_ms.map(std::time::Duration::from_millis);
         items.push(Item::Thinking { text: thinking.to_string(), took });
     }
     match written(text, m, tools) {
         Some(parts) => items.extend(parts),
-        None if text.trim().is_empty() => {}
-        None => items.push(Item::Answer { text: text.to_string() }),
+        None => items.extend(answers(text, &spans)),
     }
     for call in read_calls(m.tool_calls.as_deref()) {
         let mut call_item = call_preview::of_tool(tools, &call.name, CallState::Interrupted);
@@ -115,6 +117,28 @@ fn assistant(
             cause: Default::default(),
         }));
     }
+}
+
+/// Returns the text of an answer as entries: what was said on the way stands for itself.
+fn answers(text: &str, spans: &[Span]) -> Vec<Item> {
+    let mut said: Vec<(String, bool)> = Vec::new();
+    let mut at = 0usize;
+    let texts = spans.iter().filter(|span| span.kind == PartKind::Text);
+    for (bytes, commentary) in texts.map(|span| (span.bytes, span.is_commentary())).chain([(text.len(), false)]) {
+        let end = at.saturating_add(bytes).min(text.len());
+        let Some(part) = text.get(at..end).filter(|part| !part.is_empty()) else { continue };
+        at = end;
+        match said.last_mut() {
+            Some((before, same)) if *same == commentary => before.push_str(part),
+            _ => said.push((part.to_string(), commentary)),
+        }
+    }
+    let said = said.into_iter().filter(|(text, _)| !text.trim().is_empty());
+    let item = |(text, commentary): (String, bool)| {
+        let text = text.trim_start_matches('\n').to_string();
+        if commentary { Item::Commentary { text } } else { Item::Answer { text } }
+    };
+    said.map(item).collect()
 }
 
 /// Returns an answer with edits or calls in its text: prose and calls as they were shown when it came. None where what
@@ -185,7 +209,10 @@ fn read(
                 match items.last_mut().filter(|_| talking) {
                     Some(Item::Answer { text: before }) => before.push_str(&text),
                     _ if text.trim().is_empty() => continue,
-                    _ => items.push(Item::Answer { text }),
+                    _ => {
+                        let text = text.trim_start_matches('\n').to_string();
+                        items.push(Item::Answer { text });
+                    }
                 }
                 talking = true;
                 continue;

@@ -6,7 +6,7 @@ use crate::agent::background::model_facts;
 use crate::agent::services::lock;
 use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
-use crate::memory::UsageBeside;
+use crate::memory::{Totals, UsageBeside};
 use crate::protocol::{Cause, EventBody, Level, NoticeAction, StepUsage, TurnEnd};
 use crate::provider::Usage;
 use crate::text::number;
@@ -19,14 +19,20 @@ pub async fn add(
     usage: Option<Usage>,
 ) {
     let Some(usage) = usage else { return };
-    let cost = model_facts::cost(&context.services, target.provider.as_deref(), &target.model, &usage);
-    session.totals.input += usage.input;
-    session.totals.output += usage.output;
-    if let Some(cost) = cost {
-        *session.totals.cost.get_or_insert(0.0) += cost;
-    }
+    let (services, provider) = (&context.services, target.provider.as_deref());
+    model_facts::accept_prompt(services, provider, &target.model, usage.input);
+    let cost = model_facts::cost(services, provider, &target.model, &usage);
+    let step = Totals {
+        input: usage.input,
+        output: usage.output,
+        cost,
+        estimated: cost.is_some() && model_facts::is_estimated(services, provider, &target.model),
+        unpriced: model_facts::cost_nanos(services, provider, &target.model, &usage).is_none(),
+        ..Totals::default()
+    };
+    session.totals.add(&step);
     let id = session.id.clone();
-    context.services.memory.post(move |memory| memory.add_usage(&id, usage.input, usage.output, cost));
+    context.services.memory.post(move |memory| memory.add_usage(&id, &step));
     context.show_totals(&session.totals);
     let Usage { input, output, cache_read, cache_write, thinking, .. } = usage;
     let prefix = session.prefix_cause.take();

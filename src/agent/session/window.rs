@@ -31,9 +31,5 @@ pub fn learn(context: &SessionContext, session: &Conversation, target: &RequestT
     let fixed = context.fixed_tokens().min(sent);
     let guess = u32::try_from(Budget::window_for(fixed + (sent - fixed) / 4 * 3)).unwrap_or(u32::MAX);
     let learnt = error.limit.filter(|limit| u64::from(*limit) < sent.max(u64::from(known))).unwrap_or(guess);
-    if learnt < 256 || learnt >= known {
-        return false;
-    }
-    model_facts::learn_window(services, provider, &target.model, learnt);
-    true
+    learnt >= 256 && model_facts::learn_window(services, provider, &target.model, learnt, known)
 }

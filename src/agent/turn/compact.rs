@@ -298,7 +298,8 @@ async fn show(context: &SessionContext, text: &str, left_out: usize) {
         1 => "\n\n*The oldest message did not fit and is not in it.*".to_string(),
         n => format!("\n\n*The oldest {n} messages did not fit and are not in it.*"),
     };
-    context.events.add(Item::Answer { text: format!("**Summary of this conversation**\n\n{text}{missing}") }).await;
+    let text = format!("**Summary of this conversation**\n\n{text}{missing}");
+    context.events.add(Item::Answer { text }).await;
 }
 
 /// Sends the summary in place of the conversation from here on.

@@ -60,9 +60,10 @@ fn unread(session: &Conversation, format: Format) -> Option<&'static str> {
     answers.filter(|m| m.role == Role::Assistant).find_map(|m| {
         let known = session.known();
         let pieces = stream::read(&m.text(), Some(format), known.clone(), session.tools.calls(), End::Ordinary);
+        let read = pieces.iter().any(|piece| matches!(piece, Piece::EditDone { .. } | Piece::Call { .. }));
         let prose = |piece| if let Piece::Prose(text) = piece { Some(text) } else { None };
         let prose: String = pieces.into_iter().filter_map(prose).collect();
-        match (holds_code(&prose), holds_file(&prose, &known)) {
+        match (holds_code(&prose), !read && holds_file(&prose, &known)) {
             (_, true) => Some(say::file_in_no_format()),
             (true, false) => Some(say::block_without_file()),
             (false, false) => None,

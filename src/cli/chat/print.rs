@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::words::Review;
 use crate::cli::out::{self, Out};
 use crate::messages::times::duration;
-use crate::messages::{count, diff, line as say, records, verbs};
+use crate::messages::{chat, count, diff, line as say, records, verbs};
 use crate::proposal::{Counts, FileChange, Hunk, HunkKind, Proposal, Rung};
 use crate::protocol::{Attached, Call, CallState, Item, ItemId, Mode, Notice, Outcome, Question, SessionInfo, Status};
 use crate::text::number::{self, thousands};
@@ -87,7 +87,7 @@ impl Printer {
     /// Prints a new entry.
     pub fn added(&mut self, id: ItemId, item: &Item) -> io::Result<()> {
         match item {
-            Item::Answer { text } => {
+            Item::Answer { text } | Item::Commentary { text } => {
                 self.end_line()?;
                 self.open_answer = Some((id, String::new(), false));
                 self.grew(id, text)
@@ -96,6 +96,13 @@ impl Printer {
             Item::Notice(notice) => self.notice(notice),
             Item::User { attached, .. } => attached.iter().try_for_each(|a| self.say(&attachment(a))),
             Item::Rules(rules) => rules.iter().try_for_each(|r| self.say(&say::rule(&r.path, &r.reason))),
+            Item::Thinking { text, took } if text.is_empty() => {
+                let hidden = match took {
+                    Some(took) => chat::thought_hidden_for(&duration(*took)),
+                    None => chat::thought_hidden().into(),
+                };
+                self.say(&hidden)
+            }
             Item::Thinking { .. } => Ok(()),
         }
     }
@@ -243,7 +250,7 @@ impl Printer {
             line.push_str(&say::tokens(&number::tokens(used), &number::tokens(window), &(used * 100 / window)));
         }
         if let Some(cost) = self.status.cost {
-            line.push_str(&format!(" ~${cost:.2}."));
+            line.push_str(&format!(" {}.", cost.text("~")));
         }
         self.say(&line)
     }

@@ -3,17 +3,19 @@
 //! Text goes to standard output as it comes; calls, diffs and notices go to standard error. With `--json` each event
 //! is one line of JSON on standard output: a contract, see the README.
 
+mod aside;
 mod ask;
 mod cause;
 mod exit;
+mod proposals;
 mod signals;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use self::aside::Aside;
 use self::ask::ApprovalRequest;
 use self::cause::{add_cause, usage_line};
 pub use self::exit::TaskExit;
@@ -21,9 +23,8 @@ use super::out::{self, Out};
 use super::print;
 use crate::agent::{self, AgentHandle};
 use crate::context::small_model;
-use crate::proposal::{Choice, Decision, Proposal, ProposalId};
 use crate::protocol::{
-    CallState, Cause, Command, EventBody, Item, ItemId, Level, Mode, Notice, Outcome, Prompt, Question, SessionChoice,
+    CallState, Cause, Command, EventBody, Item, ItemId, Level, Mode, Notice, Prompt, Question, SessionChoice,
     SessionInfo, TurnEnd,
 };
 
@@ -131,6 +132,7 @@ struct Printer {
     /// Entries whose text goes to standard output as it grows.
     answer: Option<ItemId>,
     thinking: Option<ItemId>,
+    aside: Aside,
     column: usize,
     /// Text and notices go to the same terminal, pipe or file.
     together: bool,
@@ -159,6 +161,7 @@ impl Printer {
             early: Vec::new(),
             answer: None,
             thinking: None,
+            aside: Aside::default(),
             column: 0,
             together: out::together(),
             refused: false,
@@ -234,7 +237,15 @@ impl Printer {
     }
 
     fn added(&mut self, id: ItemId, item: Item) -> io::Result<()> {
+        self.aside.end();
         match item {
+            Item::Commentary { text } => {
+                self.answer = None;
+                self.fresh_line()?;
+                // With `--json` the entry alone is noted.
+                self.aside.begin(id, if self.json { "" } else { &text });
+                self.line(json!({"type": "text", "text": text, "commentary": true}))
+            }
             Item::Answer { text } => {
                 self.answer = Some(id);
                 self.thinking = None;
@@ -242,6 +253,14 @@ impl Printer {
                     self.out("\n\n")?;
                 }
                 self.text("text", &text)
+            }
+            Item::Thinking { text, took } if text.is_empty() => {
+                if !self.json {
+                    self.fresh_line()?;
+                    out::aside(print::thought_hidden(took));
+                }
+                let took = took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+                self.line(json!({"type": "thinking", "text": "", "hidden": true, "ms": took}))
             }
             Item::Thinking { text, .. } => {
                 self.thinking = Some(id);
@@ -272,7 +291,10 @@ impl Printer {
             self.text("text", text)
         } else if self.thinking == Some(id) {
             self.text("thinking", text)
+        } else if self.json && self.aside.is(id) {
+            self.line(json!({"type": "text", "text": text, "commentary": true}))
         } else {
+            self.aside.grew(id, text);
             Ok(())
         }
     }
@@ -314,77 +336,6 @@ impl Printer {
         Ok(())
     }
 
-    fn proposed(&mut self, proposal: Arc<Proposal>) -> io::Result<StepDone> {
-        self.show_proposal(&proposal)?;
-        if self.ask {
-            self.fresh_line()?;
-            return Ok(StepDone { question: Some(ApprovalRequest::Proposal(proposal)), ..StepDone::default() });
-        }
-        let decision = self.refuse(&proposal)?;
-        let decided = self.answered(Command::Decide(proposal.id, decision))?;
-        Ok(StepDone { command: Some(decided), ..StepDone::default() })
-    }
-
-    /// Records a decision that was made here.
-    fn answered(&mut self, answer: Command) -> io::Result<Command> {
-        if let Command::Decide(proposal, decision) = &answer {
-            self.note_decision(*proposal, decision)?;
-        }
-        Ok(answer)
-    }
-
-    /// Refuses a proposal that the policy left to the person, and reports why.
-    fn refuse(&mut self, proposal: &Proposal) -> io::Result<Decision> {
-        let nobody = "nobody is there to approve it";
-        let Some(why) = proposal.needs_person() else { return Ok(Decision::refuse(proposal).because(nobody)) };
-        let reason = format!("{why}: only a person may approve it, and nobody is there");
-        self.notice(&Notice::new(Level::Warning, &reason, "It was refused."))?;
-        Ok(Decision::refuse(proposal).because(reason))
-    }
-
-    fn decided(&mut self, proposal: &Proposal, decision: &Decision) -> io::Result<()> {
-        self.show_proposal(proposal)?;
-        self.note_decision(proposal.id, decision)
-    }
-
-    fn show_proposal(&mut self, proposal: &Proposal) -> io::Result<()> {
-        let file = |f: &crate::proposal::FileChange| json!({"path": f.path, "added": f.counts.added, "removed": f.counts.removed});
-        let files: Vec<_> = proposal.files.iter().map(file).collect();
-        self.proposed = proposal.files.iter().map(|f| f.path.clone()).collect();
-        self.line(json!({"type": "proposal", "id": format!("proposal-{}", proposal.id.0), "files": files}))?;
-        if !self.json {
-            self.fresh_line()?;
-            let mut err = Out::stderr();
-            for change in &proposal.files {
-                err.styled(&super::diff::for_person(change, self.terminal))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn note_decision(&mut self, proposal: ProposalId, decision: &Decision) -> io::Result<()> {
-        let n = decision.count();
-        let taken = decision.files().iter().map(|f| f.edited.is_some() || f.hunks.contains(&Choice::Accept));
-        self.proposed = std::mem::take(&mut self.proposed)
-            .into_iter()
-            .zip(taken)
-            .filter_map(|(path, taken)| taken.then_some(path))
-            .collect();
-        self.refused |= n.rejected > 0;
-        let id = format!("proposal-{}", proposal.0);
-        self.line(json!({"type": "decision", "proposal": id, "accepted": n.accepted, "rejected": n.rejected}))
-    }
-
-    fn settled(&mut self, outcome: &Outcome) -> io::Result<()> {
-        if matches!(outcome, Outcome::Conflict { .. } | Outcome::Failed(_)) {
-            self.refused = true;
-        }
-        if matches!(outcome, Outcome::Applied { .. }) {
-            self.changed.append(&mut self.proposed.drain(..).collect());
-        }
-        Ok(())
-    }
-
     fn asked(&mut self, question: Question) -> io::Result<StepDone> {
         if self.ask {
             self.fresh_line()?;
@@ -419,6 +370,7 @@ impl Printer {
     }
 
     fn ended(&mut self, end: TurnEnd) -> io::Result<TaskExit> {
+        self.aside.end();
         if self.column > 0 && !self.json {
             self.out("\n")?;
         }

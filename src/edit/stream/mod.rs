@@ -10,10 +10,12 @@ pub(super) mod reader;
 pub(super) mod starts;
 pub(super) mod tags;
 mod text;
+mod unfenced;
 
 use std::sync::Arc;
 
 pub use pieces::{EditId, EditPart, End, KnownFile, Piece};
+pub use unfenced::unfenced;
 
 use self::context::{Progress, ReaderContext};
 use self::input::Input;
@@ -141,7 +143,8 @@ impl Parser {
     }
 }
 
-/// Reads a whole answer at once: all its pieces, in order.
+/// Reads a whole answer at once: all its pieces, in order. Where no edit or call is read, whole files in forms that no
+/// format has come last.
 pub fn read(
     text: &str,
     expected: Option<Format>,
@@ -149,9 +152,12 @@ pub fn read(
     calls: Arc<CallTable>,
     end: End,
 ) -> Vec<Piece> {
-    let mut parser = Parser::new(expected, known, calls);
+    let mut parser = Parser::new(expected, known.clone(), calls);
     let mut pieces = parser.push(text);
     pieces.extend(parser.finish(end));
+    if end == End::Ordinary && pieces.iter().all(|piece| matches!(piece, Piece::Prose(_))) {
+        pieces.extend(unfenced(text, expected, &known));
+    }
     pieces
 }
 

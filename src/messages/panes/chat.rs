@@ -6,6 +6,8 @@ messages! {
     thinking: "thinking", "思考中";
     thought: "thought", "思考";
     thought_for(time): "thought for {time}", "{time}思考";
+    thought_hidden: "thought, not shown", "思考（非表示）";
+    thought_hidden_for(time): "thought, not shown · {time}", "思考（非表示）· {time}";
     answering: "answering", "回答中";
     search: "search the chat", "チャットを検索";
     attached(n): "{n} file attached" | "{n} files attached", "{n}ファイルを添付";

@@ -9,6 +9,8 @@ use super::{Facts, Model};
 pub struct KnownModels {
     listed: HashMap<(String, String), Facts>,
     learnt: HashMap<(String, String), Facts>,
+    /// The largest prompt, in tokens, that the server took.
+    accepted: HashMap<(String, String), u32>,
 }
 
 impl KnownModels {
@@ -17,9 +19,29 @@ impl KnownModels {
         self.listed.get(&(place.to_string(), model.to_string())).cloned().unwrap_or_default()
     }
 
-    /// Returns the facts that refusals of the server at `place` showed of a model.
+    /// Returns the facts that refusals of the server at `place` showed of a model. A window is not smaller than a prompt
+    /// that was taken.
     pub fn learnt(&self, place: &str, model: &str) -> Facts {
-        self.learnt.get(&(place.to_string(), model.to_string())).cloned().unwrap_or_default()
+        let key = (place.to_string(), model.to_string());
+        let mut facts = self.learnt.get(&key).cloned().unwrap_or_default();
+        facts.window = facts.window.max(facts.window.and_then(|_| self.accepted.get(&key).copied()));
+        facts
+    }
+
+    /// Returns the largest prompt, in tokens, that the server at `place` took for a model.
+    pub fn accepted(&self, place: &str, model: &str) -> u32 {
+        self.accepted.get(&(place.to_string(), model.to_string())).copied().unwrap_or_default()
+    }
+
+    /// Takes down that the server took a prompt of so many tokens.
+    pub fn accept(&mut self, place: &str, model: &str, tokens: u32) {
+        let most = self.accepted.entry((place.to_string(), model.to_string())).or_default();
+        *most = tokens.max(*most);
+    }
+
+    /// Forgets which prompts were taken: the server takes less than it did.
+    pub fn forget_accepted(&mut self, place: &str, model: &str) {
+        self.accepted.remove(&(place.to_string(), model.to_string()));
     }
 
     /// Takes down what a server says of its models.

@@ -52,6 +52,7 @@ enum Record {
         arguments: String,
     },
     Part {},
+    Commentary {},
     Seal {
         part: String,
         #[serde(default, skip_serializing_if = "is_zero")]
@@ -164,6 +165,7 @@ pub(super) fn delta_line(pause: Duration, delta: &Delta) -> Option<String> {
         Delta::Thinking(text) => Record::Thinking(text),
         Delta::Call { index, id, name, arguments } => Record::Call { index, id, name, arguments },
         Delta::Part => Record::Part {},
+        Delta::Commentary => Record::Commentary {},
         Delta::Seal { kind, index, json } => Record::Seal { part: kind.name().into(), index, json },
         Delta::Withdraw { text, thinking, calls } => Record::Withdraw { text, thinking, calls },
         Delta::Usage(Usage { input, cache_read, cache_write, cache_write_1h, output, thinking }) => {
@@ -189,6 +191,7 @@ impl From<Record> for Delta {
             Record::Thinking(text) => Delta::Thinking(text),
             Record::Call { index, id, name, arguments } => Delta::Call { index, id, name, arguments },
             Record::Part {} => Delta::Part,
+            Record::Commentary {} => Delta::Commentary,
             Record::Seal { part, index, json } => {
                 Delta::Seal { kind: PartKind::parse(&part).unwrap_or(PartKind::Other), index, json }
             }

@@ -54,7 +54,9 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
             let mut held = Vec::new();
             let failure = loop {
                 match answer.next().await {
-                    Some(Ok(delta @ (Delta::Part | Delta::Seal { .. }))) if !begun => held.push(delta),
+                    Some(Ok(delta @ (Delta::Part | Delta::Commentary | Delta::Seal { .. }))) if !begun => {
+                        held.push(delta)
+                    }
                     Some(Ok(delta)) => {
                         begun |= matches!(delta, Delta::Text(_) | Delta::Thinking(_) | Delta::Call { .. });
                         let ready = if begun || matches!(delta, Delta::End(_)) {

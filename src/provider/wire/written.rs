@@ -208,6 +208,11 @@ impl Written {
         self.body.clone()
     }
 
+    /// Returns the messages, and how many of them are as they were in the request before.
+    pub fn messages(&self) -> (&[Piece], usize) {
+        (&self.messages, self.same)
+    }
+
     /// Returns the messages that say anything.
     pub fn pieces(&self) -> impl DoubleEndedIterator<Item = &Piece> + Clone {
         self.messages.iter().filter(|piece| !piece.json.is_empty())

@@ -403,7 +403,7 @@ impl Sessions {
         let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
         let mut spans = Vec::new();
         if let Some(cost) = p.cost {
-            spans.extend([(say::cost().to_string(), dim), (format!("{}${cost:.2}   ", ctx.glyphs.estimated), text)]);
+            spans.extend([(say::cost().to_string(), dim), (cost.text(ctx.glyphs.estimated) + "   ", text)]);
         }
         if p.counts != Counts::default() {
             spans.push((say::changes().to_string(), dim));

@@ -322,7 +322,7 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     let attention = t.style(Role::Attention).add_modifier(Modifier::BOLD);
     let jobs = (s.jobs > 0).then(|| (count::jobs(s.jobs), t.style(Role::Accent)));
     let mut right: Vec<(String, Style)> = jobs.into_iter().chain(gauge(app, area.width)).collect();
-    right.extend(s.cost.map(|c| (format!("{}${c:.2}", g.estimated), dim)));
+    right.extend(s.cost.map(|cost| (cost.text(g.estimated), dim)));
     if area.width >= NARROW && !s.rules.is_empty() {
         right.push((count::rules(s.rules.len()), dim));
     }

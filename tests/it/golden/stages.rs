@@ -359,7 +359,7 @@ pub const LONG_NAMES: &[(&str, u16, Run)] = &[
             id: "s0".into(),
             items: vec![],
             files: vec![(LONG_PATH.into(), Some(NOW - 60_000))],
-            cost: Some(0.11),
+            cost: Some(nebula::protocol::Cost { dollars: 0.11, estimated: true, partial: false }),
             counts: Counts::default(),
             state: SessionState::Open,
         };

@@ -8,6 +8,7 @@ mod prefix;
 mod refusals;
 mod rules;
 mod sessions;
+mod shown;
 mod task;
 mod wander;
 

@@ -15,10 +15,10 @@ use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::repeated_output::RepeatedOutput;
 use crate::agent::turn::streaming_edit::StreamingEdit;
 use crate::edit::Format;
-use crate::edit::stream::{EditId, End, Parser};
+use crate::edit::stream::{EditId, End, Parser, unfenced};
 use crate::memory::{MessageMeta, MessageState};
 use crate::protocol::{self, CallState, Cause, EventBody, Item, ItemId, Level, Mode};
-use crate::provider::{Answer, Delta, EndReason, Message, Origin, Wait};
+use crate::provider::{Answer, Delta, EndReason, Message, Origin, PartKind, Span, Wait};
 
 /// An answer on its way in.
 pub(super) struct StepReader<'a> {
@@ -40,6 +40,10 @@ pub(super) struct StepReader<'a> {
     /// The entry that grows with prose, if one does.
     pub(super) prose: Option<ItemId>,
     pub(super) thinking: Option<(ItemId, Instant, usize)>,
+    /// True while the answer is commentary.
+    commentary: bool,
+    /// When something of it was shown last, or the request began.
+    shown_at: Instant,
     /// How long it has thought.
     thought: Option<Duration>,
     pub(super) acts: Vec<Act>,
@@ -87,6 +91,8 @@ impl<'a> StepReader<'a> {
             retrying: false,
             prose: None,
             thinking: None,
+            commentary: false,
+            shown_at: Instant::now(),
             thought: None,
             acts: Vec::new(),
             part_acts: 0,
@@ -137,9 +143,36 @@ impl<'a> StepReader<'a> {
             Delta::End(reason) => self.begin_reads(!matches!(reason, EndReason::Length | EndReason::Filter)).await,
             Delta::Notice(title) => self.context.events.notice(Level::Info, title, "").await,
             Delta::Withdraw { text, calls, .. } => self.withdraw(text > 0, calls).await,
-            Delta::Part => self.part_acts = self.acts.len(),
-            Delta::Seal { .. } | Delta::Usage(_) | Delta::Retrying(_) => {}
+            Delta::Part => return self.part().await,
+            Delta::Commentary => (self.commentary, self.prose) = (true, None),
+            Delta::Seal { kind, .. } => self.sealed(kind).await,
+            Delta::Usage(_) | Delta::Retrying(_) => return,
         }
+        self.shown_at = Instant::now();
+    }
+
+    /// Begins a part of the answer.
+    async fn part(&mut self) {
+        self.part_acts = self.acts.len();
+        if std::mem::take(&mut self.commentary) {
+            // What waits was said on the way, too.
+            let pieces = self.parser.pause();
+            Box::pin(self.pieces(pieces)).await;
+            self.prose = None;
+        }
+    }
+
+    /// Shows that the model thought where a part that is sealed holds no word of it: once an answer.
+    async fn sealed(&mut self, kind: PartKind) {
+        let hidden = self.answer.spans.iter().rfind(|span| span.kind == kind && span.seal.is_some());
+        if !hidden.is_some_and(Span::hides_thoughts) || self.thought.is_some() {
+            return;
+        }
+        self.keep();
+        self.prose = None;
+        let took = Some(self.shown_at.elapsed());
+        self.thought = took;
+        self.context.events.add(Item::Thinking { text: String::new(), took }).await;
     }
 
     /// Looks for a text that comes again and again, in what is said, thought or written into a call.
@@ -184,6 +217,7 @@ impl<'a> StepReader<'a> {
             extra: AnswerRecord {
                 thought_ms: self.thought.and_then(|took| u64::try_from(took.as_millis()).ok()),
                 context: self.context.shown_context(),
+                plan: self.plan && self.answer.calls.is_empty(),
                 new_prefix: self.session.prefix_cause.is_some(),
                 estimated: model_facts::is_estimated(
                     &self.context.services,
@@ -231,7 +265,11 @@ impl<'a> StepReader<'a> {
             Some(id) => self.context.events.send(EventBody::Grew(id, text)).await,
             // White space alone between calls is nothing to show.
             None if text.trim().is_empty() => {}
-            None => self.prose = Some(self.context.events.add(Item::Answer { text }).await),
+            None => {
+                let text = text.trim_start_matches('\n').to_string();
+                let item = if self.commentary { Item::Commentary { text } } else { Item::Answer { text } };
+                self.prose = Some(self.context.events.add(item).await);
+            }
         }
     }
 
@@ -251,6 +289,10 @@ impl<'a> StepReader<'a> {
         let whole = matches!(ended, Ended::Whole | Ended::Paused);
         let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new(), Arc::default()));
         self.pieces(parser.finish(if whole { End::Ordinary } else { End::Cut })).await;
+        if whole && self.calls_made == 0 {
+            let files = unfenced(&self.answer.text, Some(self.format), &self.session.known());
+            self.pieces(files).await;
+        }
         for (_, edit) in std::mem::take(&mut self.edits) {
             edit.end(None).end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
@@ -260,7 +302,7 @@ impl<'a> StepReader<'a> {
         }
         self.drop_unfinished_calls().await;
         let silent = whole && self.acts.is_empty() && self.answer.text.trim().is_empty();
-        let thought = !self.answer.thinking.is_empty();
+        let thought = self.thought.is_some() || !self.answer.thinking.is_empty();
         self.save(if whole { MessageState::Complete } else { MessageState::Interrupted });
         Step { acts: self.acts, ended, usage: self.answer.usage, row: self.row, silent, thought }
     }

@@ -9,7 +9,7 @@ use tokio_util::bytes::Bytes;
 use super::super::arguments;
 use super::super::format::RequestBasis;
 use super::super::learnt::ThinkField;
-use super::super::written::{Ids, Target, Turns, Written, opened};
+use super::super::written::{Ids, Piece, Target, Turns, Written, opened};
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
 
@@ -19,6 +19,8 @@ pub(super) struct AnthropicCache {
     written: Written,
     /// True if the cache is kept for an hour.
     hour: bool,
+    /// For each message whether it calls something without beginning with what was thought.
+    thoughtless: Vec<bool>,
 }
 
 /// Blocks between two cache marks: the server looks back no farther.
@@ -27,7 +29,7 @@ const REACH: usize = 15;
 impl AnthropicCache {
     /// Marks say how long what is cached is kept: five minutes, or an hour.
     pub fn new(hour: bool) -> Self {
-        AnthropicCache { written: Written::default(), hour }
+        AnthropicCache { written: Written::default(), hour, thoughtless: Vec::new() }
     }
 
     /// Returns the body of `request`.
@@ -41,6 +43,7 @@ impl AnthropicCache {
                 Role::Tool => result(message, ids).into_iter().collect(),
             }
         });
+        self.look();
         // This format wants to be told, and its `Format::most` always does.
         let most = asked.most.unwrap_or(4_096);
         let mut head = json!({"model": request.model, "stream": true});
@@ -67,12 +70,22 @@ impl AnthropicCache {
         if self.hour { json!({"type": "ephemeral", "ttl": "1h"}) } else { json!({"type": "ephemeral"}) }
     }
 
+    /// Looks at the messages that are new since the request before, each once.
+    fn look(&mut self) {
+        let (messages, same) = self.written.messages();
+        self.thoughtless.truncate(same);
+        let thoughtless = |piece: &Piece| {
+            let first = piece.json.first().filter(|_| piece.message.has_calls());
+            first.is_some_and(|json| !json.contains("thinking\""))
+        };
+        self.thoughtless.extend(messages[self.thoughtless.len()..].iter().map(thoughtless));
+    }
+
     /// Returns whether the answers since the person's last word hold a call of an answer that was not sealed here: a
     /// model that is told to think by budget wants each of them to begin with what it thought.
     fn in_loop_without_thinking(&self) -> bool {
-        let since = self.written.pieces().rev().take_while(|piece| piece.message.role != Role::User);
-        let mut answers = since.filter(|piece| piece.message.has_calls());
-        answers.any(|piece| piece.json.first().is_some_and(|json| !json.contains("thinking\"")))
+        let since = self.written.messages().0.iter().zip(&self.thoughtless).rev();
+        since.take_while(|(piece, _)| piece.message.role != Role::User).any(|(_, thoughtless)| *thoughtless)
     }
 
     /// Returns the blocks, counted over all messages, that carry a cache mark: the last of the newest user turn, of the

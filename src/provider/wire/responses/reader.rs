@@ -21,6 +21,8 @@ pub(super) struct ResponsesReader {
     items: BTreeMap<u64, Item>,
     /// Ids of the calls so far.
     ids: Vec<String>,
+    /// The item whose text came last: the text of another one is set apart from it.
+    speaking: Option<u64>,
     /// Something thought cannot be sent back: what it led to goes back as plain text and calls.
     unsealed: bool,
     end: Option<EndReason>,
@@ -84,7 +86,7 @@ impl Reader for ResponsesReader {
         let delta = told.delta.as_ref().and_then(Value::as_str).unwrap_or_default();
         match kind.as_str() {
             "response.output_item.added" => self.added(at, told.item.as_deref(), out),
-            "response.output_text.delta" | "response.refusal.delta" => self.grow(at, delta, Delta::Text, out),
+            "response.output_text.delta" | "response.refusal.delta" => self.say(at, delta, out),
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 self.grow(at, delta, Delta::Thinking, out);
             }
@@ -150,8 +152,16 @@ impl ResponsesReader {
             out.push(Delta::Call { index: call, id: Some(id), name, arguments: String::new() });
         } else {
             out.push(Delta::Part);
+            out.extend((item.text("phase").as_deref() == Some("commentary")).then_some(Delta::Commentary));
         }
         self.items.insert(at, known);
+    }
+
+    fn say(&mut self, at: u64, more: &str, out: &mut Vec<Delta>) {
+        if !more.is_empty() && self.speaking.replace(at).is_some_and(|before| before != at) {
+            out.push(Delta::Text("\n\n".into()));
+        }
+        self.grow(at, more, Delta::Text, out);
     }
 
     fn grow(&mut self, at: u64, more: &str, delta: fn(String) -> Delta, out: &mut Vec<Delta>) {
@@ -191,7 +201,7 @@ impl ResponsesReader {
         // What was streamed stands; of an item that was not, all of it is said now.
         if said == 0 && !whole.is_empty() {
             match kind {
-                PartKind::Text => out.push(Delta::Text(whole)),
+                PartKind::Text => self.say(at, &whole, out),
                 PartKind::Thinking => out.push(Delta::Thinking(whole)),
                 _ => self.arguments(at, &whole, out),
             }

@@ -130,6 +130,15 @@ pub(super) fn thought(
     width: usize,
     look: &Look<'_>,
 ) -> Vec<Line<'static>> {
+    // Of what a server does not show there is nothing to open.
+    if text.is_empty() && (over || took.is_some()) {
+        let title = match took {
+            Some(took) => say::thought_hidden_for(&words::seconds(took)),
+            None => say::thought_hidden().to_string(),
+        };
+        let title = cut::end(&title, width, look.glyphs.cut).into_owned();
+        return vec![Span::styled(title, look.theme.style(Role::Dim)).into()];
+    }
     let title = match took {
         Some(took) => say::thought_for(&words::seconds(took)),
         None if over => say::thought().to_string(),

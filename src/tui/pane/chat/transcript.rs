@@ -105,7 +105,7 @@ impl Chat {
                     *slot = did;
                 }
             }
-            (BlockContent::Answer(doc), Item::Answer { text }) => {
+            (BlockContent::Answer(doc), Item::Answer { text } | Item::Commentary { text }) => {
                 // Mostly the text as it has arrived, told once more.
                 if doc.text() != text {
                     unit.forget();
@@ -146,7 +146,7 @@ fn said(item: &Item, whole: bool) -> BlockContent {
         Item::User { text, at, attached } => {
             BlockContent::User { text: text.clone(), at: *at, attached: attached.clone() }
         }
-        Item::Answer { text } => {
+        Item::Answer { text } | Item::Commentary { text } => {
             let mut doc = Markdown::default();
             doc.push(text);
             if whole {

@@ -252,7 +252,7 @@ impl ChatBlock {
                 rows.update(doc, columns.width, *look);
             }
             BlockContent::Thinking { text, took, over } => {
-                fold = Some(0);
+                fold = (!text.is_empty()).then_some(0);
                 head = lines::thought(text, *took, *over, open, columns.width, look);
             }
             BlockContent::Calls(calls) => {

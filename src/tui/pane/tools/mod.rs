@@ -113,7 +113,7 @@ impl Tools {
         match event {
             EventBody::Opened(_) => *self = Tools { size: self.size, follow: true, ..Tools::default() },
             EventBody::Added(id, Item::Call(call)) => self.add(*id, call.clone(), now),
-            EventBody::Added(_, Item::User { .. } | Item::Answer { .. }) => self.said = true,
+            EventBody::Added(_, Item::User { .. } | Item::Answer { .. } | Item::Commentary { .. }) => self.said = true,
             EventBody::Changed(id, Item::Call(call)) => match self.places.get(id) {
                 Some(i) => self.change(*i, call.clone(), now),
                 None => self.add(*id, call.clone(), now),

@@ -1,0 +1,85 @@
+//! Proposals and what is decided about them, as they are printed and counted.
+
+use std::io;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::ask::ApprovalRequest;
+use super::{Printer, StepDone};
+use crate::cli::out::Out;
+use crate::proposal::{Choice, Decision, FileChange, Proposal, ProposalId};
+use crate::protocol::{Command, Level, Notice, Outcome};
+
+impl Printer {
+    pub(super) fn proposed(&mut self, proposal: Arc<Proposal>) -> io::Result<StepDone> {
+        self.show_proposal(&proposal)?;
+        if self.ask {
+            self.fresh_line()?;
+            return Ok(StepDone { question: Some(ApprovalRequest::Proposal(proposal)), ..StepDone::default() });
+        }
+        let decision = self.refuse(&proposal)?;
+        let decided = self.answered(Command::Decide(proposal.id, decision))?;
+        Ok(StepDone { command: Some(decided), ..StepDone::default() })
+    }
+
+    /// Records a decision that was made here.
+    pub(super) fn answered(&mut self, answer: Command) -> io::Result<Command> {
+        if let Command::Decide(proposal, decision) = &answer {
+            self.note_decision(*proposal, decision)?;
+        }
+        Ok(answer)
+    }
+
+    /// Refuses a proposal that the policy left to the person, and reports why.
+    pub(super) fn refuse(&mut self, proposal: &Proposal) -> io::Result<Decision> {
+        let nobody = "nobody is there to approve it";
+        let Some(why) = proposal.needs_person() else { return Ok(Decision::refuse(proposal).because(nobody)) };
+        let reason = format!("{why}: only a person may approve it, and nobody is there");
+        self.notice(&Notice::new(Level::Warning, &reason, "It was refused."))?;
+        Ok(Decision::refuse(proposal).because(reason))
+    }
+
+    pub(super) fn decided(&mut self, proposal: &Proposal, decision: &Decision) -> io::Result<()> {
+        self.show_proposal(proposal)?;
+        self.note_decision(proposal.id, decision)
+    }
+
+    pub(super) fn show_proposal(&mut self, proposal: &Proposal) -> io::Result<()> {
+        let file = |f: &FileChange| json!({"path": f.path, "added": f.counts.added, "removed": f.counts.removed});
+        let files: Vec<_> = proposal.files.iter().map(file).collect();
+        self.proposed = proposal.files.iter().map(|f| f.path.clone()).collect();
+        self.line(json!({"type": "proposal", "id": format!("proposal-{}", proposal.id.0), "files": files}))?;
+        if !self.json {
+            self.fresh_line()?;
+            let mut err = Out::stderr();
+            for change in &proposal.files {
+                err.styled(&crate::cli::diff::for_person(change, self.terminal))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn note_decision(&mut self, proposal: ProposalId, decision: &Decision) -> io::Result<()> {
+        let n = decision.count();
+        let taken = decision.files().iter().map(|f| f.edited.is_some() || f.hunks.contains(&Choice::Accept));
+        self.proposed = std::mem::take(&mut self.proposed)
+            .into_iter()
+            .zip(taken)
+            .filter_map(|(path, taken)| taken.then_some(path))
+            .collect();
+        self.refused |= n.rejected > 0;
+        let id = format!("proposal-{}", proposal.0);
+        self.line(json!({"type": "decision", "proposal": id, "accepted": n.accepted, "rejected": n.rejected}))
+    }
+
+    pub(super) fn settled(&mut self, outcome: &Outcome) -> io::Result<()> {
+        if matches!(outcome, Outcome::Conflict { .. } | Outcome::Failed(_)) {
+            self.refused = true;
+        }
+        if matches!(outcome, Outcome::Applied { .. }) {
+            self.changed.append(&mut self.proposed.drain(..).collect());
+        }
+        Ok(())
+    }
+}

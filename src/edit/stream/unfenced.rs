@@ -1,0 +1,166 @@
+//! Whole files in forms that no format has: a JSON object of a path and a content, or a tag that names a file. Where the
+//! path is that of a known file there is one meaning, and it is read as that file's new text.
+
+use serde_json::Value;
+
+use super::pieces::{EditId, KnownFile, Piece};
+use crate::edit::format::Format;
+use crate::edit::op::{Edit, Op};
+use crate::edit::{json, path};
+
+/// The names of a path and of a text in such an object.
+const PATHS: [&str; 4] = ["path", "file", "filename", "file_path"];
+const TEXTS: [&str; 3] = ["content", "text", "code"];
+/// Files of one answer that are read so, at most.
+const MOST: usize = 20;
+
+/// Returns the edits of an answer in which no format is read, as pieces: none for the format of tools, nor where a file
+/// comes twice.
+pub fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]) -> Vec<Piece> {
+    if known.is_empty() || expected.is_none_or(|format| format == Format::TOOLS) {
+        return Vec::new();
+    }
+    let mut files: Vec<(&str, String)> = Vec::new();
+    let mut at = 0;
+    while at < text.len() && files.len() < MOST {
+        let line = text[at..].split_inclusive('\n').next().unwrap_or_default();
+        let start = at + line.len() - line.trim_start().len();
+        let end = match line.trim_start().bytes().next() {
+            Some(b'{' | b'[') => object(&text[start..], known, &mut files),
+            Some(b'<') => tag(&text[start..], known, &mut files),
+            _ => None,
+        };
+        at = end.map_or(at + line.len(), |end| start + end);
+    }
+    let twice = |(n, (path, _)): (usize, &(&str, String))| files[..n].iter().any(|(other, _)| other == path);
+    if files.iter().enumerate().any(twice) {
+        return Vec::new();
+    }
+    let edits = files.into_iter().enumerate().flat_map(|(n, (path, content))| {
+        let id = EditId(usize::MAX - n);
+        let edit = Edit::new(path, Op::Overwrite { content }, Format::WHOLE, Format::WHOLE.name());
+        [Piece::EditStarted { id, format: Format::WHOLE }, Piece::EditDone { id, edit }]
+    });
+    edits.collect()
+}
+
+/// Adds the files of a JSON value at the start of `text`; where it ends, if it holds any.
+fn object<'k>(text: &str, known: &'k [KnownFile], files: &mut Vec<(&'k str, String)>) -> Option<usize> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let (value, end) = match values.next() {
+        Some(Ok(value)) => (value, values.byte_offset()),
+        // What models write is not always JSON.
+        _ => {
+            let end = text.rfind(['}', ']'])? + 1;
+            (json::repair(&text[..end]).ok()?, end)
+        }
+    };
+    let before = files.len();
+    let list = value.as_array().or_else(|| value.get("files")?.as_array());
+    for object in list.map_or(std::slice::from_ref(&value), Vec::as_slice) {
+        let field = |names: &[&str]| names.iter().find_map(|name| object.get(name)?.as_str());
+        let file = field(&PATHS).and_then(|path| find(path, known));
+        let content = field(&TEXTS).filter(|content| !content.trim().is_empty());
+        files.extend(file.zip(content.map(String::from)));
+    }
+    (files.len() > before).then_some(end)
+}
+
+/// Adds the file of a tag whose line begins `text`, up to the line that closes it; where that ends.
+fn tag<'k>(text: &str, known: &'k [KnownFile], files: &mut Vec<(&'k str, String)>) -> Option<usize> {
+    let line = text.split_inclusive('\n').next()?;
+    let inside = line.trim_end().strip_prefix('<')?.strip_suffix('>')?;
+    let name = inside.split_whitespace().next()?;
+    let named = inside.split_once('=').filter(|(before, _)| PATHS.iter().chain(&["name"]).any(|n| before.ends_with(n)));
+    let file = find(named.map_or(inside, |(_, value)| value), known)?;
+    let close = format!("</{name}>");
+    let mut at = line.len();
+    for next in text[at..].split_inclusive('\n') {
+        if next.trim() == close {
+            let content = without_fence(&text[line.len()..at]);
+            if content.trim().is_empty() {
+                return None;
+            }
+            files.push((file, content.to_string()));
+            return Some(at + next.len());
+        }
+        at += next.len();
+    }
+    None
+}
+
+/// Returns the text between the fences around all of it, or all of it where there are none.
+fn without_fence(text: &str) -> &str {
+    let inside = || {
+        let body = text.trim_end().strip_suffix("```")?;
+        let (open, body) = text[..body.len()].split_once('\n')?;
+        open.trim_start().starts_with("```").then_some(body)
+    };
+    inside().unwrap_or(text)
+}
+
+/// Returns the known file of this path, or the only one of this name.
+fn find<'k>(name: &str, known: &'k [KnownFile]) -> Option<&'k str> {
+    let name = path::bare(name);
+    let name = name.strip_prefix("./").unwrap_or(name);
+    let is_it = |file: &&KnownFile| file.path == name;
+    let ends_so = |file: &&KnownFile| file.path.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'));
+    let mut alike = known.iter().filter(ends_so);
+    let found = known.iter().find(is_it).or_else(|| alike.next().filter(|_| alike.next().is_none()))?;
+    Some(&found.path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns path and text of each edit.
+    fn read(text: &str, format: Format) -> Vec<(String, String)> {
+        let known = ["calc.py", "src/a.py", "src/b.py", "lib/b.py"];
+        let known = known.map(|path| KnownFile { path: path.into(), text: "x = 1\n".into() });
+        let edit = |piece| match piece {
+            Piece::EditDone { edit: Edit { path: Some(path), op: Op::Overwrite { content }, .. }, .. } => {
+                Some((path, content))
+            }
+            _ => None,
+        };
+        unfenced(text, Some(format), &known).into_iter().filter_map(edit).collect()
+    }
+
+    #[test]
+    fn a_known_file_in_an_object_or_a_tag_is_its_new_text() {
+        let calc = |text: &str| vec![("calc.py".to_string(), text.to_string())];
+        for (text, files) in [
+            (r#"{"path": "calc.py", "content": "x = 2\n"}"#, calc("x = 2\n")),
+            ("Here it is:\n\n  {\"file\": \"./calc.py\",\n \"code\": \"x = 2\n\"}\nDone.", calc("x = 2\n")),
+            (r#"[{"filename": "calc.py", "text": "x = 2\n"}]"#, calc("x = 2\n")),
+            (r#"{"files": [{"path": "calc.py:1", "content": "x = 2\n"}]}"#, calc("x = 2\n")),
+            ("<calc.py>\nx = 2\n</calc.py>\n", calc("x = 2\n")),
+            ("<file path=\"calc.py\">\n```python\nx = 2\n```\n</file>", calc("x = 2\n")),
+            ("<a.py>\nx = 2\n</a.py>", vec![("src/a.py".into(), "x = 2\n".into())]),
+        ] {
+            assert_eq!(read(text, Format::WHOLE), files, "{text}");
+            assert_eq!(read(text, Format::TOOLS), [], "{text}");
+        }
+        let two = "{\"path\": \"calc.py\", \"content\": \"1\"}\n<src/a.py>\n2\n</src/a.py>\n";
+        assert_eq!(read(two, Format::BLOCKS).len(), 2);
+    }
+
+    #[test]
+    fn what_could_mean_something_else_is_no_edit() {
+        for text in [
+            r#"{"path": "new.py", "content": "x"}"#,
+            r#"{"path": "calc.py", "content": " "}"#,
+            r#"{"path": "calc.py"}"#,
+            r#"Write {"path": "calc.py", "content": "x"} to do so."#,
+            "<b.py>\nx\n</b.py>",
+            "<calc.py>\nx",
+            "<calc.py>\n\n</calc.py>",
+            "{\"path\": \"calc.py\", \"content\": \"1\"}\n{\"path\": \"calc.py\", \"content\": \"2\"}",
+            "if a <calc.py> b:",
+            "{ not json",
+        ] {
+            assert_eq!(read(text, Format::WHOLE), [], "{text}");
+        }
+    }
+}
