@@ -42,7 +42,7 @@ pub use changesets::{
 pub use error::{Error, Trouble};
 pub use handle::MemoryHandle;
 pub use messages::{
-    Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NUDGE_MARK, NewMessage, Role,
+    Blob, Message, MessageDamage, MessageMeta, MessageOrigin, MessagePart, MessageState, NUDGE_MARK, NewMessage, Role,
 };
 pub use notice::{Listener, Notice};
 pub use options::Options;
@@ -160,6 +160,18 @@ impl Memory {
 /// Returns a count as SQLite keeps it.
 fn int(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// Returns a text for a person to read; none for NULL. Bytes that are no UTF-8 show as U+FFFD, so that a damaged row
+/// hides no other.
+fn lossy(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
+    use rusqlite::types::ValueRef;
+    Ok(match row.get_ref(column)? {
+        ValueRef::Null => None,
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Integer(n) => Some(n.to_string()),
+        ValueRef::Real(n) => Some(n.to_string()),
+    })
 }
 
 /// Returns a count as SQLite kept it.

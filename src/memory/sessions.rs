@@ -5,7 +5,7 @@ use uuid::{NoContext, Timestamp, Uuid};
 
 use super::store::locks::{self, Hold};
 use super::store::{Safety, Store};
-use super::{Error, Memory, Trouble, count, int, now_ms};
+use super::{Error, Memory, Trouble, count, int, lossy, now_ms};
 
 /// The initial values of a new session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -317,7 +317,7 @@ impl Memory {
             .store()
             .conn
             .query_row("SELECT summary, summary_upto FROM session_meta WHERE session_id = ?1", [id], |row| {
-                Ok((row.get::<_, Option<String>>(0)?, row.get::<_, Option<i64>>(1)?))
+                Ok((lossy(row, 0)?, row.get::<_, Option<i64>>(1)?))
             })
             .optional()?;
         let (text, upto) = found.ok_or_else(|| Error::NoSession(id.to_string()))?;
@@ -417,17 +417,17 @@ impl Store {
         Ok(Session {
             id,
             project: row.get(1)?,
-            model: row.get(2)?,
-            title: row.get(3)?,
+            model: lossy(row, 2)?.unwrap_or_default(),
+            title: lossy(row, 3)?,
             started: row.get::<_, Option<i64>>(4)?.unwrap_or(0),
             ended,
             updated: row.get(6)?,
             messages: count(row.get(7)?),
             state,
-            mode: row.get(9)?,
-            provider: row.get(10)?,
-            format: row.get(11)?,
-            parent: row.get(12)?,
+            mode: lossy(row, 9)?,
+            provider: lossy(row, 10)?,
+            format: lossy(row, 11)?,
+            parent: lossy(row, 12)?,
             totals: Totals {
                 input: count(row.get(13)?),
                 output: count(row.get(14)?),
@@ -437,7 +437,7 @@ impl Store {
                 estimated: row.get(19)?,
                 unpriced: row.get(20)?,
             },
-            extra: row.get(18)?,
+            extra: lossy(row, 18)?,
         })
     }
 }

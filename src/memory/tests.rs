@@ -698,3 +698,49 @@ fn one_damaged_message_hides_no_other() {
     assert!(texts[1].contains("damaged in memory"), "{}", texts[1]);
     assert_eq!(memory.last(&id, 2).unwrap().len(), 2);
 }
+
+#[test]
+fn a_damaged_image_or_part_hides_no_message_and_is_reported() {
+    let world = World::new();
+    let memory = world.open();
+    let id = session(&memory, "/p");
+    let image = |name: &str| Blob { name: name.into(), kind: "image/png".into(), bytes: vec![1, 2] };
+    let mut asked = NewMessage::text(Role::User, "look");
+    asked.blobs = vec![image("a.png"), image("b.png")];
+    let question = memory.append(&id, &asked).unwrap();
+    let mut said = answer("seen");
+    let part = |kind: &str, bytes| MessagePart { kind: kind.into(), bytes, seal: Some("{}".into()), origin: None };
+    said.parts = vec![part("thinking", 0), part("text", 4)];
+    let reply = memory.append(&id, &said).unwrap();
+    let store = memory.store();
+    let damage = |sql: &str, id: i64| assert_eq!(store.conn.execute(sql, [id]).unwrap(), 1);
+    damage("UPDATE message_blobs SET name = CAST(x'ff' AS TEXT) WHERE message_id = ?1 AND n = 0", question);
+    damage("UPDATE message_parts SET kind = CAST(x'ff' AS TEXT) WHERE message_id = ?1 AND n = 0", reply);
+    drop(store);
+    let read = memory.load(&id).unwrap();
+    let [look, seen] = read.as_slice() else { panic!("{read:?}") };
+    assert_eq!(look.damage, MessageDamage { blobs: 1, parts: false });
+    assert_eq!(look.message.blobs, [image("b.png")]);
+    let (text, typed) = (look.message.content.as_deref().unwrap(), look.message.meta.typed);
+    assert!(text.starts_with("look\n") && text.contains("1 of the images"), "{text}");
+    assert_eq!(typed, Some(4));
+    assert_eq!(seen.damage, MessageDamage { blobs: 0, parts: true });
+    assert_eq!((seen.message.content.as_deref(), seen.message.parts.len()), (Some("seen"), 0));
+}
+
+#[test]
+fn text_that_is_no_utf8_hides_no_session_input_or_hit() {
+    let world = World::new();
+    let memory = world.open();
+    let id = session(&memory, "/p");
+    memory.append(&id, &NewMessage::text(Role::User, "first")).unwrap();
+    let second = memory.append(&id, &NewMessage::text(Role::User, "second")).unwrap();
+    let store = memory.store();
+    let broken = "UPDATE messages SET content = CAST(x'7365636f6e6420ff' AS TEXT) WHERE id = ?1";
+    store.conn.execute(broken, [second]).unwrap();
+    store.conn.execute("UPDATE session_meta SET title = CAST(x'74ff' AS TEXT)", []).unwrap();
+    drop(store);
+    assert_eq!(memory.inputs("/p", 9).unwrap(), ["second \u{fffd}", "first"]);
+    assert_eq!(memory.list("/p").unwrap()[0].title.as_deref(), Some("t\u{fffd}"));
+    assert_eq!(memory.search("/p", "second", 9).unwrap().len(), 1);
+}

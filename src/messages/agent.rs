@@ -85,6 +85,12 @@ messages! {
     ram_until: "This session is kept in RAM until it works.", "復旧するまで、このセッションはRAMに保持します。";
     broke_off_here: "the answer broke off here", "回答はここで途切れました";
     arrived_above: "What arrived is kept above.", "届いた分は上に残っています。";
+    damaged_calls(id): "the calls of message {id} cannot be read", "メッセージ{id}の呼び出しを読めません";
+    damaged_calls_left_out: "They are damaged in memory, and left out of what the model is sent. The text is above.", "メモリー内で壊れているため、モデルには送信しません。本文は上にあります。";
+    damaged_attachments(n, id): "images and documents of message {id} that cannot be read: {n}", "メッセージ{id}の読めない画像と文書: {n}件";
+    damaged_attachments_left_out: "They are damaged in memory, and left out of what the model is sent, which is told so.", "メモリー内で壊れているため、モデルには送信せず、その旨だけ伝えます。";
+    damaged_parts(id): "the order of the parts of message {id} cannot be read", "メッセージ{id}の部分の順序を読めません";
+    damaged_parts_left_out: "It is damaged in memory. The text and the calls are whole; the provider's own form of them is not sent back.", "メモリー内で壊れています。本文と呼び出しは無事ですが、プロバイダー独自の形式では送り返しません。";
     wrong_config: "What is wrong in it does not count; the file is left as it is.", "誤りのある項目は無効です。ファイルはそのままです。";
     left_out_trust: "It is left out. /trust lets it count here, if you know who wrote it.", "この項目は無効です。作成者が分かる場合は/trustで有効にできます。";
     open_not_deleted: "the open session is not deleted", "開いているセッションは削除しません";

@@ -150,4 +150,23 @@ mod tests {
             items.iter().filter(|i| matches!(i, Item::Notice(n) if n.title.contains("cannot be read"))).count();
         assert_eq!(message, 2);
     }
+
+    #[test]
+    fn a_damaged_image_is_reported_to_the_person_and_to_the_model() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (memory, _) = Memory::open(memory::Options::in_folder(dir.path()));
+        let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
+        let id = memory.create(&new).expect("made");
+        let mut message = NewMessage::text(memory::Role::User, "look");
+        message.blobs = vec![memory::Blob { name: "a.png".into(), kind: "image/png".into(), bytes: vec![1] }];
+        memory.append(&id, &message).expect("stored");
+        let file = rusqlite::Connection::open(memory::Options::in_folder(dir.path()).path).expect("the database");
+        file.execute("UPDATE message_blobs SET kind = CAST(x'ff' AS TEXT)", []).expect("damaged");
+        let record = memory.get(&id).expect("there");
+        let (session, items) = Conversation::load(&memory, &record, &Arc::new(ToolSet::builtin())).expect("loaded");
+        assert!(session.messages[0].text().contains("damaged in memory"), "{:?}", session.messages[0]);
+        let [Item::User { text, .. }, Item::Notice(notice)] = items.as_slice() else { panic!("{items:?}") };
+        assert_eq!(text, "look");
+        assert!(notice.title.contains("cannot be read: 1"), "{notice:?}");
+    }
 }

@@ -161,7 +161,7 @@ mod tests {
     fn row(role: Role, text: &str, results: Option<&str>) -> Message {
         let mut message = NewMessage::text(role, text);
         message.tool_results = results.map(Into::into);
-        Message { id: 1, at: 0, message }
+        Message { id: 1, at: 0, message, damage: Default::default() }
     }
 
     #[test]

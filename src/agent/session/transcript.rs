@@ -49,21 +49,22 @@ pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
                 }
             }
         }
-        if !is_readable(m) {
-            items.push(Item::Notice(Notice {
-                level: Level::Warning,
-                title: format!("the calls of message {} cannot be read", row.id),
-                detail: "They are damaged in memory, and left out of what the model is sent. The text is above.".into(),
-                actions: Vec::new(),
-                cause: Default::default(),
-            }));
-        }
+        items.extend(damage(row).map(|(title, detail)| Item::Notice(Notice::new(Level::Warning, title, detail))));
         let joined = prompt_state::joined(m.meta.extra.as_deref());
         if !joined.is_empty() {
             items.push(Item::Rules(joined));
         }
     }
     items
+}
+
+/// Returns what of a message is damaged in memory, as the title and the detail of notices.
+fn damage(row: &memory::Message) -> impl Iterator<Item = (String, &'static str)> {
+    let calls = (!is_readable(&row.message)).then(|| say::damaged_calls(&row.id));
+    let blobs = (row.damage.blobs > 0).then(|| say::damaged_attachments(&row.damage.blobs, &row.id));
+    let parts = row.damage.parts.then(|| say::damaged_parts(&row.id));
+    let details = [say::damaged_calls_left_out(), say::damaged_attachments_left_out(), say::damaged_parts_left_out()];
+    [calls, blobs, parts].into_iter().zip(details).filter_map(|(title, detail)| Some((title?, detail)))
 }
 
 /// Returns what the person typed in a message: an entry of the conversation. None where nothing was typed: nebula wrote

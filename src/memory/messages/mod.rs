@@ -176,6 +176,15 @@ impl NewMessage {
     }
 }
 
+/// The rows of a message that are damaged in memory and left out of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MessageDamage {
+    /// The number of images and documents.
+    pub blobs: usize,
+    /// True when the order of its parts is lost.
+    pub parts: bool,
+}
+
 /// A stored message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
@@ -185,4 +194,6 @@ pub struct Message {
     pub at: i64,
     /// The message.
     pub message: NewMessage,
+    /// Rows beside it that cannot be read.
+    pub damage: MessageDamage,
 }

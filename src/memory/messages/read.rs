@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Blob, Message, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
-use crate::memory::{Error, Memory, count};
+use super::{Blob, Message, MessageDamage, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
+use crate::memory::{Error, Memory, count, lossy};
 
 const COLUMNS: &str = "m.id, coalesce(x.at_ms, unixepoch(m.timestamp) * 1000, 0), m.role, m.content, m.tool_calls,
     m.tool_results, x.state, x.typed, x.turn, x.thinking, x.model, x.format, x.input_tokens, x.output_tokens,
@@ -38,8 +38,7 @@ impl Memory {
         )?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = statement.query_map(params![project, limit], |row| {
-            let content: Option<String> = row.get(0)?;
-            Ok((content.unwrap_or_default(), row.get::<_, Option<i64>>(1)?))
+            Ok((lossy(row, 0)?.unwrap_or_default(), row.get::<_, Option<i64>>(1).unwrap_or_default()))
         })?;
         let mut out: Vec<String> = Vec::new();
         for row in rows {
@@ -58,7 +57,7 @@ impl Memory {
         let mut statement = store.conn.prepare_cached(
             "SELECT m.content, x.typed FROM messages m LEFT JOIN message_meta x ON x.message_id = m.id WHERE m.id = ?1",
         )?;
-        let row = |row: &Row<'_>| Ok((row.get::<_, Option<String>>(0)?.unwrap_or_default(), row.get(1)?));
+        let row = |row: &Row<'_>| Ok((lossy(row, 0)?.unwrap_or_default(), row.get(1).unwrap_or_default()));
         let found: Option<(String, Option<i64>)> = statement.query_row([message], row).optional()?;
         Ok(found.map(|(content, typed)| typed_part(&content, typed).to_string()))
     }
@@ -74,8 +73,8 @@ impl Memory {
         let mut statement = store.conn.prepare_cached(&sql)?;
         let rows = statement.query_map(params![session, limit], |row| {
             let mut message = of_row(row).or_else(|why| unreadable(row, &why))?;
-            message.message.blobs = blobs.remove(&message.id).unwrap_or_default();
-            message.message.parts = parts.remove(&message.id).unwrap_or_default();
+            message.add_blobs(blobs.remove(&message.id).unwrap_or_default());
+            message.add_parts(parts.remove(&message.id).unwrap_or_default());
             Ok(message)
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -88,7 +87,32 @@ pub(in crate::memory) fn typed_part(content: &str, typed: Option<i64>) -> &str {
     content.get(..end).unwrap_or(content)
 }
 
-fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<Blob>>, Error> {
+impl Message {
+    /// Adds images and documents. The text says how many cannot be read, so that whoever reads it knows.
+    fn add_blobs(&mut self, blobs: Vec<Option<Blob>>) {
+        self.damage.blobs = blobs.iter().filter(|blob| blob.is_none()).count();
+        self.message.blobs = blobs.into_iter().flatten().collect();
+        if self.damage.blobs > 0 {
+            let content = self.message.content.get_or_insert_default();
+            self.message.meta.typed.get_or_insert(content.len());
+            content.push_str(&format!(
+                "\n\n({} of the images and documents of this message are damaged in memory and left out)",
+                self.damage.blobs
+            ));
+        }
+    }
+
+    /// Adds the parts of an answer. Where one cannot be read, the others do not fit the message, which has the usual
+    /// ones then.
+    fn add_parts(&mut self, parts: Vec<Option<MessagePart>>) {
+        let parts: Option<Vec<MessagePart>> = parts.into_iter().collect();
+        self.damage.parts = parts.is_none();
+        self.message.parts = parts.unwrap_or_default();
+    }
+}
+
+/// Returns the images and documents of a session by message; none stands for one that cannot be read.
+fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<Option<Blob>>>, Error> {
     // The span of the session's ids comes first, so that a session without any costs nothing.
     let mut statement = conn.prepare_cached(
         "SELECT b.message_id, b.name, b.kind, b.bytes FROM message_blobs b JOIN messages m ON m.id = b.message_id
@@ -97,9 +121,10 @@ fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<
          ORDER BY b.message_id, b.n",
     )?;
     let rows = statement.query_map([session], |row| {
-        Ok((row.get::<_, i64>(0)?, Blob { name: row.get(1)?, kind: row.get(2)?, bytes: row.get(3)? }))
+        let blob = || Ok::<_, rusqlite::Error>(Blob { name: row.get(1)?, kind: row.get(2)?, bytes: row.get(3)? });
+        Ok((row.get::<_, i64>(0)?, blob().ok()))
     })?;
-    let mut found: HashMap<i64, Vec<Blob>> = HashMap::new();
+    let mut found: HashMap<i64, Vec<Option<Blob>>> = HashMap::new();
     for row in rows {
         let (id, blob) = row?;
         found.entry(id).or_default().push(blob);
@@ -107,25 +132,26 @@ fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<
     Ok(found)
 }
 
-/// Returns the parts of the answers of a session, as far as they can be read.
-fn parts(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<MessagePart>>, Error> {
+/// Returns the parts of the answers of a session by message; none stands for one that cannot be read.
+fn parts(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<Option<MessagePart>>>, Error> {
     let mut statement = conn.prepare_cached(
         "SELECT p.message_id, p.kind, p.bytes, p.seal, p.wire, p.place, p.model
          FROM messages m CROSS JOIN message_parts p ON p.message_id = m.id
          WHERE m.session_id = ?1 ORDER BY p.message_id, p.n",
     )?;
-    let rows = statement.query_map([session], |row| {
+    let part = |row: &Row<'_>| {
         let (wire, place, model): (Option<String>, _, _) = (row.get(4)?, row.get(5)?, row.get(6)?);
         let origin = match (wire, place, model) {
             (Some(wire), Some(place), Some(model)) => Some(MessageOrigin { wire, place, model }),
             _ => None,
         };
         let bytes = usize::try_from(count(row.get(2)?)).unwrap_or(usize::MAX);
-        Ok((row.get::<_, i64>(0)?, MessagePart { kind: row.get(1)?, bytes, seal: row.get(3)?, origin }))
-    })?;
-    let mut found: HashMap<i64, Vec<MessagePart>> = HashMap::new();
-    // Without one that cannot be read the parts do not fit their message, which then has the usual ones.
-    for (id, part) in rows.flatten() {
+        Ok::<_, rusqlite::Error>(MessagePart { kind: row.get(1)?, bytes, seal: row.get(3)?, origin })
+    };
+    let rows = statement.query_map([session], |row| Ok((row.get::<_, i64>(0)?, part(row).ok())))?;
+    let mut found: HashMap<i64, Vec<Option<MessagePart>>> = HashMap::new();
+    for row in rows {
+        let (id, part) = row?;
         found.entry(id).or_default().push(part);
     }
     Ok(found)
@@ -140,7 +166,7 @@ fn unreadable(row: &Row<'_>, why: &rusqlite::Error) -> rusqlite::Result<Message>
     let role = Role::of(row.get_ref(2)?.as_str().unwrap_or("user"));
     let text = format!("(this message is damaged in memory and cannot be read: {why})");
     let (id, at) = (row.get(0)?, row.get(1).unwrap_or_default());
-    Ok(Message { id, at, message: NewMessage::text(role, text) })
+    Ok(Message { id, at, message: NewMessage::text(role, text), damage: MessageDamage::default() })
 }
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<Message> {
@@ -175,5 +201,6 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<Message> {
             blobs: Vec::new(),
             parts: Vec::new(),
         },
+        damage: MessageDamage::default(),
     })
 }

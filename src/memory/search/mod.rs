@@ -10,7 +10,7 @@ use rusqlite::{ToSql, params_from_iter};
 
 use super::messages::typed_part;
 use super::store::Safety;
-use super::{Error, Memory, Role, Session};
+use super::{Error, Memory, Role, Session, lossy};
 
 /// A message, or a title, in which all words were found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,11 +66,17 @@ impl Memory {
         let store = self.store();
         let mut statement = store.conn.prepare(&sql)?;
         let rows = statement.query_map(params_from_iter(values), |row| {
-            let content: Option<String> = row.get(3)?;
-            let content = content.unwrap_or_default();
-            let (snippet, marks) = snippet(typed_part(&content, row.get(4)?), &needles);
+            let content = lossy(row, 3)?.unwrap_or_default();
+            let (snippet, marks) = snippet(typed_part(&content, row.get(4).unwrap_or_default()), &needles);
             let role = if row.get_ref(2)?.as_str() == Ok("user") { Role::User } else { Role::Assistant };
-            Ok(Hit { session: row.get(1)?, title: row.get(5)?, message: Some(row.get(0)?), role, snippet, marks })
+            Ok(Hit {
+                session: row.get(1)?,
+                title: lossy(row, 5)?.unwrap_or_default(),
+                message: Some(row.get(0)?),
+                role,
+                snippet,
+                marks,
+            })
         })?;
         for row in rows {
             hits.push(row?);

@@ -3,8 +3,8 @@
 use rusqlite::{Transaction, params};
 
 use super::tokens;
-use crate::memory::Error;
 use crate::memory::messages::typed_part;
+use crate::memory::{Error, lossy};
 
 /// A conservative bound on what is indexed in one go; a search goes on until nothing is left.
 const BATCH: usize = 500;
@@ -28,7 +28,9 @@ pub(in crate::memory) fn index(tx: &Transaction<'_>) -> Result<(), Error> {
          WHERE x.indexed = 0 AND x.state <> 'streaming' LIMIT ?1",
     )?;
     let rows: Vec<(i64, String, Option<String>, Option<i64>)> = waiting
-        .query_map([BATCH as i64], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
+        .query_map([BATCH as i64], |row| {
+            Ok((row.get(0)?, row.get(1)?, lossy(row, 2)?, row.get(3).unwrap_or_default()))
+        })?
         .collect::<Result<_, _>>()?;
     for (id, role, content, typed) in rows {
         let content = content.unwrap_or_default();

@@ -126,11 +126,6 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ),
     ("a file of this project is not used", "このプロジェクトのファイル1件を使えません"),
     ("some files of this project are not used", "このプロジェクトの一部のファイルを使えません"),
-    ("the calls of message {id} cannot be read", "メッセージ{id}の呼び出しを読めません"),
-    (
-        "They are damaged in memory, and left out of what the model is sent. The text is above",
-        "メモリー内で壊れているため、モデルには送信しません。本文は上にあります",
-    ),
     ("what {id} changed is not archived yet: {why}", "{id}の変更はまだアーカイブされていません: {why}"),
     ("a hundred exports of this session are there already", "このセッションのエクスポートがすでに100件あります"),
     ("this task does not fit {model}'s window ({size})", "このタスクは{model}のウィンドウ（{size}）に収まりません"),
