@@ -32,11 +32,11 @@ use crate::tools::Sha;
 pub struct ActorHandle {
     /// The part of the session that its turn shares.
     pub context: Arc<SessionContext>,
-    inbox: mpsc::UnboundedSender<Message>,
+    inbox: mpsc::UnboundedSender<ActorMessage>,
     task: JoinHandle<()>,
 }
 
-enum Message {
+enum ActorMessage {
     Command(Command),
     /// A process-wide problem that lasts.
     Standing(Notice),
@@ -78,33 +78,33 @@ impl ActorHandle {
 
     /// Hands a command over.
     pub fn command(&self, command: Command) {
-        self.send(Message::Command(command));
+        self.send(ActorMessage::Command(command));
     }
 
     /// Tells what stays wrong in the session's chat.
     pub fn tell(&self, notice: Notice) {
-        self.send(Message::Standing(notice));
+        self.send(ActorMessage::Standing(notice));
     }
 
     /// Tells in the session's chat that memory is not written.
     pub fn tell_memory_trouble(&self) {
-        self.send(Message::MemoryTrouble);
+        self.send(ActorMessage::MemoryTrouble);
     }
 
     /// Stops what is under way and waits until it has stopped; a write that has begun is finished.
     pub async fn stop(&self) {
         let (stopped, wait) = oneshot::channel();
-        self.send(Message::Stop(stopped));
+        self.send(ActorMessage::Stop(stopped));
         let _ = wait.await;
     }
 
     /// Stops what is under way, saves, and ends the actor; the session stays open in memory if it is to be opened anew.
     pub async fn close(self, stays: bool) {
-        self.send(Message::Close { stays });
+        self.send(ActorMessage::Close { stays });
         let _ = self.task.await;
     }
 
-    fn send(&self, message: Message) {
+    fn send(&self, message: ActorMessage) {
         // The actor ends by `close` alone.
         let _ = self.inbox.send(message);
     }
@@ -134,7 +134,7 @@ struct Actor {
 impl Actor {
     async fn run(
         mut self,
-        mut messages: mpsc::UnboundedReceiver<Message>,
+        mut messages: mpsc::UnboundedReceiver<ActorMessage>,
         opened: Option<(OpenedSession, Vec<Notice>)>,
     ) {
         if let Some((opened, standing)) = opened {
@@ -143,17 +143,17 @@ impl Actor {
         let stays = loop {
             tokio::select! {
                 message = messages.recv() => match message {
-                    Some(Message::Command(command)) => self.command(command).await,
-                    Some(Message::Standing(notice)) => drop(self.context.events.add(Item::Notice(notice)).await),
-                    Some(Message::MemoryTrouble) => {
+                    Some(ActorMessage::Command(command)) => self.command(command).await,
+                    Some(ActorMessage::Standing(notice)) => drop(self.context.events.add(Item::Notice(notice)).await),
+                    Some(ActorMessage::MemoryTrouble) => {
                         self.context.tell_memory_trouble().await;
                         self.context.tell_status().await;
                     }
-                    Some(Message::Stop(stopped)) => {
+                    Some(ActorMessage::Stop(stopped)) => {
                         self.stop().await;
                         let _ = stopped.send(());
                     }
-                    Some(Message::Close { stays }) => break stays,
+                    Some(ActorMessage::Close { stays }) => break stays,
                     None => break false,
                 },
                 end = finished(&mut self.turn) => self.turn_ended(end).await,

@@ -8,11 +8,11 @@ use crate::workspace::find::Files;
 /// The workspace's files for completion.
 #[derive(Default)]
 pub struct FileIndex {
-    state: Mutex<State>,
+    state: Mutex<IndexState>,
 }
 
 #[derive(Default)]
-struct State {
+struct IndexState {
     /// None until it was asked for.
     files: Option<Arc<Files>>,
     /// The words that files were asked for with the last time.
@@ -57,7 +57,7 @@ impl FileIndex {
         self.state().files = None;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, IndexState> {
         // Both values are replaced whole: a panic elsewhere leaves nothing half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -141,7 +141,7 @@ fn with_hint(error: config::Error) -> anyhow::Error {
 }
 
 /// One check of `doctor`.
-struct Check {
+struct DoctorCheck {
     name: &'static str,
     ok: bool,
     says: String,
@@ -160,7 +160,7 @@ pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
         commands(context),
         connection(context),
     ];
-    checks.extend(context.config.credentials().map(|(ok, says)| Check { name: "stored keys", ok, says }));
+    checks.extend(context.config.credentials().map(|(ok, says)| DoctorCheck { name: "stored keys", ok, says }));
     let mut out = Out::stdout();
     if as_json {
         let rows: Vec<_> = checks.iter().map(|c| json!({"check": c.name, "ok": c.ok, "says": c.says})).collect();
@@ -174,7 +174,7 @@ pub fn doctor(context: &mut Context, as_json: bool) -> Result<i32> {
 }
 
 /// Checks the keeper of the states of commands: tried, not derived from versions.
-fn commands(context: &Context) -> Check {
+fn commands(context: &Context) -> DoctorCheck {
     let (ok, says) = match context.archive() {
         Ok(archive) => {
             let shell = crate::agent::shell(&context.config, &context.workspace, &archive);
@@ -184,7 +184,7 @@ fn commands(context: &Context) -> Check {
         }
         Err(error) => (false, error.to_string()),
     };
-    Check { name: "commands", ok, says }
+    DoctorCheck { name: "commands", ok, says }
 }
 
 /// Runs `nebula doctor --last`: prints the last request that a server refused, without its contents.
@@ -210,7 +210,7 @@ pub fn last_request(context: &Context, as_json: bool) -> Result<i32> {
     Ok(0)
 }
 
-fn terminal() -> Check {
+fn terminal() -> DoctorCheck {
     let get = |name| std::env::var(name).unwrap_or_default();
     let (term, colours) = (get("TERM"), get("COLORTERM"));
     let locale = [get("LC_ALL"), get("LC_CTYPE"), get("LANG")].into_iter().find(|l| !l.is_empty()).unwrap_or_default();
@@ -220,10 +220,10 @@ fn terminal() -> Check {
         if colours.is_empty() { "no truecolour announced" } else { "truecolour" },
         if utf8 { "UTF-8" } else { "no UTF-8 locale: ASCII glyphs are used" }
     );
-    Check { name: "terminal", ok: !term.is_empty(), says }
+    DoctorCheck { name: "terminal", ok: !term.is_empty(), says }
 }
 
-fn configuration(context: &Context) -> Check {
+fn configuration(context: &Context) -> DoctorCheck {
     let config = &context.config;
     let path = config.paths.config().map_or_else(|| "no home folder".into(), |p| config.paths.short(&p));
     let says = match config.warnings.as_slice() {
@@ -234,10 +234,10 @@ fn configuration(context: &Context) -> Check {
         ),
         warnings => warnings.join("; "),
     };
-    Check { name: "configuration", ok: config.warnings.is_empty(), says }
+    DoctorCheck { name: "configuration", ok: config.warnings.is_empty(), says }
 }
 
-fn remembered(context: &Context, memory: &Memory, notices: &[memory::Notice]) -> Check {
+fn remembered(context: &Context, memory: &Memory, notices: &[memory::Notice]) -> DoctorCheck {
     let config = &context.config;
     let place = config.paths.folder().map_or_else(|| "no home folder".into(), |folder| config.paths.short(folder));
     let (ok, says) = match (memory.list(&context.project()), notices) {
@@ -249,10 +249,10 @@ fn remembered(context: &Context, memory: &Memory, notices: &[memory::Notice]) ->
         }
         (Err(e), _) => (false, e.to_string()),
     };
-    Check { name: "memory", ok, says }
+    DoctorCheck { name: "memory", ok, says }
 }
 
-fn archive(context: &Context, memory: &Memory) -> Check {
+fn archive(context: &Context, memory: &Memory) -> DoctorCheck {
     let (ok, says) = match measured(context, memory) {
         Ok((n, bytes)) => {
             let max = context.config.archive_max_size;
@@ -264,17 +264,17 @@ fn archive(context: &Context, memory: &Memory) -> Check {
         }
         Err(e) => (false, print::one_line(&e)),
     };
-    Check { name: "archive", ok, says }
+    DoctorCheck { name: "archive", ok, says }
 }
 
 /// Checks what writing can rely on here.
-fn file_system(context: &Context) -> Check {
+fn file_system(context: &Context) -> DoctorCheck {
     let (ok, says) = match can_exchange(&context.workspace) {
         Ok(true) => (true, "files in the workspace's root are replaced by exchange".into()),
         Ok(false) => (true, UNGUARDED.into()),
         Err(error) => (false, format!("{} cannot be written: {error}", context.workspace.root().display())),
     };
-    Check { name: "file system", ok, says }
+    DoctorCheck { name: "file system", ok, says }
 }
 
 /// Counts changesets and bytes of the archive; memory stores the size.
@@ -285,7 +285,7 @@ fn measured(context: &Context, memory: &Memory) -> Result<(usize, u64)> {
     Ok((count, bytes))
 }
 
-fn connection(context: &mut Context) -> Check {
+fn connection(context: &mut Context) -> DoctorCheck {
     let connection = context.config.connection();
     let key = match (&connection.key_variable, &connection.key) {
         (Some(name), Some(_)) => format!("{name} is set"),
@@ -306,7 +306,7 @@ fn connection(context: &mut Context) -> Check {
             Err(e) => (false, format!("{e}. {}", e.hint)),
         },
     };
-    Check { name: "model", ok, says }
+    DoctorCheck { name: "model", ok, says }
 }
 
 /// Returns how many tokens a second a model writes after its first, of a short answer.

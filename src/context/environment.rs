@@ -131,7 +131,7 @@ fn date() -> String {
 
 /// The files of a workspace down to some depth.
 #[derive(Debug, Default)]
-struct Files {
+struct FileTree {
     /// Relative to the root, sorted.
     paths: Vec<String>,
     /// Folders at the depth where the walk ended, which may hold more.
@@ -140,9 +140,9 @@ struct Files {
 }
 
 /// Walks level by level, so that a tree too large to be walked whole shows its shape rather than its first corner.
-fn walk(workspace: &Workspace, ignores: &Arc<Ignores>, limits: Limits) -> Files {
+fn walk(workspace: &Workspace, ignores: &Arc<Ignores>, limits: Limits) -> FileTree {
     let begun = Instant::now();
-    let mut best = Files::default();
+    let mut best = FileTree::default();
     for depth in [2, 3, 4, 6, 64] {
         let Some(files) = walk_to(workspace, ignores, depth, limits, begun) else { break };
         best = files;
@@ -162,8 +162,8 @@ fn walk_to(
     depth: usize,
     limits: Limits,
     begun: Instant,
-) -> Option<Files> {
-    let mut files = Files::default();
+) -> Option<FileTree> {
+    let mut files = FileTree::default();
     let mut walk = workspace.walk_with("", ignores);
     let walk = walk.max_depth(Some(depth)).sort_by_file_name(|a, b| a.cmp(b)).build();
     for (n, entry) in walk.flatten().enumerate() {
@@ -186,7 +186,7 @@ fn walk_to(
 }
 
 /// Returns one line a folder. A small project shows its files; a large one how many there are.
-fn tree(files: &Files, limits: Limits) -> (String, String) {
+fn tree(files: &FileTree, limits: Limits) -> (String, String) {
     let mut folders: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for path in &files.paths {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -200,7 +200,7 @@ fn tree(files: &Files, limits: Limits) -> (String, String) {
 }
 
 /// Returns folders down to the depth that still fits, each with how many files are in it and below.
-fn shape(files: &Files, folders: &BTreeMap<&str, Vec<&str>>, limits: Limits) -> (String, String) {
+fn shape(files: &FileTree, folders: &BTreeMap<&str, Vec<&str>>, limits: Limits) -> (String, String) {
     let depth_of = |f: &str| if f.is_empty() { 0 } else { f.matches('/').count() + 1 };
     let mut below: BTreeMap<String, (usize, HashMap<&str, usize>)> = BTreeMap::new();
     let at = |depth: usize, folder: &str| folder.split('/').take(depth).collect::<Vec<_>>().join("/");

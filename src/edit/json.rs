@@ -18,8 +18,8 @@ pub fn repair(text: &str) -> Result<Value, String> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);
     }
-    let mut reader = Reader { text, at: 0 };
-    let complaint = |reader: &Reader, wrong: String| {
+    let mut reader = JsonReader { text, at: 0 };
+    let complaint = |reader: &JsonReader, wrong: String| {
         let before = &text[..reader.at.min(text.len())];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |l| l.chars().count()) + 1;
@@ -33,12 +33,12 @@ pub fn repair(text: &str) -> Result<Value, String> {
 const ADVICE: &str = "Write one JSON object with double quotes; inside a string write a line break as \\n, a double \
                       quote as \\\" and a backslash as \\\\.";
 
-struct Reader<'t> {
+struct JsonReader<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn peek(&self) -> Option<char> {
         self.text[self.at..].chars().next()
     }

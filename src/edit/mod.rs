@@ -25,7 +25,7 @@ pub mod stream;
 
 pub use format::Format;
 pub use group::{Current, GroupRules, Lookup, apply};
-pub use locate::Shape;
+pub use locate::SearchShape;
 pub use op::{Edit, Op, PatchHunk};
 pub use outcome::{EditOutcome, EditResult, EditStatus};
 pub use path::bare as bare_path;

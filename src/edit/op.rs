@@ -1,7 +1,7 @@
 //! Edits: what a model asked to change, whatever the format it was written in.
 
 use super::format::Format;
-use super::locate::Shape;
+use super::locate::SearchShape;
 
 /// One change that a model asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Op {
         /// The replacement.
         replace: String,
         /// True if `search` is whole lines.
-        shape: Shape,
+        shape: SearchShape,
         /// All places instead of exactly one.
         all: bool,
     },

@@ -175,7 +175,7 @@ fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, arc
         not_put_back: gone.iter().map(|(file, _)| file.path().to_string()).collect(),
     };
     folders.open_up().map_err(|e| disk(e, &[]))?;
-    let mut written = Written { made: Vec::new(), not_kept: Vec::new(), unguarded: false };
+    let mut written = WriteReport { made: Vec::new(), not_kept: Vec::new(), unguarded: false };
     if !first.is_empty() {
         written.add(Writing { workspace, archive, files: first.clone() }.run()?);
         folders.remove();
@@ -329,22 +329,22 @@ impl Failure<'_> {
 }
 
 /// The result of writing the files.
-struct Written {
+struct WriteReport {
     /// Folders that were made on the way.
     made: Vec<String>,
     not_kept: Vec<String>,
     unguarded: bool,
 }
 
-impl Written {
-    fn add(&mut self, more: Written) {
+impl WriteReport {
+    fn add(&mut self, more: WriteReport) {
         self.made.extend(more.made);
         self.not_kept.extend(more.not_kept);
         self.unguarded |= more.unguarded;
     }
 }
 
-type Outcome<'a> = Result<Written, Failure<'a>>;
+type Outcome<'a> = Result<WriteReport, Failure<'a>>;
 
 /// The writing half: stage all, flush all, rename all.
 struct Writing<'a, 'w> {
@@ -366,7 +366,7 @@ impl<'a> Writing<'a, '_> {
                 let lost = staged.iter().zip(&self.files).filter(|(s, _)| !s.lost().is_empty());
                 let not_kept = lost.map(|(s, (file, _))| not_kept(file, s.lost())).collect();
                 let unguarded = staged.iter().any(Staged::was_unguarded);
-                return Ok(Written { made: staged.iter().flat_map(Staged::made).collect(), not_kept, unguarded });
+                return Ok(WriteReport { made: staged.iter().flat_map(Staged::made).collect(), not_kept, unguarded });
             }
             Err(failed) => failed,
         };

@@ -106,17 +106,17 @@ fn lines_after(given: &str, path: &str) -> (Option<usize>, Option<usize>) {
     }
 }
 
-struct Part {
+struct FilePart {
     text: String,
     lines: usize,
 }
 
 /// Returns the lines that were asked for, as far as they fit.
-fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Result<Part, String> {
+fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Result<FilePart, String> {
     let whole = first.is_none() && last.is_none();
     if whole && text.len() <= CAP {
         let text_shown = if text.is_empty() { format!("({name} is empty)") } else { text.to_string() };
-        return Ok(Part { text: text_shown, lines: text.lines().count() });
+        return Ok(FilePart { text: text_shown, lines: text.lines().count() });
     }
     let total = text.lines().count();
     let first = first.unwrap_or(1);
@@ -149,7 +149,7 @@ fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Re
             reached + 1
         ));
     }
-    Ok(Part { text: text_shown, lines: taken })
+    Ok(FilePart { text: text_shown, lines: taken })
 }
 
 /// Returns what to do where no file is: a name like it elsewhere, if there is one.

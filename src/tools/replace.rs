@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::base::{Run, texts};
 use super::{Args, Builtin, RunResult, ToolAliases};
-use crate::edit::{Edit, Format, Op, Shape};
+use crate::edit::{Edit, Format, Op, SearchShape};
 
 /// The tool.
 pub const TOOL: Builtin = Builtin::changing(
@@ -41,7 +41,7 @@ fn edits(args: &Args) -> Result<Vec<Edit>, String> {
     let path = args.text("path")?;
     let (search, replace) = (args.text("search")?.to_string(), args.text("replace")?.to_string());
     let all = args.flag("replaceAll")?;
-    let op = Op::Replace { search, replace, shape: Shape::Literal, all };
+    let op = Op::Replace { search, replace, shape: SearchShape::Literal, all };
     Ok(vec![Edit::new(path, op, Format::TOOLS, "replaceInFile")])
 }
 

@@ -159,7 +159,7 @@ impl ReplacedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{Format, Shape};
+    use crate::edit::{Format, SearchShape};
 
     #[test]
     fn lines_that_an_edit_only_quotes_are_no_change() {
@@ -167,7 +167,7 @@ mod tests {
             search: "mod a;\nmod c;\nuse x;\n".into(),
             replace: "mod a;\nmod b;\nmod c;\nuse y;\n".into(),
             all: false,
-            shape: Shape::Lines,
+            shape: SearchShape::Lines,
         };
         let edit =
             Edit { path: Some("a.rs".into()), op, format: Format::TOOLS, by: "replaceInFile".into(), whole: true };

@@ -21,7 +21,7 @@ const CAUSE: usize = 44;
 
 /// The facts that memory has about a changeset, for a line.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct ChangesetFacts {
     kind: String,
     title: String,
     prompt: Option<String>,
@@ -180,11 +180,11 @@ impl ArchiveCommands<'_> {
     }
 
     /// Returns what memory knows of a changeset; what it cannot tell is left out.
-    fn author(&self, id: Id) -> Known {
+    fn author(&self, id: Id) -> ChangesetFacts {
         let record = self.memory.changeset(&self.project(), &id.to_string()).ok().flatten();
-        let Some(record) = record else { return Known::default() };
+        let Some(record) = record else { return ChangesetFacts::default() };
         let prompt = record.cause.turn.and_then(|turn| self.memory.typed(turn).ok().flatten());
-        Known {
+        ChangesetFacts {
             kind: record.cause.kind,
             title: record.cause.title,
             prompt,
@@ -217,7 +217,7 @@ fn cut(text: &str) -> String {
 }
 
 /// Returns `$ 2026-11-22 12:03 cargo fmt`: who wrote a line.
-fn words(cause: LineCause, known: &HashMap<Id, Known>) -> String {
+fn words(cause: LineCause, known: &HashMap<Id, ChangesetFacts>) -> String {
     match cause {
         LineCause::Before => "· before nebula".into(),
         LineCause::Outside(Some(next)) => format!("! outside nebula, before {}", time::local(next.at())),
@@ -233,7 +233,7 @@ fn words(cause: LineCause, known: &HashMap<Id, Known>) -> String {
     }
 }
 
-fn row(n: usize, line: &BlamedLine, known: &HashMap<Id, Known>) -> serde_json::Value {
+fn row(n: usize, line: &BlamedLine, known: &HashMap<Id, ChangesetFacts>) -> serde_json::Value {
     let (cause, id, unsure) = match line.cause {
         LineCause::Before => ("before", None, false),
         LineCause::Outside(next) => ("outside", next, false),

@@ -30,7 +30,7 @@ const NOT_STARTED: i32 = 126;
 const HELPER_FAILED: i32 = 125;
 
 /// An event while a command runs.
-enum Event {
+enum RunEvent {
     Printed(Vec<u8>),
     Changed,
 }
@@ -60,7 +60,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     let printed = events.clone();
     // The command waits while nobody takes what it prints.
     let passes: Box<dyn FnMut(&[u8]) + Send> =
-        Box::new(move |bytes| drop(printed.blocking_send(Event::Printed(bytes.to_vec()))));
+        Box::new(move |bytes| drop(printed.blocking_send(RunEvent::Printed(bytes.to_vec()))));
     let commands = Commands::new(Arc::clone(&shell), SESSION);
     let info = CommandInfo { approved: Some("person".into()), ..CommandInfo::default() };
     let folder = context.folder.strip_prefix(context.workspace.root()).ok();
@@ -82,7 +82,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         }
     };
     // Where the channel is full, what is in it wakes the reader as well.
-    command.running.on_change(move || drop(events.try_send(Event::Changed)));
+    command.running.on_change(move || drop(events.try_send(RunEvent::Changed)));
     let stopped = context.block_on(follow(&command, received, args.json))?;
     commands.end_all();
     let sealed = seal_changes(&shell, &command, info, stores);
@@ -111,9 +111,9 @@ fn seal_changes(shell: &shell::Shell, command: &Command, info: CommandInfo, stor
 }
 
 /// Prints what the command prints until nothing of it runs. Returns whether it was interrupted.
-async fn follow(command: &Command, mut received: mpsc::Receiver<Event>, as_json: bool) -> Result<bool> {
+async fn follow(command: &Command, mut received: mpsc::Receiver<RunEvent>, as_json: bool) -> Result<bool> {
     let mut stopped = false;
-    let mut printer = Printer { id: &command.id, as_json, held: Vec::new() };
+    let mut printer = OutputPrinter { id: &command.id, as_json, held: Vec::new() };
     loop {
         let progress = command.running.progress().clone();
         if progress.failed.is_some() || progress.is_answerable() {
@@ -121,8 +121,8 @@ async fn follow(command: &Command, mut received: mpsc::Receiver<Event>, as_json:
         }
         tokio::select! {
             event = received.recv() => match event {
-                Some(Event::Printed(bytes)) => printer.print(&bytes)?,
-                Some(Event::Changed) => {}
+                Some(RunEvent::Printed(bytes)) => printer.print(&bytes)?,
+                Some(RunEvent::Changed) => {}
                 None => break,
             },
             _ = tokio::signal::ctrl_c() => {
@@ -132,7 +132,7 @@ async fn follow(command: &Command, mut received: mpsc::Receiver<Event>, as_json:
         }
     }
     while let Ok(event) = received.try_recv() {
-        if let Event::Printed(bytes) = event {
+        if let RunEvent::Printed(bytes) = event {
             printer.print(&bytes)?;
         }
     }
@@ -141,14 +141,14 @@ async fn follow(command: &Command, mut received: mpsc::Receiver<Event>, as_json:
 }
 
 /// Prints on what a command prints.
-struct Printer<'a> {
+struct OutputPrinter<'a> {
     id: &'a str,
     as_json: bool,
     /// The beginning of a character whose end has not come yet.
     held: Vec<u8>,
 }
 
-impl Printer<'_> {
+impl OutputPrinter<'_> {
     fn print(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut out = Out::stdout();
         if !self.as_json {

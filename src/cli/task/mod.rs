@@ -47,7 +47,7 @@ pub struct Task {
 /// # Errors
 /// When standard output cannot be written.
 pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
-    let mut printer = Printer::new(&task);
+    let mut printer = EventPrinter::new(&task);
     let say = |command: Command| handle.commands.send(command.into()).is_ok();
     say(Command::Open(task.session));
     let mut prompt = Some(Prompt { text: task.prompt });
@@ -111,7 +111,7 @@ struct StepDone {
     exit: Option<TaskExit>,
 }
 
-struct Printer {
+struct EventPrinter {
     json: bool,
     ask: bool,
     /// A turn without a change is a failure; before that the model is asked once more, in the words for its format.
@@ -145,9 +145,9 @@ struct Printer {
     notices_printed: Vec<String>,
 }
 
-impl Printer {
+impl EventPrinter {
     fn new(task: &Task) -> Self {
-        Printer {
+        EventPrinter {
             json: task.json,
             ask: task.ask,
             nudge: task.expect_change.then(String::new),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::spec::FormatSpec;
 use crate::edit::format::Format;
-use crate::edit::locate::Shape;
+use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
 use crate::edit::stream::context::{BROKE_OFF, CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
@@ -79,7 +79,7 @@ impl Blocks {
             Op::Write { content }
         } else {
             let (search, replace) = (self.search.join("\n"), replace.join("\n"));
-            Op::Replace { search, replace, shape: Shape::Lines, all: false }
+            Op::Replace { search, replace, shape: SearchShape::Lines, all: false }
         };
         Edit { path: self.path.clone(), op, format: Format::BLOCKS, by: Format::BLOCKS.name().to_string(), whole }
     }

@@ -3,7 +3,7 @@
 use super::blocks;
 use super::spec::FormatSpec;
 use crate::edit::format::Format;
-use crate::edit::locate::Shape;
+use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
 use crate::edit::path::bare;
 use crate::edit::place::unfenced;
@@ -321,8 +321,8 @@ impl Xml {
             }
             Element::Replace => {
                 let shape = match field("search").and_then(|f| f.lines) {
-                    Some(true) => Shape::Lines,
-                    _ => Shape::Inline,
+                    Some(true) => SearchShape::Lines,
+                    _ => SearchShape::Inline,
                 };
                 let (search, mut replace) = without_fences(text("search")?, text("replace")?);
                 // A file that is made of it ends with a line break, as in the other formats.

@@ -1,10 +1,10 @@
 use super::*;
 use crate::edit::Format;
-use crate::edit::Shape;
+use crate::edit::SearchShape;
 use crate::proposal::HunkKind;
 
 fn replace(path: &str, search: &str, with: &str) -> Edit {
-    let op = Op::Replace { search: search.into(), replace: with.into(), shape: Shape::Inline, all: false };
+    let op = Op::Replace { search: search.into(), replace: with.into(), shape: SearchShape::Inline, all: false };
     Edit::new(path, op, Format::TOOLS, "replaceInFile")
 }
 

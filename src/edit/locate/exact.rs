@@ -5,11 +5,11 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::fold;
-use super::search::Shape;
+use super::search::SearchShape;
 
 /// Returns the places of `needle`, at most `limit`. Places of whole lines may overlap (each is a candidate); inline
 /// ones are counted likewise, so that `aa` in `aaa` is two places and therefore none.
-pub(super) fn find(text: &str, needle: &str, shape: Shape, limit: usize) -> Vec<Range<usize>> {
+pub(super) fn find(text: &str, needle: &str, shape: SearchShape, limit: usize) -> Vec<Range<usize>> {
     find_where(text, needle, limit, |range| fits(text, range, shape))
 }
 
@@ -41,10 +41,10 @@ fn splits_mark(text: &str, range: &Range<usize>) -> bool {
 }
 
 /// Returns whether a match stands where its shape allows: between line ends, or at word boundaries.
-pub(super) fn fits(text: &str, range: &Range<usize>, shape: Shape) -> bool {
+pub(super) fn fits(text: &str, range: &Range<usize>, shape: SearchShape) -> bool {
     match shape {
-        Shape::Lines => starts_line(text, range.start) && ends_line(text, range.end),
-        Shape::Inline | Shape::Literal => {
+        SearchShape::Lines => starts_line(text, range.start) && ends_line(text, range.end),
+        SearchShape::Inline | SearchShape::Literal => {
             let within = &text[range.clone()];
             let parted = |a: Option<char>, b: Option<char>| !(a.is_some_and(is_word) && b.is_some_and(is_word));
             parted(text[..range.start].chars().next_back(), within.chars().next())

@@ -17,7 +17,7 @@ use std::ops::Range;
 pub(super) use elided::{is_comment_dots, is_dots};
 pub(super) use fold::{indent, line as folded_line};
 pub(super) use search::Fit;
-pub use search::{LocatedPlace, Miss, Search, Shape};
+pub use search::{LocatedPlace, Miss, Search, SearchShape};
 pub(super) use shift::Shift;
 pub(super) use tell::numbered;
 
@@ -42,7 +42,7 @@ pub fn locate(text: &str, search: &Search) -> Result<Vec<LocatedPlace>, Miss> {
     }
     let limit = if search.all { usize::MAX } else { LISTED + 1 };
     let mut exact = exact::find(text, search.text, search.shape, limit);
-    if exact.is_empty() && search.shape == Shape::Literal {
+    if exact.is_empty() && search.shape == SearchShape::Literal {
         exact = exact::find_in_words(text, search.text, limit);
     }
     let place = |range| LocatedPlace { range, found: PlaceMatch { rung: Rung::Exact, detail: None }, fit: Fit::AsIs };
@@ -91,7 +91,7 @@ impl<'a> Ladder<'a> {
         let lines = Lines::new(search.text);
         let lines: Vec<&str> = (0..lines.len()).map(|i| lines.content(i)).collect();
         let bare = lines.first().is_some_and(|l| !l.starts_with(fold::is_space));
-        let needle = Needle { free_first: search.shape != Shape::Lines && bare && lines.len() > 1, lines };
+        let needle = Needle { free_first: search.shape != SearchShape::Lines && bare && lines.len() > 1, lines };
         Ladder { text, search, hay: Lines::new(text), needle }
     }
 
@@ -122,7 +122,7 @@ impl<'a> Ladder<'a> {
 
     /// Searches for a passage that does not cover whole lines, at the rungs that know no indentation.
     fn inline(&self, rung: Rung, limit: usize, places: &mut Vec<LocatedPlace>) {
-        if self.search.shape == Shape::Lines || rung == Rung::Indentation {
+        if self.search.shape == SearchShape::Lines || rung == Rung::Indentation {
             return;
         }
         let dull = match rung {
@@ -141,7 +141,7 @@ impl<'a> Ladder<'a> {
             return;
         }
         let hay = fold::text(self.text, rung);
-        for range in exact::find(&hay.text, &needle, Shape::Inline, limit) {
+        for range in exact::find(&hay.text, &needle, SearchShape::Inline, limit) {
             let range = hay.original(range);
             if places.iter().all(|p| p.range.end <= range.start || range.end <= p.range.start) {
                 places.push(LocatedPlace { range, found: PlaceMatch { rung, detail: None }, fit: Fit::AsIs });
@@ -183,7 +183,7 @@ impl<'a> Ladder<'a> {
         if self.needle.free_first {
             range.start += fold::indent(self.hay.content(lines.start)).len();
         }
-        if self.search.shape != Shape::Lines && self.search.text.ends_with('\n') {
+        if self.search.shape != SearchShape::Lines && self.search.text.ends_with('\n') {
             range.end = self.hay.spans[lines.end - 1].next;
         }
         range

@@ -7,7 +7,7 @@ use crate::proposal::{PlaceMatch, Rung};
 
 /// The extent of a search text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum SearchShape {
     /// Whole lines, without the ending of the last one.
     Lines,
     /// Any passage, but where its ends are word characters only at word boundaries.
@@ -22,7 +22,7 @@ pub struct Search<'a> {
     /// The text.
     pub text: &'a str,
     /// The extent of the search text.
-    pub shape: Shape,
+    pub shape: SearchShape,
     /// All places instead of exactly one.
     pub all: bool,
     /// The lowest rung that may be used.

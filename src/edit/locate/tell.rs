@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::search::{LISTED, Miss, Shape};
+use super::search::{LISTED, Miss, SearchShape};
 use crate::edit::lines::Lines;
 
 /// How much of a long line is shown, in characters.
@@ -15,7 +15,7 @@ const SHORT: usize = 60;
 impl Miss {
     /// Returns what to tell the model whose search text (of this shape) was not found in `text`: the candidates, or the
     /// closest passage as it is on disk, with line numbers, and what to do next.
-    pub fn text(&self, text: &str, shape: Shape) -> String {
+    pub fn text(&self, text: &str, shape: SearchShape) -> String {
         match self {
             Miss::Empty => "the search text is empty. Copy the lines to change from the file.".to_string(),
             Miss::Several { places, more } => several(text, places, *more),
@@ -43,22 +43,22 @@ fn several(text: &str, places: &[Range<usize>], more: bool) -> String {
     answer
 }
 
-fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], shape: Shape) -> String {
+fn nothing(text: &str, closest: Option<&Range<usize>>, within: &[Range<usize>], shape: SearchShape) -> String {
     let lines = Lines::new(text);
     if lines.len() == 0 {
         return "the file is empty, so there is nothing to find in it. Give it its whole text instead.".to_string();
     }
     let mut answer = match shape {
-        Shape::Lines => "no lines of the file are the search text".to_string(),
-        Shape::Inline | Shape::Literal if !within.is_empty() => "the search text stands".to_string(),
-        Shape::Inline | Shape::Literal => "the search text is not in the file".to_string(),
+        SearchShape::Lines => "no lines of the file are the search text".to_string(),
+        SearchShape::Inline | SearchShape::Literal if !within.is_empty() => "the search text stands".to_string(),
+        SearchShape::Inline | SearchShape::Literal => "the search text is not in the file".to_string(),
     };
     if !within.is_empty() {
         let mut numbers: Vec<usize> = within.iter().map(|r| lines.at(r.start)).collect();
         numbers.dedup();
         answer.push_str(match shape {
-            Shape::Lines => "; it is only a part of these:\n",
-            Shape::Inline | Shape::Literal => " only inside of longer words here:\n",
+            SearchShape::Lines => "; it is only a part of these:\n",
+            SearchShape::Inline | SearchShape::Literal => " only inside of longer words here:\n",
         });
         numbers.iter().for_each(|n| answer.push_str(&numbered(&lines, *n..n + 1)));
         answer.push_str("Search for the whole line, or for the whole word with what stands around it.");

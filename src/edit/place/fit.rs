@@ -3,7 +3,7 @@
 use super::splice::{Done, Splice, with_ending};
 use crate::edit::bytes::{self, Endings};
 use crate::edit::lines::Lines;
-use crate::edit::locate::{Fit, LocatedPlace, Search, Shape, Shift, folded_line, is_dots};
+use crate::edit::locate::{Fit, LocatedPlace, Search, SearchShape, Shift, folded_line, is_dots};
 use crate::proposal::{PlaceMatch, Rung};
 
 /// Returns the splices for the places of a search text.
@@ -29,7 +29,7 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPla
         if unended && search.text.ends_with('\n') && splice.new.ends_with('\n') {
             splice.new.truncate(splice.new.trim_end_matches(['\n', '\r']).len().max(splice.new.len() - 2));
         }
-        if search.shape == Shape::Lines && new.is_empty() {
+        if search.shape == SearchShape::Lines && new.is_empty() {
             splice.range = with_ending(text, splice.range);
         }
         splices.push(splice);

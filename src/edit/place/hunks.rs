@@ -10,7 +10,7 @@ use super::passage::made_already;
 use super::splice::{Done, Splice, TargetText, spliced, sure, with_ending};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::Lines;
-use crate::edit::locate::{self, LocatedPlace, Miss, Search, Shape, Shift, folded_line, indent, is_comment_dots};
+use crate::edit::locate::{self, LocatedPlace, Miss, Search, SearchShape, Shift, folded_line, indent, is_comment_dots};
 use crate::edit::op::PatchHunk;
 use crate::proposal::{PlaceMatch, Rung};
 
@@ -126,19 +126,20 @@ impl Placer<'_> {
         match missing {
             Some(above) => format!(
                 "no line of the file is `{above}`, which stands after @@. {}",
-                miss.text(self.text, Shape::Lines)
+                miss.text(self.text, SearchShape::Lines)
             ),
             None => {
                 let after = Body::lenient(&self.hunk.body, self.text).after().join("\n");
-                let made = matches!(miss, Miss::Nothing { .. }).then(|| made_already(self.text, &after, Shape::Lines));
-                made.flatten().unwrap_or_default() + &miss.text(self.text, Shape::Lines)
+                let made =
+                    matches!(miss, Miss::Nothing { .. }).then(|| made_already(self.text, &after, SearchShape::Lines));
+                made.flatten().unwrap_or_default() + &miss.text(self.text, SearchShape::Lines)
             }
         }
     }
 
     fn search(&self, body: &Body, down_to: Rung) -> Result<Option<Splices>, Miss> {
         let (before, after) = (body.before().join("\n"), body.after().join("\n"));
-        let search = Search { text: &before, shape: Shape::Lines, all: true, down_to };
+        let search = Search { text: &before, shape: SearchShape::Lines, all: true, down_to };
         let places = self.choose(locate::locate(self.text, &search)?)?;
         if !body.changes() && places.found.rung < Rung::Inexact {
             return Ok(None);

@@ -7,7 +7,7 @@ use super::fit;
 use super::splice::{Done, Splice, TargetText, sure, with_ending};
 use crate::edit::bytes::Encoding;
 use crate::edit::lines::{Lines, number};
-use crate::edit::locate::{self, Search, Shape, numbered};
+use crate::edit::locate::{self, Search, SearchShape, numbered};
 use crate::proposal::Rung;
 
 /// Places an edit of lines `first` to `last` (from 1, as they were shown). If the guard is not there, it is looked
@@ -41,7 +41,7 @@ pub(super) fn place(
     }
     let mut miss = None;
     for (text, new) in guards {
-        let search = Search { text, shape: Shape::Lines, all: false, down_to: Rung::Inexact };
+        let search = Search { text, shape: SearchShape::Lines, all: false, down_to: Rung::Inexact };
         match locate::locate(target.text, &search) {
             Ok(places) => {
                 let line = number(target.text, places[0].range.start);
@@ -50,7 +50,7 @@ pub(super) fn place(
                 done.found.detail = Some(done.found.detail.map_or(moved.clone(), |d| format!("{moved}, {d}")));
                 return Ok(done);
             }
-            Err(m) => miss = miss.or(Some(m.text(target.text, Shape::Lines))),
+            Err(m) => miss = miss.or(Some(m.text(target.text, SearchShape::Lines))),
         }
     }
     let now = there.map_or_else(|| gone(target, first, last), |range| reads(target.text, range, first, last));
@@ -75,7 +75,7 @@ fn at(text: &str, range: &Range<usize>, expect: &str, new: &str) -> Result<Optio
         let splice = Splice { range, new: new.to_string() };
         return Ok(Some(Done { stages: vec![vec![splice]], found: sure(true) }));
     }
-    let search = Search { text: expect, shape: Shape::Lines, all: false, down_to: Rung::LookAlikes };
+    let search = Search { text: expect, shape: SearchShape::Lines, all: false, down_to: Rung::LookAlikes };
     let Ok(mut places) = locate::locate(lines, &search) else { return Ok(None) };
     if places[0].range != (0..lines.len()) {
         return Ok(None);

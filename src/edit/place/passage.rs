@@ -6,11 +6,17 @@ use super::splice::{Done, TargetText};
 use super::{fit, numbers};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::lines::number;
-use crate::edit::locate::{self, LocatedPlace, Miss, Search, Shape};
+use crate::edit::locate::{self, LocatedPlace, Miss, Search, SearchShape};
 use crate::proposal::{PlaceMatch, Rung};
 
 /// Puts `new` where `search` is. The error is for the model.
-pub(super) fn place(target: &TargetText, search: &str, new: &str, shape: Shape, all: bool) -> Result<Done, String> {
+pub(super) fn place(
+    target: &TargetText,
+    search: &str,
+    new: &str,
+    shape: SearchShape,
+    all: bool,
+) -> Result<Done, String> {
     let text = target.text;
     if target.encoding == Encoding::Raw {
         let (search, new) = (bytes::raw(search), bytes::raw(new));
@@ -49,7 +55,7 @@ pub(super) fn place(target: &TargetText, search: &str, new: &str, shape: Shape, 
     }
 }
 
-fn explain(text: &str, miss: &Miss, search: &str, new: &str, shape: Shape) -> String {
+fn explain(text: &str, miss: &Miss, search: &str, new: &str, shape: SearchShape) -> String {
     let why = miss.text(text, shape);
     if search == new {
         return format!("the search text and its replacement are the same, and {why}");
@@ -60,7 +66,7 @@ fn explain(text: &str, miss: &Miss, search: &str, new: &str, shape: Shape) -> St
 
 /// Returns what the model is told before the reason where the text that is to come stands in the file already, in one
 /// place: small models send what has landed once more.
-pub(super) fn made_already(text: &str, new: &str, shape: Shape) -> Option<String> {
+pub(super) fn made_already(text: &str, new: &str, shape: SearchShape) -> Option<String> {
     if new.trim().len() < TELLING {
         return None;
     }
@@ -92,13 +98,13 @@ pub(super) fn block(target: &TargetText, search: &str, new: &str) -> Result<Done
             0 => format!("{search}\n{DIVIDER}"),
             _ => format!("{search}\n{DIVIDER}\n{above}"),
         };
-        let wanted = Search { text: &longer, shape: Shape::Lines, all: false, down_to: Rung::LookAlikes };
+        let wanted = Search { text: &longer, shape: SearchShape::Lines, all: false, down_to: Rung::LookAlikes };
         if locate::locate(target.text, &wanted).is_ok() {
             let rest = new.get(divider.end + 1..).unwrap_or_default();
-            return place(target, &longer, rest, Shape::Lines, false);
+            return place(target, &longer, rest, SearchShape::Lines, false);
         }
     }
-    let mut done = place(target, search, new, Shape::Lines, false)?;
+    let mut done = place(target, search, new, SearchShape::Lines, false)?;
     if !dividers.is_empty() {
         done.found =
             PlaceMatch { rung: Rung::Inexact, detail: Some(format!("the block has more than one line of {DIVIDER}")) };
@@ -114,7 +120,7 @@ fn unnumbered(text: &str, literal: &Search, new: &str) -> Option<Result<Done, St
     let numbered = new.lines().any(|line| numbers::of(line).is_some());
     // A replacement in which only some lines have numbers is not understood.
     let new = if numbered { numbers::without(new)? } else { new.to_string() };
-    let shape = if bare.lines().count() > 1 { Shape::Lines } else { literal.shape };
+    let shape = if bare.lines().count() > 1 { SearchShape::Lines } else { literal.shape };
     let search = Search { text: &bare, shape, all: false, down_to: Rung::LookAlikes };
     Some(fit::all(text, &search, &new, surely(text, &search, "line numbers left out")?))
 }

@@ -19,7 +19,7 @@ pub use unfenced::unfenced;
 
 use self::context::{Progress, ReaderContext};
 use self::input::Input;
-use self::reader::{Next, State};
+use self::reader::{Next, ParserState};
 use self::text::Text;
 use super::calls::CallTable;
 use super::format::Format;
@@ -29,7 +29,7 @@ use super::formats;
 #[derive(Debug)]
 pub struct Parser {
     input: Input,
-    state: State,
+    state: ParserState,
     text: Text,
     ctx: ReaderContext,
     /// How often a state had to be given up because it consumed nothing.
@@ -56,7 +56,7 @@ impl Parser {
 
     fn of(mut ctx: ReaderContext) -> Self {
         ctx.marks = formats::marks();
-        Parser { input: Input::default(), state: State::Text, text: Text::default(), ctx, given_up: 0 }
+        Parser { input: Input::default(), state: ParserState::Text, text: Text::default(), ctx, given_up: 0 }
     }
 
     /// Takes the next piece of the answer, of any size.
@@ -68,7 +68,7 @@ impl Parser {
 
     /// Tells the parser that the model turns to something else, such as a call of a tool: prose that waits is returned.
     pub fn pause(&mut self) -> Vec<Piece> {
-        if matches!(self.state, State::Text) {
+        if matches!(self.state, ParserState::Text) {
             self.text.pause(&mut self.input, &mut self.ctx);
         }
         std::mem::take(&mut self.ctx.out)
@@ -85,7 +85,7 @@ impl Parser {
 
     /// Ends the present state at the present position.
     fn end_state(&mut self, cut: bool) {
-        if let State::Reading(reader) = &mut self.state {
+        if let ParserState::Reading(reader) = &mut self.state {
             reader.end(&mut self.ctx, cut);
         }
     }
@@ -108,7 +108,7 @@ impl Parser {
     fn give_up(&mut self) {
         self.given_up += 1;
         self.end_state(true);
-        self.state = State::Text;
+        self.state = ParserState::Text;
         self.text.take_as_prose(&mut self.input, &mut self.ctx);
     }
 
@@ -116,26 +116,26 @@ impl Parser {
     fn step(&mut self) -> bool {
         let (input, ctx) = (&mut self.input, &mut self.ctx);
         let progress = match &mut self.state {
-            State::Text => match self.text.step(input, ctx) {
+            ParserState::Text => match self.text.step(input, ctx) {
                 Next::Wait => return false,
                 Next::Again => return true,
                 Next::Enter(reader) => {
-                    self.state = State::Reading(reader);
+                    self.state = ParserState::Reading(reader);
                     return true;
                 }
             },
-            State::Reading(reader) => reader.step(input, ctx),
+            ParserState::Reading(reader) => reader.step(input, ctx),
         };
         match progress {
             Progress::Wait => return false,
             Progress::Again => {}
             Progress::Done => {
-                let inside_line = matches!(&self.state, State::Reading(reader) if reader.ends_inside_line());
-                self.state = State::Text;
+                let inside_line = matches!(&self.state, ParserState::Reading(reader) if reader.ends_inside_line());
+                self.state = ParserState::Text;
                 self.text.resume(inside_line);
             }
             Progress::Back => {
-                self.state = State::Text;
+                self.state = ParserState::Text;
                 self.text.go_on();
             }
         }

@@ -22,7 +22,7 @@ pub(in crate::edit) trait Reader: Debug + Send + Sync {
 
 /// The state of the parser: ordinary text, or an edit or a call by its reader.
 #[derive(Debug)]
-pub(super) enum State {
+pub(super) enum ParserState {
     Text,
     Reading(Box<dyn Reader>),
 }

@@ -46,16 +46,16 @@ struct Loaded {
 }
 
 /// Why an answer stopped early.
-enum Stopped {
+enum EarlyStop {
     /// Nobody listens.
     Unheard,
     /// It cannot go on.
     Failed(Error),
 }
 
-impl From<Error> for Stopped {
+impl From<Error> for EarlyStop {
     fn from(error: Error) -> Self {
-        Stopped::Failed(error)
+        EarlyStop::Failed(error)
     }
 }
 
@@ -74,15 +74,15 @@ impl Engine {
                 self.loaded = None;
                 Err(unusable(format!("the file of {} is not what its header says", request.model)).into())
             });
-            if let Err(Stopped::Failed(error)) = answered {
+            if let Err(EarlyStop::Failed(error)) = answered {
                 let _ = out.blocking_send(Err(error));
             }
         }
     }
 
-    fn answer(&mut self, request: &Request, out: &Sender<Result<Delta, Error>>) -> Result<(), Stopped> {
+    fn answer(&mut self, request: &Request, out: &Sender<Result<Delta, Error>>) -> Result<(), EarlyStop> {
         if out.is_closed() {
-            return Err(Stopped::Unheard);
+            return Err(EarlyStop::Unheard);
         }
         if self.loaded.as_ref().is_none_or(|loaded| loaded.name != request.model) {
             let path = self.path(&request.model)?;
@@ -120,8 +120,8 @@ fn unusable(why: String) -> Error {
 }
 
 /// Loads a model, once it is known that it fits.
-fn load(model: &str, path: &Path, out: &Sender<Result<Delta, Error>>) -> Result<Loaded, Stopped> {
-    let wrong = |why: String| Stopped::Failed(unusable(why));
+fn load(model: &str, path: &Path, out: &Sender<Result<Delta, Error>>) -> Result<Loaded, EarlyStop> {
+    let wrong = |why: String| EarlyStop::Failed(unusable(why));
     let named = |why: String| wrong(format!("{} {why}", path.display()));
     let mut header = Header::open(path, Extent::Whole).map_err(wrong)?;
     if !FAMILIES.contains(&header.family()) {
@@ -139,7 +139,7 @@ fn load(model: &str, path: &Path, out: &Sender<Result<Delta, Error>>) -> Result<
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     tell(out, Delta::Notice(format!("loading {file}: {needs}")))?;
     let network = Network::load(path, &header, vocabulary.len(), &|| !out.is_closed()).map_err(named)?;
-    let network = network.ok_or(Stopped::Unheard)?;
+    let network = network.ok_or(EarlyStop::Unheard)?;
     Ok(Loaded { name: model.into(), path: path.into(), vocabulary, layout, network, read: Vec::new() })
 }
 
@@ -150,12 +150,12 @@ fn free_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-fn tell(out: &Sender<Result<Delta, Error>>, delta: Delta) -> Result<(), Stopped> {
-    out.blocking_send(Ok(delta)).map_err(|_| Stopped::Unheard)
+fn tell(out: &Sender<Result<Delta, Error>>, delta: Delta) -> Result<(), EarlyStop> {
+    out.blocking_send(Ok(delta)).map_err(|_| EarlyStop::Unheard)
 }
 
 impl Loaded {
-    fn answer(&mut self, request: &Request, out: &Sender<Result<Delta, Error>>) -> Result<(), Stopped> {
+    fn answer(&mut self, request: &Request, out: &Sender<Result<Delta, Error>>) -> Result<(), EarlyStop> {
         let window = self.network.window();
         let prompt = self.layout.tokens(request, &self.vocabulary, request.effort != Some(Effort::None), window);
         if prompt.is_empty() || prompt.len() >= window {
@@ -175,7 +175,7 @@ impl Loaded {
         let mut likely = Vec::new();
         for slice in prompt[same..].chunks(SLICE) {
             if out.is_closed() {
-                return Err(Stopped::Unheard);
+                return Err(EarlyStop::Unheard);
             }
             likely = self.pass(slice)?;
         }
@@ -193,7 +193,7 @@ impl Loaded {
         most: usize,
         usage: &mut Usage,
         out: &Sender<Result<Delta, Error>>,
-    ) -> Result<EndReason, Stopped> {
+    ) -> Result<EndReason, EarlyStop> {
         let mut text = Text { strip: self.vocabulary.begins_with_blank(), ..Text::default() };
         let end = loop {
             let next = likeliest(&likely);
@@ -208,7 +208,7 @@ impl Loaded {
                 tell(out, delta)?;
             }
             if out.is_closed() {
-                return Err(Stopped::Unheard);
+                return Err(EarlyStop::Unheard);
             }
             likely = self.pass(&[next])?;
         };

@@ -23,7 +23,7 @@ pub enum Layout {
 }
 
 /// A piece of a prompt.
-enum Piece<'a> {
+enum PromptPiece<'a> {
     /// A token of its own.
     Mark(&'a str),
     /// Text, in which no mark counts.
@@ -54,8 +54,8 @@ impl Layout {
         let mut text = String::new();
         for piece in self.pieces(&turns(request), thinks) {
             match piece {
-                Piece::Text(more) => text.push_str(&more),
-                Piece::Mark(mark) => match vocabulary.mark(mark) {
+                PromptPiece::Text(more) => text.push_str(&more),
+                PromptPiece::Mark(mark) => match vocabulary.mark(mark) {
                     Some(token) => {
                         vocabulary.encode(&std::mem::take(&mut text), most, &mut tokens);
                         tokens.push(token);
@@ -68,8 +68,8 @@ impl Layout {
         tokens
     }
 
-    fn pieces<'a>(self, turns: &[(&'static str, String)], thinks: bool) -> Vec<Piece<'a>> {
-        use Piece::{Mark, Text};
+    fn pieces<'a>(self, turns: &[(&'static str, String)], thinks: bool) -> Vec<PromptPiece<'a>> {
+        use PromptPiece::{Mark, Text};
         let mut pieces = Vec::new();
         match self {
             Layout::ChatMl { thinks: can } => {
@@ -177,9 +177,9 @@ mod tests {
         let messages = messages.into_iter().map(Arc::new).collect();
         let request = Request { system: "be brief".into(), messages, ..Request::default() };
         let pieces = layout.pieces(&turns(&request), thinks);
-        let text = |piece: Piece<'_>| match piece {
-            Piece::Mark(mark) => format!("«{mark}»"),
-            Piece::Text(text) => text,
+        let text = |piece: PromptPiece<'_>| match piece {
+            PromptPiece::Mark(mark) => format!("«{mark}»"),
+            PromptPiece::Text(text) => text,
         };
         pieces.into_iter().map(text).collect()
     }

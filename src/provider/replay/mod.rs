@@ -33,11 +33,11 @@ pub struct Replay {
     place: String,
     /// Pauses are divided by it; `None`: no pauses.
     speed: Option<f64>,
-    state: Mutex<State>,
+    state: Mutex<ReplayState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ReplayState {
     next: usize,
     requests: Option<Vec<Request>>,
 }
@@ -70,7 +70,7 @@ impl Replay {
             provider: "replay".into(),
             steps: steps.into_iter().map(timed).collect(),
         };
-        let state = State { next: 0, requests: Some(Vec::new()) };
+        let state = ReplayState { next: 0, requests: Some(Vec::new()) };
         Self { state: Mutex::new(state), ..Self::new(recording, "script") }.without_pauses()
     }
 
@@ -101,7 +101,7 @@ impl Replay {
         self.state().requests.clone().unwrap_or_default()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ReplayState> {
         // Nothing panics while the lock is held; and if it did, the state would still be a number and a list.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -20,7 +20,7 @@ pub struct Recording {
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct RecordingHead {
     recording: u32,
     #[serde(default)]
     model: String,
@@ -114,7 +114,7 @@ impl Recording {
         };
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
         let Some((at, first)) = lines.next() else { return Err(wrong(1, "it is empty".into())) };
-        let head: Head =
+        let head: RecordingHead =
             serde_json::from_str(first).map_err(|_| wrong(at + 1, "no {\"recording\":1} at its start".into()))?;
         if head.recording != 1 {
             return Err(wrong(at + 1, format!("its form {} is newer than this nebula", head.recording)));
@@ -149,7 +149,7 @@ impl Recording {
 
 /// Returns the first line, with its newline.
 pub(super) fn head_line(model: &str, provider: &str) -> String {
-    line(&Head { recording: 1, model: model.into(), provider: provider.into() })
+    line(&RecordingHead { recording: 1, model: model.into(), provider: provider.into() })
 }
 
 /// Returns the line that starts the step of this number (from 1), with its newline.

@@ -108,7 +108,8 @@ pub(in crate::provider) async fn read(
     model: &str,
     out: &Out,
 ) -> Result<(), Failure> {
-    let mut body = Body { server, response, out, pace: Pace::default(), deltas: Vec::new(), total: 0, handed_on: 0 };
+    let mut body =
+        AnswerBody { server, response, out, pace: Pace::default(), deltas: Vec::new(), total: 0, handed_on: 0 };
     let taken = take_in(&mut body, framing, &mut *reader).await;
     let ended = reader.progress() >= Progress::Ended;
     if taken.is_ok() && ended {
@@ -118,31 +119,31 @@ pub(in crate::provider) async fn read(
     match taken {
         Ok(()) if ended => Ok(()),
         Ok(()) => Err(server.closed()),
-        Err(Stopped::Failed(failure)) => Err(failure),
-        Err(Stopped::By(trouble)) => Err(failure(server, trouble, model)),
+        Err(StreamEnd::Failed(failure)) => Err(failure),
+        Err(StreamEnd::By(trouble)) => Err(failure(server, trouble, model)),
     }
 }
 
 /// Why an answer is read no further.
-enum Stopped {
+enum StreamEnd {
     By(Trouble),
     Failed(Failure),
 }
 
-impl From<Failure> for Stopped {
+impl From<Failure> for StreamEnd {
     fn from(failure: Failure) -> Self {
-        Stopped::Failed(failure)
+        StreamEnd::Failed(failure)
     }
 }
 
-impl From<Trouble> for Stopped {
+impl From<Trouble> for StreamEnd {
     fn from(trouble: Trouble) -> Self {
-        Stopped::By(trouble)
+        StreamEnd::By(trouble)
     }
 }
 
 /// Takes the body in as it arrives.
-async fn take_in(body: &mut Body<'_>, framing: Framing, reader: &mut dyn Reader) -> Result<(), Stopped> {
+async fn take_in(body: &mut AnswerBody<'_>, framing: Framing, reader: &mut dyn Reader) -> Result<(), StreamEnd> {
     let server = body.server;
     let (mut parser, mut events, mut begun) = (Parser::new(framing), Vec::new(), false);
     let mut patience = server.patience(false).max(NEXT_BYTE);
@@ -191,7 +192,7 @@ async fn take_in(body: &mut Body<'_>, framing: Framing, reader: &mut dyn Reader)
 
 /// The body of an answer, and the deltas of it that are not handed on yet: those of all that is there at once are
 /// handed on together.
-struct Body<'a> {
+struct AnswerBody<'a> {
     server: &'a Server,
     response: Response,
     out: &'a Out,
@@ -202,7 +203,7 @@ struct Body<'a> {
     handed_on: usize,
 }
 
-impl Body<'_> {
+impl AnswerBody<'_> {
     /// Waits for the next bytes.
     async fn next(&mut self, patience: Duration) -> Result<reqwest::Result<Option<Bytes>>, Elapsed> {
         if self.total - self.handed_on < LARGEST_BATCH {

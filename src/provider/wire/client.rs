@@ -28,10 +28,10 @@ pub(in crate::provider) struct Client<F> {
 
 struct Shared<F> {
     server: Server,
-    state: Mutex<State<F>>,
+    state: Mutex<ClientState<F>>,
 }
 
-struct State<F> {
+struct ClientState<F> {
     format: F,
     learnt: Learnt,
     paired: Paired,
@@ -52,7 +52,7 @@ impl<F: Format> Client<F> {
         let base_url = versioned(&connection.base_url, F::VERSION, F::VERSIONED);
         let connection = Connection { base_url, ..connection.clone() };
         let server = Server::new(&connection, F::WIRE, F::auth(&connection))?;
-        let state = State { format: F::new(&connection), learnt: Learnt::default(), paired: Paired::default() };
+        let state = ClientState { format: F::new(&connection), learnt: Learnt::default(), paired: Paired::default() };
         Ok(Self { name: connection.provider, shared: Arc::new(Shared { server, state: Mutex::new(state) }) })
     }
 }
@@ -125,7 +125,7 @@ impl<F: Format> Shared<F> {
         let thinks = request.facts.thinking.is_some_and(|thinking| thinking != Thinking::None);
         let (address, body) = {
             // The lock is held while what is new is written; nothing can panic under it.
-            let State { format, learnt, .. } = &mut *self.state();
+            let ClientState { format, learnt, .. } = &mut *self.state();
             let most = F::most(request, learnt);
             let asked = RequestBasis { place: &place, host: &self.server.host, learnt, most };
             (format.address(&self.server, request), format.body(request, &asked))
@@ -173,7 +173,7 @@ impl<F: Format> Shared<F> {
 
     /// Learns from a refusal, so that one more request has a chance.
     fn learn(&self, request: &Request, place: &str, says: &str) -> Option<Lesson> {
-        let State { format, learnt, .. } = &mut *self.state();
+        let ClientState { format, learnt, .. } = &mut *self.state();
         let (host, most) = (self.server.host.as_str(), F::most(request, learnt));
         if let Some(lesson) = format.learn(request, &RequestBasis { place, host, learnt, most }, says) {
             return Some(lesson);
@@ -240,7 +240,7 @@ impl<F: Format> Shared<F> {
     }
 
     /// Takes the lock; nothing panics while it is held.
-    fn state(&self) -> MutexGuard<'_, State<F>> {
+    fn state(&self) -> MutexGuard<'_, ClientState<F>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -11,13 +11,13 @@ const NAMES: [&str; 2] = ["think", "thinking"];
 /// Takes the text of one answer apart. The same in any chunking.
 #[derive(Debug)]
 pub(in crate::provider) struct ReasoningTags {
-    state: State,
+    state: TagState,
     /// The text that is not decided yet: the beginning of a tag.
     held: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum TagState {
     /// Nothing but white space has come, since the start or since a thought.
     Before { thought: bool },
     /// Inside the tag of this name.
@@ -28,14 +28,14 @@ enum State {
 
 impl Default for ReasoningTags {
     fn default() -> Self {
-        Self { state: State::Before { thought: false }, held: String::new() }
+        Self { state: TagState::Before { thought: false }, held: String::new() }
     }
 }
 
 impl ReasoningTags {
     /// Takes the next piece of text.
     pub(in crate::provider) fn push(&mut self, text: &str, out: &mut Vec<Delta>) {
-        if self.state == State::Text {
+        if self.state == TagState::Text {
             return emit(text, Delta::Text, out);
         }
         self.held.push_str(text);
@@ -46,21 +46,21 @@ impl ReasoningTags {
     pub(in crate::provider) fn finish(&mut self, out: &mut Vec<Delta>) {
         let held = std::mem::take(&mut self.held);
         match self.state {
-            State::Inside(_) => emit(&held, Delta::Thinking, out),
-            State::Before { thought: true } if held.trim().is_empty() => {}
-            State::Before { .. } | State::Text => emit(&held, Delta::Text, out),
+            TagState::Inside(_) => emit(&held, Delta::Thinking, out),
+            TagState::Before { thought: true } if held.trim().is_empty() => {}
+            TagState::Before { .. } | TagState::Text => emit(&held, Delta::Text, out),
         }
     }
 
     /// Goes on as far as one decision; whether another may follow at once.
     fn step(&mut self, out: &mut Vec<Delta>) -> bool {
         match self.state {
-            State::Text => {
+            TagState::Text => {
                 emit(&std::mem::take(&mut self.held), Delta::Text, out);
                 false
             }
-            State::Before { thought } => self.before(thought, out),
-            State::Inside(name) => self.inside(name, out),
+            TagState::Before { thought } => self.before(thought, out),
+            TagState::Inside(name) => self.inside(name, out),
         }
     }
 
@@ -69,7 +69,7 @@ impl ReasoningTags {
         if let Some(name) = NAMES.into_iter().find(|name| begun.starts_with(&format!("<{name}>"))) {
             let rest = begun[name.len() + 2..].to_string();
             self.held = rest;
-            self.state = State::Inside(name);
+            self.state = TagState::Inside(name);
             return true;
         }
         if NAMES.iter().any(|name| format!("<{name}>").starts_with(begun)) {
@@ -78,7 +78,7 @@ impl ReasoningTags {
         if thought {
             self.held = begun.to_string();
         }
-        self.state = State::Text;
+        self.state = TagState::Text;
         emit(&std::mem::take(&mut self.held), Delta::Text, out);
         false
     }
@@ -88,7 +88,7 @@ impl ReasoningTags {
         if let Some(at) = self.held.find(&end) {
             emit(&self.held[..at], Delta::Thinking, out);
             self.held.drain(..at + end.len());
-            self.state = State::Before { thought: true };
+            self.state = TagState::Before { thought: true };
             return true;
         }
         // The longest end of the text that may be the beginning of the tag waits. The tag is ASCII, so is what waits.

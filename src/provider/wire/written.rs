@@ -20,7 +20,7 @@ pub(super) struct Target {
 
 /// The messages of the newest request.
 #[derive(Default)]
-pub(super) struct Written {
+pub(super) struct SentMessages {
     target: Target,
     messages: Vec<Piece>,
     /// The newest body, what stands before its messages, and how many of these stand in it as they are now.
@@ -97,7 +97,7 @@ impl Ids {
     }
 }
 
-impl Written {
+impl SentMessages {
     /// Brings the pieces up to date with `messages`; `write` makes those of one message.
     pub fn update(
         &mut self,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     /// Returns both bodies of a request.
-    fn bodies(written: &mut [Written; 2], head: &str, messages: &[Arc<Message>], marks: &[usize]) -> [Bytes; 2] {
+    fn bodies(written: &mut [SentMessages; 2], head: &str, messages: &[Arc<Message>], marks: &[usize]) -> [Bytes; 2] {
         for kept in written.iter_mut() {
             let json = |text: &str| format!("{{\"text\":\"{text}\"}}");
             // A text of two words is two pieces.
@@ -265,7 +265,7 @@ mod tests {
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             ((dice >> 33) % sides) as usize
         };
-        let (mut kept, mut messages, mut sending) = (<[Written; 2]>::default(), Vec::new(), None);
+        let (mut kept, mut messages, mut sending) = (<[SentMessages; 2]>::default(), Vec::new(), None);
         for step in 0..2_000 {
             match roll(8) {
                 0 => messages.truncate(roll(messages.len() as u64 + 1)),
@@ -280,7 +280,7 @@ mod tests {
                 })),
             }
             let (head, marks) = (["{\"m\":", "{\"n\":"][usize::from(roll(9) == 0)], [roll(6), roll(30)]);
-            let bodies = [&mut kept, &mut <[Written; 2]>::default()]
+            let bodies = [&mut kept, &mut <[SentMessages; 2]>::default()]
                 .map(|written| self::bodies(written, head, &messages, &marks));
             assert_eq!(bodies[0], bodies[1], "step {step}");
             // At times the one before is still being sent.

@@ -16,7 +16,7 @@ use rustix::net::SocketAddrUnix;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags};
 
 use super::path::{descriptor, resolve};
-use super::sys::{self, Answer, Notification};
+use super::sys::{self, CallReply, Notification};
 use crate::shell::message::Summary;
 use crate::shell::sandbox::{Bounds, Grant};
 use crate::shell::tree;
@@ -44,7 +44,7 @@ struct Refused {
 
 /// Where a connection is to lead.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Target {
+enum ConnectTarget {
     Nowhere,
     Internet(SocketAddr),
     Path(PathBuf),
@@ -64,15 +64,15 @@ impl Network {
         summary.first_connection = summary.first_connection.take().or(refused.first);
     }
 
-    fn refuse(&self, what: String) -> Answer {
+    fn refuse(&self, what: String) -> CallReply {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         refused.count += 1;
         refused.first.get_or_insert(what);
-        Answer::Fail(libc::EACCES)
+        CallReply::Fail(libc::EACCES)
     }
 
     /// Refuses a socket of a kind that the grant does not have; one that asks for names is reported as a connection.
-    pub fn socket(&self, call: &Notification) -> Answer {
+    pub fn socket(&self, call: &Notification) -> CallReply {
         let [family, kind, ..] = call.arguments.map(|argument| (argument as u32).cast_signed());
         let internet = [libc::AF_INET, libc::AF_INET6].contains(&family);
         let kind_alone = kind & !(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
@@ -80,16 +80,16 @@ impl Network {
             true if kind_alone == libc::SOCK_DGRAM => self.refuse("a name's address (UDP)".into()),
             true => self.refuse("a socket that is not TCP".into()),
             // What only looks at the machine's own addresses asks no one.
-            false => Answer::Fail(libc::EACCES),
+            false => CallReply::Fail(libc::EACCES),
         }
     }
 
     /// Returns the answer to a connection; none: a thread answers once it is made, because the caller waits for it.
-    pub fn connect(&self, listener: &Arc<OwnedFd>, call: &Notification) -> Option<Answer> {
+    pub fn connect(&self, listener: &Arc<OwnedFd>, call: &Notification) -> Option<CallReply> {
         let checked = self.check(call);
         if !sys::still_waits(listener.as_fd(), call.id) {
             // What was read may be another process's that got its number.
-            return Some(Answer::Fail(libc::EINTR));
+            return Some(CallReply::Fail(libc::EINTR));
         }
         Some(match checked {
             Ok(Checked::Answer(answer)) => answer,
@@ -102,7 +102,7 @@ impl Network {
                 }
                 make(&socket, &target)
             }
-            Err(error) => Answer::Fail(error.raw_os_error().unwrap_or(libc::EACCES)),
+            Err(error) => CallReply::Fail(error.raw_os_error().unwrap_or(libc::EACCES)),
         })
     }
 
@@ -110,19 +110,19 @@ impl Network {
         let socket = socket_of(call.process, descriptor(call.arguments[0]))?;
         let target = address_of(call)?.ok_or(io::Error::from_raw_os_error(libc::EACCES))?;
         let refused = match target {
-            Target::Nowhere => return Ok(Checked::Make(socket, Destination::Nowhere)),
-            Target::Internet(to) if self.may_reach(to) => {
+            ConnectTarget::Nowhere => return Ok(Checked::Make(socket, Destination::Nowhere)),
+            ConnectTarget::Internet(to) if self.may_reach(to) => {
                 return Ok(Checked::Make(socket, Destination::Internet(to)));
             }
-            Target::Path(path) => {
+            ConnectTarget::Path(path) => {
                 let real = resolve(call.process, libc::AT_FDCWD, path.as_os_str(), true)?;
                 match self.open_socket(&real)? {
                     Some(there) => return Ok(Checked::Make(socket, Destination::Socket(there))),
                     None => real.display().to_string(),
                 }
             }
-            Target::Internet(to) => to.to_string(),
-            Target::Abstract(name) => format!("@{name}"),
+            ConnectTarget::Internet(to) => to.to_string(),
+            ConnectTarget::Abstract(name) => format!("@{name}"),
         };
         Ok(Checked::Answer(self.refuse(refused)))
     }
@@ -157,7 +157,7 @@ impl Network {
 }
 
 enum Checked {
-    Answer(Answer),
+    Answer(CallReply),
     Make(OwnedFd, Destination),
 }
 
@@ -168,7 +168,7 @@ enum Destination {
     Socket(OwnedFd),
 }
 
-fn make(socket: &OwnedFd, to: &Destination) -> Answer {
+fn make(socket: &OwnedFd, to: &Destination) -> CallReply {
     let made = match to {
         Destination::Nowhere => rustix::net::connect_unspec(socket),
         Destination::Internet(to) => rustix::net::connect(socket, to),
@@ -177,8 +177,8 @@ fn make(socket: &OwnedFd, to: &Destination) -> Answer {
         }
     };
     match made {
-        Ok(()) => Answer::Done,
-        Err(error) => Answer::Fail(error.raw_os_error()),
+        Ok(()) => CallReply::Done,
+        Err(error) => CallReply::Fail(error.raw_os_error()),
     }
 }
 
@@ -188,7 +188,7 @@ fn link_of(file: &OwnedFd) -> String {
 }
 
 /// Returns the address among a call's arguments; none where it is of no known kind.
-fn address_of(call: &Notification) -> io::Result<Option<Target>> {
+fn address_of(call: &Notification) -> io::Result<Option<ConnectTarget>> {
     let [_, address, length, ..] = call.arguments;
     let length = usize::try_from(length & 0xffff_ffff).unwrap_or(LONGEST).min(LONGEST);
     let mut bytes = vec![0; length];
@@ -199,7 +199,7 @@ fn address_of(call: &Notification) -> io::Result<Option<Target>> {
 /// Returns the path at which a socket is about to be made, where it gets one.
 pub fn bound(call: &Notification) -> io::Result<Option<PathBuf>> {
     match address_of(call)? {
-        Some(Target::Path(path)) => resolve(call.process, libc::AT_FDCWD, path.as_os_str(), false).map(Some),
+        Some(ConnectTarget::Path(path)) => resolve(call.process, libc::AT_FDCWD, path.as_os_str(), false).map(Some),
         _ => Ok(None),
     }
 }
@@ -217,29 +217,31 @@ fn socket_of(thread: i32, descriptor: i32) -> io::Result<OwnedFd> {
     Ok(rustix::process::pidfd_getfd(&process, descriptor, PidfdGetfdFlags::empty())?)
 }
 
-fn parse(bytes: &[u8]) -> Option<Target> {
+fn parse(bytes: &[u8]) -> Option<ConnectTarget> {
     let family = i32::from(u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?));
     let port = || Some(u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?));
     match family {
-        libc::AF_UNSPEC => Some(Target::Nowhere),
+        libc::AF_UNSPEC => Some(ConnectTarget::Nowhere),
         libc::AF_INET => {
             let address: [u8; 4] = bytes.get(4..8)?.try_into().ok()?;
-            Some(Target::Internet((Ipv4Addr::from(address), port()?).into()))
+            Some(ConnectTarget::Internet((Ipv4Addr::from(address), port()?).into()))
         }
         libc::AF_INET6 => {
             let address: [u8; 16] = bytes.get(8..24)?.try_into().ok()?;
             let flow = u32::from_be_bytes(bytes.get(4..8)?.try_into().ok()?);
             // Older programs end before it.
             let scope = bytes.get(24..28).map_or(Some(0), |scope| Some(u32::from_ne_bytes(scope.try_into().ok()?)))?;
-            Some(Target::Internet(SocketAddrV6::new(address.into(), port()?, flow, scope).into()))
+            Some(ConnectTarget::Internet(SocketAddrV6::new(address.into(), port()?, flow, scope).into()))
         }
         libc::AF_UNIX => {
             let name = &bytes[2..];
             if name.first().is_none_or(|first| *first == 0) {
-                return Some(Target::Abstract(String::from_utf8_lossy(name.get(1..).unwrap_or_default()).into_owned()));
+                return Some(ConnectTarget::Abstract(
+                    String::from_utf8_lossy(name.get(1..).unwrap_or_default()).into_owned(),
+                ));
             }
             let end = name.iter().position(|b| *b == 0).unwrap_or(name.len());
-            Some(Target::Path(PathBuf::from(std::ffi::OsStr::from_bytes(&name[..end]))))
+            Some(ConnectTarget::Path(PathBuf::from(std::ffi::OsStr::from_bytes(&name[..end]))))
         }
         _ => None,
     }
@@ -284,17 +286,17 @@ mod tests {
 
     #[test]
     fn addresses_are_read_as_the_kernel_reads_them() {
-        let to = |text: &str| Some(Target::Internet(text.parse().expect("an address")));
+        let to = |text: &str| Some(ConnectTarget::Internet(text.parse().expect("an address")));
         assert_eq!(parse(&[2, 0, 0x1f, 0x90, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]), to("127.0.0.1:8080"));
         let mut six = vec![10, 0, 0, 80, 0, 0, 0, 0];
         six.extend(Ipv6Addr::LOCALHOST.octets());
         assert_eq!(parse(&six), to("[::1]:80"));
         six.extend(3_u32.to_ne_bytes());
         six[7] = 9;
-        assert_eq!(parse(&six), Some(Target::Internet(SocketAddrV6::new(Ipv6Addr::LOCALHOST, 80, 9, 3).into())));
-        assert_eq!(parse(b"\x01\0/run/x.sock\0rest"), Some(Target::Path("/run/x.sock".into())));
-        assert_eq!(parse(b"\x01\0\0name"), Some(Target::Abstract("name".into())));
-        assert_eq!(parse(&[0, 0]), Some(Target::Nowhere));
+        assert_eq!(parse(&six), Some(ConnectTarget::Internet(SocketAddrV6::new(Ipv6Addr::LOCALHOST, 80, 9, 3).into())));
+        assert_eq!(parse(b"\x01\0/run/x.sock\0rest"), Some(ConnectTarget::Path("/run/x.sock".into())));
+        assert_eq!(parse(b"\x01\0\0name"), Some(ConnectTarget::Abstract("name".into())));
+        assert_eq!(parse(&[0, 0]), Some(ConnectTarget::Nowhere));
         for bytes in [&[][..], &[2], &[2, 0, 0], &[10, 0, 0, 80, 0], &[99, 0, 1, 2]] {
             assert_eq!(parse(bytes), None, "{bytes:?}");
         }

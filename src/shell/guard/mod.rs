@@ -19,7 +19,7 @@ pub use keep::Keeping;
 use keep::Refusal;
 pub use path::named;
 use path::{descriptor, of_descriptor, resolve, text_at};
-use sys::{Answer, Notification};
+use sys::{CallReply, Notification};
 
 use super::sandbox::Grant;
 use filter::{Connections, Sockets, Watched};
@@ -65,7 +65,7 @@ pub fn serve(listener: &Arc<OwnedFd>, keeping: &Mutex<Keeping>, network: Option<
                 let answer = match network {
                     Some(network) if call.number == libc::SYS_connect => network.connect(listener, &call),
                     Some(network) if call.number == libc::SYS_socket => Some(network.socket(&call)),
-                    _ => Some(before(&call, &mut lock(keeping)).map_or_else(Answer::Fail, |()| Answer::GoOn)),
+                    _ => Some(before(&call, &mut lock(keeping)).map_or_else(CallReply::Fail, |()| CallReply::GoOn)),
                 };
                 if let Some(answer) = answer {
                     // Its process may be gone by now.

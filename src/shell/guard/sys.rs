@@ -22,7 +22,7 @@ pub struct Notification {
 
 /// The answer to a call that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum CallReply {
     /// It goes on.
     GoOn,
     /// It was done for the caller.
@@ -99,9 +99,9 @@ pub fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
 ///
 /// # Errors
 /// When its process is gone by now.
-pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: Answer) -> io::Result<()> {
-    let flags = if answer == Answer::GoOn { libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32 } else { 0 };
-    let error = if let Answer::Fail(number) = answer { -number } else { 0 };
+pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: CallReply) -> io::Result<()> {
+    let flags = if answer == CallReply::GoOn { libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32 } else { 0 };
+    let error = if let CallReply::Fail(number) = answer { -number } else { 0 };
     let mut response = libc::seccomp_notif_resp { id, val: 0, error, flags };
     // SAFETY: the kernel reads one response of this size, which outlives the call.
     match unsafe { libc::ioctl(listener.as_raw_fd(), SEND as _, &raw mut response) } {

@@ -48,13 +48,13 @@ pub enum Shape {
 }
 
 /// The text that identifies a type; none for the error type and cyclic ones.
-type Key = Option<Rc<str>>;
+type TypeKey = Option<Rc<str>>;
 
 /// The types of a state.
 pub struct Types<'s> {
     state: &'s State,
     shapes: RefCell<HashMap<DefId, Rc<Shape>>>,
-    keys: RefCell<HashMap<(DefId, bool), Key>>,
+    keys: RefCell<HashMap<(DefId, bool), TypeKey>>,
 }
 
 impl<'s> Types<'s> {

@@ -13,7 +13,7 @@ use crate::strand::lang::unit::{mandatory, split};
 use crate::strand::op::{Change, Insert, Kind, LAST_TS, Op};
 
 /// The reason why an op has no effect.
-type Fault = String;
+type VoidReason = String;
 
 impl Graph {
     /// Parses the op of a new node and judges it by its ancestors alone, all of which are admitted.
@@ -51,7 +51,7 @@ fn is_anchored(graph: &Graph, op: &Op) -> bool {
 }
 
 /// Parses what an op says. Returns the body it brings, if it brings one.
-fn parse(graph: &Graph, op: &Op) -> Result<Option<Body>, Fault> {
+fn parse(graph: &Graph, op: &Op) -> Result<Option<Body>, VoidReason> {
     let name = if op.kind == Kind::Rename { op.name_new() } else { Some(&*op.name) };
     if matches!(op.kind, Kind::Add | Kind::Rename)
         && let Some(fault) = name.and_then(|name| name_fault(op.layer, name))
@@ -72,7 +72,7 @@ fn parse(graph: &Graph, op: &Op) -> Result<Option<Body>, Fault> {
     }
 }
 
-fn edit(graph: &Graph, op: &Op) -> Result<(), Fault> {
+fn edit(graph: &Graph, op: &Op) -> Result<(), VoidReason> {
     let base = op.base.and_then(|base| graph.node(base)).filter(|node| node.op.target() == op.target());
     let base = base.filter(|base| knows(graph, op, base)).ok_or("its base is not among its ancestors")?;
     let Outline { units, form } = base.outline().ok_or("its base is not a body")?;
@@ -129,7 +129,7 @@ struct EditCheck<'g> {
 }
 
 impl EditCheck<'_> {
-    fn change(&mut self, change: &Change) -> Result<(), Fault> {
+    fn change(&mut self, change: &Change) -> Result<(), VoidReason> {
         match change {
             Change::Set { unit, register, value } => {
                 if let Some(unit) = unit {
@@ -149,7 +149,7 @@ impl EditCheck<'_> {
         }
     }
 
-    fn register(&self, unit: Option<UnitId>, name: &str, value: Option<&str>) -> Result<(), Fault> {
+    fn register(&self, unit: Option<UnitId>, name: &str, value: Option<&str>) -> Result<(), VoidReason> {
         let unknown = || format!("it names the register '{name}', which is not there");
         let category = category(self.op.layer, unit.is_some(), name).ok_or_else(unknown)?;
         if self.op.layer == Layer::Type && (unit.is_some() == (self.form == Form::Plain)) && name != "doc" {
@@ -178,7 +178,7 @@ impl EditCheck<'_> {
     }
 
     /// Checks that a change of kind brings every register the new kind must have.
-    fn complete_kind(&self, unit: UnitId) -> Result<(), Fault> {
+    fn complete_kind(&self, unit: UnitId) -> Result<(), VoidReason> {
         let Some(kind) = self.kinds.get(&unit) else { return Ok(()) };
         let sets = |name: &str| {
             self.op.changes.iter().any(|change| {
@@ -189,7 +189,7 @@ impl EditCheck<'_> {
         if sets("target") && sets(body) { Ok(()) } else { Err(format!("it makes a {kind} without all its parts")) }
     }
 
-    fn insert(&mut self, insert: &Insert) -> Result<(), Fault> {
+    fn insert(&mut self, insert: &Insert) -> Result<(), VoidReason> {
         let Insert { id, after, parent, regs } = insert;
         let (id, after, parent) = (*id, *after, *parent);
         if id.op != self.op.id || id.n != self.own.len() as u32 + 1 {
@@ -237,7 +237,7 @@ impl EditCheck<'_> {
     }
 
     /// Checks that units are of the base, of ancestors on that base, or made earlier in this op.
-    fn known(&self, unit: UnitId) -> Result<(), Fault> {
+    fn known(&self, unit: UnitId) -> Result<(), VoidReason> {
         let unknown = || format!("the unit {unit} is not known there");
         if unit.op == self.base {
             return if unit.n <= self.units { Ok(()) } else { Err(unknown()) };

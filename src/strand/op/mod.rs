@@ -345,7 +345,7 @@ impl Op {
 
     /// Returns the op as one line of a log, without its newline: the text of [`Op::to_json`], written at once.
     pub fn to_line(&self) -> String {
-        let mut out = Line(String::with_capacity(256 + self.body.as_ref().map_or(0, |body| body.len())));
+        let mut out = JsonLine(String::with_capacity(256 + self.body.as_ref().map_or(0, |body| body.len())));
         out.text("{\"op\":", self.kind.word());
         out.text(",\"layer\":", self.layer.word());
         out.text(",\"name\":", &self.name);
@@ -385,9 +385,9 @@ impl Op {
 }
 
 /// A line of JSON in the making.
-struct Line(String);
+struct JsonLine(String);
 
-impl Line {
+impl JsonLine {
     /// Writes a key and what follows it, as it is.
     fn raw(&mut self, key: &str, value: impl fmt::Display) {
         // Writing to a string does not fail.

@@ -89,7 +89,7 @@ struct Turn {
     payload: Option<Json>,
 }
 
-struct Run<'s> {
+struct EpisodeRun<'s> {
     types: &'s Types<'s>,
     slots: SlotValues,
     initial: SlotValues,
@@ -102,7 +102,7 @@ struct Run<'s> {
 /// Runs a trigger over slot values.
 pub fn run(state: &State, trigger: &Trigger, slots: SlotValues, world: &mut dyn World) -> Result<Outcome, Reason> {
     let types = Types::new(state);
-    let mut run = Run {
+    let mut run = EpisodeRun {
         types: &types,
         slots,
         initial: SlotValues::new(),
@@ -136,7 +136,7 @@ fn a(ty: &str) -> String {
     format!("{} {ty}", if ty.starts_with(['A', 'E', 'I', 'O']) { "an" } else { "a" })
 }
 
-impl<'s> Run<'s> {
+impl<'s> EpisodeRun<'s> {
     fn state(&self) -> &'s State {
         self.types.state()
     }

@@ -21,13 +21,13 @@ pub struct Merged {
 }
 
 /// Order of last-writer-wins: time, op, and the change's number in its op.
-type Key = (i64, OpId, u32);
+type WriteOrder = (i64, OpId, u32);
 
 /// The units that follow each unit, by parent and previous unit.
-type Followers = HashMap<(Option<UnitId>, Option<UnitId>), Vec<(Key, UnitId)>>;
+type Followers = HashMap<(Option<UnitId>, Option<UnitId>), Vec<(WriteOrder, UnitId)>>;
 
 /// One written register: the key of its writer, and its value.
-type Cell<'g> = (Key, Option<Reg>, &'g Op);
+type Cell<'g> = (WriteOrder, Option<Reg>, &'g Op);
 
 /// Merges what a summary names. `None` cannot come from admitted ops; it means the parts do not
 /// make a body.
@@ -95,7 +95,7 @@ struct Edits<'g> {
 }
 
 struct Inserted<'g> {
-    key: Key,
+    key: WriteOrder,
     id: UnitId,
     after: Option<UnitId>,
     parent: Option<UnitId>,
@@ -104,7 +104,7 @@ struct Inserted<'g> {
 }
 
 /// The last that was written to each register, not parsed yet, by unit and name.
-type Last<'g> = BTreeMap<(Option<UnitId>, &'g str), (Key, Option<&'g str>, &'g Op)>;
+type Last<'g> = BTreeMap<(Option<UnitId>, &'g str), (WriteOrder, Option<&'g str>, &'g Op)>;
 
 impl<'g> Edits<'g> {
     /// Collects the edits; only what counts in the end is parsed.

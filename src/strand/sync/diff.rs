@@ -23,7 +23,7 @@ pub fn diff(layer: Layer, old: &Body, units: &[UnitId], new: &Body, op: OpId) ->
         return None;
     }
     let (old, new) = (split(old), split(new));
-    let mut work = Work { op, changes: Vec::new(), inserted: 0, ids: units, old: &old.units, new: &new.units };
+    let mut work = UnitDiff { op, changes: Vec::new(), inserted: 0, ids: units, old: &old.units, new: &new.units };
     work.header(&old, &new);
     if has_units(layer, &old) {
         if units.len() != old.units.len() {
@@ -39,7 +39,7 @@ pub fn diff(layer: Layer, old: &Body, units: &[UnitId], new: &Body, op: OpId) ->
     Some(work.changes)
 }
 
-struct Work<'w> {
+struct UnitDiff<'w> {
     op: OpId,
     changes: Vec<Change>,
     inserted: u32,
@@ -48,7 +48,7 @@ struct Work<'w> {
     new: &'w [Unit],
 }
 
-impl Work<'_> {
+impl UnitDiff<'_> {
     fn header(&mut self, old: &Parts, new: &Parts) {
         let names: BTreeSet<_> = old.header.keys().chain(new.header.keys()).collect();
         for name in names {

@@ -2,7 +2,7 @@
 
 use super::intent::FileIntent;
 use super::merge::{changes_to, merged};
-use super::{Message, Work};
+use super::{Message, SyncRun};
 use crate::strand::id::{DefId, QName, new_op_id};
 use crate::strand::issue::{self, Draft, Issuer, Refusal, changed_body, edit_sealed};
 use crate::strand::lang::ast::Definition;
@@ -11,7 +11,7 @@ use crate::strand::op::Op;
 use crate::strand::state::State;
 use crate::strand::store::{Error, Store, forbids};
 
-impl Work {
+impl SyncRun {
     /// Issues the changes of the files as one bundle. A refused change leaves its file as it is. A plan returns the
     /// state as it would be.
     pub(super) fn import(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::earlier::is_earlier_text;
-use super::{Message, Projection, Record, Work, paths};
+use super::{Message, Projection, Record, SyncRun, paths};
 use crate::strand::id::{DefId, Layer, QName};
 use crate::strand::issue::Unparsed;
 use crate::strand::lang::ast::Definition;
@@ -32,7 +32,7 @@ pub(super) enum FileIntent {
 /// Files that are recorded and not there.
 type Gone<'r> = Vec<(&'r String, &'r Record)>;
 
-impl Work {
+impl SyncRun {
     /// Compares every file with what was recorded of it. They come in the order they are imported in: names first,
     /// then what is new, what changed, and what goes.
     pub(super) fn intents(

@@ -138,7 +138,7 @@ pub fn sync(store: &mut Store, options: &Options, issuer: &Issuer) -> Result<Syn
     }
     let before = Projection::read(store)?;
     let mut recorded = before.clone();
-    let mut work = Work::new(*options, if store.config().locks_enforced { store.locks()? } else { Vec::new() });
+    let mut work = SyncRun::new(*options, if store.config().locks_enforced { store.locks()? } else { Vec::new() });
     let files = work.readable(scan(store.root())?);
     work.unrecorded = recorded.is_empty();
     let mut intents = Vec::new();
@@ -164,7 +164,7 @@ pub fn sync(store: &mut Store, options: &Options, issuer: &Issuer) -> Result<Syn
 }
 
 /// A sync under way.
-struct Work {
+struct SyncRun {
     done: Synced,
     options: Options,
     /// Who owns which names.
@@ -185,9 +185,16 @@ struct Clash {
     why: String,
 }
 
-impl Work {
-    fn new(options: Options, locks: Vec<Lock>) -> Work {
-        Work { done: Synced::default(), options, locks, held: BTreeSet::new(), unrecorded: false, clashes: Vec::new() }
+impl SyncRun {
+    fn new(options: Options, locks: Vec<Lock>) -> SyncRun {
+        SyncRun {
+            done: Synced::default(),
+            options,
+            locks,
+            held: BTreeSet::new(),
+            unrecorded: false,
+            clashes: Vec::new(),
+        }
     }
 
     /// Returns the files that hold text. The others are refused.

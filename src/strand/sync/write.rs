@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::{Clash, Projection, Record, Work, paths};
+use super::{Clash, Projection, Record, SyncRun, paths};
 use crate::strand::id::{new_id, now_ms};
 use crate::strand::state::{State, View};
 use crate::strand::store::{Conflict, Error, Store, disk};
 
-impl Work {
+impl SyncRun {
     /// Saves texts that found no place, and records what clashed.
     pub(super) fn put_aside(&mut self, store: &mut Store) -> Result<(), Error> {
         let mut conflicts = Vec::new();

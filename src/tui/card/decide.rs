@@ -20,11 +20,11 @@ use crate::tui::theme::Role;
 const TWO: u16 = 120;
 
 /// A choice: its action, its name, what it does.
-type Choice = (Action, &'static str, &'static str);
+type CardChoice = (Action, &'static str, &'static str);
 
-fn choices(card: &CommandCard) -> Vec<Choice> {
+fn choices(card: &CommandCard) -> Vec<CardChoice> {
     let state = CardState::default();
-    let all: [Choice; 7] = [
+    let all: [CardChoice; 7] = [
         (Action::Accept, say::run(), say::run_does()),
         (Action::Reject, say::refuse(), say::refuse_does()),
         (Action::EditResult, say::edit(), say::edit_does()),

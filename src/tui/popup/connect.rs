@@ -38,7 +38,7 @@ const ROWS: u16 = 18;
 
 /// The fields that keys go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
+enum FormField {
     Provider,
     Address,
     Key,
@@ -48,7 +48,7 @@ enum Field {
 
 /// The state of the form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Stage {
+enum FormStage {
     Filling,
     Checking,
     Failed(String),
@@ -60,7 +60,7 @@ enum Stage {
 /// The form.
 #[derive(Debug)]
 pub struct Connect {
-    field: Field,
+    field: FormField,
     provider: usize,
     address: Editor,
     key: Editor,
@@ -69,7 +69,7 @@ pub struct Connect {
     model: Editor,
     /// Which of the models that match.
     chosen: usize,
-    stage: Stage,
+    stage: FormStage,
     /// The number under which the form was sent last.
     sent: Option<QueryId>,
     area: Rect,
@@ -91,7 +91,7 @@ pub enum ConnectOutcome {
 /// A row of the form.
 struct FormRow {
     label: &'static str,
-    field: Option<Field>,
+    field: Option<FormField>,
     words: String,
     role: Role,
 }
@@ -99,14 +99,14 @@ struct FormRow {
 impl Default for Connect {
     fn default() -> Self {
         Connect {
-            field: Field::Provider,
+            field: FormField::Provider,
             provider: 0,
             address: Editor::default(),
             key: Editor::default(),
             keep: false,
             model: Editor::default(),
             chosen: 0,
-            stage: Stage::Filling,
+            stage: FormStage::Filling,
             sent: None,
             area: Rect::default(),
             inside: false,
@@ -127,7 +127,7 @@ impl Connect {
     pub fn paste(&mut self, text: &str) {
         // A key is pasted before anything is chosen: it is meant for its field.
         if self.editor().is_none() && self.provider != FILE {
-            self.field = Field::Key;
+            self.field = FormField::Key;
         }
         let line = text.trim().lines().next().unwrap_or_default().to_string();
         if let Some(editor) = self.editor() {
@@ -140,26 +140,26 @@ impl Connect {
     /// Forgets what was checked, unless it is the model that was written.
     fn changed(&mut self) {
         self.chosen = 0;
-        if self.field != Field::Model {
-            self.stage = Stage::Filling;
+        if self.field != FormField::Model {
+            self.stage = FormStage::Filling;
         }
     }
 
     fn editor(&mut self) -> Option<&mut Editor> {
         match self.field {
-            Field::Address => Some(&mut self.address),
-            Field::Key => Some(&mut self.key),
-            Field::Model => Some(&mut self.model),
-            Field::Provider | Field::Keep => None,
+            FormField::Address => Some(&mut self.address),
+            FormField::Key => Some(&mut self.key),
+            FormField::Model => Some(&mut self.model),
+            FormField::Provider | FormField::Keep => None,
         }
     }
 
-    fn fields(&self) -> Vec<Field> {
-        let all = [Field::Provider, Field::Address, Field::Key, Field::Keep, Field::Model];
-        let here = |field: &Field| match field {
-            Field::Address => self.provider == ANY,
-            Field::Key => self.provider != FILE,
-            Field::Model => matches!(self.stage, Stage::Accepted(_) | Stage::Connecting(_)),
+    fn fields(&self) -> Vec<FormField> {
+        let all = [FormField::Provider, FormField::Address, FormField::Key, FormField::Keep, FormField::Model];
+        let here = |field: &FormField| match field {
+            FormField::Address => self.provider == ANY,
+            FormField::Key => self.provider != FILE,
+            FormField::Model => matches!(self.stage, FormStage::Accepted(_) | FormStage::Connecting(_)),
             _ => true,
         };
         all.into_iter().filter(here).collect()
@@ -183,7 +183,7 @@ impl Connect {
 
     /// Returns the models whose names hold what was typed.
     fn matching(&self) -> Vec<&str> {
-        let (Stage::Accepted(models) | Stage::Connecting(models)) = &self.stage else { return Vec::new() };
+        let (FormStage::Accepted(models) | FormStage::Connecting(models)) = &self.stage else { return Vec::new() };
         let typed = self.model.expanded().trim().to_lowercase();
         models.iter().map(String::as_str).filter(|name| name.to_lowercase().contains(&typed)).collect()
     }
@@ -202,10 +202,12 @@ impl Connect {
             Action::NextField => self.go(1),
             Action::PreviousField => self.go(-1),
             Action::Up | Action::Down => self.move_in_field(action == Action::Down),
-            Action::Choose if self.field == Field::Model => return self.connect(id),
-            Action::Choose if self.field != Field::Keep => self.go(1),
-            Action::Choose if matches!(self.stage, Stage::Accepted(_)) => self.go(1),
-            Action::Choose if !matches!(self.stage, Stage::Checking | Stage::Connecting(_)) => return self.check(id),
+            Action::Choose if self.field == FormField::Model => return self.connect(id),
+            Action::Choose if self.field != FormField::Keep => self.go(1),
+            Action::Choose if matches!(self.stage, FormStage::Accepted(_)) => self.go(1),
+            Action::Choose if !matches!(self.stage, FormStage::Checking | FormStage::Connecting(_)) => {
+                return self.check(id);
+            }
             action => {
                 if let Some(editor) = self.editor()
                     && editor.act(action)
@@ -219,16 +221,16 @@ impl Connect {
 
     fn move_in_field(&mut self, down: bool) {
         match self.field {
-            Field::Provider => {
+            FormField::Provider => {
                 self.provider = (self.provider + if down { 1 } else { PROVIDERS.len() - 1 }) % PROVIDERS.len();
                 self.changed();
             }
-            Field::Keep => self.keep = !self.keep,
-            Field::Model => {
+            FormField::Keep => self.keep = !self.keep,
+            FormField::Model => {
                 let last = self.matching().len().saturating_sub(1);
                 self.chosen = if down { (self.chosen + 1).min(last) } else { self.chosen.saturating_sub(1) };
             }
-            Field::Address | Field::Key => self.go(if down { 1 } else { -1 }),
+            FormField::Address | FormField::Key => self.go(if down { 1 } else { -1 }),
         }
     }
 
@@ -249,40 +251,40 @@ impl Connect {
     fn check(&mut self, id: QueryId) -> ConnectOutcome {
         let address = self.address.expanded().trim().to_string();
         if self.provider == ANY && !address.starts_with("http://") && !address.starts_with("https://") {
-            self.fail(say::address_begins(), Field::Address);
+            self.fail(say::address_begins(), FormField::Address);
             return ConnectOutcome::Stay;
         }
         if self.provider < FILE && self.key.is_empty() {
-            self.fail(say::key_needed(), Field::Key);
+            self.fail(say::key_needed(), FormField::Key);
             return ConnectOutcome::Stay;
         }
-        self.stage = Stage::Checking;
+        self.stage = FormStage::Checking;
         self.form(None, id)
     }
 
     fn connect(&mut self, id: QueryId) -> ConnectOutcome {
         let Some(model) = self.taken() else { return ConnectOutcome::Stay };
         // One at a time: the answer to what was sent is still to come.
-        let Stage::Accepted(models) = &self.stage else { return ConnectOutcome::Stay };
-        self.stage = Stage::Connecting(models.clone());
+        let FormStage::Accepted(models) = &self.stage else { return ConnectOutcome::Stay };
+        self.stage = FormStage::Connecting(models.clone());
         self.form(Some(model), id)
     }
 
-    fn fail(&mut self, why: &str, field: Field) {
-        self.stage = Stage::Failed(why.to_string());
+    fn fail(&mut self, why: &str, field: FormField) {
+        self.stage = FormStage::Failed(why.to_string());
         self.field = field;
     }
 
     /// Takes the reason why what was sent under `id` could not be connected.
     pub fn failed(&mut self, id: QueryId, why: &str) {
-        if self.sent == Some(id) && matches!(self.stage, Stage::Checking | Stage::Connecting(_)) {
-            self.fail(why, if self.provider == FILE { Field::Provider } else { Field::Key });
+        if self.sent == Some(id) && matches!(self.stage, FormStage::Checking | FormStage::Connecting(_)) {
+            self.fail(why, if self.provider == FILE { FormField::Provider } else { FormField::Key });
         }
     }
 
     /// Takes the models of the server that accepted the key sent under `id`; `usual` is the one to begin with.
     pub fn accepted(&mut self, id: QueryId, models: Vec<String>, usual: &str) {
-        if self.sent != Some(id) || self.stage != Stage::Checking {
+        if self.sent != Some(id) || self.stage != FormStage::Checking {
             return;
         }
         self.model = Editor::default();
@@ -290,8 +292,8 @@ impl Connect {
         if models.is_empty() {
             self.model.set(usual);
         }
-        self.stage = Stage::Accepted(models);
-        self.field = Field::Model;
+        self.stage = FormStage::Accepted(models);
+        self.field = FormField::Model;
     }
 
     /// Tells it the size of the screen that is drawn next. On the first screen it stands in the `page`, where that has
@@ -310,7 +312,7 @@ impl Connect {
 
     /// Returns whether its key was checked and is good.
     pub fn has_good_key(&self) -> bool {
-        matches!(self.stage, Stage::Accepted(_) | Stage::Connecting(_))
+        matches!(self.stage, FormStage::Accepted(_) | FormStage::Connecting(_))
     }
 
     /// Returns whether its key is kept for later runs.
@@ -326,8 +328,8 @@ impl Connect {
     /// Returns the keys that do something in the field.
     pub fn hints(&self, ctx: &Ctx<'_>) -> Vec<(String, &'static str)> {
         let does = match self.field {
-            Field::Keep if !matches!(self.stage, Stage::Accepted(_)) => say::check_key(),
-            Field::Model => say::connect(),
+            FormField::Keep if !matches!(self.stage, FormStage::Accepted(_)) => say::check_key(),
+            FormField::Model => say::connect(),
             _ => say::next(),
         };
         let mut hints = keys(ctx, Context::Form, [(Action::Choose, does)]);
@@ -380,10 +382,10 @@ impl Connect {
     /// Returns the column of the caret in the field in focus, where that takes text.
     fn caret(&self, room: usize, ctx: &Ctx<'_>) -> Option<usize> {
         Some(match self.field {
-            Field::Address => seen(&self.address, room).1,
-            Field::Key => self.masked(&self.key.text()[..self.key.caret()], ctx).chars().count(),
-            Field::Model => seen(&self.model, room).1,
-            Field::Provider | Field::Keep => return None,
+            FormField::Address => seen(&self.address, room).1,
+            FormField::Key => self.masked(&self.key.text()[..self.key.caret()], ctx).chars().count(),
+            FormField::Model => seen(&self.model, room).1,
+            FormField::Provider | FormField::Keep => return None,
         })
     }
 
@@ -399,24 +401,24 @@ impl Connect {
         let (name, host) = (name(), if self.provider == FILE { say::this_computer() } else { host });
         let others: Vec<&str> = PROVIDERS.iter().map(|p| p.1()).filter(|other| *other != name).collect();
         let mut rows = vec![
-            row(say::provider(), Some(Field::Provider), format!("{name}   {host}"), Role::Text),
+            row(say::provider(), Some(FormField::Provider), format!("{name}   {host}"), Role::Text),
             note(say::also(&others.join(", "))),
             gap(),
         ];
         if self.provider == ANY {
             let (words, role) = match self.address.is_empty() {
                 true => ("http://127.0.0.1:8080/v1".to_string(), Role::Dim),
-                false if self.field == Field::Address => (seen(&self.address, room).0, Role::Text),
+                false if self.field == FormField::Address => (seen(&self.address, room).0, Role::Text),
                 false => (self.address.expanded(), Role::Text),
             };
-            rows.extend([row(say::address(), Some(Field::Address), words, role), gap()]);
+            rows.extend([row(say::address(), Some(FormField::Address), words, role), gap()]);
         }
         let (key, role) = match self.key.expanded().chars().count() {
             0 => (say::paste_it().to_string(), Role::Dim),
             n => (format!("{}   {}", self.masked(self.key.text(), ctx), count::characters(n)), Role::Text),
         };
         if self.provider != FILE {
-            rows.push(row(say::key(), Some(Field::Key), key, role));
+            rows.push(row(say::key(), Some(FormField::Key), key, role));
         }
         let (words, role) = self.said(variable, ctx);
         // Why a key failed may take more than a row.
@@ -426,21 +428,21 @@ impl Connect {
         for (label, (keeps, words)) in [say::keep_it(), ""].into_iter().zip(keeps) {
             let chosen = self.keep == keeps;
             let mark = if chosen { ctx.glyphs.done } else { " " };
-            let field = (chosen || !keeps).then_some(Field::Keep);
+            let field = (chosen || !keeps).then_some(FormField::Keep);
             let role = if chosen { Role::Text } else { Role::Dim };
             rows.push(row(label, field, format!("{mark} {words}"), role));
         }
         let alone = if self.provider == FILE { "" } else { say::goes_alone() };
         rows.extend([note(alone.into()), gap()]);
         let (words, below) = self.model_words(room, ctx);
-        let role = if matches!(self.stage, Stage::Accepted(_)) { Role::Text } else { Role::Dim };
-        rows.extend([row(say::model(), Some(Field::Model), words, role), note(below)]);
+        let role = if matches!(self.stage, FormStage::Accepted(_)) { Role::Text } else { Role::Dim };
+        rows.extend([row(say::model(), Some(FormField::Model), words, role), note(below)]);
         rows
     }
 
     /// Returns what stands in the field of the model, and below it.
     fn model_words(&self, room: usize, ctx: &Ctx<'_>) -> (String, String) {
-        let (Stage::Accepted(models) | Stage::Connecting(models)) = &self.stage else {
+        let (FormStage::Accepted(models) | FormStage::Connecting(models)) = &self.stage else {
             return (say::chosen_later().into(), String::new());
         };
         let (typed, matching) = (self.model.expanded(), self.matching());
@@ -466,9 +468,9 @@ impl Connect {
     /// Returns what is said below the key.
     fn said(&self, variable: &str, ctx: &Ctx<'_>) -> (String, Role) {
         match &self.stage {
-            Stage::Checking => (say::checking().into(), Role::Accent),
-            Stage::Failed(why) => (why.clone(), Role::Removed),
-            Stage::Accepted(models) => {
+            FormStage::Checking => (say::checking().into(), Role::Accent),
+            FormStage::Failed(why) => (why.clone(), Role::Removed),
+            FormStage::Accepted(models) => {
                 let words = format!(
                     "{} {} {} {}",
                     ctx.glyphs.done,
@@ -478,10 +480,10 @@ impl Connect {
                 );
                 (words, Role::Added)
             }
-            Stage::Connecting(_) => (say::connecting().into(), Role::Accent),
-            Stage::Filling if self.provider == FILE => (say::no_key_for_file().into(), Role::Dim),
-            Stage::Filling if variable.is_empty() => (say::loopback().into(), Role::Dim),
-            Stage::Filling => (say::one_request(&variable), Role::Dim),
+            FormStage::Connecting(_) => (say::connecting().into(), Role::Accent),
+            FormStage::Filling if self.provider == FILE => (say::no_key_for_file().into(), Role::Dim),
+            FormStage::Filling if variable.is_empty() => (say::loopback().into(), Role::Dim),
+            FormStage::Filling => (say::one_request(&variable), Role::Dim),
         }
     }
 }
@@ -558,14 +560,14 @@ mod tests {
         "NANO".chars().for_each(|c| form.type_char(c));
         assert_eq!(sent(act(&mut form, Action::Choose)).model.as_deref(), Some("gpt-4.1-nano"));
         assert_eq!(act(&mut form, Action::Choose), ConnectOutcome::Stay, "one at a time");
-        assert_eq!(form.stage, Stage::Connecting(models.clone()));
+        assert_eq!(form.stage, FormStage::Connecting(models.clone()));
         form.failed(last(&form), "the server went away");
         assert!(text(&mut form, (100, 30)).contains("the server went away"));
         // Another key is another check: its late answer counts for nothing.
-        form.field = Field::Key;
+        form.field = FormField::Key;
         form.type_char('x');
         form.accepted(last(&form), models, "o3");
-        assert_eq!(form.stage, Stage::Filling);
+        assert_eq!(form.stage, FormStage::Filling);
     }
 
     #[test]
@@ -599,11 +601,11 @@ mod tests {
         act(&mut form, Action::Choose);
         let second = sent(act(&mut form, Action::Choose)).id;
         form.accepted(first, vec!["o3".into()], "o3");
-        assert_eq!(form.stage, Stage::Checking, "the other key was accepted, not this one");
+        assert_eq!(form.stage, FormStage::Checking, "the other key was accepted, not this one");
         form.failed(first, "timed out");
-        assert_eq!(form.stage, Stage::Checking);
+        assert_eq!(form.stage, FormStage::Checking);
         form.accepted(second, vec!["o3".into()], "o3");
-        assert_eq!(form.stage, Stage::Accepted(vec!["o3".into()]));
+        assert_eq!(form.stage, FormStage::Accepted(vec!["o3".into()]));
     }
 
     #[test]
@@ -619,7 +621,7 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_seen_where_the_caret_is() {
-        let mut form = Connect { provider: ANY, field: Field::Address, ..Connect::default() };
+        let mut form = Connect { provider: ANY, field: FormField::Address, ..Connect::default() };
         let address = format!("http://{}:8080/v1", "long.".repeat(14));
         address.chars().for_each(|c| form.type_char(c));
         let drawn = |form: &mut Connect| {

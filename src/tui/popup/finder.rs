@@ -118,7 +118,7 @@ fn below_line(body: Rect) -> Rect {
 }
 
 /// Where things stand inside a border.
-struct Parts {
+struct FinderAreas {
     list: Rect,
     /// Without rows where there is no room for it.
     preview: Rect,
@@ -126,23 +126,23 @@ struct Parts {
     rule: Rect,
 }
 
-fn parts(area: Rect) -> Parts {
+fn parts(area: Rect) -> FinderAreas {
     let (width, height) = (area.width.saturating_sub(2), area.height.saturating_sub(2));
     let inside = Rect { x: area.x + 1, y: area.y + 1, width, height };
     if area.width >= BESIDE {
         let wide = (width * 2 / 5).clamp(40, 60);
         let x = inside.x + wide;
         let preview = Rect { x: x + 2, width: inside.right().saturating_sub(x + 2), ..inside };
-        return Parts { list: Rect { width: wide, ..inside }, preview, rule: Rect { x, width: 1, ..inside } };
+        return FinderAreas { list: Rect { width: wide, ..inside }, preview, rule: Rect { x, width: 1, ..inside } };
     }
     if height < BELOW {
         let none = Rect { height: 0, ..inside };
-        return Parts { list: inside, preview: none, rule: none };
+        return FinderAreas { list: inside, preview: none, rule: none };
     }
     let list = Rect { height: (height * 2 / 5).max(3), ..inside };
     let rule = Rect { y: list.bottom(), height: 1, ..inside };
     let preview = Rect { x: inside.x + 1, y: rule.y + 1, width: width - 1, height: inside.bottom() - rule.y - 1 };
-    Parts { list, preview, rule }
+    FinderAreas { list, preview, rule }
 }
 
 /// Returns the number of rows of the list inside a border.
@@ -232,7 +232,7 @@ fn frame(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
 
 /// Draws the list and, where there is room, the preview of the selected file; `area` is the border's.
 fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-    let Parts { list: left, preview, rule } = parts(area);
+    let FinderAreas { list: left, preview, rule } = parts(area);
     let rows = usize::from(left.height);
     let top = list.top.max((list.selected + 1).saturating_sub(rows));
     for (i, (path, at)) in list.hits.iter().enumerate().skip(top).take(rows) {

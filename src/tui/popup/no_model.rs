@@ -117,7 +117,7 @@ impl NoModel {
         let text = ctx.theme.style(Role::Text);
         let bold = text.add_modifier(Modifier::BOLD);
         let keyed = form.and_then(|form| Some((form, form.keyed_provider()?)));
-        let mut lines = Lines { area, y: area.y + 2, buf, ctx };
+        let mut lines = LinePainter { area, y: area.y + 2, buf, ctx };
         match keyed {
             Some((form, provider)) => lines.places(form, provider, status),
             None => lines.variables(bold),
@@ -134,14 +134,14 @@ impl NoModel {
 }
 
 /// Lines below each other, wrapped.
-struct Lines<'a, 'b> {
+struct LinePainter<'a, 'b> {
     area: Rect,
     y: u16,
     buf: &'a mut Buffer,
     ctx: &'a Ctx<'b>,
 }
 
-impl Lines<'_, '_> {
+impl LinePainter<'_, '_> {
     fn put(&mut self, words: &str, style: Style) {
         let room = usize::from(self.area.width.saturating_sub(2));
         for range in wrap::breaks(words, room) {

@@ -14,7 +14,7 @@ use crate::tui::theme::{Role, Theme};
 pub const ROWS: u16 = 7;
 
 /// A piece of a row, and what of it.
-type Piece<'a> = (&'a str, Style);
+type StyledPiece<'a> = (&'a str, Style);
 
 /// Draws the frame in `area`.
 pub fn draw(theme: &Theme, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
@@ -52,7 +52,7 @@ pub fn draw(theme: &Theme, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let said =
         [("nebula  ", bold(Role::Accent)), (say::sample_said(), of(Role::Text)), (" @src/cart.rs", of(Role::Mention))];
     let asked = [("> ", bold(Role::Focus)), (say::sample_selected(), on(Role::Text, Role::Selection))];
-    let rows: [(&[Piece<'_>], Option<Role>); 5] = [
+    let rows: [(&[StyledPiece<'_>], Option<Role>); 5] = [
         (&said, None),
         (&before, Some(Role::RemovedBg)),
         (&after, Some(Role::AddedBg)),

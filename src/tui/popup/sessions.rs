@@ -44,7 +44,7 @@ pub struct Sessions {
 }
 
 /// Where the columns of the list begin, or end for those that are aligned to the right.
-struct Columns {
+struct ListColumns {
     title: usize,
     titles: usize,
     state: usize,
@@ -265,7 +265,7 @@ impl Sessions {
 
     /// Columns from the right: age, model, messages, state; the title takes the rest. Where it would be short, the
     /// others give way, the state of a session last.
-    fn columns(&self, w: usize, ctx: &Ctx<'_>) -> Columns {
+    fn columns(&self, w: usize, ctx: &Ctx<'_>) -> ListColumns {
         let (age, long) = (w.saturating_sub(1), w >= 82);
         let model = (w >= 80).then(|| w.saturating_sub(21));
         let count = (w >= 64).then(|| model.map_or(age.saturating_sub(8), |m| m.saturating_sub(2)));
@@ -276,7 +276,7 @@ impl Sessions {
             Some(count) => count.saturating_sub((states + 5).max(14)),
             None => age.saturating_sub(8 + states),
         };
-        Columns { title: 3, titles: state.saturating_sub(4), state, states, count, model, age, long }
+        ListColumns { title: 3, titles: state.saturating_sub(4), state, states, count, model, age, long }
     }
 
     /// Returns the word for a session's state, in amber where it asks for attention.
@@ -323,7 +323,7 @@ impl Sessions {
         thumb(list, self.rows.len(), self.top, buf, ctx);
     }
 
-    fn draw_row(&self, row: &SessionRow, c: &Columns, area: Rect, chosen: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    fn draw_row(&self, row: &SessionRow, c: &ListColumns, area: Rect, chosen: bool, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
         let right = |buf: &mut Buffer, x: usize, words: &str| {
             let n = wrap::cells(words);

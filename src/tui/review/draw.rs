@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::{Review, Row};
+use super::{QueueLine, Review};
 use crate::messages::{review as say, times};
 use crate::protocol::ReviewScope;
 use crate::tui::look::Ctx;
@@ -64,8 +64,8 @@ impl Review {
                 pen.select(y, 1, look);
             }
             match row {
-                Row::Turn(t) => self.draw_turn(&mut pen, y, *t, selected == Some(*row), ctx),
-                Row::Entry(t, e) => self.draw_entry(&mut pen, y, (*t, *e), ctx),
+                QueueLine::Turn(t) => self.draw_turn(&mut pen, y, *t, selected == Some(*row), ctx),
+                QueueLine::Entry(t, e) => self.draw_entry(&mut pen, y, (*t, *e), ctx),
             }
         }
         pen.thumb(0, room, self.top, lines.len(), look);

@@ -30,7 +30,7 @@ pub struct Review {
     scope: ReviewScope,
     /// The question that was asked last.
     asked: Option<(Vec<String>, ReviewScope)>,
-    shown: Option<Shown>,
+    shown: Option<ReviewFiles>,
     /// The keys go to the diff.
     in_diff: bool,
     /// Enter leads to the whole restore once its reason is given.
@@ -40,7 +40,7 @@ pub struct Review {
 
 /// The files of entries, with the decisions so far.
 #[derive(Debug)]
-struct Shown {
+struct ReviewFiles {
     ids: Vec<String>,
     page: DiffPage,
     units: Vec<String>,
@@ -49,7 +49,7 @@ struct Shown {
 
 /// A row of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Row {
+enum QueueLine {
     Turn(usize),
     Entry(usize, usize),
 }
@@ -82,10 +82,10 @@ impl Default for Review {
 }
 
 impl Review {
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<QueueLine> {
         let rows = self.turns.iter().enumerate();
         rows.flat_map(|(t, turn)| {
-            std::iter::once(Row::Turn(t)).chain((0..turn.entries.len()).map(move |e| Row::Entry(t, e)))
+            std::iter::once(QueueLine::Turn(t)).chain((0..turn.entries.len()).map(move |e| QueueLine::Entry(t, e)))
         })
         .collect()
     }
@@ -97,8 +97,8 @@ impl Review {
 
     fn ids_at(&self, at: usize) -> Vec<String> {
         match self.rows().get(at) {
-            Some(Row::Turn(t)) => self.turns[*t].entries.iter().map(|entry| entry.id.clone()).collect(),
-            Some(Row::Entry(t, e)) => vec![self.turns[*t].entries[*e].id.clone()],
+            Some(QueueLine::Turn(t)) => self.turns[*t].entries.iter().map(|entry| entry.id.clone()).collect(),
+            Some(QueueLine::Entry(t, e)) => vec![self.turns[*t].entries[*e].id.clone()],
             None => Vec::new(),
         }
     }
@@ -128,7 +128,7 @@ impl Review {
                 let rows = self.rows();
                 let same = (0..rows.len()).find(|at| self.ids_at(*at) == before);
                 // The newest turn comes first to mind.
-                let newest = rows.iter().rposition(|row| matches!(row, Row::Turn(_))).unwrap_or(0);
+                let newest = rows.iter().rposition(|row| matches!(row, QueueLine::Turn(_))).unwrap_or(0);
                 self.at = match same {
                     Some(same) => same,
                     None if first => newest,
@@ -145,7 +145,7 @@ impl Review {
             {
                 let page = DiffPage::new(change.change.clone(), Stage::Review);
                 let (units, later) = (change.units.clone(), change.later.clone());
-                self.shown = Some(Shown { ids: ids.clone(), page, units, later });
+                self.shown = Some(ReviewFiles { ids: ids.clone(), page, units, later });
                 self.fit();
                 Vec::new()
             }
@@ -297,10 +297,10 @@ impl Review {
     }
 
     /// Returns the lines of the list; none: an empty one.
-    fn lines(&self) -> Vec<Option<Row>> {
+    fn lines(&self) -> Vec<Option<QueueLine>> {
         let mut lines = Vec::new();
         for row in self.rows() {
-            if matches!(row, Row::Turn(_)) && !lines.is_empty() {
+            if matches!(row, QueueLine::Turn(_)) && !lines.is_empty() {
                 lines.push(None);
             }
             lines.push(Some(row));

@@ -97,7 +97,7 @@ pub struct Highlighter {
 enum How {
     Off,
     Here(Arc<Mutex<Cache>>),
-    Worker(Arc<Handle>),
+    Worker(Arc<WorkerHandle>),
 }
 
 impl Highlighter {
@@ -115,7 +115,7 @@ impl Highlighter {
     /// lines that were asked for are ready.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         let shared = Shared { cache: Mutex::default(), work: Condvar::new(), wake: Box::new(wake) };
-        Highlighter { how: How::Worker(Arc::new(Handle { shared: Arc::new(shared) })) }
+        Highlighter { how: How::Worker(Arc::new(WorkerHandle { shared: Arc::new(shared) })) }
     }
 
     /// Calls `each` for the lines of `range` whose colours are known, in order, and asks for the others. Returns
@@ -163,11 +163,11 @@ impl std::fmt::Debug for Highlighter {
 }
 
 /// Ends the worker when the last clone is dropped.
-struct Handle {
+struct WorkerHandle {
     shared: Arc<Shared>,
 }
 
-impl Drop for Handle {
+impl Drop for WorkerHandle {
     fn drop(&mut self) {
         lock(&self.shared.cache).closed = true;
         self.shared.work.notify_one();
@@ -206,7 +206,7 @@ impl Shared {
 /// The results for the texts looked at.
 #[derive(Default)]
 struct Cache {
-    entries: HashMap<u64, Entry>,
+    entries: HashMap<u64, CacheEntry>,
     queue: Vec<u64>,
     grammars: Option<Arc<Grammars>>,
     clock: u64,
@@ -215,7 +215,7 @@ struct Cache {
 }
 
 #[derive(Default)]
-struct Entry {
+struct CacheEntry {
     language: String,
     tokens: Vec<Box<[Token]>>,
     /// Lines handed over but not parsed yet.

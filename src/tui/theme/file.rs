@@ -83,7 +83,7 @@ struct File {
     #[serde(default)]
     palette: BTreeMap<String, String>,
     #[serde(default)]
-    roles: BTreeMap<String, Look>,
+    roles: BTreeMap<String, RoleStyle>,
     /// Colours of roles among the 256, by number; the others take the nearest colour of the cube.
     #[serde(default)]
     xterm: BTreeMap<String, u8>,
@@ -108,7 +108,7 @@ enum Ansi {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
-enum Look {
+enum RoleStyle {
     Color(String),
     Full {
         color: Option<String>,
@@ -219,7 +219,7 @@ impl Themes {
 /// The settings of a chain of themes, the later over the earlier.
 struct Gathered<'a> {
     palette: Palette<'a>,
-    roles: BTreeMap<&'a str, (&'a str, &'a Look)>,
+    roles: BTreeMap<&'a str, (&'a str, &'a RoleStyle)>,
     xterm: BTreeMap<&'a str, u8>,
     ansi: BTreeMap<&'a str, (&'a str, &'a Ansi)>,
     background: Option<&'a str>,
@@ -228,7 +228,7 @@ struct Gathered<'a> {
 
 fn gather(chain: &[(String, File)]) -> Result<Gathered<'_>, Found> {
     let mut palette: Palette<'_> = BTreeMap::new();
-    let mut roles: BTreeMap<&str, (&str, &Look)> = BTreeMap::new();
+    let mut roles: BTreeMap<&str, (&str, &RoleStyle)> = BTreeMap::new();
     let mut xterm: BTreeMap<&str, u8> = BTreeMap::new();
     let mut ansi: BTreeMap<&str, (&str, &Ansi)> = BTreeMap::new();
     let (mut background, mut only_ansi) = (None, false);
@@ -294,8 +294,8 @@ fn build(name: &str, chain: &[(String, File)], depth: Depth) -> Result<Theme, Fo
             .get(key)
             .ok_or_else(|| (name.to_string(), vec!["roles".to_string()], ThemeFault::Missing(key.to_string())))?;
         let (color, attributes): (Option<&str>, &[String]) = match look {
-            Look::Color(c) => (Some(c), &[]),
-            Look::Full { color, attributes } => (color.as_deref(), attributes),
+            RoleStyle::Color(c) => (Some(c), &[]),
+            RoleStyle::Full { color, attributes } => (color.as_deref(), attributes),
         };
         let color = color.map(|c| resolve(owner, in_roles(key), c, &palette)).transpose()?;
         let mut style = Style::new();

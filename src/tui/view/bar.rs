@@ -350,10 +350,10 @@ fn note(app: &App, room: usize) -> Option<Line<'static>> {
 }
 
 /// The effect that a key of some actions has now.
-type Offer = (&'static [Action], Cow<'static, str>);
+type KeyOffer = (&'static [Action], Cow<'static, str>);
 
 /// Returns what to press now.
-fn offers(app: &App) -> Vec<Offer> {
+fn offers(app: &App) -> Vec<KeyOffer> {
     const STOP: &[Action] = &[Action::Escape, Action::Later, Action::Close];
     if app.line.is_some() {
         return vec![(&[Action::Send], say::ok().into()), (&[Action::Close], say::cancel().into())];

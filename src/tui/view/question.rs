@@ -53,7 +53,7 @@ fn text(asking: &Asking, width: usize) -> Vec<String> {
 }
 
 /// A choice as it is laid out.
-struct Choice {
+struct ChoiceRows {
     key: String,
     name: Vec<String>,
     detail: Vec<String>,
@@ -64,7 +64,7 @@ struct Choice {
 }
 
 /// Returns the choices, names and details wrapped: beside each other, or the detail below where it is narrow.
-fn choices(asking: &Asking, width: usize) -> Vec<Choice> {
+fn choices(asking: &Asking, width: usize) -> Vec<ChoiceRows> {
     let all = asking.choices();
     let longest = all.iter().map(|(name, _)| wrap::cells(name)).max().unwrap_or(0);
     let beside = width >= 60;
@@ -81,13 +81,19 @@ fn choices(asking: &Asking, width: usize) -> Vec<Choice> {
         let (name, detail) = (broken(name, names), broken(detail, room));
         let height = if beside { name.len().max(detail.len()) } else { name.len() + detail.len() }.max(1);
         at += height;
-        Choice { key: asking.key(i), name, detail, column: if beside { column } else { KEY }, rows: at - height..at }
+        ChoiceRows {
+            key: asking.key(i),
+            name,
+            detail,
+            column: if beside { column } else { KEY },
+            rows: at - height..at,
+        }
     });
     laid.collect()
 }
 
 /// Returns the number of rows that are scrolled away, so that the selected choice is in sight.
-fn shift(all: &[Choice], asking: &Asking, room: usize) -> usize {
+fn shift(all: &[ChoiceRows], asking: &Asking, room: usize) -> usize {
     let end = asking.selected.and_then(|i| all.get(i)).map_or(0, |choice| choice.rows.end);
     end.saturating_sub(room.max(1))
 }

@@ -60,9 +60,9 @@ pub async fn run(
         Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
             let question = say::run_all_the_same(&why, &card::shortened(&call.text));
             match ask(context, item, &question, stop).await {
-                Answer::Run => command::begin(context, &call, grant, Keeper::None, info.clone()).await,
-                Answer::No(why) => return CommandResult::Refused(why),
-                Answer::Interrupted => return CommandResult::Interrupted,
+                CardAnswer::Run => command::begin(context, &call, grant, Keeper::None, info.clone()).await,
+                CardAnswer::No(why) => return CommandResult::Refused(why),
+                CardAnswer::Interrupted => return CommandResult::Interrupted,
             }
         }
         begun => begun,
@@ -184,14 +184,14 @@ async fn keeper(context: &SessionContext) -> Keeper {
     tokio::task::spawn_blocking(move || shell.keeper()).await.unwrap_or(Keeper::Scan)
 }
 
-enum Answer {
+enum CardAnswer {
     Run,
     No(String),
     Interrupted,
 }
 
 /// Asks the person and waits.
-async fn ask(context: &SessionContext, item: &mut CallItem, text: &str, stop: &CancellationToken) -> Answer {
+async fn ask(context: &SessionContext, item: &mut CallItem, text: &str, stop: &CancellationToken) -> CardAnswer {
     let id = context.events.question();
     let reply = context.approvals.await_reply(id);
     item.set(&context.events, CallState::Asking).await;
@@ -205,10 +205,10 @@ async fn ask(context: &SessionContext, item: &mut CallItem, text: &str, stop: &C
     context.approvals.withdraw_question(id);
     context.events.send(EventBody::Answered(id)).await;
     match reply.as_deref().map(str::trim) {
-        None => Answer::Interrupted,
-        Some(run) if run == say::run_it() => Answer::Run,
-        Some(no) if no == say::no() => Answer::No(not_allowed("")),
-        Some(reason) => Answer::No(not_allowed(reason)),
+        None => CardAnswer::Interrupted,
+        Some(run) if run == say::run_it() => CardAnswer::Run,
+        Some(no) if no == say::no() => CardAnswer::No(not_allowed("")),
+        Some(reason) => CardAnswer::No(not_allowed(reason)),
     }
 }
 

@@ -9,14 +9,14 @@ use tokio_util::bytes::Bytes;
 use super::super::arguments;
 use super::super::format::RequestBasis;
 use super::super::learnt::ThinkField;
-use super::super::written::{Ids, Piece, Target, Turns, Written, opened};
+use super::super::written::{Ids, Piece, Target, Turns, SentMessages, opened};
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
 
 /// The blocks of the newest request.
 #[derive(Default)]
 pub(super) struct AnthropicCache {
-    written: Written,
+    written: SentMessages,
     /// True if the cache is kept for an hour.
     hour: bool,
     /// For each message whether it calls something without beginning with what was thought.
@@ -29,7 +29,7 @@ const REACH: usize = 15;
 impl AnthropicCache {
     /// Marks say how long what is cached is kept: five minutes, or an hour.
     pub fn new(hour: bool) -> Self {
-        AnthropicCache { written: Written::default(), hour, thoughtless: Vec::new() }
+        AnthropicCache { written: SentMessages::default(), hour, thoughtless: Vec::new() }
     }
 
     /// Returns the body of `request`.

@@ -18,7 +18,7 @@ type Any<'a> = Option<&'a RawValue>;
 
 /// A chunk of a stream, or a whole answer: they differ in `delta` and `message`.
 #[derive(Deserialize, Default)]
-struct Chunk<'a> {
+struct ChatChunk<'a> {
     #[serde(default, borrow)]
     choices: Option<Vec<Choice<'a>>>,
     #[serde(default, borrow)]
@@ -53,11 +53,11 @@ struct Detail<'a> {
     #[serde(default, borrow)]
     refusal: Any<'a>,
     #[serde(default, borrow)]
-    tool_calls: Option<Vec<Piece<'a>>>,
+    tool_calls: Option<Vec<CallDelta<'a>>>,
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct ContentPart {
     #[serde(default)]
     text: Option<Value>,
     #[serde(default)]
@@ -65,7 +65,7 @@ struct Part {
 }
 
 #[derive(Deserialize)]
-struct Piece<'a> {
+struct CallDelta<'a> {
     #[serde(default, borrow)]
     index: Any<'a>,
     #[serde(default, borrow)]
@@ -209,7 +209,7 @@ impl ChatReader {
 
     /// Takes a chunk in and appends what it says to `out`.
     fn chunk(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
-        let chunk: Chunk = serde_json::from_str(json).map_err(|why| Trouble::Unreadable(why.to_string()))?;
+        let chunk: ChatChunk = serde_json::from_str(json).map_err(|why| Trouble::Unreadable(why.to_string()))?;
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
             return Err(Trouble::Reported(error));
         }
@@ -250,7 +250,7 @@ impl ChatReader {
                 self.thoughts.push(&text, out);
             }
             Some(parts) if parts.starts_with('[') => {
-                let parts: Vec<Part> = serde_json::from_str(parts).unwrap_or_default();
+                let parts: Vec<ContentPart> = serde_json::from_str(parts).unwrap_or_default();
                 parts.into_iter().for_each(|part| self.part(part, out));
             }
             _ => {}
@@ -262,7 +262,7 @@ impl ChatReader {
     }
 
     /// Reads one entry of a content that is a list.
-    fn part(&mut self, part: Part, out: &mut Vec<Delta>) {
+    fn part(&mut self, part: ContentPart, out: &mut Vec<Delta>) {
         let thinking = part.thinking.as_ref().map(words).filter(|text| !text.is_empty());
         out.extend(thinking.map(Delta::Thinking));
         if let Some(Value::String(text)) = part.text {
@@ -270,7 +270,7 @@ impl ChatReader {
         }
     }
 
-    fn piece(&mut self, piece: Piece, whole: bool, out: &mut Vec<Delta>) {
+    fn piece(&mut self, piece: CallDelta, whole: bool, out: &mut Vec<Delta>) {
         let function = piece.function.unwrap_or_default();
         let (index, id, name) = (number(piece.index), text(piece.id), text(function.name));
         let arguments = arguments(function.arguments);

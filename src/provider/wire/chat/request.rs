@@ -55,15 +55,15 @@ pub(super) enum SentReasoning {
 #[derive(Default)]
 pub(super) struct ChatCache {
     /// All up to the first message, and what it was made of.
-    head: Option<(Head, usize)>,
+    head: Option<(RequestHead, usize)>,
     /// Its body, shared with whoever sends it.
     body: Bytes,
     /// The messages in the body.
-    messages: Vec<Written>,
+    messages: Vec<BodyMessage>,
 }
 
 /// A message in the body.
-struct Written {
+struct BodyMessage {
     message: Arc<Message>,
     /// Where its bytes end.
     end: usize,
@@ -74,14 +74,14 @@ struct Written {
     marked: bool,
 }
 
-struct Head {
+struct RequestHead {
     model: String,
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
     dialect: Dialect,
 }
 
-impl Head {
+impl RequestHead {
     fn fits(&self, request: &Request, dialect: Dialect) -> bool {
         self.model == request.model
             && self.dialect == dialect
@@ -133,7 +133,7 @@ impl ChatCache {
                     push(&mut bytes, &json!({"role": "user", "content": blobs}));
                 }
             }
-            self.messages.push(Written { message: Arc::clone(message), end: bytes.len(), fields, ids, marked });
+            self.messages.push(BodyMessage { message: Arc::clone(message), end: bytes.len(), fields, ids, marked });
         }
         bytes.put_u8(b']');
         if let Some(most) = most {
@@ -148,7 +148,7 @@ impl ChatCache {
     /// Returns how many messages of the newest request stand at the beginning of this one too.
     fn unchanged(&self, messages: &[Arc<Message>], marks: &[usize]) -> usize {
         let pairs = self.messages.iter().zip(messages).enumerate();
-        let stands = |(at, (old, new)): &(usize, (&Written, &Arc<Message>))| {
+        let stands = |(at, (old, new)): &(usize, (&BodyMessage, &Arc<Message>))| {
             Arc::ptr_eq(&old.message, new) && old.marked == marks.contains(at)
         };
         let same = pairs.take_while(stands).count();
@@ -188,7 +188,7 @@ impl ChatCache {
             }
             append(bytes, &system);
         }
-        let head = Head {
+        let head = RequestHead {
             model: request.model.clone(),
             system: Arc::clone(&request.system),
             tools: Arc::clone(&request.tools),

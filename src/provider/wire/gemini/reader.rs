@@ -27,7 +27,7 @@ pub(super) struct GeminiReader {
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
-struct Chunk {
+struct GeminiChunk {
     #[serde(default)]
     candidates: Option<Vec<Candidate>>,
     #[serde(default)]
@@ -63,14 +63,14 @@ impl Reader for GeminiReader {
         if data.is_empty() || data == "[DONE]" {
             return Ok(());
         }
-        let chunk: Chunk = serde_json::from_str(data).map_err(|why| Trouble::Unreadable(why.to_string()))?;
+        let chunk: GeminiChunk = serde_json::from_str(data).map_err(|why| Trouble::Unreadable(why.to_string()))?;
         self.chunk(chunk, out)
     }
 
     /// Takes a list of chunks, with which servers answer without `alt=sse`.
     fn take_whole(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let unreadable = |why: serde_json::Error| Trouble::Unreadable(why.to_string());
-        let chunks: Vec<Chunk> = match json.trim_start().starts_with('[') {
+        let chunks: Vec<GeminiChunk> = match json.trim_start().starts_with('[') {
             true => serde_json::from_str(json).map_err(unreadable)?,
             false => vec![serde_json::from_str(json).map_err(unreadable)?],
         };
@@ -110,7 +110,7 @@ impl GeminiReader {
         GeminiReader { stem: format!("call_{messages}"), ..Self::default() }
     }
 
-    fn chunk(&mut self, chunk: Chunk, out: &mut Vec<Delta>) -> Result<(), Trouble> {
+    fn chunk(&mut self, chunk: GeminiChunk, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
             return Err(Trouble::Reported(error));
         }

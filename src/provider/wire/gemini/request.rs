@@ -10,14 +10,14 @@ use super::super::arguments;
 use super::super::format::RequestBasis;
 use super::super::learnt::ThinkField;
 use super::super::raw::RawObject;
-use super::super::written::{Ids, Target, Turns, Written, opened};
+use super::super::written::{Ids, SentMessages, Target, Turns, opened};
 use crate::provider::models::{Effort, Thinking, gemini_generation};
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
 
 /// The parts of the newest request.
 #[derive(Default)]
 pub(super) struct GeminiCache {
-    written: Written,
+    written: SentMessages,
 }
 
 /// Stands for the signature of a call that another model made.

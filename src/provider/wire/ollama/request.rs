@@ -7,14 +7,14 @@ use tokio_util::bytes::Bytes;
 
 use super::super::arguments;
 use super::super::format::RequestBasis;
-use super::super::written::{Ids, Target, Written, opened};
+use super::super::written::{Ids, SentMessages, Target, opened};
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec, Wire};
 
 /// The messages of the newest request.
 #[derive(Default)]
 pub(super) struct OllamaCache {
-    written: Written,
+    written: SentMessages,
 }
 
 /// The window a model is loaded with where nothing is configured, at most.

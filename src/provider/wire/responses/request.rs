@@ -8,14 +8,14 @@ use tokio_util::bytes::Bytes;
 use super::super::arguments;
 use super::super::format::RequestBasis;
 use super::super::learnt::ThinkField;
-use super::super::written::{Ids, Target, Written, opened};
+use super::super::written::{Ids, SentMessages, Target, opened};
 use crate::provider::models::Thinking;
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
 
 /// The items of the newest request.
 #[derive(Default)]
 pub(super) struct ResponsesCache {
-    written: Written,
+    written: SentMessages,
 }
 
 impl ResponsesCache {

@@ -36,7 +36,7 @@ pub struct Sealed {
 }
 
 /// A unit while it is patched.
-struct Draft {
+struct UnitDraft {
     id: Option<UnitId>,
     parent: Option<usize>,
     old: BTreeMap<RegName, Reg>,
@@ -55,7 +55,7 @@ struct Insertion {
 /// Seals a patch against the present definition. `op` is the id the edit will have.
 pub fn seal(view: &View, patch: &Value, op: OpId) -> Result<Sealed, Refusal> {
     let steps = read_patch(view.layer, patch)?;
-    let mut work = Work::new(view, op);
+    let mut work = Patcher::new(view, op);
     for (address, steps) in steps {
         for step in steps {
             work.apply(&address, step)?;
@@ -65,28 +65,28 @@ pub fn seal(view: &View, patch: &Value, op: OpId) -> Result<Sealed, Refusal> {
     work.finish()
 }
 
-struct Work<'v> {
+struct Patcher<'v> {
     view: &'v View,
     layer: Layer,
     op: OpId,
     multi: bool,
     old_header: BTreeMap<RegName, Reg>,
     header: BTreeMap<RegName, Reg>,
-    units: Vec<Draft>,
+    units: Vec<UnitDraft>,
     inserts: Vec<Insertion>,
     /// The last unit inserted at the address at hand.
     chain: Option<UnitId>,
 }
 
-impl<'v> Work<'v> {
-    fn new(view: &'v View, op: OpId) -> Work<'v> {
+impl<'v> Patcher<'v> {
+    fn new(view: &'v View, op: OpId) -> Patcher<'v> {
         let mut parts = split(&view.body);
         if !view.doc.is_empty() {
             parts.header.insert(RegName::Borrowed("doc"), Reg::Word(view.doc.clone()));
         }
         let multi = has_units(view.layer, &parts);
         let ids = view.units.iter().map(|id| Some(*id)).chain(std::iter::repeat(None));
-        let draft = |(unit, id): (Unit, Option<UnitId>)| Draft {
+        let draft = |(unit, id): (Unit, Option<UnitId>)| UnitDraft {
             id,
             parent: unit.parent,
             old: unit.regs.clone(),
@@ -95,7 +95,7 @@ impl<'v> Work<'v> {
         };
         let units = parts.units.into_iter().zip(ids).map(draft).collect();
         let (old_header, header) = (parts.header.clone(), parts.header);
-        Work { view, layer: view.layer, op, multi, old_header, header, units, inserts: Vec::new(), chain: None }
+        Patcher { view, layer: view.layer, op, multi, old_header, header, units, inserts: Vec::new(), chain: None }
     }
 
     fn apply(&mut self, address: &Address, step: Instruction) -> Result<(), Refusal> {
@@ -148,7 +148,7 @@ impl<'v> Work<'v> {
         Ok(())
     }
 
-    fn draft(&mut self, number: usize) -> Result<&mut Draft, Refusal> {
+    fn draft(&mut self, number: usize) -> Result<&mut UnitDraft, Refusal> {
         let count = self.units.len();
         let missing = || failed(format!("there is no body:{number}; the last is body:{count}"));
         self.units.get_mut(number.wrapping_sub(1)).filter(|draft| !draft.deleted).ok_or_else(missing)

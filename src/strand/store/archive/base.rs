@@ -53,7 +53,7 @@ pub struct Base {
 }
 
 #[derive(Deserialize)]
-struct Line<'l> {
+struct BaseLine<'l> {
     #[serde(borrow)]
     base: Inner<'l>,
 }
@@ -70,7 +70,7 @@ impl Base {
     /// Reads the line of a base that begins at an offset of its log.
     pub fn parse(line: &[u8], offset: u64) -> Result<Base, String> {
         let describe = |error: serde_json::Error| error.to_string();
-        let inner = serde_json::from_slice::<Line>(line).map_err(describe)?.base;
+        let inner = serde_json::from_slice::<BaseLine>(line).map_err(describe)?.base;
         let mut ops = Vec::with_capacity(inner.ops.len());
         for raw in inner.ops {
             let text = raw.get();

@@ -225,7 +225,7 @@ pub fn fold(root: &Path) {
 
 fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId, LogPosition>) -> rusqlite::Result<()> {
     let graph = state.graph();
-    let mut edges: BTreeMap<Edge, Option<Vec<u8>>> = BTreeMap::new();
+    let mut edges: BTreeMap<EdgeRow, Option<Vec<u8>>> = BTreeMap::new();
     let mut insert = tx.prepare("INSERT OR REPLACE INTO ops VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
     for (id, place) in placed {
         let Some(node) = graph.light(*id) else { continue };
@@ -252,7 +252,7 @@ fn put(tx: &Transaction, state: &State, touched: &IdSet, placed: &BTreeMap<OpId,
 }
 
 /// Kind, what it is about, and whose it is.
-type Edge = (u8, Vec<u8>, DefId);
+type EdgeRow = (u8, Vec<u8>, DefId);
 
 /// Returns the names a definition may hold no more once this op is there. What the only `add` says is its name until
 /// another op names it.
@@ -272,7 +272,7 @@ fn put_definitions(
     tx: &Transaction,
     state: &State,
     ids: &[DefId],
-    edges: &mut BTreeMap<Edge, Option<Vec<u8>>>,
+    edges: &mut BTreeMap<EdgeRow, Option<Vec<u8>>>,
 ) -> rusqlite::Result<()> {
     let mut find = tx.prepare("SELECT watch FROM defs WHERE def = ?1")?;
     let mut delete = tx.prepare("DELETE FROM defs WHERE def = ?1")?;
@@ -352,10 +352,10 @@ fn number(row: &View) -> (i64, Option<DefId>) {
     }
 }
 
-fn edges_of(src: DefId, watch: &Watch) -> BTreeMap<Edge, Option<Vec<u8>>> {
+fn edges_of(src: DefId, watch: &Watch) -> BTreeMap<EdgeRow, Option<Vec<u8>>> {
     let about = |kind: u8, id: &DefId| (kind, id.to_bytes().to_vec(), src);
     let places = |id: &DefId| watch.places(*id).filter(|_| watch.live).map(pack::places);
-    let mut out: BTreeMap<Edge, Option<Vec<u8>>> =
+    let mut out: BTreeMap<EdgeRow, Option<Vec<u8>>> =
         watch.defs.iter().map(|id| (about(kind::WATCHES, id), places(id))).collect();
     out.extend(watch.names.iter().map(|(layer, name)| ((kind::LATE, pack::name(*layer, name), src), None)));
     if watch.live {

@@ -49,28 +49,28 @@ pub struct Damage {
 const WRONG_SUM: &str = "the sum does not hold";
 
 /// A line of the log as it is read.
-enum Line {
+enum LogLine {
     Op(Box<Op>),
     Withdraw(Vec<OpId>),
     Commit(Commit),
     Head { archives: bool },
 }
 
-fn read_line(line: &[u8]) -> Result<Line, String> {
+fn read_line(line: &[u8]) -> Result<LogLine, String> {
     if let Some(op) = line.starts_with(b"{\"op\":").then(|| Op::from_line(line)) {
-        return op.map(|op| Line::Op(Box::new(op)));
+        return op.map(|op| LogLine::Op(Box::new(op)));
     }
     let value: Value = serde_json::from_slice(line).map_err(|_| unreadable(line))?;
     if let Some(commit) = Commit::read(&value) {
-        return Ok(Line::Commit(commit));
+        return Ok(LogLine::Commit(commit));
     }
     if let Some(list) = value.get("withdraw").and_then(Value::as_array) {
-        return Ok(Line::Withdraw(list.iter().filter_map(Value::as_str).filter_map(OpId::parse).collect()));
+        return Ok(LogLine::Withdraw(list.iter().filter_map(Value::as_str).filter_map(OpId::parse).collect()));
     }
     if value.get("strand").is_some() {
-        return Ok(Line::Head { archives: value.get("archives").is_some() });
+        return Ok(LogLine::Head { archives: value.get("archives").is_some() });
     }
-    Op::from_json(&value).map(|op| Line::Op(Box::new(op))).map_err(|why| format!("it is not an op: {why}"))
+    Op::from_json(&value).map(|op| LogLine::Op(Box::new(op))).map_err(|why| format!("it is not an op: {why}"))
 }
 
 /// Returns what is wrong with a line that is no JSON.
@@ -141,19 +141,21 @@ impl<'t> Reader<'t> {
             return Ok(());
         }
         match read_line(line) {
-            Ok(Line::Head { archives }) if first => {
+            Ok(LogLine::Head { archives }) if first => {
                 self.entries.end = whole.end as u64;
                 self.wants_base = archives;
             }
             _ if first => return Err(damage("it is not the head of a log".to_owned())),
-            Ok(Line::Head { .. }) => return Err(damage("it is a second head".to_owned())),
+            Ok(LogLine::Head { .. }) => return Err(damage("it is a second head".to_owned())),
             Err(why) => return Err(damage(why)),
             // The lines it covers were read and match.
-            Ok(Line::Commit(commit)) if commit.merged && self.open.lines == 0 => {
+            Ok(LogLine::Commit(commit)) if commit.merged && self.open.lines == 0 => {
                 self.close(whole.end, commit.sum, number)?;
             }
-            Ok(Line::Commit(commit)) if self.open.is_closed_by(&commit) => self.close(whole.end, commit.sum, number)?,
-            Ok(Line::Commit(_)) => return Err(damage(WRONG_SUM.to_owned())),
+            Ok(LogLine::Commit(commit)) if self.open.is_closed_by(&commit) => {
+                self.close(whole.end, commit.sum, number)?
+            }
+            Ok(LogLine::Commit(_)) => return Err(damage(WRONG_SUM.to_owned())),
             Ok(line) => {
                 self.open.hash(&self.text[whole]);
                 self.open.entries.push((line, place));
@@ -170,12 +172,12 @@ impl<'t> Reader<'t> {
         }
         for (line, place) in open.entries {
             let taken = match line {
-                Line::Op(op) => self.taken.op(*op, place),
-                Line::Withdraw(ids) => {
+                LogLine::Op(op) => self.taken.op(*op, place),
+                LogLine::Withdraw(ids) => {
                     self.taken.withdraw(ids);
                     Ok(())
                 }
-                Line::Commit(_) | Line::Head { .. } => Ok(()),
+                LogLine::Commit(_) | LogLine::Head { .. } => Ok(()),
             };
             taken.map_err(|why| Damage { line: number, why })?;
         }
@@ -249,7 +251,7 @@ impl Taken {
 #[derive(Default)]
 struct Open {
     hasher: Option<blake3::Hasher>,
-    entries: Vec<(Line, LogPosition)>,
+    entries: Vec<(LogLine, LogPosition)>,
     base: Option<Base>,
     lines: u64,
 }

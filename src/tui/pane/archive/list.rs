@@ -23,7 +23,7 @@ const COUNTS: usize = 10;
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Row {
+enum ListRow {
     Blank,
     Day(String),
     /// The changeset at this place.
@@ -39,7 +39,7 @@ enum Row {
 /// The part of the list that is in view.
 #[derive(Debug)]
 pub(super) struct VisibleRows {
-    rows: Vec<Row>,
+    rows: Vec<ListRow>,
     /// The first changeset.
     pub top: usize,
     /// Changesets below.
@@ -104,32 +104,32 @@ fn short_cause(changeset: &Changeset) -> &'static str {
 
 impl Archive {
     /// Adds the rows of changeset `i`, with the heading of its day if it is the first of it.
-    fn rows_of(&self, i: usize, first: bool, form: Form, out: &mut Vec<Row>) {
+    fn rows_of(&self, i: usize, first: bool, form: Form, out: &mut Vec<ListRow>) {
         let clock = self.clock;
         let day = clock.day(self.rows[i].at);
         let before = i.checked_sub(1).map(|i| clock.day(self.rows[i].at));
         if first || before != Some(day) {
             let name = times::day_name(&clock, day);
             if form == Form::Full {
-                out.extend((!first).then_some(Row::Blank));
-                out.push(Row::Day(name));
+                out.extend((!first).then_some(ListRow::Blank));
+                out.push(ListRow::Day(name));
             } else if name != times::today() {
-                out.push(Row::Day(name));
+                out.push(ListRow::Day(name));
             }
         }
-        out.push(Row::Set(i));
+        out.push(ListRow::Set(i));
         if form == Form::Small {
             return;
         }
         if i != self.selected {
-            out.push(Row::Files(i));
+            out.push(ListRow::Files(i));
             return;
         }
         let n = self.rows[i].files.len();
         let from = self.file.saturating_sub(FILES / 2).min(n.saturating_sub(FILES));
-        out.extend((from..n.min(from + FILES)).map(|f| Row::File(i, f)));
+        out.extend((from..n.min(from + FILES)).map(|f| ListRow::File(i, f)));
         if n > FILES {
-            out.push(Row::More(n - FILES));
+            out.push(ListRow::More(n - FILES));
         }
     }
 
@@ -193,8 +193,8 @@ impl Archive {
         for (y, row) in rows.iter().take(room).enumerate() {
             let y = y as u16;
             let mine = match row {
-                Row::Set(i) | Row::File(i, _) => *i == self.selected,
-                Row::More(_) => true,
+                ListRow::Set(i) | ListRow::File(i, _) => *i == self.selected,
+                ListRow::More(_) => true,
                 _ => false,
             };
             marks.extend((mine && ctx.focus).then_some(y));
@@ -213,7 +213,7 @@ impl Archive {
         pen.thumb(0, room as u16, self.top, self.rows.len() + unseen, look);
     }
 
-    fn full_row(&self, pen: &mut Pen<'_>, y: u16, row: &Row, look: Look<'_>) {
+    fn full_row(&self, pen: &mut Pen<'_>, y: u16, row: &ListRow, look: Look<'_>) {
         let theme = look.theme;
         let dim = theme.style(Role::Dim);
         let width = usize::from(pen.width());
@@ -226,11 +226,11 @@ impl Archive {
             pen.right(right, y, &spans) + (text.len() - text.trim_start().len()) as u16
         };
         match row {
-            Row::Blank => {}
-            Row::Day(name) => {
+            ListRow::Blank => {}
+            ListRow::Day(name) => {
                 pen.put(1, y, name, width, dim);
             }
-            Row::Set(i) => {
+            ListRow::Set(i) => {
                 let set = &self.rows[*i];
                 let here = *i == self.selected;
                 pen.put(1, y, &self.clock.minute(set.at), 5, if here { theme.style(Role::Text) } else { dim });
@@ -241,7 +241,7 @@ impl Archive {
                 let words = if is_undo(set) { format!("{} {cause}", look.glyphs.undo) } else { cause };
                 pen.put(7, y, &cut::end(&words, room, look.glyphs.cut), room, style);
             }
-            Row::Files(i) => {
+            ListRow::Files(i) => {
                 let set = &self.rows[*i];
                 let room = width.saturating_sub(9);
                 let text = files(set);
@@ -252,7 +252,7 @@ impl Archive {
                     pen.put(7, y, &text, room, dim);
                 }
             }
-            Row::File(i, f) => {
+            ListRow::File(i, f) => {
                 let Some(file) = self.rows[*i].files.get(*f) else { return };
                 // Numbers give way before a name loses its middle.
                 let name = cells(file.path.rsplit('/').next().unwrap_or_default());
@@ -263,21 +263,21 @@ impl Archive {
                 let name = if here { bold(theme, Role::Path) } else { theme.style(Role::Path) };
                 pen.spans(7, y, &paint::path(&show::plain(&file.path), room, name, look), room);
             }
-            Row::More(n) => {
+            ListRow::More(n) => {
                 let words = format!("{} {}", look.glyphs.more, count::more_files(*n));
                 pen.put(7, y, &words, width.saturating_sub(8), dim);
             }
         }
     }
 
-    fn small_row(&self, pen: &mut Pen<'_>, y: u16, row: &Row, look: Look<'_>) {
+    fn small_row(&self, pen: &mut Pen<'_>, y: u16, row: &ListRow, look: Look<'_>) {
         let theme = look.theme;
         let dim = theme.style(Role::Dim);
         match row {
-            Row::Day(name) => {
+            ListRow::Day(name) => {
                 pen.put(1, y, name, usize::from(pen.width()), dim);
             }
-            Row::Set(i) => {
+            ListRow::Set(i) => {
                 let set = &self.rows[*i];
                 pen.put(1, y, &self.clock.second(set.at), 8, dim);
                 let right = pen.width().saturating_sub(1);
@@ -314,8 +314,8 @@ impl Archive {
     /// Returns the changeset and file that a click on row `y` means.
     pub(super) fn at_row(&self, y: usize, height: usize, form: Form) -> Option<(usize, usize)> {
         match self.seen(height, form).rows.get(y)? {
-            Row::Set(i) | Row::Files(i) => Some((*i, if *i == self.selected { self.file } else { 0 })),
-            Row::File(i, f) => Some((*i, *f)),
+            ListRow::Set(i) | ListRow::Files(i) => Some((*i, if *i == self.selected { self.file } else { 0 })),
+            ListRow::File(i, f) => Some((*i, *f)),
             _ => None,
         }
     }

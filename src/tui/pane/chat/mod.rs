@@ -31,12 +31,12 @@ use crate::tui::text::wrap::cells;
 use crate::tui::theme::Role;
 use offer::{first_offer, take};
 use unit::{BlockContent, ChatBlock, ChatColumns};
-use window::{Find, MOST_HITS, Move, Window, position};
+use window::{Find, MOST_HITS, Move, VisibleBlocks, position};
 
 /// The conversation.
 #[derive(Debug, Default)]
 pub struct Chat {
-    window: Window,
+    window: VisibleBlocks,
     /// Where each entry is: its block, and its place in a run of calls.
     places: HashMap<ItemId, (usize, usize)>,
     /// Files read so far, for `again`.

@@ -89,11 +89,11 @@ pub(super) struct ChatBlock {
     pub(super) open: bool,
     /// It is the selected one: mentions show their whole path.
     pub(super) whole: bool,
-    laid: Option<Laid>,
+    laid: Option<UnitLayout>,
 }
 
 #[derive(Debug)]
-struct Laid {
+struct UnitLayout {
     columns: ChatColumns,
     stamp: u64,
     open: bool,
@@ -132,7 +132,7 @@ impl ChatBlock {
 
     /// Lays it out, unless that is done, and returns its height with the gap; nothing to show: 0.
     pub(super) fn layout(&mut self, columns: ChatColumns, look: &Look<'_>, growing: bool) -> usize {
-        let as_now = |l: &Laid| (l.columns, l.stamp, l.open, l.whole);
+        let as_now = |l: &UnitLayout| (l.columns, l.stamp, l.open, l.whole);
         let now = (columns, look.theme.stamp(), self.open, self.whole);
         let fresh = self.laid.as_ref().is_some_and(|l| !l.stale && as_now(l) == now);
         if !fresh {
@@ -234,7 +234,7 @@ impl ChatBlock {
         }
     }
 
-    fn lay(&mut self, mut rows: Rows, columns: ChatColumns, look: &Look<'_>) -> Laid {
+    fn lay(&mut self, mut rows: Rows, columns: ChatColumns, look: &Look<'_>) -> UnitLayout {
         let (open, whole) = (self.open, self.whole);
         let (mut head, mut fold) = (Vec::new(), None);
         match &mut self.said {
@@ -270,7 +270,7 @@ impl ChatBlock {
             // The seconds are put in when it is drawn.
             BlockContent::Retry(wait) => head = lines::retry(wait, wait.until, columns.width, look),
         }
-        Laid { columns, stamp: look.theme.stamp(), open, whole, head, rows, fold, stale: false }
+        UnitLayout { columns, stamp: look.theme.stamp(), open, whole, head, rows, fold, stale: false }
     }
 
     /// Draws the rows of `range`, its gap counted, at `y` and below; `x` is the left edge of the pane.

@@ -30,7 +30,7 @@ pub(super) enum Move {
 
 /// The blocks and what of them is seen.
 #[derive(Debug, Default)]
-pub(super) struct Window {
+pub(super) struct VisibleBlocks {
     pub(super) units: Vec<ChatBlock>,
     heights: Vec<u32>,
     /// Pinned to the end.
@@ -49,7 +49,7 @@ pub(super) struct Window {
     pub(super) below: usize,
 }
 
-impl Window {
+impl VisibleBlocks {
     pub(super) fn push(&mut self, unit: ChatBlock) {
         let width = self.columns.map_or(72, |c| c.width);
         self.heights.push(unit.guess(width) as u32);
@@ -64,7 +64,7 @@ impl Window {
 
     pub(super) fn clear(&mut self) {
         let (columns, height) = (self.columns, self.height);
-        *self = Window { follow: true, columns, height, ..Window::default() };
+        *self = VisibleBlocks { follow: true, columns, height, ..VisibleBlocks::default() };
     }
 
     /// Blocks in view, with the rows seen of each.

@@ -13,7 +13,7 @@ use crate::tui::text::wrap::cells;
 /// A grapheme as it is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// Where its text lies in [`Shown::text`].
+    /// Where its text lies in [`DrawnLine::text`].
     pub text: Range<usize>,
     /// Cells it takes.
     pub width: usize,
@@ -25,14 +25,14 @@ pub struct Cell {
 
 /// A whole line as it is drawn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Shown {
+pub struct DrawnLine {
     /// All that is drawn.
     pub text: String,
     /// Its graphemes.
     pub cells: Vec<Cell>,
 }
 
-impl Shown {
+impl DrawnLine {
     /// Cells in all.
     pub fn width(&self) -> usize {
         self.cells.iter().map(|c| c.width).sum()
@@ -49,7 +49,7 @@ impl Shown {
     }
 
     /// Adds what another line draws; the bytes are those of each line.
-    pub fn append(&mut self, other: Shown) {
+    pub fn append(&mut self, other: DrawnLine) {
         let shift = self.text.len();
         self.text.push_str(&other.text);
         let moved = |c: Cell| Cell { text: c.text.start + shift..c.text.end + shift, ..c };
@@ -64,8 +64,8 @@ impl Shown {
 }
 
 /// Returns `line` without its ending, drawn. Bytes that are no UTF-8 show as `<E9>`.
-pub fn show(line: &[u8], invisible: Invisible) -> Shown {
-    let mut shown = Shown::default();
+pub fn show(line: &[u8], invisible: Invisible) -> DrawnLine {
+    let mut shown = DrawnLine::default();
     let (mut at, mut column) = (0, 0);
     for chunk in line.utf8_chunks() {
         for piece in show::pieces(chunk.valid(), column, invisible) {
@@ -95,7 +95,7 @@ pub fn show(line: &[u8], invisible: Invisible) -> Shown {
 }
 
 /// Returns a changed line with its ending: an ending other than `usual` is drawn, so that no change is invisible.
-pub fn show_changed(line: &[u8], ending: Ending, usual: Ending) -> Shown {
+pub fn show_changed(line: &[u8], ending: Ending, usual: Ending) -> DrawnLine {
     let mut shown = show(line, Invisible::Name);
     let end = line.len();
     match ending {
@@ -113,7 +113,7 @@ pub fn show_changed(line: &[u8], ending: Ending, usual: Ending) -> Shown {
 }
 
 /// Returns the number of rows that `show` would need, without building it for plain text.
-pub fn rows_of(line: &[u8], room: usize, shown: impl FnOnce() -> Shown) -> usize {
+pub fn rows_of(line: &[u8], room: usize, shown: impl FnOnce() -> DrawnLine) -> usize {
     let plain = line.len() <= room && line.iter().all(|b| (0x20..0x7f).contains(b));
     if plain { 1 } else { wrapped(&shown(), room).len() }
 }
@@ -161,13 +161,13 @@ fn most_cells(c: char) -> usize {
 }
 
 /// Returns the indent of the rows after the first from the code's left edge, the mark of wrapping included.
-pub fn hang(shown: &Shown, room: usize) -> usize {
+pub fn hang(shown: &DrawnLine, room: usize) -> usize {
     (shown.indent() + 4).min(room / 2)
 }
 
 /// Returns the rows of a line in `room` cells, as ranges of its graphemes: broken at the borders of words. Later rows
 /// hang in by [`hang`]. There is always one row, and every grapheme is in exactly one.
-pub fn wrapped(shown: &Shown, room: usize) -> Vec<Range<usize>> {
+pub fn wrapped(shown: &DrawnLine, room: usize) -> Vec<Range<usize>> {
     let mut rows = Vec::new();
     let (mut start, mut room) = (0, room.max(2));
     let later = room.saturating_sub(hang(shown, room)).max(2);
@@ -182,7 +182,7 @@ pub fn wrapped(shown: &Shown, room: usize) -> Vec<Range<usize>> {
 }
 
 /// Returns the part of an unchanged line that is drawn in `room` cells, and whether something is missing.
-pub fn cut(shown: &Shown, room: usize) -> (Range<usize>, bool) {
+pub fn cut(shown: &DrawnLine, room: usize) -> (Range<usize>, bool) {
     if shown.width() <= room {
         return (0..shown.cells.len(), false);
     }
@@ -196,7 +196,7 @@ pub fn cut(shown: &Shown, room: usize) -> (Range<usize>, bool) {
 
 /// Returns where the row that begins with grapheme `start` ends: at the last border between words, unless that leaves
 /// most of the row empty.
-fn break_at(shown: &Shown, start: usize, room: usize) -> usize {
+fn break_at(shown: &DrawnLine, start: usize, room: usize) -> usize {
     let (mut used, mut border, mut border_at) = (0, start, 0);
     for (i, cell) in shown.cells.iter().enumerate().skip(start) {
         if i > start && is_border(shown, i) {
@@ -211,7 +211,7 @@ fn break_at(shown: &Shown, start: usize, room: usize) -> usize {
 }
 
 /// Returns whether a row may begin with grapheme `i`.
-fn is_border(shown: &Shown, i: usize) -> bool {
+fn is_border(shown: &DrawnLine, i: usize) -> bool {
     let (before, after) = (&shown.cells[i - 1], &shown.cells[i]);
     let (b, a) = (shown.draws(before), shown.draws(after));
     if after.width > 0 && a.chars().next().is_some_and(never_first) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::align;
-use super::cells::{self, Cell, Shown};
+use super::cells::{self, Cell, DrawnLine};
 use super::find::contains;
 use super::lines::Lines;
 use super::view::{Columns, View};
@@ -55,7 +55,7 @@ pub(super) enum Side {
 
 /// A line of code ready to be drawn.
 pub(super) struct CodeLine {
-    pub shown: Shown,
+    pub shown: DrawnLine,
     /// A style for each grapheme.
     styles: Vec<Style>,
     /// Its rows; one when it is cut. Of a long line only those that are seen.
@@ -73,7 +73,7 @@ impl View {
     pub(super) fn code(
         &self,
         ctx: &Ctx<'_>,
-        shown: Shown,
+        shown: DrawnLine,
         source: Coloured<'_>,
         number: usize,
         (side, off): (Side, bool),
@@ -144,7 +144,7 @@ impl View {
         let from = usize::try_from(-y).unwrap_or(0);
         let seen = from..from + usize::from(height);
         let (found, total) = cells::long_rows(line, room, seen.clone());
-        let (mut shown, mut rows) = (Shown::default(), Vec::new());
+        let (mut shown, mut rows) = (DrawnLine::default(), Vec::new());
         for row in found {
             let start = shown.cells.len();
             shown.append(cells::show(&line[row], Invisible::Name));
@@ -224,7 +224,7 @@ pub(super) fn words(old: &[u8], new: &[u8]) -> (Vec<Range<usize>>, Vec<Range<usi
 }
 
 /// Returns where words that are looked for stand in what is drawn.
-fn matches(shown: &Shown, words: &str) -> Vec<Range<usize>> {
+fn matches(shown: &DrawnLine, words: &str) -> Vec<Range<usize>> {
     // Letters of other length in small are not marked; they are still found.
     if words.is_empty() || !contains(&shown.text, words) {
         return Vec::new();

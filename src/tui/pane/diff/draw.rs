@@ -20,7 +20,7 @@ use crate::tui::theme::Role;
 
 /// Where a line of code is drawn.
 #[derive(Debug, Clone, Copy)]
-struct At<'a> {
+struct LinePosition<'a> {
     file: &'a FileView,
     columns: Columns,
     /// Its first row; above the top when negative.
@@ -93,12 +93,12 @@ impl View {
                 self.mark_focus(pen, y, rows, Some((f, hunk)), choices, look);
             }
             (Row::Same { hunk, before, after }, _) => {
-                let rows = self.same(pen, ctx, At { file, columns, y, off: false }, (before, after));
+                let rows = self.same(pen, ctx, LinePosition { file, columns, y, off: false }, (before, after));
                 self.mark_focus(pen, y, rows, hunk.map(|h| (f, h)), choices, look);
             }
             (Row::Pair { hunk, left, right, show }, _) => {
                 let off = choices.is_some_and(|c| c.standing(f, hunk) == Standing::Rejected);
-                let rows = self.pair(pen, ctx, At { file, columns, y, off }, (left, right, show));
+                let rows = self.pair(pen, ctx, LinePosition { file, columns, y, off }, (left, right, show));
                 self.mark_focus(pen, y, rows, Some((f, hunk)), choices, look);
             }
             _ => {}
@@ -224,8 +224,8 @@ impl View {
     }
 
     /// Draws an unchanged line; returns how many rows it took.
-    fn same(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, at: At<'_>, (before, after): (usize, usize)) -> usize {
-        let At { file, columns, y, .. } = at;
+    fn same(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, at: LinePosition<'_>, (before, after): (usize, usize)) -> usize {
+        let LinePosition { file, columns, y, .. } = at;
         let look = paint::look(ctx);
         let pen_height = pen.height();
         let code = |lines: &Lines, id, i: usize| {
@@ -268,10 +268,10 @@ impl View {
         &self,
         pen: &mut Pen<'_>,
         ctx: &Ctx<'_>,
-        at: At<'_>,
+        at: LinePosition<'_>,
         (left, right, show): (Option<usize>, Option<usize>, Show),
     ) -> usize {
-        let At { file, columns, y, off } = at;
+        let LinePosition { file, columns, y, off } = at;
         let look = paint::look(ctx);
         let words = match (left, right) {
             (Some(l), Some(r)) if !off => words(file.before.line(l), file.after.line(r)),

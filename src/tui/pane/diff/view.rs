@@ -28,7 +28,7 @@ pub struct View {
     chosen: Option<Layout>,
     wrap: bool,
     open: BTreeSet<(usize, usize)>,
-    pub(super) laid: Laid,
+    pub(super) laid: PageRows,
     pub(super) top: usize,
     /// A key moved it.
     moved: bool,
@@ -46,7 +46,7 @@ pub struct View {
 
 /// The rows at one size.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Laid {
+pub(super) struct PageRows {
     pub width: u16,
     pub height: u16,
     pub layout: Option<Layout>,
@@ -56,7 +56,7 @@ pub(super) struct Laid {
     pub tops: Vec<usize>,
 }
 
-impl Laid {
+impl PageRows {
     /// Returns the number of rows of the page.
     pub fn total(&self) -> usize {
         self.tops.last().copied().unwrap_or(0)
@@ -92,7 +92,7 @@ impl View {
             chosen: None,
             wrap: false,
             open: BTreeSet::new(),
-            laid: Laid::default(),
+            laid: PageRows::default(),
             top: 0,
             moved: false,
             focus: None,
@@ -276,7 +276,7 @@ impl View {
             y += self.rows_of(&self.files[*file as usize], *row, columns);
         }
         tops.push(y);
-        self.laid = Laid { rows, tops, context, layout: Some(layout), ..self.laid };
+        self.laid = PageRows { rows, tops, context, layout: Some(layout), ..self.laid };
     }
 
     fn rows_of(&self, file: &FileView, row: Row, columns: Columns) -> usize {

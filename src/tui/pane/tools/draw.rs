@@ -5,7 +5,7 @@ use std::time::Duration;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use super::{Entry, Field, GROWING, Tools};
+use super::{CallEntry, Field, GROWING, Tools};
 use crate::messages::{count, diff, times::duration, tools as say, verbs};
 use crate::proposal::Rung;
 use crate::protocol::{Call, CallState, PreviewLine};
@@ -16,7 +16,7 @@ use crate::tui::text::wrap::cells;
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
 
-impl Entry {
+impl CallEntry {
     /// Returns the rung that found the place of the edit, where that is worth a row.
     pub(super) fn rung(&self) -> Option<Rung> {
         self.call.rung.filter(|r| *r == Rung::Inexact)
@@ -34,7 +34,7 @@ impl Tools {
             if self.is_hidden(i) {
                 continue;
             }
-            let mut rows = Rows { pen, y: *at as isize - self.top as isize, ctx };
+            let mut rows = RowPainter { pen, y: *at as isize - self.top as isize, ctx };
             rows.y += isize::from(entry.apart);
             let start = rows.y;
             rows.call(entry, self.verbs, next == Some(i));
@@ -53,13 +53,13 @@ impl Tools {
 }
 
 /// Rows going down; those above the top are counted and not drawn.
-struct Rows<'a, 'b, 'c> {
+struct RowPainter<'a, 'b, 'c> {
     pen: &'a mut Pen<'b>,
     y: isize,
     ctx: &'a Ctx<'c>,
 }
 
-impl Rows<'_, '_, '_> {
+impl RowPainter<'_, '_, '_> {
     fn row(&mut self) -> Option<u16> {
         self.y += 1;
         u16::try_from(self.y - 1).ok()
@@ -70,7 +70,7 @@ impl Rows<'_, '_, '_> {
     }
 
     /// Draws the row with state, name, argument, result and time.
-    fn call(&mut self, entry: &Entry, name: usize, next: bool) {
+    fn call(&mut self, entry: &CallEntry, name: usize, next: bool) {
         let Some(y) = self.row() else { return };
         let call = &entry.call;
         let look = paint::look(self.ctx);
@@ -111,7 +111,7 @@ impl Rows<'_, '_, '_> {
         }
     }
 
-    fn time(&self, entry: &Entry, next: bool) -> String {
+    fn time(&self, entry: &CallEntry, next: bool) -> String {
         match entry.call.state {
             CallState::Waiting => if next { say::next() } else { say::then() }.into(),
             CallState::Running => {
@@ -126,7 +126,7 @@ impl Rows<'_, '_, '_> {
     }
 
     /// Draws reason, preview and arguments.
-    fn body(&mut self, tools: &Tools, i: usize, entry: &Entry) {
+    fn body(&mut self, tools: &Tools, i: usize, entry: &CallEntry) {
         let dim = self.style(Role::Dim);
         let room = usize::from(self.pen.width().saturating_sub(4));
         for (i, line) in entry.reason.iter().enumerate() {
@@ -173,7 +173,7 @@ impl Rows<'_, '_, '_> {
         }
     }
 
-    fn preview(&mut self, lines: &[PreviewLine], entry: &Entry) {
+    fn preview(&mut self, lines: &[PreviewLine], entry: &CallEntry) {
         let path = entry.path_of_main().unwrap_or_default();
         let text: Vec<&str> = lines.iter().map(|l| l.text.as_str()).collect();
         let code = Code::of_file(path, text.join("\n"));
@@ -250,7 +250,7 @@ impl Rows<'_, '_, '_> {
         let x = 3 + names as u16;
         for (i, field) in fields.iter().enumerate() {
             let growing = i + 1 == fields.len() && !field.whole;
-            let rows = Entry::field_rows(field);
+            let rows = CallEntry::field_rows(field);
             let all: Vec<&str> = if field.text { field.value.lines().collect() } else { vec![field.value.as_str()] };
             let first = if growing { all.len().saturating_sub(rows.min(GROWING)) } else { 0 };
             for k in 0..rows {

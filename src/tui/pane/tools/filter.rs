@@ -1,6 +1,6 @@
 //! Finding calls: by words, and only those that went wrong.
 
-use super::{Entry, Tools};
+use super::{CallEntry, Tools};
 use crate::messages::{count, tools as say, verbs};
 use crate::protocol::CallState;
 use crate::text::number::thousands;
@@ -8,7 +8,7 @@ use crate::tui::msg::{LineInput, PaneEffect};
 use crate::tui::pane::diff::contains;
 use crate::tui::text::{cut, wrap::cells};
 
-impl Entry {
+impl CallEntry {
     /// Returns whether it failed. What was rejected did not fail.
     fn failed(&self) -> bool {
         self.call.state == CallState::Failed
@@ -107,7 +107,7 @@ impl Tools {
     /// Returns what runs now, in words of at most `room` cells: `reading src/cart.rs`. A path loses folders before its
     /// name is cut. None: no call is under way.
     pub fn now(&self, room: usize, mark: &str) -> Option<String> {
-        let active = |e: &&Entry| matches!(e.call.state, CallState::Running | CallState::Streaming);
+        let active = |e: &&CallEntry| matches!(e.call.state, CallState::Running | CallState::Streaming);
         let entry = self.calls.iter().rev().take(64).find(active)?;
         let call = &entry.call;
         let words = |main: &str| match call.state {

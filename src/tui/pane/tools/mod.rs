@@ -44,7 +44,7 @@ const REASON: usize = 4;
 /// The calls of the session.
 #[derive(Debug, Default)]
 pub struct Tools {
-    calls: Vec<Entry>,
+    calls: Vec<CallEntry>,
     places: HashMap<ItemId, usize>,
     /// Something was said since the last call: the next one stands apart.
     said: bool,
@@ -74,7 +74,7 @@ struct Filter {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct CallEntry {
     id: ItemId,
     call: Call,
     apart: bool,
@@ -90,7 +90,7 @@ struct Entry {
     drifted: bool,
 }
 
-impl Entry {
+impl CallEntry {
     fn path_of_main(&self) -> Option<&str> {
         (!self.call.main.starts_with('"') && !self.call.main.contains(' ')).then_some(self.call.main.as_str())
     }
@@ -134,7 +134,7 @@ impl Tools {
         let apart = std::mem::take(&mut self.said) && !self.calls.is_empty();
         self.places.insert(id, self.calls.len());
         let began = (call.state == CallState::Running).then_some(now);
-        self.calls.push(Entry {
+        self.calls.push(CallEntry {
             id,
             call,
             apart,
@@ -151,7 +151,7 @@ impl Tools {
     /// Marks the newest call of each file that someone else changed, until nebula reads or writes it again.
     fn drifted(&mut self, paths: &[String]) {
         for path in paths {
-            let of_file = |e: &&mut Entry| e.call.state == CallState::Done && e.path_of_main() == Some(path);
+            let of_file = |e: &&mut CallEntry| e.call.state == CallState::Done && e.path_of_main() == Some(path);
             if let Some(entry) = self.calls.iter_mut().rev().find(of_file) {
                 entry.drifted = true;
                 self.stale = true;
@@ -404,7 +404,7 @@ impl Tools {
         }
         let entry = &self.calls[i];
         let (shown, more) = self.preview(i);
-        let fields: usize = entry.fields.iter().map(Entry::field_rows).sum();
+        let fields: usize = entry.fields.iter().map(CallEntry::field_rows).sum();
         let fields = if entry.call.preview.is_empty() { fields } else { 0 };
         usize::from(entry.apart)
             + 1

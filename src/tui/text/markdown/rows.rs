@@ -17,7 +17,7 @@ use crate::tui::theme::Role;
 
 /// A row of a document.
 #[derive(Debug, Clone, PartialEq)]
-enum Row {
+enum DocumentRow {
     Text(Line<'static>),
     /// A part of a line of the code block `block`.
     Code {
@@ -33,7 +33,7 @@ enum Row {
 pub struct Rows {
     width: usize,
     stamp: u64,
-    rows: Vec<Row>,
+    rows: Vec<DocumentRow>,
     /// Rows that are final; they end before line `line` of block `block`.
     settled: usize,
     block: usize,
@@ -50,7 +50,7 @@ impl Rows {
         }
         self.rows.truncate(self.settled);
         for (index, block) in doc.blocks().iter().enumerate().skip(self.block) {
-            let layout = Layout { width, look, prefix: &block.prefix };
+            let layout = BlockLayout { width, look, prefix: &block.prefix };
             let done = index < doc.settled_blocks();
             let from = if index == self.block { self.line } else { 0 };
             if from == 0 && block.gap && index > 0 {
@@ -86,8 +86,8 @@ impl Rows {
     pub fn end(&self, doc: &Markdown) -> usize {
         match self.rows.last() {
             None => 0,
-            Some(Row::Text(line)) => line.spans.iter().map(|s| cells(&s.content)).sum(),
-            Some(Row::Code { block, line, from, to }) => match doc.blocks().get(*block as usize) {
+            Some(DocumentRow::Text(line)) => line.spans.iter().map(|s| cells(&s.content)).sum(),
+            Some(DocumentRow::Code { block, line, from, to }) => match doc.blocks().get(*block as usize) {
                 Some(Block { kind: BlockKind::Code(code), prefix, .. }) => {
                     let text = code.line(*line as usize);
                     let room = code_room(self.width.saturating_sub(prefix_cells(prefix)));
@@ -103,8 +103,8 @@ impl Rows {
     pub fn text(&self, doc: &Markdown, row: usize) -> String {
         match self.rows.get(row) {
             None => String::new(),
-            Some(Row::Text(line)) => line.spans.iter().map(|s| s.content.as_ref()).collect(),
-            Some(Row::Code { block, line, from, to }) => match doc.blocks().get(*block as usize) {
+            Some(DocumentRow::Text(line)) => line.spans.iter().map(|s| s.content.as_ref()).collect(),
+            Some(DocumentRow::Code { block, line, from, to }) => match doc.blocks().get(*block as usize) {
                 Some(Block { kind: BlockKind::Code(code), .. }) => {
                     code.line(*line as usize)[*from as usize..*to as usize].to_string()
                 }
@@ -127,10 +127,10 @@ impl Rows {
         let mut tokens: Vec<(u32, u32, Vec<Token>)> = Vec::new();
         for (y, row) in (at.1..).zip(range.clone()) {
             match &self.rows[row] {
-                Row::Text(line) => {
+                DocumentRow::Text(line) => {
                     paint::spans(buf, at.0, y, self.width, &line.spans);
                 }
-                Row::Code { block, line, from, to } => {
+                DocumentRow::Code { block, line, from, to } => {
                     let Some(Block { kind: BlockKind::Code(code), prefix, .. }) = doc.blocks().get(*block as usize)
                     else {
                         continue;
@@ -155,7 +155,7 @@ impl Rows {
         colours: &Highlighter,
     ) -> Vec<(u32, u32, Vec<Token>)> {
         let lines = self.rows[rows].iter().map_while(|r| match r {
-            Row::Code { block: b, line, .. } if *b == block => Some(*line),
+            DocumentRow::Code { block: b, line, .. } if *b == block => Some(*line),
             _ => None,
         });
         let (first, last) = lines.fold((u32::MAX, 0), |(a, b), l| (a.min(l), b.max(l)));
@@ -176,10 +176,10 @@ impl Rows {
         let both = before.prefix.iter().zip(&block.prefix);
         let bars = both.take_while(|(a, b)| block.joined && **a == Prefix::Quote && **b == Prefix::Quote).count();
         let bar = Span::styled(format!("{} ", look.glyphs.upright), look.theme.style(Role::Line));
-        self.rows.push(Row::Text(vec![bar; bars].into()));
+        self.rows.push(DocumentRow::Text(vec![bar; bars].into()));
     }
 
-    fn code_line(&mut self, code: &CodeBlock, block: usize, line: usize, layout: &Layout<'_>) {
+    fn code_line(&mut self, code: &CodeBlock, block: usize, line: usize, layout: &BlockLayout<'_>) {
         let text = code.line(line);
         let room = code_room(layout.room());
         let mut parts = breaks(text, room);
@@ -192,25 +192,25 @@ impl Rows {
         }
         for part in parts {
             let (from, to) = (part.start as u32, part.end as u32);
-            self.rows.push(Row::Code { block: block as u32, line: line as u32, from, to });
+            self.rows.push(DocumentRow::Code { block: block as u32, line: line as u32, from, to });
         }
     }
 }
 
 /// The inputs of the rows of one block.
-struct Layout<'a> {
+struct BlockLayout<'a> {
     width: usize,
     look: Look<'a>,
     prefix: &'a [Prefix],
 }
 
-impl Layout<'_> {
+impl BlockLayout<'_> {
     /// Cells for the block itself.
     fn room(&self) -> usize {
         self.width.saturating_sub(prefix_cells(self.prefix)).max(4)
     }
 
-    fn block(&self, block: &Block, rows: &mut Vec<Row>) {
+    fn block(&self, block: &Block, rows: &mut Vec<DocumentRow>) {
         let theme = self.look.theme;
         let body: Vec<Line<'static>> = match &block.kind {
             BlockKind::Text(inlines) => self.text(inlines, Style::new()),
@@ -225,7 +225,7 @@ impl Layout<'_> {
         for (n, line) in body.into_iter().enumerate() {
             let mut spans = prefix_spans(self.prefix, n == 0, self.look);
             spans.extend(line.spans);
-            rows.push(Row::Text(spans.into()));
+            rows.push(DocumentRow::Text(spans.into()));
         }
     }
 
