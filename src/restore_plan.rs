@@ -13,9 +13,9 @@ use crate::text::number::plural;
 pub enum RestoreScope {
     /// This many versions back, from 1; without files those of the newest changeset.
     Undo {
-        /// How many versions.
+        /// The number of versions.
         count: usize,
-        /// Which files.
+        /// The files.
         files: Vec<String>,
     },
     /// The newest changeset, which an undo has to have made.
@@ -42,9 +42,9 @@ pub enum RestoreScope {
     },
     /// One file to one version.
     Version {
-        /// Which file.
+        /// The file.
         path: String,
-        /// Which version.
+        /// The version.
         version: String,
     },
     /// All changes of one turn.
@@ -64,7 +64,7 @@ pub enum RestoreScope {
 /// The request to the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestorePlan {
-    /// Which states.
+    /// The states.
     pub request: RestoreTarget,
     /// `undo` or `redo`, for memory.
     pub kind: &'static str,
@@ -72,7 +72,7 @@ pub struct RestorePlan {
     pub title: String,
 }
 
-/// Why nothing can be planned. Nothing was changed.
+/// The reason why nothing can be planned. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// No changeset yet.

@@ -22,7 +22,7 @@ pub struct ReviewEntry {
     pub title: String,
     /// The session, and the message that began the turn.
     pub turn: Option<(String, i64)>,
-    /// Who let it happen, in words.
+    /// The one who let it happen, in words.
     pub approved: String,
     /// Its files.
     pub files: Vec<ReviewFile>,
@@ -37,7 +37,7 @@ pub struct ReviewFile {
     pub lines: Option<(u64, u64)>,
 }
 
-/// Why the queue cannot be read.
+/// The reason why the queue cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
     /// The archive cannot be read.

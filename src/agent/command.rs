@@ -17,7 +17,7 @@ use crate::protocol::Level;
 use crate::shell::{self, Command, CommandReport, CommandRequest, Grant, Keeper, SealResult, StartError, Stopped};
 use crate::tools::CommandCall;
 
-/// How often the changes of a job are sealed.
+/// The interval at which the changes of a job are sealed.
 const SEAL_EACH: Duration = Duration::from_secs(30);
 
 /// A command that was answered.

@@ -18,7 +18,7 @@ use crate::messages::agent as say;
 use crate::proposal::{Consent, Decided, Decision, Proposal, RestorePreview, State};
 use crate::protocol::{Approval, EventBody, Level, Outcome};
 
-/// Who is asked.
+/// The one who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Approver {
     /// The policy first, then the person.

@@ -23,16 +23,16 @@ use crate::provider::models;
 use crate::text::number::tokens;
 use crate::workspace::{ReadError, holds_secrets};
 
-/// How many entries a preview of a session shows.
+/// The number of entries in a preview of a session.
 const PREVIEW: usize = 12;
 /// The beginning of a file that is shown as a preview, in bytes.
 const TEXT: usize = 64 << 10;
 /// Files offered by a completion.
 const FILES: usize = 100;
-/// How long a completion waits for the walk over the workspace, at first and to show more of what it finds.
+/// The time a completion waits for the walk over the workspace, at first and to show more of what it finds.
 const WALK: Duration = Duration::from_millis(10);
 const WALK_AGAIN: Duration = Duration::from_millis(100);
-/// How long it looks before it answers with what is found so far.
+/// The time it looks before it answers with what is found so far.
 const FIND: Duration = Duration::from_millis(10);
 /// Earlier inputs that are offered.
 const INPUTS: usize = 500;

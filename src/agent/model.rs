@@ -154,7 +154,7 @@ async fn wait_for_local(services: Arc<Services>) {
     }
 }
 
-/// How long after the first look for a local server comes the next; each pause is longer than the one before.
+/// The pause between the first look for a local server and the next; each pause is longer than the one before.
 const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(2);
 const LOOK_SELDOM: std::time::Duration = std::time::Duration::from_secs(15);
 

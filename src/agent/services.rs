@@ -28,7 +28,7 @@ use crate::tools::{Sha, Tool, ToolSet};
 use crate::workspace::Workspace;
 use crate::workspace::watch::FileWatch;
 
-/// How long a turn waits for memory.
+/// The time a turn waits for memory.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Shared by all sessions and by the background tasks.
@@ -65,7 +65,7 @@ pub struct Services {
     pub looking: watch::Sender<bool>,
     /// Has a server on this computer asked at once for what the next request can do without.
     pub facts_later: Mutex<Option<oneshot::Sender<()>>>,
-    /// Where the answers of the first model that is connected are recorded.
+    /// The file in which the answers of the first connected model are recorded.
     pub record: Mutex<Option<PathBuf>>,
     /// True if the index of `@rag` is being brought up to date.
     pub refreshing: AtomicBool,
@@ -91,9 +91,9 @@ pub struct ModelConnection {
     pub tried: Vec<u16>,
     /// A model file that was found on this computer.
     pub model_file: Option<ModelFileRow>,
-    /// Where keys of the built-in providers are.
+    /// The places of the built-in providers' keys.
     pub key_places: Vec<KeyPlaces>,
-    /// Why no provider is connected, where one is configured.
+    /// The reason why no provider is connected, where one is configured.
     pub why_not: Option<provider::Error>,
 }
 

@@ -22,7 +22,7 @@ use crate::provider::Provider;
 use crate::tools::Tool;
 use crate::workspace::Workspace;
 
-/// How many events may wait for the front end: a slow screen slows the stream instead of growing memory.
+/// The most events that wait for the front end: a slow screen slows the stream instead of growing memory.
 const EVENTS: usize = 256;
 
 /// The parts the agent is made of.
@@ -53,7 +53,7 @@ pub struct AgentHandle {
     pub done: tokio::task::JoinHandle<()>,
 }
 
-/// How long the agent may take to end. It waits for nothing that takes time, but a disk may not answer.
+/// The longest time the agent may take to end. It waits for nothing that takes time, but a disk may not answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Waits until an agent that is shutting down has closed everything, or it takes too long: whatever it was doing, each

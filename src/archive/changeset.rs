@@ -9,7 +9,8 @@ const APPROVED: &str = "// approved by: ";
 pub(super) struct Changeset {
     /// Normalised paths.
     pub paths: Vec<String>,
-    /// Who approved the change, in words; `None` where nothing was changed (`shi`), and in files older than this field.
+    /// The one who approved the change, in words; `None` where nothing was changed (`shi`), and in files older than
+    /// this field.
     pub approved: Option<String>,
 }
 

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use super::{Archive, Error, Id, at};
 use crate::disk::{self, Folder};
 
-/// How long the lock is waited for.
+/// The longest wait for the lock.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often it is tried.
+/// The interval at which it is tried.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The held lock; dropping it, or the end of the process, lets it go.

@@ -17,7 +17,7 @@ use crate::proposal::State;
 /// A defect of the archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// Where.
+    /// The file.
     pub file: PathBuf,
     /// The defect, in words.
     pub what: String,

@@ -40,7 +40,7 @@ use crate::disk;
 use crate::proposal::{Counts, State, count_changed};
 use crate::workspace::{Workspace, lexical};
 
-/// Where the archive lies unless configured otherwise, relative to the root.
+/// The archive's folder unless configured otherwise, relative to the root.
 const FOLDER: &str = ".shaft";
 /// The versions and changesets in it.
 const ARCHIVES: &str = "archives";
@@ -78,7 +78,7 @@ pub struct Archive {
     listed: Arc<AtomicBool>,
 }
 
-/// Why the archive cannot do what was asked.
+/// The reason why the archive cannot do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Something else lies where a folder should.
@@ -92,13 +92,13 @@ pub enum Error {
     Busy {
         /// The lock file.
         path: PathBuf,
-        /// How long it was waited for.
+        /// The time it was waited for, in seconds.
         seconds: u64,
     },
     /// A changeset file cannot be read for what it is.
     #[error("changeset {id} is damaged: {why}; `nebula history --check` lists all damage")]
     Damaged {
-        /// Which.
+        /// Its id.
         id: Id,
         /// The problem with it.
         why: String,
@@ -118,7 +118,7 @@ pub enum Error {
         what: &'static str,
         /// As given.
         given: String,
-        /// How many.
+        /// The number of them.
         count: usize,
     },
     /// The disk refused a state of a file.
@@ -126,7 +126,7 @@ pub enum Error {
     State {
         /// Normalised path of the file.
         file: String,
-        /// Where its version was to lie.
+        /// The folder its version was to lie in.
         folder: PathBuf,
         /// The error of the file system.
         source: io::Error,
@@ -134,7 +134,7 @@ pub enum Error {
     /// The disk refused.
     #[error("{}", disk::words_at(path, source))]
     Io {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// The error of the file system.
         source: io::Error,

@@ -65,7 +65,7 @@ fn missing_object(workspace: &Workspace, files: &[FileChange]) -> Option<String>
     }
 }
 
-/// How long git may take to look for objects.
+/// The time limit for git to look for objects.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Returns whether a file of the repository says where a branch stands.

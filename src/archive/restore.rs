@@ -32,7 +32,7 @@ pub enum RestoreTarget {
     Version {
         /// Normalised path.
         path: String,
-        /// Which.
+        /// The version.
         version: Id,
     },
 }
@@ -110,7 +110,7 @@ pub struct Restoration {
     pub warnings: Vec<String>,
 }
 
-/// Why nothing can be restored. Nothing was changed.
+/// The reason why nothing can be restored. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     /// No changeset yet.
@@ -122,17 +122,17 @@ pub enum RestoreError {
     /// The file has no versions.
     #[error("{path} has no archived version: `nebula history` lists what has")]
     NoVersions {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// It has fewer versions.
     #[error("{path} has {have} archived version{}, not {count}: `nebula history {path}` lists them", plural(*have))]
     TooFar {
-        /// Which.
+        /// The path.
         path: String,
-        /// How many it has.
+        /// The number it has.
         have: usize,
-        /// How many were asked for.
+        /// The number that was asked for.
         count: usize,
     },
     /// COUNT is 0.

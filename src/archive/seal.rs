@@ -25,7 +25,7 @@ const FEW: usize = 64;
 /// The number of files above which no bytes are stored for merges.
 const MANY: usize = 200;
 
-/// How a command changed a path.
+/// The kind of change a command made to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     /// It was made.
@@ -43,7 +43,7 @@ pub enum ChangeKind {
 pub struct CommandChange {
     /// The state before, as it was staged.
     pub entry: JournalLine,
-    /// How it changed.
+    /// The kind of change.
     pub kind: ChangeKind,
     /// SHA-256 of the state before, as [`state_sha`] gives it.
     pub before: Option<Sha>,

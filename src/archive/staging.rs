@@ -29,7 +29,7 @@ const JOURNAL: &str = "journal";
 pub struct CommandInfo {
     /// Its text.
     pub command: String,
-    /// Where it runs.
+    /// The folder it runs in.
     pub cwd: PathBuf,
     /// The session that runs it; none: the command line.
     pub session: Option<String>,
@@ -39,7 +39,7 @@ pub struct CommandInfo {
     pub turn: Option<i64>,
     /// The tool call's id.
     pub call: Option<String>,
-    /// Who approved it, in words.
+    /// The one who approved it, in words.
     pub approved: Option<String>,
     /// The keeper of the states: `guard` or `scan`.
     pub keeper: String,

@@ -22,7 +22,7 @@ use crate::text::number::plural;
 use crate::text::size::words;
 use crate::text::time;
 
-/// How long a server may take to say more about one model.
+/// The time limit for a server to describe one model.
 const TO_DESCRIBE: Duration = Duration::from_secs(2);
 
 /// Runs `nebula model [NAME]`.

@@ -7,12 +7,12 @@ use super::paths::Env;
 use super::proxy;
 use super::values::Config;
 
-/// Where a model is and how to be let in.
+/// The address of a model's server and the access to it.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Connection {
     /// The provider by name: a built-in one, or one of `providers`.
     pub provider: String,
-    /// Where requests go; no `/` at its end.
+    /// The address for requests; no `/` at its end.
     pub base_url: String,
     /// True if the URL is one that was set, and not the provider's own.
     pub custom_url: bool,
@@ -20,8 +20,8 @@ pub struct Connection {
     pub key_variable: Option<String>,
     /// The key, if the variable is set.
     pub key: Option<Secret>,
-    /// Where the key would go if the person agreed: the workspace's file names a server or a variable that the person's
-    /// own settings do not. There is no `key` then.
+    /// The use of the key if the person agreed: the workspace's file names a server or a variable that the person's own
+    /// settings do not. There is no `key` then.
     pub withheld: Option<KeyUse>,
     /// Sent with each request.
     pub headers: Vec<(String, String)>,
@@ -33,7 +33,7 @@ pub struct Connection {
     pub proxy: Option<String>,
     /// The provider caches for an hour, not for five minutes.
     pub cache_hour: bool,
-    /// Where model files are that can be run inside.
+    /// The folders of model files that can be run inside.
     pub model_folders: ModelFolders,
 }
 
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// Where model files are looked for.
+/// The folders in which model files are looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelFolders {
     /// The file that is configured.

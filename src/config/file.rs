@@ -18,7 +18,7 @@ use crate::text::distance::nearest;
 pub struct Error {
     /// The error, in one line.
     pub message: String,
-    /// How to resolve it.
+    /// The step that resolves it.
     pub hint: String,
 }
 

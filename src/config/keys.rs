@@ -21,7 +21,7 @@ const FORMAT_WORDS: [&str; Format::ALL.len() + 1] = {
 const APPROVALS: &[&str] = &["ask", "edits", "review", "all", "none"];
 /// The wire formats in which providers can be spoken to.
 pub const WIRES: &[&str] = &["chat", "responses", "anthropic", "gemini", "ollama"];
-/// How much a model thinks before it answers, in ascending order.
+/// The efforts of thinking before an answer, in ascending order.
 pub const EFFORTS: &[&str] = &["none", "low", "medium", "high", "xhigh", "max"];
 /// The ways a model can be asked for a level of thinking.
 const THINKING: &[&str] = &["none", "adaptive", "budget", "level", "effort", "words"];
@@ -95,7 +95,7 @@ const MODEL: &[Key] = &[
     open("images", Shape::Flag),
     open("pdfs", Shape::Flag),
 ];
-/// How a server is reached, at the top for the provider in force and below `providers` for each.
+/// The keys for access to a server, at the top for the provider in force and below `providers` for each.
 const ACCESS: [Key; 4] = [
     guarded("baseUrl", Shape::Url),
     guarded("apiKeyEnv", Shape::Text),

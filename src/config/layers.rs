@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::text::size;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ValueSource {
     /// Built in.

@@ -18,7 +18,7 @@ pub struct RuleConfig {
     pub decision: String,
     /// The network is allowed, too.
     pub network: bool,
-    /// Why.
+    /// The reason.
     pub why: Option<String>,
 }
 

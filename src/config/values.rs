@@ -38,15 +38,15 @@ pub struct Config {
     pub model_file: Option<PathBuf>,
     /// The command that prints the top-level provider's key.
     pub api_key_command: Vec<String>,
-    /// How much models think that have no setting of their own; `None`: as they do by themselves.
+    /// The effort of models that have no setting of their own; `None`: as they do by themselves.
     pub effort: Option<String>,
-    /// How long a provider caches a prompt: `5m` or `1h`.
+    /// The lifetime of a prompt in a provider's cache: `5m` or `1h`.
     pub cache_ttl: String,
     /// The most a session may cost, in dollars.
     pub budget: Option<f64>,
-    /// How many tokens a session may take, where no budget is set.
+    /// The number of tokens a session may take, where no budget is set.
     pub budget_tokens: Option<u64>,
-    /// How a full window is handled: `auto`, `ask` or `off`.
+    /// The handling of a full window: `auto`, `ask` or `off`.
     pub compact: String,
     /// The theme by name; `None`: dark or light, as the terminal is.
     pub theme: Option<String>,
@@ -56,11 +56,11 @@ pub struct Config {
     pub no_color: bool,
     /// Take the mouse: the wheel scrolls the pane under the pointer. On by default.
     pub mouse: bool,
-    /// When the archive is too large, in bytes.
+    /// The size above which the archive is too large, in bytes.
     pub archive_max_size: u64,
     /// Globs of files that are not archived.
     pub archive_exclude: Vec<String>,
-    /// Where the archive is, relative to the workspace's root unless absolute; `None`: `.shaft/archives`.
+    /// The archive's folder, relative to the workspace's root unless absolute; `None`: `.shaft/archives`.
     pub archive_dir: Option<String>,
     /// The language of answers, and of the interface where it is written in that one; `None`: the one spoken to, and
     /// that of the environment.
@@ -112,13 +112,13 @@ pub struct ProviderConfig {
 /// Settings of one model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModelConfig {
-    /// How it writes edits.
+    /// The format of its edits.
     pub edit_format: Option<String>,
-    /// How many tokens it can take.
+    /// Its context window in tokens.
     pub context_window: Option<u32>,
     /// Tokens of its longest answer.
     pub max_output: Option<u32>,
-    /// How much it is to think.
+    /// The model's effort of thinking.
     pub effort: Option<String>,
     /// In which form it takes that.
     pub thinking: Option<String>,

@@ -29,7 +29,7 @@ pub(super) const HEAD: &str = "\n\n---\nReference\n";
 pub struct Composed {
     /// The typed text and, if anything is attached as text, the *Reference* section.
     pub text: String,
-    /// How many bytes of it were typed.
+    /// The number of its bytes that were typed.
     pub typed: usize,
     /// The attachments, in the order of the mentions.
     pub attached: Vec<Attachment>,
@@ -44,15 +44,15 @@ pub struct Attachment {
     pub path: String,
     /// The lines attached, where not all are; from 1, both included.
     pub range: Option<(usize, usize)>,
-    /// How many lines were attached; `None`: it is no text.
+    /// The number of lines attached; `None`: it is no text.
     pub lines: Option<usize>,
-    /// How many bytes were attached.
+    /// The number of bytes attached.
     pub bytes: usize,
     /// All bytes of the file, where all of its text was attached: it counts as read.
     pub whole: Option<Arc<[u8]>>,
 }
 
-/// Why a message was not sent, a line for each mention that is at fault.
+/// The reason why a message was not sent, a line for each mention that is at fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .problems.join("\n"))]
 pub struct Refused {

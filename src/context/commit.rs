@@ -13,7 +13,7 @@ const MAX_DIFF: usize = 120 << 10;
 const MOST_FILES: usize = 200;
 /// Earlier messages that are shown.
 const RECENT: usize = 8;
-/// How long git may take for each answer.
+/// The time limit for each answer of git.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// The staged changes.
@@ -27,7 +27,7 @@ pub struct StagedChanges {
     pub recent: Vec<String>,
 }
 
-/// Why there is nothing to write a message for.
+/// The reason why there is nothing to write a message for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
     /// Git did not do it, or is not there.

@@ -12,7 +12,7 @@ use crate::disk::{self, Links};
 use crate::git::Repository;
 use crate::workspace::{Ignores, Workspace, git_folder};
 
-/// How much is looked at.
+/// The limits on what is looked at.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Files and folders walked at most.
@@ -21,9 +21,9 @@ pub struct Limits {
     pub whole: usize,
     /// Folders shown at most where it is not.
     pub folders: usize,
-    /// How long the walk may take, looked at every 256 entries.
+    /// The time limit for the walk, looked at every 256 entries.
     pub walk: Duration,
-    /// How long git may take.
+    /// The time limit for git.
     pub git: Duration,
 }
 

@@ -14,9 +14,9 @@ pub struct RequestPrefix {
     pub model: (String, String),
     /// The edit format, and whether the short prompts are used.
     pub format: (&'static str, bool),
-    /// How many messages the summary stands for; `None`: there is none.
+    /// The number of messages the summary stands for; `None`: there is none.
     pub summarised: Option<usize>,
-    /// How many messages were gone through for results to leave out, and how many of them the person chose.
+    /// The number of messages gone through for results to leave out, and the number that the person chose.
     pub left_out: (usize, usize),
     /// The system prompt.
     pub system: Arc<str>,

@@ -26,13 +26,13 @@ pub struct UserPrompt {
     pub description: String,
     /// The names of its arguments, in order.
     pub arguments: Vec<String>,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its text without front matter.
     pub text: String,
 }
 
-/// Why a prompt cannot be used.
+/// The reason why a prompt cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PromptsError {
     /// There is none of that name.

@@ -19,10 +19,10 @@ const PER_MESSAGE: usize = 24;
 const PER_BLOB: usize = 6_000;
 /// Results shorter than this save nothing when they are replaced.
 const WORTH_IT: usize = 200;
-/// How full the window is made when something must go.
+/// The share of the window that stays filled when something must go.
 const AFTERWARDS: f64 = 0.7;
 
-/// How much a model takes.
+/// The number of tokens a model takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// The context window in tokens.
@@ -56,7 +56,7 @@ impl Budget {
 /// A tool result that is not sent whole any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Which message of the conversation.
+    /// The message's index in the conversation.
     pub index: usize,
     /// The tool.
     pub tool: String,
@@ -100,7 +100,7 @@ pub struct MessageSizes {
     pub answers: usize,
     /// The results of tools.
     pub results: usize,
-    /// How many files are attached.
+    /// The number of attached files.
     pub files: usize,
 }
 
@@ -144,7 +144,7 @@ impl Measured {
 pub struct Window {
     /// Messages that are sent in short, by their place in the conversation.
     left_out: HashMap<usize, Arc<Message>>,
-    /// How many messages have been gone through: what could be left out of them is.
+    /// The number of messages gone through: what could be left out of them is.
     gone_through: usize,
     /// Those that the person left out, by their place.
     chosen: BTreeSet<usize>,

@@ -37,7 +37,7 @@ pub struct Passage {
     pub text: String,
 }
 
-/// How far an update is.
+/// The progress of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Progress {
     /// Files indexed so far.

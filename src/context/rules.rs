@@ -19,7 +19,7 @@ const MAX_FILE: u64 = 4 << 20;
 pub struct ActiveRule {
     /// Its file, relative to the workspace's root.
     pub path: String,
-    /// Why it applies: `workspace`, `always`, `above src/a.rs`, `matches *.rs (src/a.rs)`.
+    /// The reason why it applies: `workspace`, `always`, `above src/a.rs`, `matches *.rs (src/a.rs)`.
     pub reason: String,
     /// Its text without front matter.
     pub text: Arc<str>,

@@ -46,9 +46,9 @@ const MAX_TEMPLATE: u64 = 256 << 10;
 /// A part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptPart {
-    /// Where it comes from: `agent.md (built in)`, a path.
+    /// Its origin: `agent.md (built in)`, a path.
     pub origin: String,
-    /// Why it is part of the prompt: `mode agent`, `matches *.rs (src/a.rs)`.
+    /// The reason why it is part of the prompt: `mode agent`, `matches *.rs (src/a.rs)`.
     pub reason: String,
     /// The text.
     pub text: String,
@@ -59,7 +59,8 @@ pub fn joined(parts: &[PromptPart]) -> String {
     parts.iter().map(|p| p.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Where templates are looked for, first match wins: the workspace's `.nebula/`, nebula's own folder, the shipped ones.
+/// The folders in which templates are looked for, first match wins: the workspace's `.nebula/`, nebula's own folder,
+/// the shipped ones.
 #[derive(Debug, Clone, Default)]
 pub struct Templates {
     workspace: Option<Workspace>,

@@ -20,7 +20,7 @@ use super::kind_of;
 #[derive(Debug)]
 pub struct Folder {
     fd: OwnedFd,
-    /// Where it lay when it was opened, for messages.
+    /// Its path when it was opened, for messages.
     path: PathBuf,
 }
 
@@ -299,7 +299,7 @@ impl Folder {
     }
 }
 
-/// How folders are opened.
+/// The flags with which folders are opened.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// A folder on the way is a link.

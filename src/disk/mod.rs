@@ -29,7 +29,7 @@ pub use keep::{beside_bytes, keep};
 pub use read::{Links, kind_of, open_file, read_file, read_named, read_open, read_text};
 pub use stop::{check_stop, is_stopped};
 
-/// How the names of temporary files begin; the id of the process follows.
+/// The beginning of the names of temporary files; the id of the process follows.
 const TEMP_PREFIX: &str = ".nebula-tmp-";
 
 /// The most files that are held open until they are flushed together, well below what a process may have.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// How the bytes of a file become text and back without loss.
+/// The encoding between the bytes of a file and its text, without loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8, with or without a byte order mark.
@@ -81,7 +81,7 @@ fn utf16(bytes: &[u8]) -> Option<String> {
     char::decode_utf16(pairs.iter().map(|pair| unit(*pair))).collect::<Result<String, _>>().ok()
 }
 
-/// How the lines of a text end.
+/// The line endings of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Endings {
     /// No line ends.

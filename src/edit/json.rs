@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Number, Value};
 
-/// How deep values may nest.
+/// The deepest nesting of values.
 const DEEPEST: usize = 100;
 
 /// Reads one JSON value, repairing what has only one meaning.

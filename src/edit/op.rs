@@ -10,7 +10,7 @@ pub struct Edit {
     pub path: Option<String>,
     /// The operation.
     pub op: Op,
-    /// How it was written.
+    /// The format it was written in.
     pub format: Format,
     /// The origin, for people: the tool's name, or the format's.
     pub by: String,
@@ -67,7 +67,7 @@ pub enum Op {
     DeleteText(Vec<PatchHunk>),
     /// Moves the file.
     Move {
-        /// Where to, as the model wrote it.
+        /// The new path, as the model wrote it.
         to: String,
     },
 }

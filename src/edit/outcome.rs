@@ -24,11 +24,11 @@ pub enum EditStatus {
 /// One edit's result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditResult {
-    /// Which edit, from 0.
+    /// The edit's number, from 0.
     pub index: usize,
     /// Its file: normalised where that is known, else as the model wrote it.
     pub path: String,
-    /// How it was written.
+    /// The format it was written in.
     pub format: Format,
     /// The outcome of it.
     pub status: EditStatus,

@@ -42,7 +42,7 @@ pub struct Applied {
 /// The notice for files replaced on a file system that cannot exchange two of them.
 pub const UNGUARDED: &str = "this file system cannot exchange two files: if another program saves a file while nebula writes it, that save is lost";
 
-/// Why writing failed. Nothing was changed, unless the message says so.
+/// The reason why writing failed. Nothing was changed, unless the message says so.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// A file differs from the proposal's state of it. Nothing was archived or written.
@@ -300,7 +300,7 @@ fn not_kept(file: &DecidedFile, lost: &[String]) -> String {
     }
 }
 
-/// Why writing stopped. Everything is put back by then, as far as it goes.
+/// The reason why writing stopped. Everything is put back by then, as far as it goes.
 enum Failure<'a> {
     /// This file was touched since it was read again.
     Changed { file: &'a DecidedFile, now: &'a Read },

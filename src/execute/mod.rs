@@ -17,14 +17,14 @@ use crate::memory::{self, Cause, ChangesetFile, Memory, WillWrite};
 use crate::proposal::Decided;
 use crate::workspace::{ReadError, Workspace};
 
-/// Where a change goes.
+/// The stores that a change goes to.
 #[derive(Clone, Copy)]
 pub struct Stores<'a> {
     /// The files.
     pub workspace: &'a Workspace,
     /// Their archive.
     pub archive: &'a Archive,
-    /// Who changed them, and why.
+    /// The record of who changed them, and why.
     pub memory: &'a Memory,
 }
 
@@ -35,7 +35,7 @@ impl Stores<'_> {
     }
 }
 
-/// How a change ended.
+/// The outcome of a change.
 #[derive(Debug)]
 pub struct Executed {
     /// The result of writing, or why nothing was written.
@@ -107,7 +107,7 @@ pub fn written_by_another(paths: &[String], title: &str, stores: Stores<'_>) -> 
     Ok(stores.memory.applied_unarchived(pending)?)
 }
 
-/// Why it could not be noted what another program wrote.
+/// The reason why it could not be noted what another program wrote.
 #[derive(Debug, thiserror::Error)]
 pub enum WrittenError {
     /// A file cannot be read.

@@ -63,7 +63,7 @@ const STAYS: &[&str] = &[
     "GIT_INDEX_FILE",
 ];
 
-/// Why git did not answer.
+/// The reason why git did not answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The folder is in no repository.
@@ -371,9 +371,9 @@ impl Repository {
     }
 }
 
-/// How long a commit without hooks may take.
+/// The time limit for a commit without hooks.
 const COMMIT_LIMIT: Duration = Duration::from_secs(60);
-/// How long looking for hooks may take.
+/// The time limit for looking for hooks.
 const HOOKS_LIMIT: Duration = Duration::from_secs(2);
 /// The hooks of `git commit`.
 const COMMIT_HOOKS: &[&str] = &["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];

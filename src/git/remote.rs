@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::{Error, Repository, STAYS, not_run, program};
 
-/// How long reading the address of a remote may take.
+/// The time limit for reading the address of a remote.
 const ADDRESS_LIMIT: Duration = Duration::from_secs(10);
 
 /// The settings of every call: nothing beside the transport itself is run.

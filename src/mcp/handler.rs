@@ -65,21 +65,21 @@ pub enum Request {
         arguments: Map<String, Value>,
         /// The client's name.
         client: String,
-        /// Where the answer goes.
+        /// The receiver of the answer.
         reply: oneshot::Sender<Option<Answer>>,
     },
     /// To list resources.
     Resources {
-        /// Where the page before ended.
+        /// The end of the page before.
         cursor: Option<String>,
-        /// Where the answer goes.
+        /// The receiver of the answer.
         reply: oneshot::Sender<Result<Listing, String>>,
     },
     /// To read a resource.
     Read {
         /// Its address.
         address: String,
-        /// Where the answer goes.
+        /// The receiver of the answer.
         reply: oneshot::Sender<Option<String>>,
     },
 }

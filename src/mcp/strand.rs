@@ -6,7 +6,7 @@ use super::serve::serve;
 use super::toolbox::{Answer, Listing, ToolSpec, Toolbox};
 use crate::strand::cli::{self, Opening, Tools};
 
-/// How the address of a definition begins.
+/// The beginning of the address of a definition.
 const ADDRESS: &str = "strand:///";
 
 const INSTRUCTIONS: &str = "A Strand store holds code as definitions named layer.Name (type, slot, effect, reducer, \

@@ -35,7 +35,7 @@ pub enum Answer {
 pub struct Listing {
     /// Address and name of each.
     pub resources: Vec<(String, String)>,
-    /// Where the next page begins; none: this is the last.
+    /// The beginning of the next page; none: this is the last.
     pub next: Option<String>,
 }
 

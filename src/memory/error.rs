@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 
 use super::files::in_the_way;
 
-/// Why memory failed. Nothing was changed.
+/// The reason why memory failed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No session of that id.
@@ -33,7 +33,7 @@ pub enum Error {
     /// Nothing that was stored can be read, or nothing can be stored.
     #[error("{}{}; {}", .trouble.word(), place(*.trouble, path), .trouble.hint())]
     Unusable {
-        /// Why.
+        /// The reason.
         trouble: Trouble,
         /// The database, or what lies in its way.
         path: PathBuf,
@@ -65,7 +65,7 @@ pub enum Error {
     Sql(#[from] rusqlite::Error),
 }
 
-/// Why the database on disk cannot be written at present.
+/// The reason why the database on disk cannot be written at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
     /// Another process holds it.

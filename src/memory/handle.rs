@@ -187,7 +187,7 @@ impl Drop for Shared {
     }
 }
 
-/// How long memory has had nothing to do when it indexes what was said.
+/// The time without work after which memory indexes what was said.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// Does the work in its order until every handle is dropped. While memory lives in RAM for a temporary cause, the file

@@ -57,14 +57,14 @@ use store::Store;
 
 use crate::text::time::now as now_ms;
 
-/// How long the end of the program waits for another writer.
+/// The time the end of the program waits for another writer.
 const LAST_WAIT: Duration = Duration::from_millis(500);
 
 /// The memory of all sessions.
 pub struct Memory {
     options: Options,
     store: Mutex<Store>,
-    /// Why memory lives in RAM; beside the store, so that reading it waits for no write.
+    /// The reason why memory lives in RAM; beside the store, so that reading it waits for no write.
     banner: Arc<Mutex<Option<Trouble>>>,
 }
 

@@ -16,7 +16,7 @@ pub enum Notice {
     Waiting,
     /// It cannot be written; the session goes on in RAM until [`super::Memory::reconnect`] succeeds.
     InMemoryOnly {
-        /// Why.
+        /// The reason.
         trouble: Trouble,
     },
     /// It is written again, and holds what was stored in RAM.

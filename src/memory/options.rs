@@ -6,16 +6,16 @@ use std::time::Duration;
 /// The place of memory for a person without a home: nothing can be below it.
 pub(super) const NOWHERE: &str = "/dev/null";
 
-/// Where memory is and how patient it is.
+/// The place of memory, and its waiting times.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The database file; its folder is made (0700) if it is missing.
     pub path: PathBuf,
     /// The folder of the locks that live sessions hold.
     pub locks: PathBuf,
-    /// How long a locked database is waited for before memory goes on in RAM.
+    /// The time a locked database is waited for before memory goes on in RAM.
     pub wait: Duration,
-    /// How often, while memory lives in RAM for a cause that passes, the file is tried again.
+    /// The interval at which the file is tried again while memory lives in RAM for a cause that passes.
     pub retry: Duration,
 }
 

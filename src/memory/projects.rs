@@ -10,7 +10,7 @@ use super::{Error, Memory, count, int, now_ms};
 pub struct StoredArchiveSize {
     /// Bytes on disk.
     pub bytes: u64,
-    /// When that was.
+    /// The time of that.
     pub at: i64,
 }
 

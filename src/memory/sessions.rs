@@ -79,9 +79,9 @@ pub struct Session {
     pub model: String,
     /// A title someone gave, or the first words of the first message; `None` without messages.
     pub title: Option<String>,
-    /// When it began.
+    /// The time when it began.
     pub started: i64,
-    /// When it was closed, or its last word where its process went away.
+    /// The time when it was closed, or its last word where its process went away.
     pub ended: Option<i64>,
     /// The time of the last message.
     pub updated: i64,

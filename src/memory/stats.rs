@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{Error, Memory};
 
-/// How the edits of one model in one format fared.
+/// The results of the edits of one model in one format.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StatsRow {
     /// The model; empty where it was not noted.

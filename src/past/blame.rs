@@ -23,7 +23,7 @@ pub enum LineCause {
     Before,
     /// A changeset made it.
     Changeset {
-        /// Which.
+        /// Its id.
         id: Id,
         /// Someone else changed the file before the next changeset, and what nebula had written was not kept: it may be
         /// theirs.
@@ -42,7 +42,7 @@ pub struct BlamedLine {
     pub cause: LineCause,
 }
 
-/// Why a file cannot be blamed.
+/// The reason why a file cannot be blamed.
 #[derive(Debug, thiserror::Error)]
 pub enum BlameError {
     /// It has too many bytes or lines, or is no text.

@@ -27,7 +27,7 @@ pub struct FileThen {
     pub version: Id,
 }
 
-/// Why there is no such moment.
+/// The reason why there is no such moment.
 #[derive(Debug, thiserror::Error)]
 pub enum MomentError {
     /// It is written in no known way.

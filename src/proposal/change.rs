@@ -38,11 +38,11 @@ pub struct LargeFile {
     pub sha256: [u8; 32],
     /// Unix permission bits.
     pub mode: Option<u32>,
-    /// Where it was read. Whoever copies it from there compares the sum.
+    /// The file it was read from. Whoever copies it from there compares the sum.
     pub source: PathBuf,
 }
 
-/// Where it was read makes no difference.
+/// Two are equal wherever they were read.
 impl PartialEq for LargeFile {
     fn eq(&self, other: &Self) -> bool {
         (self.size, self.sha256, self.mode) == (other.size, other.sha256, other.mode)
@@ -86,7 +86,7 @@ impl State {
     }
 }
 
-/// How the place of an edit was found; the rungs of the ladder in `edit::locate`, in their order.
+/// The way the place of an edit was found; the rungs of the ladder in `edit::locate`, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Rung {
     /// Byte for byte.
@@ -127,7 +127,7 @@ impl Rung {
     }
 }
 
-/// How an edit's place was found, with what differed.
+/// The rung at which an edit's place was found, with what differed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceMatch {
     /// The rung that matched.
@@ -136,14 +136,14 @@ pub struct PlaceMatch {
     pub detail: Option<String>,
 }
 
-/// Where in the after-text an edit ended up, and how its place was found.
+/// The place of an edit in the after-text, and the way it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placed {
     /// Byte range in the after-text.
     pub after: std::ops::Range<usize>,
-    /// How its place was found.
+    /// The way its place was found.
     pub found: PlaceMatch,
-    /// Which edit of its run this is, counted from 0; none where no run of edits made the change.
+    /// The edit's number in its run, from 0; none where no run of edits made the change.
     pub edit: Option<usize>,
 }
 
@@ -174,9 +174,9 @@ pub struct Hunk {
     pub before: std::ops::Range<usize>,
     /// The lines they become.
     pub after: std::ops::Range<usize>,
-    /// How the edit's place was found, if an edit made it: the lowest rung of all edits in it.
+    /// The way the edit's place was found, if an edit made it: the lowest rung of all edits in it.
     pub found: Option<PlaceMatch>,
-    /// Which edits of the run had a part in it, ascending; empty where that is not known.
+    /// The edits of the run that had a part in it, ascending; empty where that is not known.
     pub edits: Vec<usize>,
     /// The number of characters in its added lines that hide what the text says: see [`super::hidden()`].
     pub hidden: usize,

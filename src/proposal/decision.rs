@@ -29,13 +29,13 @@ pub struct FileDecision {
 pub struct Decision {
     files: Vec<FileDecision>,
     consent: Option<Consent>,
-    /// Why something was refused, in the person's words; passed on to the model.
+    /// The reason why something was refused, in the person's words; passed on to the model.
     pub reason: Option<String>,
     /// The person wants edits approved for the rest of the session.
     pub for_session: bool,
 }
 
-/// How many hunks were accepted and refused.
+/// The number of hunks accepted and refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HunkCount {
     /// Accepted, edited ones among them.

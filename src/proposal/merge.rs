@@ -16,7 +16,7 @@ pub const CONFLICT: &str = "conflict: someone else changed these lines";
 pub struct Merged {
     /// The merged state; the mode of the file is unchanged.
     pub after: State,
-    /// Where conflicts lie in it, as [`Rung::Inexact`], so that no policy accepts them.
+    /// The places of conflicts in it, as [`Rung::Inexact`], so that no policy accepts them.
     pub conflicts: Vec<Placed>,
 }
 

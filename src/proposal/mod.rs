@@ -104,7 +104,7 @@ impl Proposal {
     }
 }
 
-/// Why only a person may approve a change of a file.
+/// The reason why only a person may approve a change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Personal {
     /// The file acts later, without being read again by a person.
@@ -120,7 +120,7 @@ pub enum Personal {
 pub struct NeedsPerson<'a> {
     /// Normalised path.
     pub path: &'a str,
-    /// Why.
+    /// The reason.
     pub why: Personal,
 }
 

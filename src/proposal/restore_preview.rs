@@ -31,7 +31,7 @@ pub enum RestoreStatus {
     Equal,
     /// Today's bytes are not what nebula last wrote.
     Foreign {
-        /// When it was changed: unix milliseconds.
+        /// The time when it was changed, in unix milliseconds.
         at: Option<i64>,
         /// Lines that differ from what nebula wrote.
         counts: Counts,

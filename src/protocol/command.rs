@@ -81,7 +81,7 @@ pub enum Command {
     Shutdown,
 }
 
-/// Where a model is, and the key that opens it.
+/// The address of a model, and its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectForm {
     /// The number that the answer names: what was sent before with other fields counts no more.
@@ -138,7 +138,7 @@ pub struct Prompt {
     pub text: String,
 }
 
-/// How a turn continues.
+/// The continuation of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Continuation {
     /// From where it stopped.
@@ -163,7 +163,7 @@ pub const REVIEW_RESTORE: &str = "restore";
 pub enum RestoreRequest {
     /// `undo [COUNT] [FILE…]`: without files those of the newest changeset.
     Undo {
-        /// How many versions back, from 1.
+        /// The number of versions back, from 1.
         count: usize,
         /// Normalised paths.
         files: Vec<String>,
@@ -187,9 +187,9 @@ pub enum RestoreRequest {
     Turn,
     /// Changes that wait to be reviewed: `all`, or beginnings of their ids.
     Review {
-        /// Which changes.
+        /// The names of the changes.
         names: Vec<String>,
-        /// Why, for the model; empty: nothing was said.
+        /// The reason, for the model; empty: nothing was said.
         reason: String,
     },
     /// One state of a file in place of another: a part of what the session changed, taken back.
@@ -221,7 +221,7 @@ pub enum RestoreRequest {
     },
 }
 
-/// Which session to open.
+/// The session to open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionChoice {
     /// A new one.
@@ -261,7 +261,7 @@ pub enum Setting {
     Mode(Mode),
     /// The model, or `PROVIDER:MODEL`; persisted.
     Model(String),
-    /// How much the model thinks, or `auto`; persisted.
+    /// The model's effort of thinking, or `auto`; persisted.
     Effort(String),
     /// The edit format by name; for this session.
     Format(String),
@@ -299,7 +299,7 @@ impl Mode {
     }
 }
 
-/// Who decides.
+/// The approval policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Approval {
     /// The person, each time.
@@ -343,9 +343,9 @@ pub enum Query {
     Preview(String),
     /// Changesets, newest first, at most this many.
     Archive {
-        /// How many to skip.
+        /// The number to skip.
         skip: usize,
-        /// How many to list.
+        /// The number to list.
         limit: usize,
         /// Words that must be in path or cause; empty: all.
         filter: String,

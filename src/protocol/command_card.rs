@@ -40,7 +40,7 @@ pub struct CommandCard {
     pub why: Option<String>,
     /// Its class.
     pub class: CommandClass,
-    /// Why it has that class.
+    /// The reason why it has that class.
     pub class_why: String,
     /// Its parts.
     pub parts: Vec<CardPart>,

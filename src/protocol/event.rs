@@ -101,7 +101,7 @@ pub struct Status {
     pub workspace: String,
     /// Plan or agent.
     pub mode: Mode,
-    /// Who decides.
+    /// The approval policy.
     pub approval: Approval,
     /// Model, `None` while no provider is connected.
     pub model: Option<String>,
@@ -127,7 +127,7 @@ pub struct Status {
     pub tried: Vec<u16>,
     /// A model file on this computer, for the first screen.
     pub model_file: Option<ModelFileRow>,
-    /// Where keys of the built-in providers are, for the first screen.
+    /// The places of the built-in providers' keys, for the first screen.
     pub key_places: Vec<KeyPlaces>,
     /// Commands that run on beside the conversation.
     pub jobs: usize,
@@ -174,12 +174,12 @@ pub struct StepUsage {
     pub thinking: u64,
     /// Dollars, for models with a price.
     pub cost: Option<f64>,
-    /// Why the request did not begin as the one before: `mode`, `model`, `format`, `compact`, `left out`, `rewind` or
-    /// `tools`; `None`: it did.
+    /// The reason why the request did not begin as the one before: `mode`, `model`, `format`, `compact`, `left out`,
+    /// `rewind` or `tools`; `None`: it did.
     pub prefix: Option<&'static str>,
 }
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnEnd {
     /// The model is done.
@@ -190,7 +190,7 @@ pub enum TurnEnd {
     Failed {
         /// The error, in words.
         message: String,
-        /// How to resolve it.
+        /// The step that resolves it.
         hint: String,
         /// [`super::Command::Continue`] makes sense.
         resumable: bool,
@@ -201,7 +201,7 @@ pub enum TurnEnd {
     Asking(String),
 }
 
-/// How a proposal ended.
+/// The outcome of a proposal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// Written.
@@ -215,7 +215,7 @@ pub enum Outcome {
     Refused,
     /// A file was not as it had been read; nothing was written.
     Conflict {
-        /// Which.
+        /// The path.
         path: String,
         /// As the proposal knew it.
         expected: State,
@@ -250,7 +250,7 @@ pub struct Wait {
     pub attempt: u32,
     /// Of how many.
     pub of: u32,
-    /// When it happens.
+    /// The time when it happens.
     pub until: i64,
     /// The reason: `api.openai.com: rate limited (429)`.
     pub why: String,

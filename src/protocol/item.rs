@@ -10,7 +10,7 @@ use crate::proposal::{Counts, Rung};
 pub struct RuleChip {
     /// File it comes from.
     pub path: String,
-    /// Why it is active: `workspace`, `matches *.rs (src/a.rs)`.
+    /// The reason why it is active: `workspace`, `matches *.rs (src/a.rs)`.
     pub reason: String,
     /// Its size in bytes.
     pub bytes: usize,
@@ -23,7 +23,7 @@ pub enum Item {
     User {
         /// The typed text.
         text: String,
-        /// When.
+        /// The time.
         at: i64,
         /// The attachments.
         attached: Vec<Attached>,
@@ -42,7 +42,7 @@ pub enum Item {
     Thinking {
         /// Plain text; empty where the server shows none of it.
         text: String,
-        /// How long it took, once over.
+        /// Its duration, once over.
         took: Option<Duration>,
     },
     /// A tool call, or an edit written in the text.
@@ -60,7 +60,7 @@ pub struct Attached {
     pub path: String,
     /// The lines attached, from 1, both included, where not all are.
     pub range: Option<(usize, usize)>,
-    /// How many lines were attached, for texts.
+    /// The number of lines attached, for texts.
     pub lines: Option<usize>,
     /// Bytes.
     pub bytes: usize,
@@ -77,7 +77,7 @@ pub struct Call {
     pub main: String,
     /// Arguments as they arrived; grows by [`super::EventBody::Grew`].
     pub arguments: String,
-    /// How far it is.
+    /// Its state.
     pub state: CallState,
     /// Result in a word or two: `38 lines`, `2 files`.
     pub summary: String,
@@ -87,11 +87,11 @@ pub struct Call {
     pub preview: Vec<PreviewLine>,
     /// Whole result as the model got it, once there.
     pub result: Option<String>,
-    /// Why it failed or was refused, in one line.
+    /// The reason why it failed or was refused, in one line.
     pub reason: Option<String>,
-    /// How the place of the edit was found.
+    /// The rung at which the place of the edit was found.
     pub rung: Option<Rung>,
-    /// How long it ran, once over.
+    /// Its running time, once over.
     pub took: Option<Duration>,
     /// The step of the session it belongs to, from 1; 0: not known.
     pub step: u32,
@@ -148,7 +148,7 @@ pub struct PreviewLine {
     pub text: String,
 }
 
-/// How far a call is.
+/// The state of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallState {
     /// Its arguments are arriving.
@@ -181,7 +181,7 @@ impl CallState {
 pub struct Changeset {
     /// UUIDv7.
     pub id: String,
-    /// When, from the id.
+    /// Its time, from the id.
     pub at: i64,
     /// Title: the words of the prompt, `undo of …`, `shi`; empty when unknown.
     pub cause: String,
@@ -204,7 +204,7 @@ pub struct ChangesetFile {
     pub counts: Option<Counts>,
 }
 
-/// How much a notice matters.
+/// The severity of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// Good to know.
@@ -220,7 +220,7 @@ pub enum Level {
 /// A notice: what happened, what it means, what to press.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// How much it matters.
+    /// Its severity.
     pub level: Level,
     /// The event, in one line.
     pub title: String,

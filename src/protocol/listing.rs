@@ -42,7 +42,7 @@ pub enum Listing {
     Files {
         /// Path and the byte positions of matched letters.
         hits: Vec<(String, Vec<u32>)>,
-        /// How many files the index holds.
+        /// The number of files in the index.
         total: usize,
         /// The walk is over.
         complete: bool,
@@ -128,7 +128,7 @@ pub struct PromptRow {
     pub description: String,
     /// Its arguments, as they are typed: `FILE FOCUS`.
     pub usage: String,
-    /// Where its file is.
+    /// The path of its file.
     pub path: String,
 }
 
@@ -148,9 +148,9 @@ pub struct RulesView {
 /// A part of the effective system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RulePart {
-    /// Where it comes from.
+    /// Its origin.
     pub origin: String,
-    /// Why it applies.
+    /// The reason why it applies.
     pub reason: String,
     /// The text.
     pub text: String,
@@ -206,7 +206,7 @@ pub struct SessionPreview {
 pub struct VersionRow {
     /// UUIDv7.
     pub id: String,
-    /// When, from the id.
+    /// Its time, from the id.
     pub at: i64,
     /// The file did not exist.
     pub absent: bool,

@@ -9,7 +9,7 @@ use crate::proposal::{Counts, Proposal, State};
 pub struct ReviewTurn {
     /// The person's words; empty: no turn made them.
     pub title: String,
-    /// When its first change was made, in unix milliseconds.
+    /// The time of its first change, in unix milliseconds.
     pub at: i64,
     /// Its changes, oldest first.
     pub entries: Vec<ReviewRow>,
@@ -57,7 +57,7 @@ pub struct ReviewVerdict {
     pub ids: Vec<String>,
     /// The files of which something is restored.
     pub restored: Vec<ReviewedFile>,
-    /// Why, for the model; empty: nothing was said.
+    /// The reason, for the model; empty: nothing was said.
     pub reason: String,
 }
 

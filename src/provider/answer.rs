@@ -15,7 +15,7 @@ pub struct Answer {
     pub spans: Vec<Span>,
     /// Tokens, once told.
     pub usage: Option<Usage>,
-    /// Why it ended, once it has.
+    /// The reason why it ended, once it has.
     pub end: Option<EndReason>,
     /// True if what comes next begins a new part.
     parted: bool,

@@ -16,7 +16,7 @@ pub enum Delta {
     Thinking(String),
     /// More of a call.
     Call {
-        /// Which call of this answer, from 0; calls of one answer never share it.
+        /// The call's number in this answer, from 0; calls of one answer never share it.
         index: usize,
         /// Its id, in its first piece.
         id: Option<String>,
@@ -84,7 +84,7 @@ impl Delta {
     }
 }
 
-/// Why an answer ended.
+/// The reason why an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EndReason {
     /// The model was done.
@@ -116,7 +116,7 @@ pub struct Wait {
     pub attempt: u32,
     /// Of how many at most.
     pub of: u32,
-    /// When it happens, in unix milliseconds.
+    /// The time when it happens, in unix milliseconds.
     pub until: i64,
     /// The failure, in one line: `api.openai.com: rate limited (429)`.
     pub why: String,

@@ -16,7 +16,7 @@ pub const PORTS: [(u16, &str); 4] = [(11434, "Ollama"), (8080, "llama.cpp"), (12
 /// A server with at least one model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalServer {
-    /// Who usually listens on its port.
+    /// The program that usually listens on its port.
     pub name: String,
     /// Its port on loopback.
     pub port: u16,

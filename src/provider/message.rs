@@ -6,11 +6,11 @@ use std::sync::Arc;
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Who says it.
+    /// Its author.
     pub role: Role,
     /// Its parts, in the order in which they were said.
     pub parts: Vec<Part>,
-    /// Who answered, for a message of the model: seals go back there and nowhere else.
+    /// The model and server that answered, for a message of the model: seals go back there and nowhere else.
     pub origin: Option<Arc<Origin>>,
 }
 
@@ -40,7 +40,7 @@ pub enum Body {
     Other,
 }
 
-/// Who says a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The person.
@@ -51,7 +51,7 @@ pub enum Role {
     Tool,
 }
 
-/// Where an answer came from.
+/// The origin of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// The format that was spoken.
@@ -187,13 +187,13 @@ impl PartKind {
     }
 }
 
-/// Where a part of an answer lies: the text, the thinking and the calls of an answer are kept as three runs, and its
+/// The place of a part of an answer: the text, the thinking and the calls of an answer are kept as three runs, and its
 /// spans say in which order pieces of them were said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     /// Its kind.
     pub kind: PartKind,
-    /// How many bytes of the text or of the thinking it takes; 0 for the others.
+    /// The number of bytes of the text or of the thinking it takes; 0 for the others.
     pub bytes: usize,
     /// The provider's own JSON of it.
     pub seal: Option<Arc<str>>,

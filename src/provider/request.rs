@@ -24,7 +24,7 @@ pub struct Request {
     pub tools: Arc<[ToolSpec]>,
     /// At most so many tokens of answer; `None`: the server's default.
     pub max_output: Option<u32>,
-    /// How much the model is to think; `None`: as it does by itself.
+    /// The model's effort of thinking; `None`: as it does by itself.
     pub effort: Option<Effort>,
     /// The facts about the model beside its name.
     pub facts: Facts,
@@ -39,7 +39,7 @@ pub struct Request {
 pub struct ToolSpec {
     /// Its name.
     pub name: String,
-    /// When and how to use it.
+    /// The description of its use.
     pub description: String,
     /// JSON Schema of its arguments.
     pub parameters: Value,

@@ -27,13 +27,13 @@ pub const LONGEST: usize = 64 << 10;
 pub struct CommandRequest {
     /// Its text.
     pub text: String,
-    /// Where it runs, as given; none: where the last one left off.
+    /// The folder it runs in, as given; none: where the last one left off.
     pub folder: Option<String>,
     /// The grants of its sandbox.
     pub grant: Grant,
 }
 
-/// Why a command was not started. Nothing was run.
+/// The reason why a command was not started. Nothing was run.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The request is invalid.

@@ -47,19 +47,19 @@ struct Serving;
 struct Spawned {
     shell: Pid,
     serving: Option<Serving>,
-    /// Where its second stage says why it did not become the shell.
+    /// The socket on which its second stage says why it did not become the shell.
     control: Option<UnixStream>,
     /// The version of its sandbox; empty: it has none.
     sandbox: String,
 }
 
-/// How long processes may go on after the shell before they count as a job.
+/// The time that processes may go on after the shell before they count as a job.
 const LINGER: Duration = Duration::from_millis(200);
-/// How long processes have to end after SIGTERM.
+/// The time that processes have to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often what does not end is killed again.
+/// The interval at which what does not end is killed again.
 const AGAIN: Duration = Duration::from_millis(20);
-/// How often the processes are counted.
+/// The interval at which the processes are counted.
 const COUNT: Duration = Duration::from_secs(1);
 /// More processes than this end the command.
 const MOST_PROCESSES: usize = 4_096;

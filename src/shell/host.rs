@@ -36,7 +36,7 @@ impl Keeper {
 
 /// The longest that a command may be given, in seconds, unless the configuration says otherwise.
 const LONGEST: u64 = 3_600;
-/// How long it is given unless told otherwise.
+/// The default time limit of a command, in seconds.
 const USUAL: u64 = 120;
 
 /// The configuration of commands.
@@ -48,15 +48,15 @@ pub struct ShellSettings {
     pub sandbox: SandboxSettings,
     /// Rules by the words that a command begins with.
     pub rules: Vec<Rule>,
-    /// How much is copied of what is changed in place.
+    /// The limits on copies of what is changed in place.
     pub limits: CopyLimits,
     /// The keeper, where it is not the best one that works.
     pub keeper: Option<Keeper>,
     /// The shell, where it is not found on the PATH.
     pub program: Option<PathBuf>,
-    /// How many seconds a command is given unless told otherwise.
+    /// The default time limit of a command, in seconds.
     pub timeout: u64,
-    /// How many it may be given.
+    /// The longest time limit, in seconds.
     pub max_timeout: u64,
 }
 

@@ -23,7 +23,7 @@ pub struct Start {
     pub arguments: Vec<String>,
     /// The text that it runs.
     pub text: String,
-    /// Where it runs.
+    /// The folder it runs in.
     pub folder: PathBuf,
     /// Its whole environment.
     pub variables: Vec<(String, String)>,
@@ -46,7 +46,7 @@ pub struct GuardStart {
     pub exclude: Vec<String>,
     /// The configuration of places.
     pub places: PlaceSettings,
-    /// How much is copied.
+    /// The limits on copies.
     pub limits: CopyLimits,
 }
 
@@ -61,12 +61,12 @@ pub struct Summary {
     pub first_refused: Option<String>,
     /// Paths that are not archived, each with why.
     pub not_archived: Vec<(String, String)>,
-    /// How many more there are.
+    /// The number of further ones.
     #[serde(default)]
     pub more_not_archived: u64,
     /// Connections that were refused.
     pub connections: u64,
-    /// Where the first of them led.
+    /// The target of the first of them.
     pub first_connection: Option<String>,
 }
 
@@ -119,7 +119,7 @@ pub enum Order {
     Switch(PathBuf),
 }
 
-/// How the shell ended.
+/// The end of the shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {

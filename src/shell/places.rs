@@ -42,7 +42,7 @@ pub struct PlaceSettings {
     pub kept: Vec<String>,
 }
 
-/// How much is copied because it is changed in place.
+/// The limits on copies of what is changed in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyLimits {
     /// The largest file.

@@ -19,7 +19,7 @@ use crate::archive::{Archive, ArchiveSettings};
 use crate::disk;
 use crate::workspace::Workspace;
 
-/// How long it may take.
+/// Its time limit.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The probe's text: a file is made, renamed and removed, and the archive is accessed.
 const TEXT: &str = "echo x > a && mv a b && rm b; rm -rf .shaft; exit 0";
@@ -145,7 +145,7 @@ fn attempt_all(trial: &Trial<'_>) -> Offered {
     }
 }
 
-/// Why something does not work here.
+/// The reason why something does not work here.
 enum Missing {
     Guard(String),
     Sandbox(String),

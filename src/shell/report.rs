@@ -9,7 +9,7 @@ use crate::text::number::{plural, thousands};
 /// Changed files that are listed.
 const LISTED: usize = 30;
 
-/// Why a command is over, where not by itself.
+/// The reason why a command is over, where not by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     /// The person ended it.

@@ -14,7 +14,7 @@ use super::message::{Exit, HELPER, HelperReport, Order, ShellState, Start, Summa
 use super::output::Output;
 use super::tree;
 
-/// How long a helper may take until the shell runs.
+/// The time limit for a helper until the shell runs.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The size of one read of the output, in bytes.
 const PIECE: usize = 64 << 10;
@@ -31,18 +31,18 @@ pub struct Launch {
     pub passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
 }
 
-/// How far a command is.
+/// The progress of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandProgress {
     /// The shell's process.
     pub process: Option<u32>,
     /// The shell is over, and what it left.
     pub exit: Option<(Exit, Option<ShellState>)>,
-    /// How many processes ran on after it.
+    /// The number of processes that ran on after it.
     pub still_run: Option<usize>,
     /// No process is left.
     pub ended: bool,
-    /// Why the helper ended, or the shell could not be started.
+    /// The reason why the helper ended, or the shell could not be started.
     pub failed: Option<String>,
     /// There is no guard here: why.
     pub no_guard: Option<String>,
@@ -58,7 +58,7 @@ pub struct CommandProgress {
     pub notices: Vec<String>,
     /// All output is read.
     pub drained: bool,
-    /// When the shell ended, from the start on.
+    /// The time from the start to the shell's end.
     pub took: Option<Duration>,
 }
 

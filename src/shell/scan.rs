@@ -26,7 +26,7 @@ const SHADOW: &str = "shadow";
 /// The state before the command, in its staging folder.
 const BEFORE: &str = "before";
 
-/// Why a tree cannot be scanned.
+/// The reason why a tree cannot be scanned.
 #[derive(Debug, thiserror::Error)]
 pub enum ScanError {
     /// It is too large.
@@ -35,7 +35,7 @@ pub enum ScanError {
     /// The disk refused.
     #[error("{}", disk::words_at(path, source))]
     Io {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// The error of the file system.
         source: io::Error,

@@ -48,7 +48,7 @@ pub fn main() -> Option<ExitCode> {
     Some(ExitCode::from(126))
 }
 
-/// Why there is no second stage. Nothing was run.
+/// The reason why there is no second stage. Nothing was run.
 #[derive(Debug)]
 pub enum Failure {
     /// The filter, or all else.

@@ -10,9 +10,9 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use super::message::HELPER;
 
-/// How long processes that were killed are waited for.
+/// The longest wait for processes that were killed.
 const LONGEST_END: Duration = Duration::from_secs(2);
-/// How often they are looked for.
+/// The interval at which they are looked for.
 const AGAIN: Duration = Duration::from_millis(5);
 
 /// Returns the descendants of this process.

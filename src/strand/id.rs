@@ -265,7 +265,7 @@ pub fn new_op_id() -> OpId {
     OpId::new(new_ulid())
 }
 
-/// Where times and op-ids come from: the system, or a source that gives the same every time.
+/// The source of times and op-ids: the system, or a source that gives the same every time.
 #[derive(Clone, Debug, Default)]
 pub struct Clock(Option<std::sync::Arc<Mutex<(i64, u64)>>>);
 

@@ -88,7 +88,7 @@ fn stub_tile(state: &State, types: &super::check::types::Types, def: DefId) -> E
 pub struct Dangling {
     /// The definition that refers.
     pub from: DefId,
-    /// Where it does.
+    /// The place where it does.
     pub place: Place,
     /// The op that wrote the reference.
     pub writer: OpId,

@@ -12,9 +12,9 @@ use super::op::Op;
 use super::store::{Error, Exchange, Store, pull_from};
 use crate::git::Remote;
 
-/// How often a ref that others move is tried to be moved.
+/// The number of tries to move a ref that others move.
 const TRIES: u32 = 100;
-/// How long is waited at most before the next try.
+/// The longest wait before the next try.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// The result of an exchange with a remote.
@@ -22,7 +22,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 pub struct Exchanged {
     /// The ops taken in, and those withdrawn for them.
     pub taken: Exchange,
-    /// How many ops were published.
+    /// The number of ops published.
     pub published: usize,
 }
 

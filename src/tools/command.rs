@@ -62,7 +62,7 @@ const NETWORK: &str = "network";
 const LONGEST_WAIT: usize = 60;
 /// Lines of a command that was stopped.
 const LAST: usize = 20;
-/// How often a wait looks whether it is to end.
+/// The interval at which a wait looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
 
 fn run_parameters() -> Value {

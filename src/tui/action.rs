@@ -4,7 +4,7 @@
 
 use crate::messages::{Text, actions, hints};
 
-/// Where the keys go. A key is looked up in the innermost context first, then in its [`Context::outer`] ones.
+/// The context of keys. A key is looked up in the innermost context first, then in its [`Context::outer`] ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Context {
     /// Everywhere.
@@ -235,7 +235,7 @@ impl Action {
 /// Keys that belong together on the screen: one hint, one line of help.
 #[derive(Debug, Clone, Copy)]
 pub struct Group {
-    /// Where they work.
+    /// The context they work in.
     pub context: Context,
     /// Their actions, in the order in which their keys are shown.
     pub actions: &'static [Action],

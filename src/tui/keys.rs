@@ -53,7 +53,7 @@ pub enum KeysFault {
     /// A chord that cannot be read.
     #[error("{}", say::no_key(context, &format!("{chord:?}")))]
     Chord {
-        /// Where.
+        /// The context.
         context: String,
         /// As written.
         chord: String,
@@ -61,7 +61,7 @@ pub enum KeysFault {
     /// An action that does not exist.
     #[error("{}", say::no_action(context, &format!("{chord:?}"), &format!("{action:?}"), hint))]
     Action {
-        /// Where.
+        /// The context.
         context: String,
         /// As written.
         chord: String,
@@ -73,7 +73,7 @@ pub enum KeysFault {
     /// One key under two spellings.
     #[error("{}", say::same_key(context, &format!("{chord:?}"), &format!("{other:?}")))]
     Clash {
-        /// Where.
+        /// The context.
         context: String,
         /// As written first.
         chord: String,
@@ -83,7 +83,7 @@ pub enum KeysFault {
     /// A sequence whose first key is bound by itself, so that it could never be typed.
     #[error("{}", say::hidden_key(context, &format!("{long:?}"), &format!("{short:?}")))]
     Hidden {
-        /// Where.
+        /// The context.
         context: String,
         /// The sequence.
         long: String,

@@ -45,7 +45,7 @@ pub struct Wants {
 /// A pane on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Which.
+    /// Its id.
     pub id: PaneId,
     /// Its pane line.
     pub line: Rect,
@@ -53,7 +53,7 @@ pub struct Place {
     pub body: Rect,
 }
 
-/// Where everything is.
+/// The areas of the screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rects {
     /// The whole screen.

@@ -121,7 +121,7 @@ pub enum Exit {
 /// The purpose of a line of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineFor {
-    /// Why hunks were rejected; told to the model.
+    /// The reason for rejected hunks; sent to the model.
     Reason,
     /// Another text for a command.
     Text,

@@ -20,7 +20,7 @@ use crate::text::time;
 /// Between two frames that no key asked for.
 const FRAME: Duration = Duration::from_millis(8);
 
-/// Why the screen could not run.
+/// The reason why the screen could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no terminal, or it went away.
@@ -31,7 +31,7 @@ pub enum Error {
 /// The reason why the screen ended, and the session that a later run can resume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
-    /// How.
+    /// Its exit.
     pub exit: Exit,
     /// The session's id, if anything was said in it.
     pub session: Option<String>,

@@ -19,7 +19,7 @@ const LARGEST: u64 = 4 << 20;
 /// The patterns of a workspace's folders, read as a walk reaches them.
 #[derive(Debug)]
 pub struct Ignores {
-    /// Where looking upwards ends: the workspace's root, or the repository's that holds it.
+    /// The folder at which looking upwards ends: the workspace's root, or the repository's that holds it.
     top: PathBuf,
     /// The person's own patterns, from git's configuration.
     global: Gitignore,
@@ -186,7 +186,7 @@ mod tests {
         dir
     }
 
-    /// Which of these files the patterns leave out, and which those of the crate do.
+    /// Returns the files that the patterns leave out, and those that the crate's do.
     fn compare(dir: &tempfile::TempDir) -> (Vec<String>, Vec<String>) {
         let root = dir.path();
         let named = |walk: &mut WalkBuilder| {

@@ -34,7 +34,7 @@ pub struct Index {
     names: Vec<Name>,
     gone: Vec<bool>,
     left: usize,
-    /// Where runs of entries begin that are sorted by path.
+    /// The beginnings of runs of entries that are sorted by path.
     runs: Vec<u32>,
     /// By depth and path: all that come before `deep`.
     shallow: BTreeSet<(u8, String)>,

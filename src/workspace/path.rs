@@ -22,7 +22,7 @@ pub enum Access {
     Folder,
 }
 
-/// Why a path is refused. Each message says what to do instead.
+/// The reason why a path is refused. Each message says what to do instead.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// It leads out of the workspace. Reading it needs the person's approval.
@@ -30,7 +30,7 @@ pub enum PathError {
     Outside {
         /// As given.
         given: String,
-        /// Where it leads.
+        /// Its target.
         real: PathBuf,
     },
     /// It points into the archive, git's own folder or nebula's.
@@ -38,7 +38,7 @@ pub enum PathError {
     Protected {
         /// As given.
         given: String,
-        /// Which folder.
+        /// The folder.
         what: String,
     },
     /// Not a regular file.
@@ -72,7 +72,7 @@ pub enum PathError {
     Unusable {
         /// As given.
         given: String,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
     /// The disk refused to say.

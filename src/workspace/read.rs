@@ -15,7 +15,7 @@ use super::{Access, PathError, Workspace};
 use crate::disk::{self, Folder, Links};
 use crate::proposal::State;
 
-/// How many bytes are examined to recognise text.
+/// The number of bytes examined to recognise text.
 const PROBE: usize = 8 << 10;
 
 /// The state of a path when it was read, and the stamp of that moment.

@@ -101,7 +101,7 @@ impl Workspace {
     }
 }
 
-/// Who waits for a search.
+/// The observer of a search.
 pub trait SearchObserver {
     /// Returns whether the search is to end.
     fn stopped(&self) -> bool;

@@ -40,7 +40,7 @@ pub struct FileWatch {
     pub archive_only: bool,
 }
 
-/// Why nothing can be watched.
+/// The reason why nothing can be watched.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot watch {}: {source}", path.display())]
 pub struct WatchError {

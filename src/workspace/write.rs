@@ -53,7 +53,7 @@ pub struct Staged {
     unguarded: bool,
     /// The temporary file's.
     inode: Option<u64>,
-    /// How many names the target has.
+    /// The number of names of the target.
     names: i64,
 }
 
@@ -75,7 +75,7 @@ enum Done {
     Over,
 }
 
-/// Why a state was not put in place. The target is as it was.
+/// The reason why a state was not put in place. The target is as it was.
 #[derive(Debug)]
 pub enum Stop {
     /// Someone else wrote the file, or its folder is another one now.

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use nebula::edit::locate::{Search, Shape, locate};
+use nebula::edit::locate::{Search, SearchShape, locate};
 use nebula::edit::stream::{End, Parser};
 use nebula::edit::{Format, Op};
 use nebula::proposal::Rung;
@@ -18,7 +18,7 @@ fn program(lines: usize) -> String {
     (0..lines).map(|i| format!("{}let value_{i} = compute({}, \"row {i}\");\n", "    ".repeat(i % 4), i * 7)).collect()
 }
 
-fn search(text: &str, shape: Shape) -> Search<'_> {
+fn search(text: &str, shape: SearchShape) -> Search<'_> {
     Search { text, shape, all: false, down_to: Rung::Inexact }
 }
 
@@ -32,7 +32,7 @@ fn exact(c: &mut Criterion) {
         b.iter(|| memchr::memmem::find_iter(black_box(text.as_bytes()), needle.as_bytes()).count())
     });
     group.bench_function("std's search, all places", |b| b.iter(|| black_box(&text).matches(&needle).count()));
-    for shape in [Shape::Lines, Shape::Inline] {
+    for shape in [SearchShape::Lines, SearchShape::Inline] {
         group.bench_function(format!("locate {shape:?}"), |b| {
             b.iter(|| locate(black_box(&text), &search(&needle, shape)))
         });
@@ -49,7 +49,7 @@ fn refusal(c: &mut Criterion) {
     let long: String = text.lines().skip(9_000).take(600).map(|l| l.replace("compute(", "other(x, ") + "\n").collect();
     let dots = format!("{}...\n{}", alike, strange);
     for (name, needle) in [("alike", &alike), ("strange", &strange), ("600 lines", &long), ("elided", &dots)] {
-        for shape in [Shape::Lines, Shape::Inline] {
+        for shape in [SearchShape::Lines, SearchShape::Inline] {
             let needle = needle.trim_end_matches('\n');
             group.bench_function(format!("{name}, {shape:?}"), |b| {
                 b.iter(|| locate(black_box(&text), &search(needle, shape)).map_err(|m| m.text(&text, shape)))
@@ -58,7 +58,7 @@ fn refusal(c: &mut Criterion) {
     }
     let same = "x = 1;\n".repeat(20_000);
     group.bench_function("20,000 lines alike", |b| {
-        b.iter(|| locate(black_box(&same), &search("x = 1;\ny = 22;", Shape::Lines)))
+        b.iter(|| locate(black_box(&same), &search("x = 1;\ny = 22;", SearchShape::Lines)))
     });
     group.finish();
 }

@@ -17,12 +17,12 @@ use crate::text::time;
 const DEFAULT_WINDOW: u32 = 128_000;
 /// The window Ollama loads a model with where nothing is configured, at most.
 const OLLAMA_WINDOW: u32 = 32_768;
-/// How long what a server said is not asked again.
+/// The time for which what a server said is not asked again.
 const FRESH: i64 = 60 * 60 * 1_000;
-/// How long to wait for a server on this computer, which answers from memory.
+/// The time to wait for a server on this computer, which answers from memory.
 pub const TO_DESCRIBE: Duration = Duration::from_secs(2);
 
-/// How long a server on this computer is left alone with the first request, where its window is configured.
+/// The time for which a server on this computer is left alone with the first request, where its window is configured.
 const AFTER_START: Duration = Duration::from_secs(1);
 
 /// Returns all that is known of a model at this provider.

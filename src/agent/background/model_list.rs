@@ -13,7 +13,7 @@ use crate::protocol::{Listing, ModelRow};
 use crate::provider::models::{Facts, Known, Model};
 use crate::provider::{self, Capabilities, Provider, described, embedded};
 
-/// How long the connected provider may take to list its models, and one that is not connected.
+/// The time limit for the connected provider to list its models.
 const TO_LIST_OWN: Duration = Duration::from_secs(10);
 const TO_LIST: Duration = Duration::from_secs(3);
 

@@ -19,7 +19,7 @@ use crate::protocol::Level;
 
 /// The number of new files from which indexing is worth a progress message.
 const MANY: usize = 500;
-/// How often progress is reported.
+/// The interval at which progress is reported.
 const OFTEN: Duration = Duration::from_millis(250);
 
 /// Returns the passages that fit the words. `stop` ends an update of the index that takes too long; `events` is told

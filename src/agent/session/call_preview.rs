@@ -7,7 +7,7 @@ use crate::proposal::{self, Counts, FileChange, State};
 use crate::protocol::{Call, CallState, PreviewLine, Verb};
 use crate::tools::{self, ToolSet};
 
-/// How many lines of the file before are looked through for one of the new ones.
+/// The number of lines of the old file that are looked through for one of the new ones.
 const AHEAD: usize = 400;
 
 /// Returns a call of a tool of which nothing is known but its name.

@@ -62,7 +62,7 @@ pub const AUTO: &str = "auto";
 pub struct Settings {
     /// Plan or agent.
     pub mode: Mode,
-    /// How edits are written.
+    /// The format of edits.
     pub format: Format,
     /// Nobody chose the format: it is chosen anew for each request.
     pub auto_format: bool,
@@ -70,7 +70,7 @@ pub struct Settings {
     pub format_chosen: bool,
     /// The model, or its context window, is small: it gets the short prompts.
     pub small_model: bool,
-    /// Who decides.
+    /// The approval policy.
     pub approval: Approval,
     /// In whose name the policy accepts.
     pub consent: Consent,

@@ -54,7 +54,7 @@ pub struct Conversation {
     pub arranged: Vec<(Arc<Message>, Format, Arc<Message>)>,
     /// The inputs of the last request's beginning.
     pub prefix: Option<RequestPrefix>,
-    /// Why it differed from the beginning of the request before, if it did.
+    /// The reason why it differed from the beginning of the request before, if it did.
     pub prefix_cause: Option<&'static str>,
     /// The effort that a model was asked for and does not have, as the person was told.
     pub told_effort: Option<(String, Effort)>,

@@ -21,11 +21,11 @@ pub struct PromptState {
     pub base: Option<PromptFacts>,
     /// The facts that the model received last, by the system prompt or after it.
     pub last_sent: PromptFacts,
-    /// How many messages a summary stood for when the base was made: with another summary another prompt begins.
+    /// The number of messages a summary stood for when the base was made: with another summary another prompt begins.
     pub covered: usize,
-    /// How many files were in play when the rules were last looked at.
+    /// The number of files in play when the rules were last looked at.
     pub in_play: usize,
-    /// How many messages were gone through for results to leave out when the context window was full.
+    /// The number of messages gone through for results to leave out when the context window was full.
     pub left_out: usize,
     /// The places of the results that the person left out.
     pub chosen: Vec<usize>,

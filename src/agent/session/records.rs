@@ -47,27 +47,27 @@ pub struct ResultRecord {
     /// Files it made known, and as what.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<KnownFileRecord>,
-    /// How the call was shown when it was over.
+    /// The display of the call when it was over.
     #[serde(default, rename = "shown", skip_serializing_if = "Option::is_none")]
     pub display: Option<CallDisplayRecord>,
 }
 
-/// How a call was shown, so that a session that is read again shows the same.
+/// The display of a call, so that a session that is read again shows the same.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct CallDisplayRecord {
-    /// How it ended, where `ok` does not say it.
+    /// Its end, where `ok` does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<String>,
     /// The result in a word or two.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     summary: String,
-    /// How long it ran, in microseconds.
+    /// Its running time in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     micros: Option<u64>,
     /// Lines added and removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     counts: Option<(usize, usize)>,
-    /// Why it was not done.
+    /// The reason why it was not done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// The preview: each line behind its sign.
@@ -131,7 +131,7 @@ impl CallDisplayRecord {
 /// The record beside an answer, so that a session that is read again shows the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct AnswerRecord {
-    /// How long the model thought, in milliseconds.
+    /// The duration of the thinking in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thought_ms: Option<u64>,
     /// Tokens of the request, and the window they count against.

@@ -9,9 +9,9 @@ use crate::text::number::plural;
 
 /// The most bytes of the person's messages in a summary: about 20,000 tokens.
 const SAID: usize = 80_000;
-/// How much of the head and of the tail of a longer message stays, in bytes.
+/// The bytes of the head and of the tail of a longer message that stay.
 const ENDS: usize = 4_000;
-/// How many refusals are listed, the newest.
+/// The number of refusals listed, the newest.
 const REFUSALS: usize = 12;
 /// The tool that runs commands.
 const COMMAND: &str = "runCommand";

@@ -33,7 +33,7 @@ use crate::text::number;
 const SMALLEST: usize = 4_000;
 /// The most tokens of a summary's prose.
 const PROSE: u32 = 2_000;
-/// How long a summary that was made by itself waits for the person.
+/// The time an automatic summary waits for the person.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Asks the model for a summary and puts it to the person.

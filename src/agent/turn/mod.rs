@@ -55,7 +55,7 @@ enum Next {
     End(TurnEnd),
 }
 
-/// How a turn ended. `Err`: nothing was sent, the prompt goes back and why.
+/// The end of a turn. `Err`: nothing was sent, the prompt goes back and why.
 pub type TurnOutcome = Result<(TurnId, TurnEnd), (Prompt, String)>;
 
 /// Runs a turn. The session is returned however it ends; the end is sent only once the session is back, so that the

@@ -9,13 +9,13 @@ use crate::protocol::{CallState, Outcome};
 use crate::text::number::plural;
 use crate::tools::drift;
 
-/// How one call ended.
+/// The outcome of one call.
 pub struct Verdict {
     /// Its state on the screen.
     pub state: CallState,
     /// The result in a word or two, for the screen.
     pub summary: String,
-    /// Why it was not done, for the screen.
+    /// The reason why it was not done, for the screen.
     pub reason: Option<String>,
     /// The result for the model; `None`: how its edits were placed is enough.
     pub for_model: Option<String>,

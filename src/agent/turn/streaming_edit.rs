@@ -14,7 +14,7 @@ use crate::proposal::Counts;
 use crate::protocol::PreviewLine;
 use crate::workspace::Access;
 
-/// How often a growing edit is shown anew at most.
+/// The shortest interval at which a growing edit is shown anew.
 pub const OFTEN: Duration = Duration::from_millis(40);
 /// Lines of a growing edit that are told: as many as are shown where it is unfolded.
 const TAIL: usize = 40;
@@ -23,7 +23,7 @@ const LARGEST: usize = 4 << 20;
 
 /// An edit that is arriving.
 pub struct StreamingEdit {
-    /// How it is written.
+    /// The format it is written in.
     pub format: Format,
     /// Its entry.
     pub item: CallItem,

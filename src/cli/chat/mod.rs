@@ -45,7 +45,7 @@ struct Chat {
     waiting: VecDeque<OpenQuestion>,
     /// Lines typed before their question was printed: they are messages.
     held: VecDeque<String>,
-    /// When the open question was printed.
+    /// The time when the open question was printed.
     put: Option<Instant>,
     /// True if the summary of the session's changes was requested after a turn.
     summing_up: bool,

@@ -77,7 +77,7 @@ pub struct Review {
     /// One choice for each hunk, in the order of the numbers.
     said: Vec<Option<Choice>>,
     past: Vec<(Vec<Option<Choice>>, Option<String>)>,
-    /// Why something was rejected.
+    /// The reason why something was rejected.
     pub reason: Option<String>,
     /// The hunks that are decided with each.
     tied: Vec<Vec<usize>>,

@@ -243,7 +243,7 @@ pub struct ArchiveCommands<'a> {
     pub session: Option<String>,
     /// True if the person can be asked: input and error output are terminals.
     pub can_ask: bool,
-    /// Where answers come from.
+    /// The source of answers.
     pub input: &'a mut dyn BufRead,
     /// The output for the results.
     pub out: Out<'a>,

@@ -1,6 +1,6 @@
 //! The exit codes of a task.
 
-/// How a task ended, as exit codes.
+/// The outcome of a task, as exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskExit {
     /// The model is done and nothing was refused.

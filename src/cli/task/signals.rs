@@ -10,9 +10,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::exit::TaskExit;
 
-/// How long the turn may take to end after the first signal.
+/// The time the turn may take to end after the first signal.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long everything may take to end after a further one.
+/// The time everything may take to end after a further one.
 const LESS: Duration = Duration::from_secs(1);
 
 /// Hears SIGINT, SIGTERM and SIGHUP from now on: calls `interrupt` at each and hands it on. A program that has not

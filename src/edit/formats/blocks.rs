@@ -46,7 +46,7 @@ struct Blocks {
     id: EditId,
     path: Option<String>,
     search: Vec<String>,
-    /// How long the first line's mark is, and the line that parts the two texts.
+    /// The length of the first line's mark, and of the line that parts the two texts.
     marks: usize,
     divider: String,
     /// Only notes about the place have arrived: `:start_line:4`, and the rule below it.

@@ -16,7 +16,7 @@ pub(in crate::edit) struct FormatSpec {
     pub reminder: Option<&'static str>,
     /// The name of an edit in it on the screen.
     pub shown_as: &'static str,
-    /// How it is recognised, where it begins with a line of its own. Tags and fences are recognised by the text around
-    /// them, and calls by the names of tools.
+    /// The first line it is recognised by, where it begins with a line of its own. Tags and fences are recognised by
+    /// the text around them, and calls by the names of tools.
     pub start: Option<LineStart>,
 }

@@ -35,7 +35,7 @@ pub(in crate::edit) struct Xml {
     id: Option<EditId>,
     raw: String,
     fields: Vec<Field>,
-    /// How many edits of this element are done.
+    /// The number of edits of this element that are done.
     done: usize,
     /// Lines of the open field wait for what follows them to be shown.
     held: bool,

@@ -17,7 +17,7 @@ pub struct Current {
     pub state: State,
     /// True if the model knows its present text; only then may it be replaced as a whole.
     pub seen: bool,
-    /// Where nothing is: the files the path may mean. An edit of a part of a file goes to the only one.
+    /// The files the path may mean, where nothing is there. An edit of a part of a file goes to the only one.
     pub instead: Vec<String>,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct ElidedSpan {
     pub gaps: Vec<Range<usize>>,
 }
 
-/// How many ways to combine the parts are looked at before the search is given up as ambiguous.
+/// The number of ways to combine the parts that are looked at before the search is given up as ambiguous.
 const WAYS: usize = 10_000;
 
 /// Returns whether a line is nothing but dots, alone or in a comment (`// ...`, `# ... rest as before ...`).

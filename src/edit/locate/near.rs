@@ -25,13 +25,13 @@ pub(super) struct Near {
 
 /// Two lines less alike than this do not answer to each other.
 const LEAST: f32 = 0.6;
-/// How many diagonals are looked at closely.
+/// The number of diagonals looked at closely.
 const TRIES: usize = 6;
-/// How far an alignment may stray from its diagonal, in lines.
+/// The farthest that an alignment may stray from its diagonal, in lines.
 const WIDEST: usize = 100;
-/// How many lines of the search text look for lines that are only alike.
+/// The number of lines of the search text that look for lines that are only alike.
 const FUZZY: usize = 6;
-/// How many pairs of unequal lines are compared in all.
+/// The number of pairs of unequal lines compared in all.
 const BUDGET: usize = 60_000;
 
 /// Returns the runs of lines most like the needle, best first; they do not overlap.

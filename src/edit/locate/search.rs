@@ -34,9 +34,9 @@ pub struct Search<'a> {
 pub struct LocatedPlace {
     /// The bytes it covers.
     pub range: Range<usize>,
-    /// How it was found.
+    /// The way it was found.
     pub found: PlaceMatch,
-    /// How the replacement must be changed to fit there.
+    /// The change that fits the replacement to the place.
     pub(in crate::edit) fit: Fit,
 }
 
@@ -53,7 +53,7 @@ pub(in crate::edit) enum Fit {
     Each(Vec<(usize, Shift)>),
 }
 
-/// Why no place was found.
+/// The reason why no place was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Miss {
     /// The search text is empty.

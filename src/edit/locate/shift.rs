@@ -2,7 +2,7 @@
 
 use super::fold;
 
-/// How the file's indentation follows from the model's.
+/// The change of indentation from the model's text to the file's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::edit) enum Shift {
     /// They are the same.

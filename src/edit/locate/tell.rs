@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::search::{LISTED, Miss, SearchShape};
 use crate::edit::lines::Lines;
 
-/// How much of a long line is shown, in characters.
+/// The length of a line from which on it is cut, in characters.
 const WIDE: usize = 240;
-/// How many lines of a passage are shown.
+/// The number of lines of a passage shown.
 const LONG: usize = 80;
 /// A file of at most this many lines is shown whole when nothing in it is like the search text.
 const SHORT: usize = 60;

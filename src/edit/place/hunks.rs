@@ -63,7 +63,7 @@ struct Placer<'a> {
     text: &'a str,
     raw: bool,
     hunk: &'a PatchHunk,
-    /// Where the hunk before this one ended.
+    /// The end of the hunk before this one.
     after: usize,
 }
 

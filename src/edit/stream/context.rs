@@ -53,7 +53,7 @@ pub(in crate::edit) struct ReaderContext {
 pub(in crate::edit) struct KnownLines {
     /// Its lines without surrounding space and without blank ones, with how often each occurs.
     pub counts: HashMap<String, usize>,
-    /// How many that are in all.
+    /// The number of those in all.
     pub solid: usize,
     /// Its lines that could close a fence, one of each kind.
     fences: Vec<Fence>,

@@ -7,7 +7,7 @@ use super::pieces::End;
 pub(in crate::edit) struct Input {
     buffer: String,
     at: usize,
-    /// How much was consumed so far, in bytes.
+    /// The number of bytes consumed so far.
     pub taken: usize,
     /// Up to here (absolute in `buffer`) there is no line end after `at`.
     searched: usize,

@@ -32,7 +32,7 @@ pub struct Parser {
     state: ParserState,
     text: Text,
     ctx: ReaderContext,
-    /// How often a state had to be given up because it consumed nothing.
+    /// The number of times a state was given up because it consumed nothing.
     given_up: usize,
 }
 

@@ -9,7 +9,7 @@ use crate::edit::op::Edit;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EditId(pub usize);
 
-/// Which part of an edit grew.
+/// The part of an edit that grew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EditPart {
     /// The path.
@@ -31,30 +31,30 @@ pub enum Piece {
     EditStarted {
         /// Its name.
         id: EditId,
-        /// How it is written.
+        /// The format it is written in.
         format: Format,
     },
     /// An edit grew by some text.
     EditGrew {
-        /// Which edit.
+        /// The edit.
         id: EditId,
-        /// Which part of it.
+        /// The part of it.
         part: EditPart,
         /// The text that joins that part.
         text: String,
     },
     /// An edit is complete.
     EditDone {
-        /// Which edit.
+        /// The edit.
         id: EditId,
         /// The edit.
         edit: Edit,
     },
     /// An edit failed: the answer was cut in it, or it was only the example of the instructions.
     EditDropped {
-        /// Which edit.
+        /// The edit.
         id: EditId,
-        /// Why, for the person and the model.
+        /// The reason, for the person and the model.
         why: String,
     },
     /// A tool call written as text begins; not every one is known early enough.
@@ -66,7 +66,7 @@ pub enum Piece {
     },
     /// The arguments of a call grew.
     CallGrew {
-        /// Which call.
+        /// The call.
         id: EditId,
         /// The text that joins them, as it was written.
         text: String,
@@ -91,7 +91,7 @@ pub enum Piece {
     },
 }
 
-/// How an answer ended.
+/// The end of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The model stopped.

@@ -34,7 +34,7 @@ pub(super) enum Next {
     Enter(Box<dyn Reader>),
 }
 
-/// How a format that begins with a line of its own is read.
+/// The reader of a format that begins with a line of its own.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::edit) struct LineStart {
     /// The line.

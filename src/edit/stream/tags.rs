@@ -57,7 +57,7 @@ pub(in crate::edit) const FIELDS: [(&str, &str); 22] = [
     ("contents", "content"),
 ];
 
-/// How a call is written that names its tool in a tag.
+/// The style of a call that names its tool in a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::edit) enum Style {
     /// `<function=NAME>`, with `<parameter=KEY>` or a JSON object inside.
@@ -159,9 +159,9 @@ pub(in crate::edit) struct Field {
     pub text: String,
     /// True if a line break followed the opening tag; unknown while nothing has arrived.
     pub lines: Option<bool>,
-    /// How many tags of its own name are open in the text itself.
+    /// The number of open tags of its own name in the text itself.
     pub inner: usize,
-    /// How much of the text has been shown as growth.
+    /// The length of the text already reported as growth.
     pub emitted: usize,
     pub open: bool,
     /// True if its closing tag was there.

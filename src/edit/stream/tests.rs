@@ -55,10 +55,10 @@ impl Reader for Idle {
 #[test]
 fn a_state_that_consumes_nothing_yields_its_text_as_prose() {
     let mut parser = Parser::new(None, Vec::new(), calls());
-    parser.state = State::Reading(Box::new(Idle));
+    parser.state = ParserState::Reading(Box::new(Idle));
     let mut pieces = parser.push("one\ntwo");
     assert_eq!(parser.given_up, 1);
-    parser.state = State::Reading(Box::new(Idle));
+    parser.state = ParserState::Reading(Box::new(Idle));
     pieces.extend(parser.push("\n```\nthree"));
     pieces.extend(parser.finish(End::Ordinary));
     assert_eq!(prose(&pieces), "one\ntwo\n```\nthree");

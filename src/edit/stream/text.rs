@@ -18,7 +18,7 @@ use crate::edit::formats::xml::Xml;
 /// Code longer than this, in bytes, is not looked at as a whole file.
 const LONGEST: usize = 4 << 20;
 
-/// Where in the text we are.
+/// The state of the reader of ordinary text.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     /// In the middle of a line that is prose.

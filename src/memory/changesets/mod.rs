@@ -18,7 +18,7 @@ pub use written::{MAX_KEPT, Sha256, WillWrite, Written};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PendingId(i64);
 
-/// Who or what causes a changeset.
+/// The cause of a changeset.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cause {
     /// The session; `None`: the command line.
@@ -33,7 +33,7 @@ pub struct Cause {
     pub kind: String,
     /// In words: those of the prompt, or `undo of …`.
     pub title: String,
-    /// Who approved it, in words; `None`: nothing was changed, or it is not known.
+    /// The one who approved it, in words; `None`: nothing was changed, or it is not known.
     pub approved: Option<String>,
 }
 
@@ -90,11 +90,11 @@ pub struct ChangesetRecord {
     pub pending: PendingId,
     /// The archive's id; `None` for one that never got so far, or whose process died before saying.
     pub id: Option<String>,
-    /// Who caused it.
+    /// Its cause.
     pub cause: Cause,
     /// Its state.
     pub state: ChangesetState,
-    /// When it was announced.
+    /// The time when it was announced.
     pub at: i64,
     /// Lines added, if all files were counted.
     pub added: Option<u64>,

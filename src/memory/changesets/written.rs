@@ -35,7 +35,7 @@ pub struct Written {
     pub sha256: Option<Sha256>,
     /// The bytes of a text of at most [`MAX_KEPT`].
     pub bytes: Option<Vec<u8>>,
-    /// When.
+    /// The time.
     pub at: i64,
     /// While a write is under way, or was when a process died: what was there of nebula before. Either is nebula's.
     pub before: Option<Box<Written>>,

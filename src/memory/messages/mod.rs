@@ -74,7 +74,7 @@ impl MessageState {
 pub struct MessageMeta {
     /// True if it is all there.
     pub state: MessageState,
-    /// How many bytes of the content were typed; what follows is the *Reference* section. `None`: all.
+    /// The number of bytes of the content that were typed; what follows is the *Reference* section. `None`: all.
     pub typed: Option<usize>,
     /// The user message that began the turn.
     pub turn: Option<i64>,
@@ -123,7 +123,7 @@ pub struct Blob {
 pub struct MessagePart {
     /// `text`, `thinking`, `call` or `other`.
     pub kind: String,
-    /// How many bytes of the content or of the thinking it takes; 0 for the other kinds.
+    /// The number of bytes of the content or of the thinking it takes; 0 for the other kinds.
     pub bytes: usize,
     /// The provider's own JSON of it, byte for byte.
     pub seal: Option<String>,

@@ -24,7 +24,7 @@ use super::{Error, Trouble, count, int, now_ms};
 /// Counts up when the schema or what is indexed changes.
 const VERSION: i64 = 1;
 
-/// How long a write waits for another process.
+/// The time a write waits for another process.
 const BUSY: Duration = Duration::from_secs(60);
 
 /// The index.
@@ -43,7 +43,7 @@ pub struct Source {
     pub files: u64,
     /// Passages indexed.
     pub passages: u64,
-    /// When it was last brought up to date.
+    /// The time when it was last brought up to date.
     pub updated: Option<i64>,
 }
 
@@ -56,7 +56,7 @@ pub struct SourceId(i64);
 pub struct IndexedFile {
     /// Relative to the source, with `/`; empty where the source is the file itself.
     pub path: String,
-    /// When it was last changed, in nanoseconds.
+    /// The time when it was last changed, in nanoseconds.
     pub mtime_ns: i64,
     /// Its size in bytes.
     pub size: u64,

@@ -13,7 +13,7 @@ const MOST: usize = 40_000;
 /// Passages beyond which a single word is too common to be of use.
 const COMMON: usize = 20_000;
 
-/// How many of the best passages of all projects are looked up before all are.
+/// The number of best passages of all projects that are looked up before all are.
 const FIRST: usize = 200;
 
 /// English words that say nothing about a passage.
@@ -96,7 +96,7 @@ fn worth_asking(words: &[Word]) -> Option<String> {
     (!taken.is_empty()).then(|| taken.join(" OR "))
 }
 
-/// Where a query looks, and whether what it finds is ranked.
+/// The index a query looks in, and whether what it finds is ranked.
 #[derive(Clone, Copy)]
 enum Index {
     Words,

@@ -25,7 +25,7 @@ pub struct Hit {
     pub role: Role,
     /// The words with some text around them, on one line.
     pub snippet: String,
-    /// Where the words are in the snippet, in bytes.
+    /// The ranges of the words in the snippet, in bytes.
     pub marks: Vec<Range<usize>>,
 }
 

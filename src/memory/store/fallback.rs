@@ -22,7 +22,7 @@ const CHANGESETS_FROM: i64 = 1 << 53;
 
 /// The state of memory while it lives in RAM.
 pub(in crate::memory) struct InMemoryFallback {
-    /// Why the file is not used.
+    /// The reason why the file is not used.
     pub(in crate::memory) trouble: Trouble,
     /// The file can be read: it is attached as `disk`.
     pub(in crate::memory) reads_disk: bool,

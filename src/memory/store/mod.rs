@@ -23,7 +23,7 @@ use super::options::NOWHERE;
 use super::{Error, Listener, Notice, Options, Trouble};
 use crate::text::time::now as now_ms;
 
-/// How safe a commit must be.
+/// The safety that a commit must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::memory) enum Safety {
     /// Against the process being killed.
@@ -35,12 +35,12 @@ pub(in crate::memory) enum Safety {
 /// The first provisional id of a message that is not stored yet: above those of any file and of those made in RAM.
 pub(in crate::memory) const PROVISIONAL: i64 = 1 << 60;
 
-/// How long SQLite itself waits for a lock, before we say that we are waiting.
+/// The time SQLite itself waits for a lock, before the person is told of waiting.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 
 /// The open database, on disk or, meanwhile, in RAM.
 pub(in crate::memory) struct Store {
-    /// Where everything is read and written.
+    /// The connection for everything that is read and written.
     pub(in crate::memory) conn: Connection,
     /// Set while `conn` is in RAM because the file cannot be used.
     pub(in crate::memory) fallback: Option<InMemoryFallback>,
@@ -51,7 +51,7 @@ pub(in crate::memory) struct Store {
     /// Ids given out while in RAM, and what they are in the file.
     pub(in crate::memory) renamed: HashMap<i64, i64>,
     pub(in crate::memory) listener: Option<Listener>,
-    /// Why `conn` is in RAM, readable without waiting for the store.
+    /// The reason why `conn` is in RAM, readable without waiting for the store.
     pub(in crate::memory) banner: Arc<Mutex<Option<Trouble>>>,
     options: Options,
 }

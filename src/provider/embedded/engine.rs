@@ -23,7 +23,7 @@ use crate::text::size;
 pub struct Job {
     /// The request.
     pub request: Request,
-    /// Where the answer goes.
+    /// The receiver of the answer.
     pub out: Sender<Result<Delta, Error>>,
 }
 
@@ -45,7 +45,7 @@ struct Loaded {
     read: Vec<u32>,
 }
 
-/// Why an answer stopped early.
+/// The reason why an answer stopped early.
 enum EarlyStop {
     /// Nobody listens.
     Unheard,

@@ -20,7 +20,7 @@ pub const NAME: &str = "embedded";
 pub struct ModelFile {
     /// The name of its model.
     pub name: String,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,
@@ -63,7 +63,7 @@ fn configured(path: &Path) -> ModelFile {
 
 struct Search {
     files: Vec<ModelFile>,
-    /// How many entries of folders may still be looked at.
+    /// The number of entries of folders that may still be looked at.
     left: usize,
 }
 

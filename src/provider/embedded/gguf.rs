@@ -29,16 +29,16 @@ pub enum Value {
     Skipped,
 }
 
-/// Where the weights of one tensor lie.
+/// The place of the weights of one tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weights {
     /// Its sizes, outermost first.
     pub dims: Vec<usize>,
     /// The number of its format.
     pub format: u32,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub at: u64,
-    /// How many bytes it takes.
+    /// The number of bytes it takes.
     pub bytes: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct Header {
 /// The families of models that can be run.
 pub const FAMILIES: [&str; 3] = ["llama", "qwen2", "qwen3"];
 
-/// How much of a header is read.
+/// The part of a header to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// The metadata before the vocabulary: its name, family and sizes.

@@ -101,7 +101,7 @@ pub struct Network {
     norm: Tensor,
     output: QMatMul,
     rotation: Rotation,
-    /// How many tokens its keys and values stand for.
+    /// The number of tokens its keys and values stand for.
     read: usize,
 }
 

@@ -1,7 +1,7 @@
 //! Cuts text into the pieces that byte-pair merges stay within. Each family of tokenisers cuts a little differently; the
 //! rules are those of the patterns they publish, read by hand.
 
-/// How a tokeniser cuts text.
+/// The way a tokeniser cuts text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cuts {
     /// So many digits stand together at most.

@@ -35,7 +35,7 @@ enum Method {
 /// Tokens that end an answer, beside those the metadata names.
 const ENDS: [&str; 7] =
     ["<|im_end|>", "<|eot_id|>", "<|end_of_text|>", "<|endoftext|>", "</s>", "<|end|>", "<|eom_id|>"];
-/// How SentencePiece writes a blank.
+/// The character that SentencePiece writes for a blank.
 const BLANK: char = '\u{2581}';
 
 impl Vocabulary {

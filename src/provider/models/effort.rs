@@ -1,6 +1,6 @@
 //! How much a model is asked to think, and in which form it takes that.
 
-/// How much a model thinks before it answers, in ascending order.
+/// The efforts of thinking before an answer, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effort {
     /// Not at all.

@@ -3,7 +3,7 @@
 use super::{Facts, Thinking, by_name};
 use crate::config::ModelConfig;
 
-/// Where each kind of knowledge is from, in the order in which it counts.
+/// The sources of each kind of knowledge, in the order in which they count.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Known {
     /// The person's configuration.

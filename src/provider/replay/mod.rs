@@ -234,7 +234,7 @@ struct Tape {
     steps: usize,
     started: bool,
     last: Option<Instant>,
-    /// Why writing stopped; told with the next request, so that no answer is lost for it.
+    /// The reason why writing stopped; reported with the next request, so that no answer is lost for it.
     failed: Option<String>,
 }
 
@@ -269,7 +269,7 @@ impl Recorder {
     }
 }
 
-/// How every recording begins.
+/// The beginning of every recording.
 const RECORDING: &[u8] = b"{\"recording\":";
 
 /// Returns as much of a file as tells whether it is a recording.

@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use tokio::sync::mpsc;
 
-/// Where the block sends its items. Sending fails only when nobody will receive any more.
+/// The channel to which the block sends its items. Sending fails only when nobody will receive any more.
 pub(in crate::provider) type Sender<T> = mpsc::Sender<T>;
 
 /// Runs `work` as a stream of what it sends.

@@ -24,7 +24,7 @@ const LAST_BYTES: Duration = Duration::from_millis(20);
 /// So many bytes of an answer are handed on together at most.
 const LARGEST_BATCH: usize = 64 << 10;
 
-/// Where the deltas of one request go.
+/// The channel for the deltas of one request.
 pub(in crate::provider) type Out = Sender<Result<Delta, Failure>>;
 
 /// The content of an event other than deltas.
@@ -36,7 +36,7 @@ pub(in crate::provider) enum Trouble {
     Unreadable(String),
 }
 
-/// How far an answer has come.
+/// The progress of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::provider) enum Progress {
     /// More is to come.
@@ -47,7 +47,7 @@ pub(in crate::provider) enum Progress {
     Done,
 }
 
-/// How events are set apart.
+/// The framing of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::provider) enum Framing {
     /// Server-sent events.
@@ -124,7 +124,7 @@ pub(in crate::provider) async fn read(
     }
 }
 
-/// Why an answer is read no further.
+/// The reason why an answer is read no further.
 enum StreamEnd {
     By(Trouble),
     Failed(Failure),

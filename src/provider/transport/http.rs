@@ -26,7 +26,7 @@ pub(in crate::provider) const NEXT_BYTE: Duration = Duration::from_secs(3 * 60);
 /// The most that is read of an answer that is no stream, in bytes.
 pub(in crate::provider) const LARGEST: usize = 64 << 20;
 
-/// Where a key goes.
+/// The place of the key in a request.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::provider) enum Auth {
     /// `Authorization: Bearer`.

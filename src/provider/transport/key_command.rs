@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::config::Secret;
 use crate::provider::{Error, Kind};
 
-/// How long the command may take.
+/// The time limit of the command.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Once for the first request, and once more after a 401.
 const RUNS: u32 = 2;

@@ -19,7 +19,7 @@ const TURNS: u32 = 2;
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     last: Option<Instant>,
-    /// How far the looks are ahead of one in each [`PAUSE`].
+    /// The time by which the looks are ahead of one in each [`PAUSE`].
     ahead: Duration,
 }
 

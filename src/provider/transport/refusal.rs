@@ -180,7 +180,7 @@ struct ErrorBody {
     code: String,
     /// All of `code`, `type`, `status` and the reasons in the details.
     reasons: String,
-    /// How long it asks to wait.
+    /// The time it asks to wait.
     delay: Option<Duration>,
     /// The context window, where it stands in a field of its own (llama.cpp).
     window: Option<u32>,

@@ -33,7 +33,7 @@ pub(in crate::provider) struct Page {
 
 /// A question about one model.
 pub(in crate::provider) struct Probe {
-    /// Where it is asked.
+    /// The address of the request.
     pub url: Url,
     /// The body of a POST; `None`: a GET.
     pub body: Option<Value>,
@@ -43,9 +43,9 @@ pub(in crate::provider) struct Probe {
 
 /// A wire format. The value holds what was serialised before, so that a step writes only what is new.
 pub(in crate::provider) trait Format: Send + Sized + 'static {
-    /// Which one.
+    /// The wire format.
     const WIRE: Wire;
-    /// How events are set apart.
+    /// The framing of events.
     const FRAMING: Framing = Framing::Events;
     /// The path segments that a base URL may end in or not.
     const VERSION: &'static str;

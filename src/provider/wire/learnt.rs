@@ -22,7 +22,7 @@ pub(in crate::provider) struct Learnt {
 /// A field of a request about how a model is to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::provider) enum ThinkField {
-    /// How much.
+    /// The effort.
     Effort,
     /// That thoughts are to be shown.
     Thoughts,

@@ -12,7 +12,7 @@ use crate::provider::{Message, Role};
 pub(super) struct Target {
     /// The model that is asked.
     pub model: String,
-    /// How many answers had their seals refused.
+    /// The number of answers whose seals were refused.
     pub unsealed: usize,
     /// Whatever else a format's pieces depend on.
     pub variant: u32,
@@ -29,9 +29,9 @@ pub(super) struct SentMessages {
     same: usize,
 }
 
-/// How messages of one side are framed as turns.
+/// The framing of messages of one side as turns.
 pub(super) struct Turns {
-    /// Which side a message is on.
+    /// Returns the side of a message.
     pub role: fn(&Message) -> &'static str,
     /// The text between the name of a side and the pieces of its turn.
     pub open: &'static str,
@@ -48,13 +48,13 @@ pub(super) struct Piece {
     /// Its pieces of JSON.
     pub json: Arc<[String]>,
     ids: Ids,
-    /// Where it ends in the newest body.
+    /// Its end in the newest body.
     end: usize,
-    /// Which of its pieces are marked there.
+    /// Its pieces that are marked there.
     marked: Vec<usize>,
 }
 
-/// How the calls of a conversation are named in what is sent.
+/// The ids of a conversation's calls in what is sent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ids {
     /// Calls that were renamed so far.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Around, Assessment, Class, Reason, Target};
 
-/// How long files are counted.
+/// The time limit for counting files.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The files that a part of a command meets on disk.

@@ -43,7 +43,7 @@ impl Class {
     }
 }
 
-/// Why a part has its class.
+/// The reason why a part has its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reason {
     /// It is in the table of readers.
@@ -121,7 +121,7 @@ pub struct Part {
     pub text: String,
     /// Its class.
     pub class: Class,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// Name and arguments; a word that is not known before it runs is none.
     pub words: Vec<Option<String>>,
@@ -136,7 +136,7 @@ pub struct Assessment {
     pub class: Class,
     /// Its parts, in their order.
     pub parts: Vec<Part>,
-    /// Why it is not understood, where it is not.
+    /// The reason why it is not understood, where it is not.
     pub unknown: Option<Unknown>,
     /// Programs, by their names, that run those of the parts.
     pub wrappers: Vec<String>,
@@ -144,7 +144,7 @@ pub struct Assessment {
     pub evaluates: bool,
 }
 
-/// Where a command runs.
+/// The surroundings a command runs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Around {
     /// The workspace's root.

@@ -73,7 +73,7 @@ const READ: &[&str] = &["<", "<&", "<&-", ">&-"];
 /// Those that open a file anew.
 const ANEW: &[&str] = &[">", ">|", "&>", ">&"];
 
-/// Why a text is not understood.
+/// The reason why a text is not understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unknown {
     /// It does not follow the grammar, or holds something that is on no list.
@@ -88,7 +88,7 @@ pub enum Unknown {
     Depth,
 }
 
-/// Where a redirection leads.
+/// A redirection and its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
     /// The file or descriptor.
@@ -110,7 +110,7 @@ pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// Variables that are set before it, or instead of it.
     pub assigned: Vec<String>,
-    /// Where its input and output go.
+    /// The redirections of its input and output.
     pub redirects: Vec<Redirect>,
     /// Its input is part of the text.
     pub has_document: bool,
@@ -121,7 +121,7 @@ pub struct SimpleCommand {
 pub struct Script {
     /// Its commands, those within others too.
     pub commands: Vec<SimpleCommand>,
-    /// Why it is not understood, where it is not.
+    /// The reason why it is not understood, where it is not.
     pub unknown: Option<Unknown>,
     /// It holds arithmetic, which evaluates what variables hold.
     pub evaluates: bool,

@@ -52,7 +52,7 @@ pub struct Rule {
     pub decision: RuleDecision,
     /// With `allow`: the network is allowed, too.
     pub network: bool,
-    /// Why, for the person and the model.
+    /// The reason, for the person and the model.
     pub why: Option<String>,
 }
 
@@ -93,7 +93,7 @@ impl Rule {
     }
 }
 
-/// Who decides about commands.
+/// The approval policy for commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShellPolicy {
     /// The person, but for what only reads.

@@ -42,7 +42,7 @@ struct Refused {
     first: Option<String>,
 }
 
-/// Where a connection is to lead.
+/// The target of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ConnectTarget {
     Nowhere,
@@ -161,7 +161,7 @@ enum Checked {
     Make(OwnedFd, Destination),
 }
 
-/// Where a connection that is allowed leads.
+/// The destination of an allowed connection.
 enum Destination {
     Nowhere,
     Internet(SocketAddr),

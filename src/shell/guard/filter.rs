@@ -125,7 +125,7 @@ const ATTRIBUTES: &[i64] = &[
     libc::SYS_truncate,
 ];
 
-/// Which sockets may be made.
+/// The sockets that may be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sockets {
     /// All.
@@ -158,7 +158,7 @@ pub struct Watched {
     pub frozen: bool,
     /// The answer to connections.
     pub connections: Connections,
-    /// Which sockets may be made.
+    /// The sockets that may be made.
     pub sockets: Sockets,
 }
 

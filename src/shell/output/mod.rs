@@ -12,11 +12,11 @@ use crate::text::number::thousands;
 
 /// The largest log; of a longer output the middle is left out.
 const LARGEST_LOG: u64 = 64 << 20;
-/// How many bytes of the end of a longer output the log holds.
+/// The bytes of the end of a longer output that the log holds.
 const LOG_TAIL: usize = 1 << 20;
 /// A line that has not ended by then is cut.
 const LONGEST_LINE: usize = 1 << 20;
-/// How many bytes of the beginning and of the end the model gets.
+/// The bytes of the beginning and of the end that the model gets.
 const HEAD: usize = 8 << 10;
 const TAIL: usize = 24 << 10;
 /// Columns of a line that the model gets.

@@ -24,21 +24,21 @@ pub struct CommandRecord {
     pub project: PathBuf,
     /// Its text.
     pub command: String,
-    /// Where it ran.
+    /// The folder it ran in.
     pub cwd: PathBuf,
     /// The keeper of the states: `guard`, `scan` or `none`.
     pub keeper: String,
     /// The grants of its sandbox; none: it ran in none.
     pub grant: Option<String>,
-    /// When it started, in milliseconds since 1970.
+    /// The time when it started, in milliseconds since 1970.
     pub started: i64,
-    /// How long its shell ran, in milliseconds; none: it did not end while nebula watched.
+    /// The running time of its shell, in milliseconds; none: it did not end while nebula watched.
     pub took: Option<u64>,
     /// Its exit code.
     pub exit: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// Why it is over, where not by itself.
+    /// The reason why it is over, where not by itself.
     pub failed: Option<String>,
     /// The changeset of its changes.
     pub changeset: Option<String>,

@@ -54,7 +54,7 @@ const CACHES: &[(&str, &str, &str)] = &[
     ("", "", ".m2"),
     ("", "", ".gradle/caches"),
 ];
-/// Where any program puts what it needs for a while.
+/// The folders in which any program puts temporary files.
 pub const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 /// Devices that take everything and keep nothing, and terminals.
 const DEVICES: &[&str] =
@@ -110,7 +110,7 @@ pub struct Bounds {
     pub unkept: Vec<PathBuf>,
     /// The session's folder for temporary files.
     pub temporary: PathBuf,
-    /// When the session began, in nanoseconds since 1970: what is older in a temporary folder is not its own.
+    /// The time when the session began, in nanoseconds since 1970: what is older in a temporary folder is not its own.
     pub since: u64,
     /// Files and folders that may not be read.
     pub private: Vec<PathBuf>,
@@ -126,7 +126,7 @@ pub struct Surroundings<'a> {
     pub root: &'a Path,
     /// The folder for temporary files of this session.
     pub temporary: &'a Path,
-    /// When the session began, in nanoseconds since 1970.
+    /// The time when the session began, in nanoseconds since 1970.
     pub since: u64,
     /// Nebula's own folder.
     pub own: Option<&'a Path>,

@@ -55,7 +55,7 @@ pub struct Stats {
     pub reused: usize,
     /// Hashes computed.
     pub rehashed: usize,
-    /// How often the check ran.
+    /// The number of times the check ran.
     pub rounds: usize,
 }
 

@@ -14,7 +14,7 @@ use crate::strand::issue::{Refusal, Unparsed};
 use crate::strand::store::Error;
 use crate::text::clean::{clean, clean_json};
 
-/// How to print.
+/// The printer of results.
 pub struct Writer {
     /// True if results are JSON.
     pub json: bool,
@@ -27,7 +27,7 @@ pub struct Writer {
     columns: usize,
     /// The width of the terminal for messages.
     columns_err: usize,
-    /// Where results go that are not printed.
+    /// The results that are not printed.
     captured: Option<RefCell<Vec<Value>>>,
 }
 
@@ -253,7 +253,7 @@ fn columns(output: impl std::os::fd::AsFd) -> usize {
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(WIDEST)
 }
 
-/// How marked lines look.
+/// The look of marked lines.
 #[derive(Clone, Copy)]
 struct Look<'l> {
     color: bool,

@@ -41,7 +41,7 @@ pub struct Graph {
     /// Every definition that may ever have had a name, by the hash of the name.
     holders: HashMap<u64, OneOrMany<DefId>, Ids>,
     lazy: Option<Rc<dyn LazySource>>,
-    /// How many ops are admitted, loaded or not.
+    /// The number of admitted ops, loaded or not.
     count: usize,
 }
 

@@ -13,7 +13,7 @@ use crate::strand::op::{Kind, Op};
 pub struct Node {
     /// The op.
     pub op: Op,
-    /// Why it has no effect, if it has none.
+    /// The reason why it has no effect, if it has none.
     pub void: Option<Box<str>>,
     /// The greatest `ts` among it and its ancestors.
     pub max_ts: i64,
@@ -75,7 +75,7 @@ impl Node {
 /// The outline of a body, as edits of it need it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outline {
-    /// How many units it has of its own.
+    /// The number of its own units.
     pub units: u32,
     pub form: Form,
 }

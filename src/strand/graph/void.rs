@@ -117,7 +117,7 @@ struct EditCheck<'g> {
     graph: &'g Graph,
     op: &'g Op,
     base: OpId,
-    /// How many units the base body has of its own.
+    /// The number of the base body's own units.
     units: u32,
     form: Form,
     own: HashSet<UnitId>,

@@ -103,16 +103,16 @@ impl Draft {
     }
 }
 
-/// Who issues, and why.
+/// The author of ops, and the reason.
 #[derive(Clone, Debug)]
 pub struct Issuer {
     /// The author of the ops.
     pub author: String,
     /// The bundle they join.
     pub bundle: Option<String>,
-    /// Why they were generated.
+    /// The reason why they were generated.
     pub cause: Option<String>,
-    /// Where their times and ids come from.
+    /// The source of their times and ids.
     pub clock: Clock,
 }
 

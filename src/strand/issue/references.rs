@@ -11,7 +11,7 @@ use crate::strand::state::State;
 /// A referring definition's name, and its units that refer.
 type Referring = (String, Vec<String>);
 
-/// Who refers to a definition.
+/// The definitions that refer to a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct References {
     /// The definition.

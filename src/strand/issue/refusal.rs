@@ -6,7 +6,7 @@ use super::references::References;
 use crate::strand::id::Layer;
 use crate::strand::lang::token::SyntaxError;
 
-/// Where a body does not parse.
+/// The place where a body does not parse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unparsed {
     /// Code, place and what is wrong there: `E0001 at slot.n.body:1:7: ..`.

@@ -2,7 +2,7 @@
 
 use crate::strand::id::{DefId, Layer, OpId, UnitId};
 
-/// Where a name leads once it has been resolved.
+/// The target of a resolved name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
     /// Not looked up yet, or a label that is no reference.
@@ -30,7 +30,7 @@ pub struct Ref {
     pub bound: Option<DefId>,
     /// The op that wrote it.
     pub writer: Option<OpId>,
-    /// Where it leads.
+    /// Its target.
     pub to: To,
     /// Its number within the definition, for places in printed text.
     pub node: u32,
@@ -259,7 +259,7 @@ pub enum Action {
     Call(Ref, Vec<Arg>),
 }
 
-/// When a statement runs.
+/// The condition under which a statement runs.
 #[derive(Clone, Debug)]
 pub enum Guard {
     /// `when e`.
@@ -273,7 +273,7 @@ pub enum Guard {
 pub struct Stmt {
     /// Its action.
     pub action: Action,
-    /// When.
+    /// The condition.
     pub guard: Option<Guard>,
     /// The unit it is.
     pub unit: Option<UnitId>,

@@ -58,7 +58,7 @@ impl Place {
 /// The place of every node of a resolved body.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    /// Where each place begins: the number before that of its first node. Neighbours mostly share theirs.
+    /// The beginning of each place: the number before that of its first node. Neighbours mostly share theirs.
     starts: OneOrMany<(u32, Place)>,
     nodes: u32,
 }

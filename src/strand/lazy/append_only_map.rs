@@ -5,7 +5,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use super::ids::IdMap;
 use crate::strand::id::OpId;
 
-/// How many places the first board has; each further one has twice as many as the one before.
+/// The number of places of the first board; each further one has twice as many as the one before.
 const FIRST: usize = 64;
 /// Boards enough for four thousand million places.
 const BOARDS: usize = 26;

@@ -41,7 +41,7 @@ struct Entry {
 /// The names of one layer.
 #[derive(Debug, Default)]
 struct Table {
-    /// Where the names of a hash are.
+    /// The places of the names of a hash.
     index: HashMap<u64, OneOrMany<u32>, Ids>,
     entries: Vec<Entry>,
     /// True if every label is held.

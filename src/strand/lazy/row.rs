@@ -62,11 +62,11 @@ impl Watch {
 pub struct At {
     /// The number of the archive.
     pub archive: u32,
-    /// Where in it the piece begins, in bytes.
+    /// The offset of the piece in it, in bytes.
     pub piece: u64,
-    /// Where in the unpacked piece its line begins.
+    /// The offset of its line in the unpacked piece.
     pub start: u32,
-    /// How long the line is, without its newline.
+    /// The length of the line, without its newline.
     pub length: u32,
 }
 
@@ -79,7 +79,7 @@ pub struct Mention {
     pub layer: Layer,
     /// The name it shows.
     pub label: String,
-    /// Where it refers, each place once.
+    /// The places of its references, each once.
     pub places: Vec<Place>,
 }
 
@@ -99,7 +99,7 @@ pub enum Relation {
 pub struct StoredOp {
     /// The op.
     pub op: Op,
-    /// Why it has no effect, if it has none.
+    /// The reason why it has no effect, if it has none.
     pub void: Option<String>,
     /// The greatest `ts` among it and its ancestors.
     pub max_ts: i64,

@@ -6,7 +6,7 @@ use super::row::{At, CheckpointDefinition, Mention, Name, Relation, StoredOp, St
 use crate::strand::id::{DefId, Layer, OpId};
 use crate::strand::op::Op;
 
-/// Where a state finds what it does not hold. Every answer is as of one moment.
+/// The source of what a state does not hold. Every answer is as of one moment.
 pub trait LazySource: Debug {
     /// Returns how many ops are admitted.
     fn op_count(&self) -> usize;
@@ -44,7 +44,7 @@ pub trait LazySource: Debug {
     fn contested(&self) -> Vec<Name>;
 }
 
-/// Where the texts of archived ops are found.
+/// The source of the texts of archived ops.
 pub trait ArchiveReader: Debug {
     /// Returns the op of a line. `None` if it cannot be read; the archives remembers why.
     fn op(&self, at: At) -> Option<Op>;

@@ -101,9 +101,9 @@ pub struct Op {
     pub name: Arc<str>,
     /// The new body's canonical text (add, replace).
     pub body: Option<Box<str>>,
-    /// Who issued it.
+    /// Its author.
     pub author: Arc<str>,
-    /// When, in unix milliseconds; grows along `parents`.
+    /// Its time in unix milliseconds; grows along `parents`.
     pub ts: i64,
     /// Its identity.
     pub id: OpId,
@@ -130,7 +130,7 @@ pub struct Rare {
     pub name_new: Option<String>,
     /// The other end (link, unlink, settling remove), as a qualified name.
     pub to: Option<String>,
-    /// Why it was generated.
+    /// The reason why it was generated.
     pub cause: Option<String>,
     /// Doc lines without `## ` (add, replace).
     pub doc: Option<String>,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::strand::store::{Error, disk};
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum RunStatus {

@@ -7,7 +7,7 @@ use crate::strand::check::types::{Shape, Ty, Types};
 use crate::strand::id::DefId;
 use crate::strand::lang::ast::{Arg, Binary, Body, Expr, ExprKind, Pattern, Ref, To};
 
-/// Where slot values come from.
+/// The source of slot values.
 pub type SlotSource<'a> = &'a dyn Fn(DefId) -> Option<Value>;
 
 /// An evaluator with its binders.

@@ -20,7 +20,7 @@ use crate::strand::store::{Error, Store, atomic_write, disk};
 pub struct Replay {
     /// The episode.
     pub episode: String,
-    /// How many steps were compared.
+    /// The number of steps compared.
     pub steps: usize,
     /// The first difference, if there is one.
     pub difference: Option<String>,

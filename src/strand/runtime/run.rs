@@ -36,7 +36,7 @@ pub trait World {
     fn answer(&mut self, effect: &View, prim: &str, args: &[Json]) -> Option<Json>;
 }
 
-/// Why a run cannot start.
+/// The reason why a run cannot start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// There is no such tile, event, reducer or slot.
@@ -67,7 +67,7 @@ impl From<&str> for Reason {
 pub struct Outcome {
     /// Its steps, without episode, time and graph.
     pub steps: Vec<EpisodeStep>,
-    /// How it ended.
+    /// Its end.
     pub status: RunStatus,
     /// Slot values afterwards.
     pub slots: SlotValues,

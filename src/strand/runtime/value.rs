@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::strand::check::types::{Shape, Ty, Types};
 
-/// Why an evaluation stopped, in a few words.
+/// The reason why an evaluation stopped, in a few words.
 pub type Trap = String;
 
 /// A value while running. Nominal and refined values are values of their base.

@@ -92,7 +92,7 @@ impl World for Recorded {
 
 /// Notes every answer another world gives.
 pub struct Noting<'w> {
-    /// Who answers.
+    /// The world that answers.
     pub world: &'w mut dyn World,
     /// The answers so far; null where there was none.
     pub answers: Vec<Json>,

@@ -36,7 +36,7 @@ pub struct Edge {
     pub name: String,
     /// The definition its writer bound it to.
     pub bound: Option<DefId>,
-    /// Where it leads.
+    /// Its target.
     pub to: To,
     /// The op that wrote it.
     pub writer: Option<OpId>,
@@ -129,7 +129,7 @@ impl View {
 pub struct Changed {
     /// Definitions whose text, hash, label or status changed, or that are new.
     pub definitions: BTreeSet<DefId>,
-    /// How many hashes were computed.
+    /// The number of hashes computed.
     pub rehashed: usize,
 }
 
@@ -140,7 +140,7 @@ type Relabelled = Vec<(DefId, Option<String>)>;
 #[derive(Debug, Default)]
 struct Touched {
     ids: Vec<DefId>,
-    /// How many there may be before it is worth to look for those that are there twice.
+    /// The number of them from which on it is worth to look for those that are there twice.
     limit: usize,
 }
 
@@ -171,11 +171,11 @@ pub struct State {
     names: Names,
     /// Names some claimant did not get.
     contested: BTreeSet<Name>,
-    /// Who mentions a definition, by any step of the way to what it leads to.
+    /// The definitions that mention a definition, by any step of the way to what it leads to.
     watchers: Sets,
-    /// Who refers to a definition.
+    /// The definitions that refer to a definition.
     referrers: Sets,
-    /// Who is linked to a definition.
+    /// The definitions linked to a definition.
     linked: Sets,
     dirty: IdSet,
     /// The changes since they were last taken.

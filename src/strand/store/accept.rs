@@ -93,13 +93,13 @@ pub(super) struct Judged {
 /// The rules of one gate.
 pub(super) struct AcceptanceRules<'g> {
     pub policy: Policy,
-    /// Why an op may not touch what it touches.
+    /// The reason why an op may not touch what it touches.
     pub forbidden: &'g dyn Fn(&State, &Op) -> Option<String>,
     /// The last moment an op that is new here may name; none for ops that were accepted here before.
     pub latest: Option<i64>,
 }
 
-/// How far the clock of an op's author may be ahead of this one, in milliseconds.
+/// The farthest that the clock of an op's author may be ahead of this one, in milliseconds.
 const AHEAD: i64 = 24 * 60 * 60 * 1000;
 
 impl Store {

@@ -186,7 +186,7 @@ pub struct Conflict {
     pub kind: String,
     /// The policy that was followed.
     pub policy: String,
-    /// When, in unix milliseconds.
+    /// Its time in unix milliseconds.
     pub at: i64,
     /// Referring places and what they refer to.
     pub edges: Vec<(String, String)>,

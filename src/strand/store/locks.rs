@@ -11,7 +11,7 @@ pub struct Lock {
     pub owner: String,
     /// `slot.todos*`; the layer may be `*`.
     pub pattern: String,
-    /// When it was taken, in unix milliseconds.
+    /// The time when it was taken, in unix milliseconds.
     pub since: i64,
 }
 

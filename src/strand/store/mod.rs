@@ -43,9 +43,9 @@ use archive::base::Base;
 use checkpoint::{Opened, Progress, Source};
 use position::{Chain, LogPosition, fold_chain};
 
-/// How many bytes of log the checkpoint may lag behind; a tenth of the log, where that is more.
+/// The bytes of log that the checkpoint may lag behind; a tenth of the log, where that is more.
 const CHECKPOINT_AFTER_BYTES: u64 = 4 << 20;
-/// How many ops the checkpoint may lag behind; a tenth of all, where that is more.
+/// The number of ops that the checkpoint may lag behind; a tenth of all, where that is more.
 const CHECKPOINT_AFTER_OPS: usize = 10_000;
 
 /// An open store.
@@ -56,7 +56,7 @@ pub struct Store {
     state: State,
     config: Config,
     withdrawn: HashSet<OpId>,
-    /// How far the log has been read.
+    /// The offset up to which the log has been read.
     offset: u64,
     /// The sum of the last commit line that was read.
     sum: String,
@@ -66,14 +66,14 @@ pub struct Store {
     restamp: bool,
     /// The checkpoint the state loads from.
     source: Option<Rc<Source>>,
-    /// Where the checkpoint stood when changes began to be collected; none: it must be made anew.
+    /// The position of the checkpoint when changes began to be collected; none: it must be made anew.
     marked: Option<u64>,
     /// Ops read or written since `placed_from`, and where they stand in the log.
     placed: BTreeMap<OpId, LogPosition>,
     placed_from: u64,
     /// True if it wrote to the checkpoint.
     checkpointed: bool,
-    /// How long to wait for the lock.
+    /// The time to wait for the lock.
     timeout: Duration,
     /// The expected text of a definition for the next write.
     expected: Option<(QName, String)>,
@@ -81,7 +81,7 @@ pub struct Store {
     archives: Rc<Archives>,
     /// Notices for the person, shown once.
     notices: Vec<String>,
-    /// Where the log cannot be believed any more: what precedes it is read, nothing is written.
+    /// The place from which the log is damaged: what precedes it is read, nothing is written.
     damage: Option<Damage>,
     /// True if a merge of two logs waits to be closed by a commit line.
     mixed: bool,

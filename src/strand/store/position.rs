@@ -5,9 +5,9 @@ use super::checkpoint::sum;
 /// The place of an op in the log, in bytes, without its newline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPosition {
-    /// Where its line begins.
+    /// The offset of its line.
     pub offset: u64,
-    /// How long it is.
+    /// Its length.
     pub length: u32,
     /// The sum of its bytes.
     pub sum: i64,

@@ -20,7 +20,7 @@ pub struct Repaired {
     pub quarantined: Vec<(usize, String)>,
     /// Ops that the upstream had and this log had lost.
     pub fetched: usize,
-    /// Where the old log is.
+    /// The path of the old log.
     pub old_log: PathBuf,
 }
 

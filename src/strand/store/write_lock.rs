@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::{Error, Log, disk};
 
-/// How long a writer waits for another, by default.
+/// The time a writer waits for another, by default.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long to sleep before asking again.
+/// The pause before asking again.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The exclusive lock of a store, held while it lives.
@@ -37,7 +37,7 @@ impl WriteLock {
     }
 }
 
-/// How long a writer waits. The lock is given to waiters in no order, so the wait begins anew each time the log grows:
+/// The time a writer waits. The lock is given to waiters in no order, so the wait begins anew each time the log grows:
 /// many writers at once are only slow; a writer that holds the lock and does nothing makes the others give up.
 struct Patience {
     limit: Duration,

@@ -11,7 +11,7 @@ use crate::strand::lang::resolve::each_body_ref;
 use crate::strand::op::Op;
 use crate::strand::state::State;
 
-/// How many of the newest ops on a definition are looked at.
+/// The number of newest ops on a definition that are looked at.
 const LOOKED_AT: usize = 100;
 
 /// Returns whether a definition once said what a file says: after one of its ops, as whoever issued it saw the

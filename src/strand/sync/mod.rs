@@ -22,7 +22,7 @@ use super::issue::{Issuer, Removal, Unparsed};
 use super::state::State;
 use super::store::{Error, Lock, Store};
 
-/// Which way changes go.
+/// The direction of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Both ways.
@@ -33,10 +33,10 @@ pub enum Direction {
     ToStore,
 }
 
-/// How to sync.
+/// The options of a sync.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// The effect of a deleted file on references to its definition.
     pub removal: Removal,
@@ -167,7 +167,7 @@ pub fn sync(store: &mut Store, options: &Options, issuer: &Issuer) -> Result<Syn
 struct SyncRun {
     done: Synced,
     options: Options,
-    /// Who owns which names.
+    /// The locks on names and their owners.
     locks: Vec<Lock>,
     /// Files not to be touched.
     held: BTreeSet<String>,

@@ -40,7 +40,7 @@ fn sum(text: &str) -> String {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Projection {
     records: BTreeMap<String, Record>,
-    /// Where the log stood: the offset after a commit line, and its sum.
+    /// The position of the log: the offset after a commit line, and its sum.
     log: Option<(u64, String)>,
 }
 

@@ -66,7 +66,7 @@ impl Progress {
     }
 }
 
-/// Where a read leads.
+/// The target of a read.
 #[derive(Debug)]
 pub enum ReadTarget {
     /// Into the workspace: the normalised path.

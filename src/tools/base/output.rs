@@ -15,7 +15,7 @@ pub enum RunResult {
     Edits(Vec<Edit>),
     /// Versions to be taken back.
     Undo {
-        /// How many versions, from 1.
+        /// The number of versions, from 1.
         count: usize,
         /// Normalised path; none: the newest changeset.
         path: Option<String>,
@@ -38,9 +38,9 @@ pub enum RunResult {
 pub struct CommandCall {
     /// Its text.
     pub text: String,
-    /// Where it runs, as given; none: where the last one left off.
+    /// The folder it runs in, as given; none: where the last one left off.
     pub folder: Option<String>,
-    /// How long it may run.
+    /// Its time limit.
     pub limit: Duration,
     /// It is answered at once and runs on.
     pub background: bool,

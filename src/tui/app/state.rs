@@ -11,7 +11,7 @@ use crate::tui::pane::id::PaneId;
 use crate::tui::text::highlight::Highlighter;
 use crate::tui::theme::{Depth, Theme, Themes};
 
-/// Who has the keys.
+/// The part of the screen that has the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
     /// The popup on top.
@@ -32,7 +32,7 @@ pub enum Focus {
     Review,
 }
 
-/// Where the keys go on the main screen, when nothing lies over it.
+/// The focus on the main screen, when nothing lies over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tui) enum At {
     Input,
@@ -42,7 +42,7 @@ pub(in crate::tui) enum At {
     Answer,
 }
 
-/// Who asked for a line or a listing.
+/// The requester of a line or a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tui) enum Owner {
     Pane(PaneId),
@@ -94,7 +94,7 @@ impl Attention {
 /// The guard that keeps a key that was meant as text from deciding anything.
 #[derive(Debug, Default)]
 pub(in crate::tui) struct Guard {
-    /// Where the keys went before a proposal took them, and whether that pane was zoomed.
+    /// The focus before a proposal took it, and whether that pane was zoomed.
     pub before: Option<(At, PaneId, bool)>,
     /// The thing that waited when the last message had been taken in.
     pub waited: Option<Attention>,
@@ -102,9 +102,9 @@ pub(in crate::tui) struct Guard {
     pub unseen: bool,
     /// It took the keys by itself, and typing has not paused since.
     pub guarded: bool,
-    /// When the last key came.
+    /// The time of the last key.
     pub last_key: i64,
-    /// When the person last typed anything; `None`: never.
+    /// The time when the person last typed anything; `None`: never.
     pub last_typed: Option<i64>,
 }
 
@@ -138,7 +138,7 @@ pub(in crate::tui) struct Turn {
     pub step: (u32, i64),
 }
 
-/// Which pane shows, how large, and where the keys go.
+/// The visible pane, its size, and the focus.
 #[derive(Debug)]
 pub(in crate::tui) struct Arrangement {
     pub at: At,

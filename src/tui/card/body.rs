@@ -34,7 +34,7 @@ pub enum CardRow {
     Part(CommandClass, String, String),
 }
 
-/// How a row of a command's text begins: a line that was wrapped looks like no line of its own.
+/// The beginning of a row of a command's text: a line that was wrapped looks like no line of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShellRow {
     /// The first row.

@@ -16,7 +16,7 @@ pub struct CardState {
     pub rule: Option<(usize, bool)>,
     /// The card's rows, and the width they were made for.
     laid: (usize, Vec<CardRow>),
-    /// How many of them are in sight.
+    /// The number of them in sight.
     sight: usize,
     /// The words of the rule do not all have room.
     cut: bool,

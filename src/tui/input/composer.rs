@@ -9,7 +9,7 @@ use super::queue::Queue;
 /// A file name in the input that could be a mention.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// Where it stands, in bytes.
+    /// Its place, in bytes.
     pub place: std::ops::Range<usize>,
     /// As it was typed.
     pub name: String,
@@ -30,7 +30,7 @@ pub struct Composer {
     pub completion: Option<Completion>,
     /// The `@` whose completion was closed, so that it stays closed.
     pub closed_at: Option<usize>,
-    /// Where the caret was left behind the space that a completion put.
+    /// The caret's place behind the space that a completion put.
     pub spaced: Option<usize>,
     /// The file name before the caret, to be mentioned with a key.
     pub offer: Option<Offer>,

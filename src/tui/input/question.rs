@@ -12,7 +12,7 @@ pub struct Asking {
     pub question: Question,
     /// The selected choice; one more than there are: something else. `None`: nothing yet.
     pub selected: Option<usize>,
-    /// Where it is about a command: what was chosen on its card.
+    /// The choices on the card of a question about a command.
     pub card: CardState,
 }
 

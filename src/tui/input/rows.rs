@@ -17,7 +17,7 @@ impl Editor {
 /// A piece of a row that is drawn in one style and cannot be split by the caret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowPart {
-    /// Where it stands in the text, in bytes.
+    /// Its offset in the text, in bytes.
     pub at: usize,
     /// The text as it is drawn.
     pub shown: String,
@@ -32,7 +32,7 @@ pub struct RowPart {
 pub struct InputRow {
     /// Its pieces from left to right.
     pub parts: Vec<RowPart>,
-    /// Where the caret stands at its end, in bytes of the text.
+    /// The caret's offset at its end, in bytes of the text.
     pub end: usize,
 }
 

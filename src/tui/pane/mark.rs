@@ -14,7 +14,7 @@ pub enum Mark {
 /// The things that the pending proposal waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
-    /// Which proposal.
+    /// The proposal.
     pub id: ProposalId,
     /// Undecided hunks.
     pub undecided: usize,

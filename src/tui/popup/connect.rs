@@ -67,7 +67,7 @@ pub struct Connect {
     keep: bool,
     /// The name of the model, or part of it.
     model: Editor,
-    /// Which of the models that match.
+    /// The index among the models that match.
     chosen: usize,
     stage: FormStage,
     /// The number under which the form was sent last.

@@ -117,7 +117,7 @@ fn below_line(body: Rect) -> Rect {
     Rect { y: body.y + 1, height: body.height.saturating_sub(1), ..body }
 }
 
-/// Where things stand inside a border.
+/// The areas inside a border.
 struct FinderAreas {
     list: Rect,
     /// Without rows where there is no room for it.

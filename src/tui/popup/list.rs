@@ -83,7 +83,7 @@ pub struct List {
     selected: usize,
     top: usize,
     rows: usize,
-    /// Where its border and its rows were drawn last, for clicks.
+    /// The areas of its border and of its rows when last drawn, for clicks.
     place: (Rect, Rect),
     /// The rows are still to come.
     pub waiting: bool,

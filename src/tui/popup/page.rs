@@ -53,7 +53,7 @@ pub struct Page {
     pub leaves_out: bool,
     filter: Option<Editor>,
     top: usize,
-    /// Where it was drawn last, for clicks.
+    /// The area it was last drawn in, for clicks.
     place: Rect,
     rows: usize,
     total: usize,

@@ -37,13 +37,13 @@ pub struct Sessions {
     preview: Option<SessionPreview>,
     /// Its last entries, drawn as in the chat.
     said: Chat,
-    /// Why there is no list.
+    /// The reason why there is no list.
     failed: Option<String>,
     /// The number of a session's files that were changed outside nebula, for those that were looked at.
     drifted: HashMap<String, usize>,
 }
 
-/// Where the columns of the list begin, or end for those that are aligned to the right.
+/// The columns of the list: their beginning, or their end for those that are aligned to the right.
 struct ListColumns {
     title: usize,
     titles: usize,

@@ -82,7 +82,7 @@ pub struct TerminalScreen {
     notifies: bool,
     /// It understands questions; another would print them.
     understands: bool,
-    /// When it was asked what it is, until its answers are read.
+    /// The time when it was asked for its capabilities, until its answers are read.
     asked: Option<Instant>,
 }
 

@@ -17,11 +17,11 @@ pub(super) struct Grammars {
     operator: Scope,
     /// The meaning that was found of a scope, `None` for nothing.
     known: Mutex<HashMap<Scope, Option<Role>>>,
-    /// Where the beginning of a text in a language was found: the set is searched from end to end for each name.
+    /// The parser found for the beginning of a text in a language: the set is searched from end to end for each name.
     begun: Mutex<HashMap<String, Option<Parser>>>,
 }
 
-/// Where the parsing of a text has got to.
+/// The state of the parsing of a text.
 #[derive(Clone)]
 pub(super) struct Parser {
     state: ParseState,

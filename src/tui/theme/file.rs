@@ -11,7 +11,7 @@ use crate::config::screen_files::UserFile;
 use crate::messages::app as say;
 use crate::tui::{colour, toml_place};
 
-/// Why a theme could not be used.
+/// The reason why a theme could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThemeError {
     /// No file of that name and none shipped.
@@ -121,7 +121,7 @@ enum RoleStyle {
 #[derive(Debug, Clone)]
 pub struct Themes {
     texts: BTreeMap<String, String>,
-    /// Where the person's lie.
+    /// The files of the person's themes.
     files: BTreeMap<String, PathBuf>,
 }
 

@@ -56,6 +56,9 @@ fn neighbouring_modules_share_no_name_of_a_type() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
+/// First words that make a sentence a question: documentation names what it is about.
+const QUESTIONS: &[&str] = &["How", "What", "When", "Where", "Whether", "Which", "Who", "Why"];
+
 /// First words of a function's documentation that end in `s` and are no verbs.
 const NO_VERBS: &[&str] = &["This", "Its", "As", "Bytes", "Lines", "Parts", "Rows", "Words"];
 
@@ -71,12 +74,12 @@ fn documentation_says_what_something_is_and_what_a_function_does() {
             }
             // What clap shows of an argument is a question to the person who types it.
             let argument = lines[at..].iter().take(4).any(|l| l.starts_with("#[arg") || l.starts_with("#[command"));
-            if !argument && ["What ", "Whether ", "The same "].iter().any(|word| doc.starts_with(word)) {
+            let word = doc.split([' ', '.', ',', ':', ';']).next().unwrap_or_default();
+            if !argument && (QUESTIONS.contains(&word) || doc.starts_with("The same ")) {
                 broken.push(format!("{}:{}: {doc}", source.path, at + 1));
             }
             let Some(returns) = returns(&lines[at..]) else { continue };
             functions += 1;
-            let word = doc.split([' ', '.', ',', ':', ';']).next().unwrap_or_default();
             let verb = word.starts_with(|c: char| c.is_ascii_uppercase()) && word.ends_with('s');
             if !verb || NO_VERBS.contains(&word) {
                 broken.push(format!("{}:{}: {doc}", source.path, at + 1));

@@ -19,7 +19,7 @@ use crate::text::clean::clean;
 use crate::text::size;
 use crate::tools::CommandCall;
 
-/// How long git may take to tell what it does not have.
+/// The time limit for git to list what it does not have.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Files that git does not have, as they are listed.
 const LISTED: usize = 6;

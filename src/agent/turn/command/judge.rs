@@ -18,7 +18,7 @@ pub struct JudgedCommand {
     pub found: Assessment,
     /// The verdict.
     pub judgement: Judgement,
-    /// Where it would run.
+    /// The surroundings it would run in.
     pub around: Around,
     /// The files that each of its parts would meet.
     pub met: Vec<Met>,

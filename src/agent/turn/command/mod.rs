@@ -24,7 +24,7 @@ use judge::judge_command;
 
 /// Lines of output that are shown below a running command.
 const SHOWN: usize = 12;
-/// How often they are shown anew at most.
+/// The shortest interval at which they are shown anew.
 const PACE: Duration = Duration::from_millis(100);
 /// The person's own commands run until they end or are stopped.
 const NO_LIMIT: Duration = Duration::from_secs(30 * 24 * 3_600);
@@ -85,7 +85,7 @@ pub async fn run(
 
 /// A command that may run.
 struct Allowed {
-    /// Who let it run, for its record.
+    /// The one who let it run, for its record.
     by: String,
     grant: Grant,
     keeper: Keeper,

@@ -19,7 +19,7 @@ use crate::provider::{Request, ToolSpec};
 /// The size of a tool's schema beside its description, in bytes.
 const SCHEMA: usize = 300;
 
-/// Why there is no next request.
+/// The reason why there is no next request.
 pub enum Unbuilt {
     /// The conversation does not fit, also without old results.
     TooLong,

@@ -14,7 +14,7 @@ pub const MAX_CALLS: usize = 500;
 pub struct Step {
     /// The acts, in the order in which they were written.
     pub acts: Vec<Act>,
-    /// How it ended.
+    /// Its end.
     pub ended: Ended,
     /// Tokens, where the server reported them.
     pub usage: Option<provider::Usage>,
@@ -36,7 +36,7 @@ impl Act {
     }
 }
 
-/// How an answer ended.
+/// The end of an answer.
 pub enum Ended {
     /// By itself.
     Whole,

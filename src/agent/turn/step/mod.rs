@@ -22,7 +22,7 @@ use crate::agent::turn::streaming_edit;
 use crate::messages::agent as say;
 use crate::provider::{self, EndReason, Request};
 
-/// How often growing text is stored, so that a kill loses no more than this.
+/// The interval at which growing text is stored, so that a kill loses no more than this.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
 /// Sends the request to `target`, and takes the answer in until it ends or is stopped. What arrived is stored in memory

@@ -30,7 +30,7 @@ pub(super) struct StepReader<'a> {
     pub(super) stop: &'a CancellationToken,
     pub(super) format: Format,
     pub(super) target: &'a RequestTarget,
-    /// Who is asked.
+    /// The one who is asked.
     pub(super) origin: Option<Arc<Origin>>,
     pub(super) answer: Answer,
     pub(super) parser: Parser,
@@ -42,9 +42,9 @@ pub(super) struct StepReader<'a> {
     pub(super) thinking: Option<(ItemId, Instant, usize)>,
     /// True while the answer is commentary.
     commentary: bool,
-    /// When something of it was shown last, or the request began.
+    /// The time when something of it was last shown, or the request began.
     shown_at: Instant,
-    /// How long it has thought.
+    /// The duration of its thinking.
     thought: Option<Duration>,
     pub(super) acts: Vec<Act>,
     /// So many of them were there when the newest part began.

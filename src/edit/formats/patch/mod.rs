@@ -53,7 +53,7 @@ struct Section {
     due: (usize, usize),
     /// The permissions it is to have.
     mode: Option<u32>,
-    /// Why this file's part cannot be applied.
+    /// The reason why this file's part cannot be applied.
     wrong: Option<&'static str>,
     /// True if `---` and `+++` have been seen, the hunks' first line, and `rename from`.
     headed: bool,

@@ -49,7 +49,7 @@ fn triple(text: &str, ended: bool) -> Option<(usize, bool)> {
     }
 }
 
-/// How deep the objects of a list under `tool_calls` lie.
+/// The deepest nesting of the objects of a list under `tool_calls`.
 const DEEPEST: usize = 3;
 /// More white space than this after a `"""` is not waited through, in bytes.
 const SPACE: usize = 4096;

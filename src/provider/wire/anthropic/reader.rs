@@ -29,7 +29,7 @@ struct Block {
     value: Map<String, Value>,
     /// The arguments of a call as they come.
     arguments: String,
-    /// Which call of the answer it is.
+    /// The call's number in the answer.
     call: Option<usize>,
     /// The server gave the call an id that no other call of the answer has.
     own_id: bool,

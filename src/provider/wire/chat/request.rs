@@ -32,14 +32,14 @@ pub(super) struct Dialect {
     pub marks: bool,
     /// Marks say that the cache is kept for an hour.
     pub hour: bool,
-    /// How much the model is to think.
+    /// The model's effort of thinking.
     pub effort: Option<Effort>,
 }
 
 /// Parts between two cache marks: the server looks back no farther.
 const REACH: usize = 15;
 
-/// Which messages of the model carry their reasoning.
+/// The messages of the model that carry their reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum SentReasoning {
     /// Those that came with it; once one has, also those with calls that came without, with an empty one.
@@ -65,7 +65,7 @@ pub(super) struct ChatCache {
 /// A message in the body.
 struct BodyMessage {
     message: Arc<Message>,
-    /// Where its bytes end.
+    /// The end of its bytes.
     end: usize,
     /// Fields of reasoning that were in use up to here, each a bit.
     fields: u8,

@@ -12,7 +12,7 @@ pub(super) struct GrowingCall {
     /// The signature of the part, as it came.
     signature: Option<String>,
     args: Value,
-    /// How many places were made in them.
+    /// The number of places made in them.
     made: usize,
     /// More were asked for than are made: the call has no arguments.
     too_large: bool,

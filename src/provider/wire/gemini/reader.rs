@@ -18,7 +18,7 @@ pub(super) struct GeminiReader {
     /// Ids of the calls so far.
     ids: Vec<String>,
     end: Option<EndReason>,
-    /// Why the server held back the rest.
+    /// The reason why the server held back the rest.
     why: Option<String>,
     whole: bool,
     /// A call whose arguments come in pieces.

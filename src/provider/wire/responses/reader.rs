@@ -33,7 +33,7 @@ pub(super) struct ResponsesReader {
 struct Item {
     /// Its words or arguments so far, in bytes.
     said: usize,
-    /// Which call of the answer it is.
+    /// The call's number in the answer.
     call: Option<usize>,
     /// The server gave the call an id that no other call of the answer has.
     own_id: bool,

@@ -69,7 +69,7 @@ pub struct Args {
     pub command: Command,
 }
 
-/// When to colour.
+/// The choice of coloured output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// How many entries an answer has at most, unless its caller names another number.
+/// The most entries of an answer, unless its caller names another number.
 pub const LIMIT: usize = 200;
 
 /// The answer of a tool.

@@ -24,7 +24,7 @@ pub use schema::Tool;
 pub struct Page {
     /// Their qualified names, in layer order then by name.
     pub names: Vec<String>,
-    /// Where the next page begins; none: this is the last.
+    /// The beginning of the next page; none: this is the last.
     pub next: Option<String>,
 }
 

@@ -19,9 +19,9 @@ fn plain_float(text: &str) -> String {
     format!("{}.{}", plain_int(whole), if part.is_empty() { "0" } else { part })
 }
 
-/// How tightly `not` binds.
+/// The precedence of `not`.
 const NOT: u8 = 3;
-/// How tightly comparisons bind.
+/// The precedence of comparisons.
 const COMPARISON: u8 = 4;
 
 /// Returns the operator a token is, and how tightly it binds.

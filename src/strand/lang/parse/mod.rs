@@ -37,7 +37,7 @@ struct Parser<'a> {
     elements: u32,
     /// Faults in parts that could be skipped: a statement, an element, a field.
     faults: Vec<SyntaxError>,
-    /// How tall the tallest of the parts is that were read here so far, in expressions.
+    /// The height of the tallest of the parts read here so far, in expressions.
     height: u32,
 }
 

@@ -16,7 +16,7 @@ use crate::strand::id::{DefId, OpId, UnitId};
 use crate::strand::lazy::At;
 use crate::strand::op::{Change, Kind, Op};
 
-/// How the line of a base begins.
+/// The beginning of the line of a base.
 pub const BEGINS: &[u8] = b"{\"base\":";
 
 /// The entry of one archive in a base.
@@ -24,9 +24,9 @@ pub const BEGINS: &[u8] = b"{\"base\":";
 pub struct Note {
     /// Its file, in `.strand/archive`.
     pub file: String,
-    /// How many ops were moved into it.
+    /// The number of ops moved into it.
     pub ops: usize,
-    /// How many bytes of log it holds.
+    /// The bytes of log it holds.
     pub bytes: u64,
 }
 

@@ -25,9 +25,9 @@ pub enum Before {
 pub struct Compacted {
     /// The new archive.
     pub archive: PathBuf,
-    /// How many ops were moved into it.
+    /// The number of ops moved into it.
     pub moved: usize,
-    /// How many ops the log still holds one by one.
+    /// The number of ops the log still holds one by one.
     pub left: usize,
     /// Bytes of the log before and after.
     pub log_bytes: (u64, u64),

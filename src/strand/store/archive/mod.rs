@@ -19,9 +19,9 @@ pub use compact::{Before, Compacted};
 
 /// About how many bytes of text a piece holds: it is unpacked whole to read one line of it.
 const PIECE: usize = 128 << 10;
-/// How hard to pack: archives are written once.
+/// The compression level: archives are written once.
 const LEVEL: i32 = 12;
-/// How many unpacked pieces are cached.
+/// The number of unpacked pieces cached.
 const HELD: usize = 8;
 
 /// Returns the file of an archive.
@@ -38,7 +38,7 @@ pub fn folder(log: &Path) -> PathBuf {
 pub struct Packed {
     /// The file's bytes.
     pub bytes: Vec<u8>,
-    /// Where in the text each piece begins, and where in the file.
+    /// The offset of each piece in the text, and in the file.
     pieces: Vec<(usize, u64)>,
 }
 

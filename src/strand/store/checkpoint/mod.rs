@@ -28,7 +28,7 @@ use schema::{
 };
 pub use source::{Opened, Source};
 
-/// How long the write-ahead log may become, in bytes.
+/// The greatest length of the write-ahead log, in bytes.
 const LONG_WAL: u64 = 512 << 10;
 
 /// The position that a checkpoint is brought up to.
@@ -39,7 +39,7 @@ pub struct Progress<'p> {
     pub touched: &'p IdSet,
     /// Ops since `from`, with their places; all ops where `from` is none.
     pub placed: &'p BTreeMap<OpId, LogPosition>,
-    /// Where the checkpoint must stand for these changes to be all; none: it is made anew.
+    /// The position the checkpoint must have for these changes to be all; none: it is made anew.
     pub from: Option<u64>,
     /// The end of the log.
     pub end: u64,

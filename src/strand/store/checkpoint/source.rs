@@ -57,13 +57,13 @@ fn meta<T: FromSql>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
 
 /// The position of a checkpoint.
 pub struct Stands {
-    /// How far in the log.
+    /// The offset in the log.
     pub offset: u64,
     /// The sum of the commit line that ends there.
     pub sum: String,
     /// The chained sums of all commit lines up to there.
     chain: Chain,
-    /// When the log was written last, if it ended there.
+    /// The time when the log was last written, if it ended there.
     log_time: i64,
 }
 

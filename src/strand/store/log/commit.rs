@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// A commit line.
 pub(super) struct Commit {
-    /// How many lines it closes.
+    /// The number of lines it closes.
     pub lines: u64,
     /// The sum of these lines.
     pub sum: String,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::commit::Commit;
 
-/// How many ways are tried to find the lines of one transaction.
+/// The number of ways tried to find the lines of one transaction.
 const TRIES: usize = 4096;
 
 /// A transaction whose sum holds.
@@ -21,21 +21,21 @@ pub struct VerifiedTransaction {
     pub number: usize,
     /// The sum of its lines.
     pub sum: String,
-    /// Where its commit line begins, and where it ends with its newline.
+    /// The beginning and the end of its commit line, newline included.
     pub start: usize,
-    /// Where its commit line ends, with its newline.
+    /// The end of its commit line, newline included.
     pub end: usize,
 }
 
 /// The resolved lines of a log.
 pub struct ResolvedLog {
-    /// Where the first line ends, with its newline.
+    /// The end of the first line, newline included.
     pub head: usize,
     /// Transactions whose sum holds, in order of their commit lines.
     pub transactions: Vec<VerifiedTransaction>,
     /// Lines that belong to none, by number; those after the last commit line are not among them.
     pub left: Vec<(usize, Range<usize>)>,
-    /// Where the first line after the last commit line begins.
+    /// The beginning of the first line after the last commit line.
     pub tail: usize,
     /// True if the last commit line covers all lines before it.
     pub closed: bool,

@@ -31,11 +31,11 @@ pub(super) struct LogHeader {
     pub length: u64,
     /// The store's identity.
     pub store: String,
-    /// How many archives hold what stood before the base.
+    /// The number of archives of what stood before the base.
     pub archives: u32,
-    /// How many bytes of log they hold, as the log was before.
+    /// The bytes of log they hold, as the log was before.
     pub archived: u64,
-    /// How long the base is, with its commit line.
+    /// The length of the base, with its commit line.
     pub base: u64,
 }
 

@@ -24,7 +24,7 @@ pub struct Entries {
     pub end: u64,
     /// The sum of the last commit line.
     pub sum: String,
-    /// Where each transaction ends.
+    /// The end of each transaction.
     pub borders: Vec<u64>,
     /// The sum of each commit line.
     pub sums: Vec<String>,
@@ -220,7 +220,7 @@ impl<'t> Reader<'t> {
 struct Taken {
     /// In order, with where they stand; none where one was withdrawn.
     ops: Vec<Option<(Op, LogPosition)>>,
-    /// Where among them each op is.
+    /// The index of each op among them.
     at: HashMap<OpId, usize>,
     withdrawn: HashSet<OpId>,
 }

@@ -24,7 +24,7 @@ const RESTORE: u16 = 12;
 /// Rows of a comparison worth showing above them.
 const COMPARED: u16 = 6;
 
-/// Where the files of a restore are shown.
+/// The place of the files of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ListPlace {
     /// Below axis and comparison.
@@ -35,7 +35,7 @@ enum ListPlace {
     Alone,
 }
 
-/// Where the parts of the pane lie.
+/// The areas of the parts of the pane.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
     /// The form of the list.

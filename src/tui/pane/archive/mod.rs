@@ -53,7 +53,7 @@ pub struct Archive {
     selected: usize,
     /// The file of the selected changeset.
     file: usize,
-    /// When and where it is, for the days of the list.
+    /// The present time and the time zone, for the days of the list.
     clock: Clock,
     /// First changeset that is seen.
     top: usize,

@@ -37,7 +37,7 @@ use window::{Find, MOST_HITS, Move, VisibleBlocks, position};
 #[derive(Debug, Default)]
 pub struct Chat {
     window: VisibleBlocks,
-    /// Where each entry is: its block, and its place in a run of calls.
+    /// The place of each entry: its block, and its place in a run of calls.
     places: HashMap<ItemId, (usize, usize)>,
     /// Files read so far, for `again`.
     read: HashSet<String>,
@@ -58,7 +58,7 @@ struct Search {
     words: String,
     /// The block and row found last.
     at: Option<(usize, usize)>,
-    /// Which of the rows that hold the words it is, and how many hold them.
+    /// Its number among the rows that hold the words, and the number of those rows.
     hits: (usize, usize),
 }
 

@@ -55,7 +55,7 @@ impl BlockContent {
     }
 }
 
-/// Where the columns of the chat are.
+/// The columns of the chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChatColumns {
     /// Column of the text, from the left edge of the pane.
@@ -101,7 +101,7 @@ struct UnitLayout {
     head: Vec<Line<'static>>,
     /// Rows of Markdown below the head.
     rows: Rows,
-    /// Which row folds and unfolds.
+    /// The row that folds and unfolds.
     fold: Option<usize>,
     stale: bool,
 }

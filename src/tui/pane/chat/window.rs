@@ -331,7 +331,7 @@ impl VisibleBlocks {
 pub(super) struct Find<'a> {
     pub(super) words: &'a str,
     pub(super) at: Option<(usize, usize)>,
-    /// Which of the rows that hold the words it is, from 1, and how many hold them.
+    /// Its number among the rows that hold the words, from 1, and the number of those rows.
     pub(super) hits: (usize, usize),
 }
 

@@ -13,7 +13,7 @@ use crate::tui::text::wrap::cells;
 /// A grapheme as it is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// Where its text lies in [`DrawnLine::text`].
+    /// The range of its text in [`DrawnLine::text`].
     pub text: Range<usize>,
     /// Cells it takes.
     pub width: usize,

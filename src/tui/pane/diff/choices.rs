@@ -26,7 +26,7 @@ struct FileChoices {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Edited {
     change: FileChange,
-    /// Which of its hunks the editor made or changed.
+    /// True for each hunk that the editor made or changed.
     fresh: Vec<bool>,
 }
 

@@ -18,7 +18,7 @@ use crate::tui::text::show::Invisible;
 use crate::tui::text::{cut, wrap};
 use crate::tui::theme::Role;
 
-/// Where a line of code is drawn.
+/// The position of a line of code.
 #[derive(Debug, Clone, Copy)]
 struct LinePosition<'a> {
     file: &'a FileView,

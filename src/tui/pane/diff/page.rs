@@ -14,7 +14,7 @@ use crate::tui::text::markdown::{Inline, prose};
 
 /// Lines of what the model said above the diff.
 const WHY: usize = 3;
-/// The same, unfolded.
+/// The most lines of an unfolded reason.
 const WHY_OPEN: usize = 12;
 
 /// A page as it is shown.

@@ -29,7 +29,7 @@ pub enum Row {
     Head,
     /// Something about a file or hunk in words: see [`FileView::note`].
     Note {
-        /// Which hunk it is about.
+        /// The hunk it is about.
         hunk: usize,
     },
     /// Lines left out.
@@ -43,7 +43,7 @@ pub enum Row {
     },
     /// The line that heads a hunk.
     Hunk {
-        /// Which of the file.
+        /// The hunk's number in the file.
         hunk: usize,
     },
     /// A line that stays.
@@ -57,9 +57,9 @@ pub enum Row {
     },
     /// Something that was said about a hunk.
     Talk {
-        /// Which hunk.
+        /// The hunk.
         hunk: usize,
-        /// Which of the things said about it.
+        /// The part of what was said about it.
         part: usize,
     },
     /// A changed line: the removed one, the added one, or both. Unified, one of the two is drawn.
@@ -70,12 +70,12 @@ pub enum Row {
         left: Option<usize>,
         /// Added line.
         right: Option<usize>,
-        /// Which side is drawn.
+        /// The side that is drawn.
         show: Show,
     },
 }
 
-/// Which side of a pair a row draws.
+/// The side of a pair that a row draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
     /// Both.
@@ -373,7 +373,7 @@ pub fn all(
     out
 }
 
-/// Which heading rows a diff has.
+/// The heading rows of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heads {
     /// Of files and hunks.

@@ -52,7 +52,7 @@ pub(super) struct PageRows {
     pub layout: Option<Layout>,
     pub context: usize,
     pub rows: Vec<(u32, Row)>,
-    /// Where each row begins on the endless page; one more at the end.
+    /// The line of the endless page at which each row begins; one more at the end.
     pub tops: Vec<usize>,
 }
 
@@ -68,7 +68,7 @@ impl PageRows {
     }
 }
 
-/// Where the columns of a layout lie, from the left edge of the pane.
+/// The columns of a layout, from the left edge of the pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Columns {
     /// Cells of a line number.

@@ -48,7 +48,7 @@ pub struct Tools {
     places: HashMap<ItemId, usize>,
     /// Something was said since the last call: the next one stands apart.
     said: bool,
-    /// Where each call begins on the endless page; one more at the end.
+    /// The row of the endless page at which each call begins; one more at the end.
     tops: Vec<usize>,
     top: usize,
     /// True if the end stays in view.
@@ -62,7 +62,7 @@ pub struct Tools {
     stale: bool,
 }
 
-/// Which calls are looked for.
+/// The calls that are looked for.
 #[derive(Debug, Default)]
 struct Filter {
     /// Only those that failed show.
@@ -80,7 +80,7 @@ struct CallEntry {
     apart: bool,
     /// Opened or folded by hand.
     open: Option<bool>,
-    /// When it began to run.
+    /// The time when it began to run.
     began: Option<i64>,
     fields: Vec<Field>,
     reason: Vec<String>,

@@ -209,7 +209,7 @@ struct Builder<'a> {
     units: Vec<Unit>,
     around: Vec<Around>,
     inlines: Vec<Inline>,
-    /// Where the first of them begins.
+    /// The beginning of the first of them.
     inline_start: usize,
     face: Face,
     address: Option<String>,
