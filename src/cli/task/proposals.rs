@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::ask::ApprovalRequest;
-use super::{Printer, StepDone};
+use super::{EventPrinter, StepDone};
 use crate::cli::out::Out;
 use crate::proposal::{Choice, Decision, FileChange, Proposal, ProposalId};
 use crate::protocol::{Command, Level, Notice, Outcome};
 
-impl Printer {
+impl EventPrinter {
     pub(super) fn proposed(&mut self, proposal: Arc<Proposal>) -> io::Result<StepDone> {
         self.show_proposal(&proposal)?;
         if self.ask {

@@ -9,7 +9,7 @@ use tokio_util::bytes::Bytes;
 use super::super::arguments;
 use super::super::format::RequestBasis;
 use super::super::learnt::ThinkField;
-use super::super::written::{Ids, Piece, Target, Turns, SentMessages, opened};
+use super::super::written::{Ids, Piece, SentMessages, Target, Turns, opened};
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::{Blob, Body, Message, Part, Request, Role, ToolCall, ToolSpec, Wire};
 
