@@ -82,7 +82,7 @@ pub enum PlanError {
     #[error("the newest changeset was not made by an undo: there is nothing to redo")]
     NoUndo,
     /// Memory has no cause for it.
-    #[error("memory does not know what made the newest changeset: use undo, which takes it back")]
+    #[error("memory does not know what made the newest changeset: use undo, which undoes it")]
     UnknownCause,
     /// No changeset of the session since then.
     #[error("nothing was changed since {0}")]
@@ -91,7 +91,7 @@ pub enum PlanError {
     #[error("the last turn changed nothing")]
     NothingInTurn,
     /// No turn has a changeset.
-    #[error("memory knows of no turn {0} that changed files: undo alone takes back the newest changeset")]
+    #[error("memory knows of no turn {0} that changed files: undo alone undoes the newest changeset")]
     NoTurn(&'static str),
     /// The archive cannot be read, or has nothing of that name.
     #[error(transparent)]

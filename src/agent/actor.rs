@@ -165,8 +165,8 @@ impl Actor {
         }
         let commands = Arc::clone(&self.context.commands);
         let _ = tokio::task::spawn_blocking(move || commands.end_all()).await;
-        if let Some(id) = self.context.id() {
-            seal_jobs(&self.context, &id).await;
+        if self.context.id().is_some() {
+            seal_jobs(&self.context).await;
         }
         if let Some(id) = self.context.id().filter(|_| !stays) {
             self.context.services.memory.post(move |memory| memory.end(&id));
@@ -194,7 +194,7 @@ impl Actor {
                     context.events.send(EventBody::CommentAnswer(what.0, what.1, String::new())).await;
                 }
             }
-            Command::Reply(id, text) => drop(context.approvals.reply(id, text)),
+            Command::Reply(id, reply) => drop(context.approvals.reply(id, reply)),
             Command::DecideCommand(id, decision) => drop(context.approvals.decide_command(id, decision)),
             Command::Restore(request) => {
                 let turn = self.session.as_ref().and_then(|s| s.turn);

@@ -1,4 +1,4 @@
-//! Proposals and questions that wait for the person, and what the policy answers without them.
+//! Requests that wait for the person, and what the policy answers without them.
 //!
 //! The turn asks and waits here; the actor's loop brings the answers. Whoever waits may be interrupted, which
 //! withdraws what was asked. The policy answers without the person where it may.
@@ -8,100 +8,115 @@ use std::sync::Mutex;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::messages::agent as say;
 use crate::proposal::{Consent, Decision, Proposal, ProposalId};
-use crate::protocol::{Approval, CommandDecision, Comment, QuestionId};
+use crate::protocol::{Approval, CommandDecision, Comment, QuestionId, Reply};
 use crate::shell::class::rules::ShellPolicy;
 
-/// Pending proposals and questions by id.
-#[derive(Default)]
-pub struct PendingApprovals {
-    waiting: Mutex<Waiting>,
+/// A request that waits for the person, by what it is about, and where the answer goes.
+enum PendingRequest {
+    /// A proposal of edits.
+    Edit(oneshot::Sender<Decision>),
+    /// Questions of the person about the hunks of a proposal.
+    Comments(mpsc::UnboundedSender<Comment>),
+    /// A command.
+    Command(oneshot::Sender<CommandDecision>),
+    /// A question of the model, or for a permission.
+    Question(oneshot::Sender<Reply>),
 }
 
+/// The name of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum RequestId {
+    Edit(ProposalId),
+    Comments(ProposalId),
+    Question(QuestionId),
+}
+
+/// The requests that wait.
 #[derive(Default)]
-struct Waiting {
-    decisions: HashMap<ProposalId, oneshot::Sender<Decision>>,
-    replies: HashMap<QuestionId, oneshot::Sender<String>>,
-    commands: HashMap<QuestionId, oneshot::Sender<CommandDecision>>,
-    comments: HashMap<ProposalId, mpsc::UnboundedSender<Comment>>,
+pub struct PendingApprovals {
+    waiting: Mutex<HashMap<RequestId, PendingRequest>>,
 }
 
 impl PendingApprovals {
     /// Registers a proposal; the decision arrives at the receiver.
     pub fn await_decision(&self, id: ProposalId) -> oneshot::Receiver<Decision> {
         let (tx, rx) = oneshot::channel();
-        self.lock().decisions.insert(id, tx);
+        self.lock().insert(RequestId::Edit(id), PendingRequest::Edit(tx));
         rx
     }
 
     /// Registers the receiver of questions about a proposal's hunks, until the proposal is withdrawn.
     pub fn comments(&self, id: ProposalId) -> mpsc::UnboundedReceiver<Comment> {
         let (tx, rx) = mpsc::unbounded_channel();
-        self.lock().comments.insert(id, tx);
+        self.lock().insert(RequestId::Comments(id), PendingRequest::Comments(tx));
         rx
     }
 
-    /// Hands a question about a hunk to its receiver. Returns false if there is none.
-    pub fn comment(&self, id: ProposalId, comment: Comment) -> bool {
-        self.lock().comments.get(&id).is_some_and(|answerer| answerer.send(comment).is_ok())
-    }
-
     /// Registers a question; the reply arrives at the receiver.
-    pub fn await_reply(&self, id: QuestionId) -> oneshot::Receiver<String> {
+    pub fn await_reply(&self, id: QuestionId) -> oneshot::Receiver<Reply> {
         let (tx, rx) = oneshot::channel();
-        self.lock().replies.insert(id, tx);
+        self.lock().insert(RequestId::Question(id), PendingRequest::Question(tx));
         rx
     }
 
     /// Registers a command that waits; the decision arrives at the receiver.
     pub fn await_command(&self, id: QuestionId) -> oneshot::Receiver<CommandDecision> {
         let (tx, rx) = oneshot::channel();
-        self.lock().commands.insert(id, tx);
+        self.lock().insert(RequestId::Question(id), PendingRequest::Command(tx));
         rx
     }
 
-    /// Hands a decision about a command to its receiver. Returns false if there is none any more.
-    pub fn decide_command(&self, id: QuestionId, decision: CommandDecision) -> bool {
-        let waiter = self.lock().commands.remove(&id);
-        waiter.is_some_and(|w| w.send(decision).is_ok())
+    /// Hands a question about a hunk to its receiver. Returns false if there is none.
+    pub fn comment(&self, id: ProposalId, comment: Comment) -> bool {
+        match self.lock().get(&RequestId::Comments(id)) {
+            Some(PendingRequest::Comments(answerer)) => answerer.send(comment).is_ok(),
+            _ => false,
+        }
     }
 
     /// Hands a decision to its receiver. Returns false if there is none any more.
     pub fn decide(&self, id: ProposalId, decision: Decision) -> bool {
-        let waiter = self.lock().decisions.remove(&id);
-        waiter.is_some_and(|w| w.send(decision).is_ok())
+        match self.lock().remove(&RequestId::Edit(id)) {
+            Some(PendingRequest::Edit(waiter)) => waiter.send(decision).is_ok(),
+            _ => false,
+        }
     }
 
-    /// Hands a reply to its receiver. Returns false if there is none any more.
-    pub fn reply(&self, id: QuestionId, text: String) -> bool {
-        if self.lock().commands.contains_key(&id) {
-            let decision = match text.trim() {
-                run if run == say::run_it() => CommandDecision::Run { network: false },
-                no if no == say::no() => CommandDecision::Refuse(String::new()),
-                reason => CommandDecision::Refuse(reason.to_string()),
-            };
-            return self.decide_command(id, decision);
+    /// Hands a decision about a command to its receiver. Returns false if no command waits under this name any more.
+    pub fn decide_command(&self, id: QuestionId, decision: CommandDecision) -> bool {
+        match self.remove_if(id, |request| matches!(request, PendingRequest::Command(_))) {
+            Some(PendingRequest::Command(waiter)) => waiter.send(decision).is_ok(),
+            _ => false,
         }
-        let waiter = self.lock().replies.remove(&id);
-        waiter.is_some_and(|w| w.send(text).is_ok())
+    }
+
+    /// Hands a reply to its receiver. Returns false if no question waits under this name any more; a command is none.
+    pub fn reply(&self, id: QuestionId, reply: Reply) -> bool {
+        match self.remove_if(id, |request| matches!(request, PendingRequest::Question(_))) {
+            Some(PendingRequest::Question(waiter)) => waiter.send(reply).is_ok(),
+            _ => false,
+        }
     }
 
     /// Removes a proposal whose decision is not awaited any more.
     pub fn withdraw(&self, id: ProposalId) {
         let mut waiting = self.lock();
-        waiting.decisions.remove(&id);
-        waiting.comments.remove(&id);
+        waiting.remove(&RequestId::Edit(id));
+        waiting.remove(&RequestId::Comments(id));
     }
 
-    /// Removes a question whose reply is not awaited any more.
+    /// Removes a question or a command that is not awaited any more.
     pub fn withdraw_question(&self, id: QuestionId) {
-        let mut waiting = self.lock();
-        waiting.replies.remove(&id);
-        waiting.commands.remove(&id);
+        self.lock().remove(&RequestId::Question(id));
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Waiting> {
+    fn remove_if(&self, id: QuestionId, wanted: impl Fn(&PendingRequest) -> bool) -> Option<PendingRequest> {
+        let mut waiting = self.lock();
+        waiting.get(&RequestId::Question(id)).is_some_and(wanted).then(|| waiting.remove(&RequestId::Question(id)))?
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, PendingRequest>> {
         // A poisoned map is still a map of waiters: nothing in here can be left half done.
         self.waiting.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -180,5 +195,15 @@ mod tests {
         assert!(approvals.decide(p.id, Decision::accept(&p, Consent::Person)));
         assert!(rx.try_recv().is_ok());
         assert!(!approvals.decide(p.id, Decision::accept(&p, Consent::Person)));
+    }
+
+    #[test]
+    fn no_reply_lets_a_command_run() {
+        let approvals = PendingApprovals::default();
+        let mut rx = approvals.await_command(QuestionId(1));
+        assert!(!approvals.reply(QuestionId(1), Reply::Choice(0)));
+        assert!(rx.try_recv().is_err());
+        assert!(approvals.decide_command(QuestionId(1), CommandDecision::Run { network: false }));
+        assert!(rx.try_recv().is_ok());
     }
 }

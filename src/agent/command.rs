@@ -14,8 +14,7 @@ use crate::archive::staging::CommandInfo;
 use crate::execute::command::{SealedCommand, seal};
 use crate::messages::agent as say;
 use crate::protocol::Level;
-use crate::shell::{self, Command, CommandReport, CommandRequest, Grant, Keeper, SealResult, StartError, Stopped};
-use crate::tools::CommandCall;
+use crate::shell::{self, Command, CommandReport, CommandRequest, Keeper, SealResult, StartError, Stopped};
 
 /// The interval at which the changes of a job are sealed.
 const SEAL_EACH: Duration = Duration::from_secs(30);
@@ -38,14 +37,12 @@ pub struct Finished {
 /// When it cannot be started: nothing was run.
 pub async fn begin(
     context: &Arc<SessionContext>,
-    call: &CommandCall,
-    grant: Grant,
+    request: CommandRequest,
     keeper: Keeper,
     info: CommandInfo,
 ) -> Result<Arc<Command>, StartError> {
     let commands = Arc::clone(&context.commands);
     let services = Arc::clone(&context.services);
-    let request = CommandRequest { text: call.text.clone(), folder: call.folder.clone(), grant };
     let begun = tokio::task::spawn_blocking(move || {
         adopt_and_say(&services);
         commands.begin(&request, keeper, info, None)
@@ -54,15 +51,10 @@ pub async fn begin(
 }
 
 /// Seals what a command changed so far, and reports the result.
-pub async fn finish(
-    context: &Arc<SessionContext>,
-    command: Arc<Command>,
-    info: CommandInfo,
-    stopped: Option<Stopped>,
-) -> Finished {
+pub async fn finish(context: &Arc<SessionContext>, command: Arc<Command>, stopped: Option<Stopped>) -> Finished {
     let services = Arc::clone(&context.services);
     let sealing = Arc::clone(&command);
-    let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &sealing, &info)).await;
+    let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &sealing)).await;
     let (sealed, failure) = match sealed.unwrap_or_else(|_| Err(say::sealing_failed().into())) {
         Ok(sealed) => (sealed, None),
         Err(why) => (SealedCommand::default(), Some(why)),
@@ -102,7 +94,6 @@ pub async fn finish(
 fn watch_job(context: &Arc<SessionContext>, job: &Arc<Command>) {
     let (context, job) = (Arc::clone(context), Arc::clone(job));
     tokio::spawn(async move {
-        let session = context.id().unwrap_or_default();
         let changed = Arc::new(Notify::new());
         let tell = Arc::clone(&changed);
         job.running.on_change(move || tell.notify_one());
@@ -112,32 +103,29 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<Command>) {
             tokio::select! {
                 () = changed.notified() => {}
                 () = tokio::time::sleep_until(due) => {
-                    seal_jobs(&context, &session).await;
+                    seal_jobs(&context).await;
                     due = tokio::time::Instant::now() + SEAL_EACH;
                 }
             }
         }
-        seal_jobs(&context, &session).await;
+        seal_jobs(&context).await;
         context.tell_status().await;
     });
 }
 
 /// Seals every job's changes so far, so that changesets stand in the order in which things happened.
-pub async fn seal_jobs(context: &Arc<SessionContext>, session: &str) {
+pub async fn seal_jobs(context: &Arc<SessionContext>) {
     for command in context.commands.unsealed() {
-        let info = CommandInfo { session: Some(session.to_string()), ..command.info() };
         let services = Arc::clone(&context.services);
-        let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &command, &info)).await;
+        let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &command)).await;
         if let Ok(Ok(SealedCommand { changeset: Some(id), .. })) = sealed {
             tell_changeset(context, &id.to_string()).await;
         }
     }
 }
 
-fn seal_command(services: &Services, command: &Command, info: &CommandInfo) -> Result<SealedCommand, String> {
-    // The text is the command's own: by it the changeset is known.
-    let info = CommandInfo { command: command.text.clone(), ..info.clone() };
-    let seal = |staging: &mut _| seal(staging, &info, services.stores()).map_err(|error| error.to_string());
+fn seal_command(services: &Services, command: &Command) -> Result<SealedCommand, String> {
+    let seal = |staging: &mut _| seal(staging, &command.info, services.stores()).map_err(|error| error.to_string());
     let mut sealed = command.seal(&services.shell, seal)?.unwrap_or_default();
     for error in std::mem::take(&mut sealed.unrecorded) {
         services.record_error::<()>(Err(error));

@@ -71,7 +71,7 @@ pub struct Global {
 pub enum Cmd {
     /// Run one turn without a screen
     Task(TaskArgs),
-    /// Run a command of your own; what it overwrites is archived, and `undo` takes it back
+    /// Run a command of your own; what it overwrites is archived, and `undo` undoes it
     Run(RunArgs),
     /// List the commands that ran in this project
     Commands(JsonArgs),

@@ -15,11 +15,12 @@ pub enum Consent {
     Policy(&'static str),
     /// A flag of the command line: `--yes`, `--force`, `--approve edits`.
     Flag(&'static str),
+    /// A rule for commands.
+    Rule,
 }
 
 impl Consent {
-    /// The text of the consent that a rule for commands gives.
-    pub const RULE: &'static str = "rule";
+    const RULE: &'static str = "rule";
 
     /// Returns whether a consent, by its text, is one that nobody gave to this change: a rule let it happen, or a
     /// policy that lets changes happen which are looked at afterwards.
@@ -31,12 +32,13 @@ impl Consent {
 }
 
 impl fmt::Display for Consent {
-    /// Writes `person`, `policy edits`, `flag --yes`.
+    /// Writes `person`, `policy edits`, `flag --yes`, `rule`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Consent::Person => f.write_str("person"),
             Consent::Policy(which) => write!(f, "policy {which}"),
             Consent::Flag(which) => write!(f, "flag {which}"),
+            Consent::Rule => f.write_str(Self::RULE),
         }
     }
 }
@@ -53,7 +55,7 @@ mod tests {
         for flag in ["--approve review", "--approve all"] {
             assert!(Consent::is_unasked(&Consent::Flag(flag).to_string()), "{flag}");
         }
-        assert!(Consent::is_unasked(Consent::RULE));
+        assert!(Consent::is_unasked(&Consent::Rule.to_string()));
         let asked = [Consent::Person, Consent::Policy("edits"), Consent::Policy("session"), Consent::Flag("--yes")];
         assert!(asked.iter().all(|consent| !Consent::is_unasked(&consent.to_string())));
     }

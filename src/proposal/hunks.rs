@@ -22,7 +22,7 @@ const LONG_LINE: usize = 4_096;
 
 /// A stretch of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
+pub struct WordSpan {
     /// Byte range in the line.
     pub range: Range<usize>,
     /// True if it differs from the other side.
@@ -239,7 +239,7 @@ fn made_by(placed: &[Placed], range: Option<Range<usize>>) -> (Option<PlaceMatch
 
 /// Returns the words that changed between two lines: each side's stretches, which cover it whole. `None` when the lines
 /// have too little in common for that to help, or are very long.
-pub fn changed_words(before: &str, after: &str) -> Option<(Vec<Word>, Vec<Word>)> {
+pub fn changed_words(before: &str, after: &str) -> Option<(Vec<WordSpan>, Vec<WordSpan>)> {
     if before.len().max(after.len()) > LONG_LINE {
         return None;
     }
@@ -261,13 +261,13 @@ pub fn changed_words(before: &str, after: &str) -> Option<(Vec<Word>, Vec<Word>)
 }
 
 /// Adds words to a side, to its last stretch if that is of the same kind.
-fn grow(side: &mut Vec<Word>, words: &[&str], changed: bool) {
+fn grow(side: &mut Vec<WordSpan>, words: &[&str], changed: bool) {
     let length: usize = words.iter().map(|w| w.len()).sum();
     let start = side.last().map_or(0, |w| w.range.end);
     match side.last_mut() {
         _ if length == 0 => {}
         Some(last) if last.changed == changed => last.range.end += length,
-        _ => side.push(Word { range: start..start + length, changed }),
+        _ => side.push(WordSpan { range: start..start + length, changed }),
     }
 }
 
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn words_that_changed_are_told_apart() {
         let (old, new) = changed_words("let total = price;", "let total = price * n;").expect("alike");
-        let changed = |side: &[Word], line: &str| -> Vec<String> {
+        let changed = |side: &[WordSpan], line: &str| -> Vec<String> {
             side.iter().filter(|w| w.changed).map(|w| line[w.range.clone()].to_string()).collect()
         };
         assert_eq!(changed(&old, "let total = price;"), Vec::<String>::new());

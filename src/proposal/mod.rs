@@ -21,7 +21,7 @@ pub use change::{Counts, FileChange, Hunk, HunkKind, LargeFile, PlaceMatch, Plac
 pub use consent::Consent;
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};
 pub use hidden::{hidden, looks_latin};
-pub use hunks::{Word, changed_words, count_changed, display_text, lines};
+pub use hunks::{WordSpan, changed_words, count_changed, display_text, lines};
 pub use later::acts_later;
 pub use restore_preview::{ForeignChoice, RestorePreview, RestoreStatus};
 

@@ -33,7 +33,7 @@ pub enum Command {
     /// The decision about a proposal.
     Decide(ProposalId, Decision),
     /// The answer to a question of the model.
-    Reply(QuestionId, String),
+    Reply(QuestionId, Reply),
     /// The decision about a command that waits.
     DecideCommand(QuestionId, CommandDecision),
     /// Undo, redo and restores from the archive pane: answered by [`super::EventBody::Proposed`], or a notice.
@@ -147,8 +147,30 @@ pub enum Continuation {
     Retry,
 }
 
+/// The reply to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// One of its choices, counted from 0.
+    Choice(usize),
+    /// The person's own words.
+    Text(String),
+    /// There is no person to answer.
+    Nobody,
+}
+
+impl Reply {
+    /// Returns the reply in words, for a model or a record of it.
+    pub fn words(&self, choices: &[(String, String)]) -> String {
+        match self {
+            Reply::Choice(index) => choices.get(*index).map_or_else(String::new, |(short, _)| short.clone()),
+            Reply::Text(text) => text.clone(),
+            Reply::Nobody => NOBODY.into(),
+        }
+    }
+}
+
 /// The reply to a question where no person can answer.
-pub const NOBODY: &str = "nobody is there to answer: decide by yourself, or say what you would need to know";
+const NOBODY: &str = "nobody is there to answer: decide by yourself, or say what you would need to know";
 
 /// The word in [`Proposal::files`](crate::proposal::Proposal) for what takes back a part of what the session changed.
 pub const UNDO: &str = "undo";

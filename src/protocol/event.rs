@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use super::cause::Cause;
-use super::command_card::CommandCard;
+use super::command::{Command, Reply};
+use super::command_card::{CommandCard, CommandDecision};
 use super::cost::Cost;
 use super::item::{Changeset, Item, Notice, RuleChip};
 use super::listing::Listing;
@@ -241,6 +242,24 @@ pub struct Question {
     pub permission: bool,
     /// The command that waits, where it is about one.
     pub card: Option<Arc<CommandCard>>,
+}
+
+impl Question {
+    /// Returns the request that answers it.
+    pub fn answer(&self, reply: Reply) -> Command {
+        match (&self.card, reply) {
+            (None, reply) => Command::Reply(self.id, reply),
+            (Some(_), Reply::Choice(0)) => Command::DecideCommand(self.id, CommandDecision::Run { network: false }),
+            (Some(_), Reply::Text(reason)) => Command::DecideCommand(self.id, CommandDecision::Refuse(reason)),
+            (Some(_), _) => Command::DecideCommand(self.id, CommandDecision::Refuse(String::new())),
+        }
+    }
+
+    /// Returns the reply that typed words are: the choice of this name, unless a permission is asked for.
+    pub fn typed(&self, text: &str) -> Reply {
+        let named = self.choices.iter().position(|(short, _)| short.eq_ignore_ascii_case(text.trim()));
+        named.filter(|_| !self.permission).map_or_else(|| Reply::Text(text.into()), Reply::Choice)
+    }
 }
 
 /// A pause before the next try.

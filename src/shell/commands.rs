@@ -14,6 +14,7 @@ use super::run::{CommandProgress, Launch, RunningCommand, launch};
 use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::{Scan, ScanError};
 use crate::archive::staging::{CommandInfo, CommandStaging};
+use crate::proposal::Consent;
 use crate::text::time;
 use crate::workspace::Access;
 
@@ -23,7 +24,7 @@ pub const MOST_JOBS: usize = 8;
 pub const LONGEST: usize = 64 << 10;
 
 /// A command to run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandRequest {
     /// Its text.
     pub text: String,
@@ -31,6 +32,8 @@ pub struct CommandRequest {
     pub folder: Option<String>,
     /// The grants of its sandbox.
     pub grant: Grant,
+    /// The consent that lets it run.
+    pub consent: Consent,
 }
 
 /// The reason why a command was not started. Nothing was run.
@@ -63,14 +66,14 @@ pub enum StartError {
 pub struct Commands {
     shell: Arc<Shell>,
     session: String,
-    state: Mutex<State>,
+    state: Mutex<CommandsState>,
     /// For temporary files of the session's commands; made for the first.
     temporary: OnceLock<Option<tempfile::TempDir>>,
     since: u64,
 }
 
 #[derive(Default)]
-struct State {
+struct CommandsState {
     /// The number of the last command.
     last: usize,
     folder: PathBuf,
@@ -83,8 +86,8 @@ struct State {
 pub struct Command {
     /// `c1`, `c2`, ….
     pub id: String,
-    /// Its text.
-    pub text: String,
+    /// Its origin, under which its changes are recorded.
+    pub info: CommandInfo,
     /// The keeper of its states.
     pub keeper: Keeper,
     /// The grants of its sandbox; none: it runs in none.
@@ -98,7 +101,7 @@ pub struct Command {
     staged: Mutex<StagedStates>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct StagedStates {
     staging: Option<CommandStaging>,
     /// Those before it that could not be sealed yet.
@@ -140,7 +143,7 @@ impl Commands {
         Commands {
             shell,
             session: session.into(),
-            state: Mutex::new(State { folder, ..State::default() }),
+            state: Mutex::new(CommandsState { folder, ..CommandsState::default() }),
             temporary: OnceLock::new(),
             since,
         }
@@ -153,9 +156,8 @@ impl Commands {
 
     /// Returns where a command would run, and the variable that its programs are found by.
     pub fn around(&self, folder: Option<&str>) -> (Around, String) {
-        let request = CommandRequest { folder: folder.map(str::to_string), ..CommandRequest::default() };
         let root = self.shell.workspace.root().to_path_buf();
-        let folder = self.folder_of(&request).unwrap_or_else(|_| root.clone());
+        let folder = self.folder_of(folder).unwrap_or_else(|_| root.clone());
         let left = self.state().left.get("PATH").cloned();
         let path = left.or_else(|| self.shell.environment.all().get("PATH").cloned());
         (Around { root, folder }, path.unwrap_or_default())
@@ -172,12 +174,7 @@ impl Commands {
         info: CommandInfo,
         passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
     ) -> Result<Arc<Command>, StartError> {
-        check_text(&request.text).map_err(StartError::Refused)?;
-        if self.jobs().len() >= MOST_JOBS {
-            let why = format!("{MOST_JOBS} commands run already: end one with stopCommand, or wait for it");
-            return Err(StartError::Refused(why));
-        }
-        let folder = self.folder_of(request)?;
+        let folder = self.check(request)?;
         let (id, left) = {
             let mut state = self.state();
             let logs = self.shell.logs().map(|logs| logs.join(&self.session));
@@ -188,8 +185,13 @@ impl Commands {
         let given = self.shell.environment.of(&id, &left, request.grant, self.temporary());
         let (shell, arguments) =
             find_shell(&given, self.shell.settings.program.as_deref()).map_err(StartError::Refused)?;
-        let info =
-            CommandInfo { command: request.text.clone(), cwd: folder.clone(), keeper: keeper.word().into(), ..info };
+        let info = CommandInfo {
+            command: request.text.clone(),
+            cwd: folder.clone(),
+            keeper: keeper.word().into(),
+            approved: Some(request.consent.to_string()),
+            ..info
+        };
         let (staging, scan) = self.keep(keeper, &info)?;
         let log = self.shell.logs().map(|logs| logs.join(&self.session).join(format!("{id}.log")));
         let grant = bounds.as_ref().map(|bounds| bounds.grant);
@@ -214,14 +216,21 @@ impl Commands {
             }
         };
         let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
-        let (older, late) = (Vec::new(), Vec::new());
-        let staged =
-            Mutex::new(StagedStates { staging, older, late, scan, left_out, left_taken: false, reported: false });
-        let text = request.text.clone();
-        let command = Arc::new(Command { id, text, keeper, grant, record, running, log, given, staged });
+        let staged = Mutex::new(StagedStates { staging, scan, left_out, ..StagedStates::default() });
+        let command = Arc::new(Command { id, info, keeper, grant, record, running, log, given, staged });
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
+    }
+
+    /// Checks a request. Returns the folder that the command runs in.
+    fn check(&self, request: &CommandRequest) -> Result<PathBuf, StartError> {
+        check_text(&request.text).map_err(StartError::Refused)?;
+        if self.jobs().len() >= MOST_JOBS {
+            let why = format!("{MOST_JOBS} commands run already: end one with stopCommand, or wait for it");
+            return Err(StartError::Refused(why));
+        }
+        self.folder_of(request.folder.as_deref())
     }
 
     fn keep(&self, keeper: Keeper, info: &CommandInfo) -> Result<(Option<CommandStaging>, Option<Scan>), StartError> {
@@ -283,10 +292,10 @@ impl Commands {
         Ok(Some(bounds(grant, &self.shell.settings.sandbox, &around)))
     }
 
-    fn folder_of(&self, request: &CommandRequest) -> Result<PathBuf, StartError> {
+    fn folder_of(&self, given: Option<&str>) -> Result<PathBuf, StartError> {
         let refused = |why: String| Err(StartError::Refused(why));
         let workspace = &self.shell.workspace;
-        let Some(given) = &request.folder else {
+        let Some(given) = given else {
             let folder = self.state().folder.clone();
             let there = folder.is_dir() && folder.starts_with(workspace.root());
             return Ok(if there { folder } else { workspace.root().to_path_buf() });
@@ -355,7 +364,7 @@ impl Commands {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CommandsState> {
         // Each change of it is whole by itself.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -434,10 +443,9 @@ impl Command {
         sealed.and_then(|sealed| seal_all(older, &seal).map(|()| sealed))
     }
 
-    /// Returns what is known of it for whoever seals it; nothing where nothing is kept.
-    pub fn info(&self) -> CommandInfo {
-        let staged = self.staged();
-        staged.staging.as_ref().and_then(|staging| staging.info().ok()).unwrap_or_default()
+    /// Returns its text.
+    pub fn text(&self) -> &str {
+        &self.info.command
     }
 
     /// Paths that were not archived, each with why.

@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use nebula::agent::AgentParts;
 use nebula::protocol::{
-    Command, EventBody, Item, Listing, Query, QueryId, Question, SessionChoice, TurnEnd, WindowResult,
+    Command, EventBody, Item, Listing, Query, QueryId, Question, Reply, SessionChoice, TurnEnd, WindowResult,
 };
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, EndReason, Error, Kind, Message, Origin, Provider, Replay, Request, Wire};
@@ -76,7 +76,7 @@ async fn asked(live: &mut Live) -> Question {
 async fn end_with_summaries(live: &mut Live) -> TurnEnd {
     loop {
         match live.next().await {
-            EventBody::Asked(question) => live.send(Command::Reply(question.id, "use it".into())),
+            EventBody::Asked(question) => live.send(Command::Reply(question.id, Reply::Choice(0))),
             EventBody::TurnEnded(_, end) => return end,
             _ => {}
         }
@@ -86,7 +86,7 @@ async fn end_with_summaries(live: &mut Live) -> TurnEnd {
 async fn compacted(live: &mut Live, reply: &str) {
     live.send(Command::Compact);
     let question = asked(live).await;
-    live.send(Command::Reply(question.id, reply.into()));
+    live.send(Command::Reply(question.id, question.typed(reply)));
     assert_eq!(live.end().await, TurnEnd::Done);
 }
 
@@ -132,7 +132,7 @@ async fn a_summary_is_made_of_what_fits_and_stands_for_it() {
     let question = asked(&mut live).await;
     live.send(Command::Interrupt);
     assert_eq!(live.end().await, TurnEnd::Interrupted);
-    live.send(Command::Reply(question.id, "use it".into()));
+    live.send(Command::Reply(question.id, Reply::Choice(0)));
     let again = texts(&live.requests().pop().expect("a request"));
     assert_eq!(again[..3], [sent[0].as_str(), "go on", "Next."]);
 
@@ -184,7 +184,7 @@ async fn a_conversation_that_does_not_fit_is_summarised_by_itself_and_nothing_is
     live.submit("read them all, `verbatim`");
     let question = asked(&mut live).await;
     assert!(question.text.ends_with("It counts by itself in 10 s."), "{}", question.text);
-    live.send(Command::Reply(question.id, "use it".into()));
+    live.send(Command::Reply(question.id, Reply::Choice(0)));
     assert_eq!(live.end().await, TurnEnd::Done);
     let sent = texts(&live.requests().pop().expect("a request"));
     assert_eq!(sent.len(), 2, "{sent:?}");
@@ -251,7 +251,7 @@ async fn a_summary_that_is_dropped_ends_the_turn_with_a_question_and_no_interrup
     live.submit("read them all");
     let question = asked(&mut live).await;
     assert!(!question.text.contains("by itself"), "{}", question.text);
-    live.send(Command::Reply(question.id, "drop it".into()));
+    live.send(Command::Reply(question.id, Reply::Choice(1)));
     let end = live.end().await;
     assert!(matches!(&end, TurnEnd::Asking(why) if why.starts_with("the summary was dropped")), "{end:?}");
     // Going on asks once more, and one that counts lets the turn go on.

@@ -166,7 +166,7 @@ async fn eventful(world: &World) -> Live {
             _ => None,
         })
         .await;
-    live.send(Command::Reply(question, "EUR".into()));
+    live.send(Command::Reply(question, nebula::protocol::Reply::Text("EUR".into())));
     live.decide(Choice::Accept).await;
     live.decide(Choice::Accept).await;
     assert_eq!(live.end().await, TurnEnd::Done);

@@ -28,7 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mcp", &["strand"]),
     ("workspace", &["disk", "proposal"]),
     ("archive", &["proposal", "disk", "workspace", "git"]),
-    ("shell", &["archive", "workspace", "disk"]),
+    ("shell", &["archive", "workspace", "disk", "proposal"]),
     ("memory", &[]),
     ("execute", &["proposal", "workspace", "archive", "memory", "disk"]),
     ("restore_plan", &["execute", "proposal", "archive", "memory"]),
@@ -301,9 +301,13 @@ fn each_outside_crate_has_one_door() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Where each author of a decision may be named: a place that asks the person, applies the policy, or reads flags.
-const CONSENT: &[(&str, &[&str])] =
-    &[("Consent::Person", &["tui/pane", "cli"]), ("Consent::Policy", &["agent"]), ("Consent::Flag", &["agent", "cli"])];
+/// Where each author of a decision may be named: a place that asks the person, applies the policy, or reads flags. The
+/// person's decision about a command arrives as a [`nebula::protocol::CommandDecision`].
+const CONSENT: &[(&str, &[&str])] = &[
+    ("Consent::Person", &["tui/pane", "cli", "agent/turn/command"]),
+    ("Consent::Policy", &["agent"]),
+    ("Consent::Flag", &["agent", "cli"]),
+];
 
 #[test]
 fn consent_is_given_only_where_it_is_asked_for() {

@@ -143,7 +143,7 @@ fn a_question_is_answered_by_just_writing() {
     };
     let answers = |stage: &Stage| {
         let sent = stage.sent().into_iter().filter_map(|c| match c {
-            Command::Reply(id, text) => Some((id.0, text.clone())),
+            Command::Reply(id, Reply::Text(text)) => Some((id.0, text.clone())),
             _ => None,
         });
         sent.collect::<Vec<_>>()

@@ -1,6 +1,6 @@
 //! Files that usually hold keys: they lead no list, and a model gets their text only after a question.
 
-use nebula::protocol::{CallState, Command, EventBody, Item, Listing, Query, QueryId, Question, TurnEnd};
+use nebula::protocol::{CallState, Command, EventBody, Item, Listing, Query, QueryId, Question, Reply, TurnEnd};
 use serde_json::json;
 
 use crate::support::world::{Live, World, call, say};
@@ -34,7 +34,7 @@ async fn a_model_reads_it_once_the_person_agrees() {
         live.submit("go");
         let question = asked(&mut live).await;
         assert!(question.permission && question.text.contains("src/.env.local"), "{}", question.text);
-        live.send(Command::Reply(question.id, answer.into()));
+        live.send(Command::Reply(question.id, Reply::Choice(usize::from(answer == "no"))));
         let end = live.until(|event| match event {
             EventBody::Changed(_, Item::Call(call)) if call.state.is_final() => Some((call.state, call.reason.clone())),
             _ => None,
@@ -55,7 +55,7 @@ async fn a_mention_of_it_is_sent_once_the_person_agrees() {
     live.submit("look at @.env");
     let question = asked(&mut live).await;
     assert!(question.permission && live.requests().is_empty(), "nothing is sent before the answer");
-    live.send(Command::Reply(question.id, "no".into()));
+    live.send(Command::Reply(question.id, Reply::Choice(1)));
     let why = live.until(|event| match event {
         EventBody::Returned(_, why) => Some(why.clone()),
         _ => None,
@@ -63,7 +63,7 @@ async fn a_mention_of_it_is_sent_once_the_person_agrees() {
     assert!(why.await.starts_with(".env may hold keys and was not sent"));
     live.submit("look at @.env");
     let question = asked(&mut live).await;
-    live.send(Command::Reply(question.id, "yes, this once".into()));
+    live.send(Command::Reply(question.id, Reply::Choice(0)));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert!(sent(&live).contains("secret-one"));
     live.close().await;

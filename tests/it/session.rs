@@ -310,7 +310,7 @@ async fn an_edit_of_a_file_changed_since_it_was_read_is_told_what_changed() {
     live.submit("rename a to c");
     let question = live.until(|e| if let EventBody::Asked(q) = e { Some(q.id) } else { None }).await;
     world.write("a.rs", "fn b() {}\nfn z() {}\n");
-    live.send(Command::Reply(question, "yes".into()));
+    live.send(Command::Reply(question, nebula::protocol::Reply::Text("yes".into())));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.rs"), "fn b() {}\nfn z() {}\n");
     let told = results(&live);

@@ -11,7 +11,7 @@ pub(super) async fn tell(context: &SessionContext, result: &ProposalResult, did:
     match &result.outcome {
         Outcome::Applied { .. } => {
             let paths: Vec<&str> = result.written.iter().map(|(p, _)| p.as_str()).collect();
-            let (paths, back) = (paths.join(", "), if did == "restored" { "/redo takes that back." } else { "" });
+            let (paths, back) = (paths.join(", "), if did == "restored" { "/redo undoes that." } else { "" });
             let note = format!("Meanwhile the person {did}: {paths}. Read these files again before you edit them.");
             lock(&context.notes).push(note);
             context.say(Level::Info, format!("{did} {paths}"), back).await;

@@ -6,12 +6,10 @@
 //! over. What is summarised is what would be sent, so that it helps when the context window is full, and where that is
 //! still too much, the newest of it.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use tokio::sync::oneshot::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::last_request;
@@ -19,12 +17,13 @@ use crate::agent::services::lock;
 use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{summary_facts, usage, window};
+use crate::agent::turn::question;
 use crate::agent::turn::{request, step};
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
 use crate::messages::agent as say;
-use crate::protocol::{Cause, EventBody, Item, Level, NOBODY, NoticeAction, Question, TurnEnd};
+use crate::protocol::{Cause, EventBody, Item, Level, NoticeAction, Question, Reply, TurnEnd};
 use crate::provider::models::Thinking;
 use crate::provider::{Answer, Delta, Error, Kind, Message, Request, Role};
 use crate::text::number;
@@ -253,8 +252,6 @@ async fn offer(
     stop: &CancellationToken,
 ) {
     show(context, &text, left_out).await;
-    let id = context.events.question();
-    let reply = context.approvals.await_reply(id);
     let choices = vec![
         (say::use_it().to_string(), say::in_place().to_string()),
         (say::drop_it().to_string(), say::nothing_changes().to_string()),
@@ -263,32 +260,17 @@ async fn offer(
         Some(grace) => format!("{} {}", say::send_summary(), say::counts_in(&grace.as_secs())),
         None => say::send_summary().to_string(),
     };
-    let question = Question { id, text: asks, choices, permission: false, card: None };
-    context.events.send(EventBody::Asked(question)).await;
-    let said = stop.run_until_cancelled(said_within(reply, grace)).await.flatten();
-    context.approvals.withdraw_question(id);
-    context.events.send(EventBody::Answered(id)).await;
+    let question = Question { id: context.events.question(), text: asks, choices, permission: false, card: None };
     // Where nobody can answer it counts by itself, unless the configuration wants it asked for.
-    let counts = match said.as_deref() {
-        Some(said) => said == say::use_it() || grace.is_some() && said == NOBODY,
-        None => grace.is_some(),
+    let counts = match question::ask(context, question, grace, stop).await {
+        Some(Reply::Nobody) | None => grace.is_some(),
+        Some(reply) => reply == Reply::Choice(0),
     };
     if stop.is_cancelled() || !counts {
         return;
     }
     count(context, session, text);
     context.events.notice(Level::Info, say::summary_stands(), say::compact_undo()).await;
-}
-
-/// Returns what was answered, or nothing once the time for it is over.
-async fn said_within(
-    reply: impl Future<Output = Result<String, RecvError>>,
-    grace: Option<Duration>,
-) -> Option<String> {
-    match grace {
-        Some(grace) => tokio::time::timeout(grace, reply).await.ok()?.ok(),
-        None => reply.await.ok(),
-    }
 }
 
 /// Shows a summary in the chat.

@@ -9,11 +9,12 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::{AttachedRecord, blob_record, write_attached};
 use crate::agent::session::window;
+use crate::agent::turn::question;
 use crate::context::attach::{Attachment, Composed, compose};
 use crate::context::small_model::is_nudge;
 use crate::memory::{self, MessageMeta, NUDGE_MARK, NewMessage};
 use crate::messages::agent as words;
-use crate::protocol::{Attached, EventBody, Item, Prompt, Question};
+use crate::protocol::{Attached, Item, Prompt, Reply};
 use crate::provider::{Message, Role};
 use crate::text::time;
 use crate::workspace::holds_secrets;
@@ -67,16 +68,9 @@ pub async fn say(
 /// Asks about each attached file that usually holds keys.
 async fn may_send(context: &SessionContext, composed: &Composed, stop: &CancellationToken) -> Result<(), String> {
     for attachment in composed.attached.iter().filter(|attachment| holds_secrets(&attachment.path)) {
-        let id = context.events.question();
-        let reply = context.approvals.await_reply(id);
-        let no = words::default_not_sent();
-        let choices = vec![(words::yes_once().into(), String::new()), (words::no().into(), no.into())];
         let text = words::send_secrets(&attachment.path);
-        context.events.send(EventBody::Asked(Question { id, text, choices, permission: true, card: None })).await;
-        let reply = stop.run_until_cancelled(reply).await.and_then(Result::ok);
-        context.approvals.withdraw_question(id);
-        context.events.send(EventBody::Answered(id)).await;
-        if reply.as_deref() != Some(words::yes_once()) {
+        let choices = question::yes_once(words::default_not_sent());
+        if question::permission(context, text, choices, stop).await != Some(Reply::Choice(0)) {
             return Err(words::secrets_not_sent(&attachment.path));
         }
     }

@@ -8,6 +8,7 @@ mod compact;
 mod edits;
 mod effect;
 mod message;
+mod question;
 mod repeated_output;
 mod repetition;
 mod request;
@@ -117,7 +118,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
                 }
                 continue;
             }
-            None => return interrupted(context).await,
+            None => return interrupted(context, false).await,
         };
         let step = step::stream(context, session, request, &target, stop).await;
         if let Some(usage) = step.usage {
@@ -161,7 +162,7 @@ async fn act(
     (repeats, effect): (&mut Repeats, &mut Effect),
     stop: &CancellationToken,
 ) -> Next {
-    let cut = cut_off(context, &step).await;
+    let (cut, arrived) = (cut_off(context, &step).await, step.row.is_some());
     let wrote_text = step.acts.iter().any(Act::is_text);
     let mut work = ToolRun::new(context, session, stop);
     let (mut asked_again, mut written) = (None, Vec::new());
@@ -201,7 +202,7 @@ async fn act(
     }
     let again = repeats.note_refused(notes.refusals);
     if stop.is_cancelled() {
-        return Next::End(interrupted(context).await);
+        return Next::End(interrupted(context, arrived).await);
     }
     match (cut, again) {
         (Some(end), _) => return Next::End(end),
@@ -237,9 +238,10 @@ async fn refused_again(context: &SessionContext, refusal: &str) -> TurnEnd {
     TurnEnd::Asking(title)
 }
 
-/// Says in the chat that the person stopped the turn.
-async fn interrupted(context: &SessionContext) -> TurnEnd {
-    context.events.notice(Level::Broken, say::interrupted(), say::arrived_kept()).await;
+/// Says in the chat that the person stopped the turn; `arrived`: after something of the answer came.
+async fn interrupted(context: &SessionContext, arrived: bool) -> TurnEnd {
+    let detail = if arrived { say::arrived_kept() } else { "" };
+    context.events.notice(Level::Broken, say::interrupted(), detail).await;
     TurnEnd::Interrupted
 }
 

@@ -11,13 +11,14 @@ use crate::agent::session::records::{KnownFileRecord, ResultRecord, arguments, b
 use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::command::{self, CommandResult};
 use crate::agent::turn::edits::{self, Edits};
+use crate::agent::turn::question::{self, QuestionChoices};
 use crate::agent::turn::running_call::RunningCall;
 use crate::agent::turn::step::{Act, CallAct, MAX_CALLS};
 use crate::archive::staging::CommandInfo;
 use crate::edit::{Edit, Format, Op};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::messages::agent as say;
-use crate::protocol::{CallState, EventBody, ItemId, Level, Mode, Question};
+use crate::protocol::{CallState, ItemId, Level, Mode, Question, Reply};
 use crate::provider::{Blob, Message, ToolCall};
 use crate::tools::{CommandCall, OutputBlock, RunResult, ToolKind, ToolOutput};
 
@@ -248,10 +249,9 @@ impl ToolRun<'_> {
             Some(path) => say::send_secrets(&path.display()),
             None => say::read_outside(&path.display()),
         };
-        let no = say::default_continues();
-        let choices = vec![(say::yes_once().into(), String::new()), (say::no().into(), no.into())];
+        let choices = question::yes_once(say::default_continues());
         let reply = self.question(&mut item, text, choices, true).await;
-        if reply.as_deref() != Some(say::yes_once()) {
+        if reply.map(|(reply, _)| reply) != Some(Reply::Choice(0)) {
             let why = match inside {
                 Some(path) => format!("{} may hold keys and the person did not allow it", path.display()),
                 None => format!("{} is outside the workspace and the person did not allow it", path.display()),
@@ -270,16 +270,9 @@ impl ToolRun<'_> {
         }
     }
 
-    async fn ask(
-        &mut self,
-        mut item: CallItem,
-        call: &ToolCall,
-        native: bool,
-        text: String,
-        choices: Vec<(String, String)>,
-    ) {
+    async fn ask(&mut self, mut item: CallItem, call: &ToolCall, native: bool, text: String, choices: QuestionChoices) {
         match self.question(&mut item, text, choices, false).await {
-            Some(reply) => {
+            Some((_, reply)) => {
                 let summary = first_words(&reply, 24);
                 let output = ToolOutput { text: reply, summary, ..ToolOutput::default() };
                 self.answered(item, call, native, output).await;
@@ -320,23 +313,20 @@ impl ToolRun<'_> {
         self.result(item.id, &call, native, record, &text);
     }
 
-    /// Asks the person and waits; none when interrupted.
+    /// Asks the person and waits; none when interrupted. Returns the reply in words too.
     async fn question(
         &mut self,
         item: &mut CallItem,
         text: String,
-        choices: Vec<(String, String)>,
+        choices: QuestionChoices,
         permission: bool,
-    ) -> Option<String> {
-        let (id, question_text) = (self.context.events.question(), text.clone());
-        let reply = self.context.approvals.await_reply(id);
+    ) -> Option<(Reply, String)> {
+        let question = Question { id: self.context.events.question(), text, choices, permission, card: None };
         item.set(&self.context.events, CallState::Asking).await;
-        self.context.events.send(EventBody::Asked(Question { id, text, choices, permission, card: None })).await;
-        let reply = self.stop.run_until_cancelled(reply).await.and_then(Result::ok);
-        self.context.approvals.withdraw_question(id);
-        self.context.events.send(EventBody::Answered(id)).await;
-        item.call.asked = reply.clone().map(|reply| (question_text, reply));
-        reply
+        let reply = question::ask(self.context, question.clone(), None, self.stop).await?;
+        let words = reply.words(&question.choices);
+        item.call.asked = Some((question.text, words.clone()));
+        Some((reply, words))
     }
 
     /// Proposes neighbouring edits as one proposal; each call gets its result.
@@ -345,7 +335,7 @@ impl ToolRun<'_> {
             return;
         }
         let edits = std::mem::take(&mut self.edits);
-        seal_jobs(self.context, &self.session.id).await;
+        seal_jobs(self.context).await;
         let done = edits::edits(self.context, self.session, edits, self.stop).await;
         for result in done.results {
             match result.call {
@@ -379,7 +369,7 @@ impl ToolRun<'_> {
 
     /// Seals what jobs changed so far as changesets of their own.
     pub async fn seal_jobs(&self) {
-        seal_jobs(self.context, &self.session.id).await;
+        seal_jobs(self.context).await;
     }
 
     /// Ends a call that a stop left undone; what was read before it is kept, as it was shown.

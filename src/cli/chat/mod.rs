@@ -15,7 +15,7 @@ use crate::agent::{AgentHandle, ended as agent_ended};
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Decision, Proposal};
 use crate::protocol::{
-    Command, EventBody, Item, Listing, Mode, NOBODY, Outcome, Prompt, Query, QueryId, Question, RestoreRequest,
+    Command, EventBody, Item, Listing, Mode, Outcome, Prompt, Query, QueryId, Question, Reply, RestoreRequest,
     SessionChoice, Setting, TurnEnd,
 };
 use print::Printer;
@@ -189,7 +189,7 @@ impl Chat {
                     self.send(Command::Decide(pending.proposal.id, refused));
                 }
                 OpenQuestion::Question(question) if question.permission => self.answer(question, "n")?,
-                OpenQuestion::Question(question) => self.send(Command::Reply(question.id, NOBODY.into())),
+                OpenQuestion::Question(question) => self.send(question.answer(Reply::Nobody)),
             }
         }
         Ok(())
@@ -234,25 +234,24 @@ impl Chat {
 
     fn answer(&mut self, question: Question, text: &str) -> io::Result<()> {
         let number = text.parse::<usize>().ok();
-        let chosen = number.and_then(|n| question.choices.get(n.wrapping_sub(1)));
+        let chosen = number.map(|n| n.wrapping_sub(1)).filter(|index| *index < question.choices.len());
         let yes = matches!(text.to_lowercase().as_str(), "y" | "yes");
         let no = matches!(text.to_lowercase().as_str(), "n" | "no");
         let reply = match (chosen, question.permission) {
-            (_, true) if yes => question.choices.first().map(|(short, _)| short.clone()),
-            // What else is said goes to the model, as the reason.
-            (_, true) if !text.is_empty() && number.is_none() && !no => Some(text.to_string()),
+            (_, true) if yes => Reply::Choice(0),
+            // Other words go to the model, as the reason.
+            (_, true) if !text.is_empty() && number.is_none() && !no => Reply::Text(text.to_string()),
             // No is the default of what is to be permitted.
-            (_, true) => question.choices.last().map(|(short, _)| short.clone()),
-            (Some((short, _)), _) => Some(short.clone()),
-            (None, _) => Some(text.to_string()).filter(|text| !text.is_empty()),
-        };
-        match reply {
-            Some(reply) => {
-                self.printer.say(&say::answered(&reply))?;
-                self.send(Command::Reply(question.id, reply));
+            (_, true) => Reply::Choice(question.choices.len().saturating_sub(1)),
+            (Some(index), _) => Reply::Choice(index),
+            (None, _) if text.is_empty() => {
+                self.waiting.push_front(OpenQuestion::Question(question));
+                return Ok(());
             }
-            None => self.waiting.push_front(OpenQuestion::Question(question)),
-        }
+            (None, _) => question.typed(text),
+        };
+        self.printer.say(&say::answered(&reply.words(&question.choices)))?;
+        self.send(question.answer(reply));
         Ok(())
     }
 

@@ -98,7 +98,7 @@ fails is a line of ~/.nebula/logs/hook.log.")]
     Patch(PatchArgs),
 }
 
-/// How a change is asked for.
+/// The way a change is asked for.
 #[derive(Debug, Clone, Default, Args)]
 pub struct AskArgs {
     /// Print what would happen, and change nothing

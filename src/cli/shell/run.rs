@@ -14,6 +14,7 @@ use crate::agent::adopt;
 use crate::archive::staging::CommandInfo;
 use crate::execute::Stores;
 use crate::execute::command::{SealedCommand, seal};
+use crate::proposal::Consent;
 use crate::shell::output::record::{self, CommandRecord};
 use crate::shell::{self, Command, CommandRequest, Commands, Exit, Grant, Keeper};
 use crate::text::number::plural;
@@ -62,7 +63,6 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     let passes: Box<dyn FnMut(&[u8]) + Send> =
         Box::new(move |bytes| drop(printed.blocking_send(RunEvent::Printed(bytes.to_vec()))));
     let commands = Commands::new(Arc::clone(&shell), SESSION);
-    let info = CommandInfo { approved: Some("person".into()), ..CommandInfo::default() };
     let folder = context.folder.strip_prefix(context.workspace.root()).ok();
     let folder = folder.map(|folder| folder.to_string_lossy().into_owned()).filter(|folder| !folder.is_empty());
     let grant = match (args.network, args.read) {
@@ -70,7 +70,8 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         (false, true) => Grant::Read,
         (false, false) => Grant::Workspace,
     };
-    let command = match commands.begin(&CommandRequest { text, folder, grant }, keeper, info.clone(), Some(passes)) {
+    let request = CommandRequest { text, folder, grant, consent: Consent::Person };
+    let command = match commands.begin(&request, keeper, CommandInfo::default(), Some(passes)) {
         Ok(command) => command,
         Err(error @ shell::StartError::Unkept(_)) => {
             out::complain(format_args!("{error}. `nebula run --unkept` runs it all the same"));
@@ -85,7 +86,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     command.running.on_change(move || drop(events.try_send(RunEvent::Changed)));
     let stopped = context.block_on(follow(&command, received, args.json))?;
     commands.end_all();
-    let sealed = seal_changes(&shell, &command, info, stores);
+    let sealed = seal_changes(&shell, &command, stores);
     shell::sweep(&archive);
     if let Some(logs) = shell.logs() {
         // What stays is deleted the next time.
@@ -96,9 +97,8 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
 }
 
 /// Archives what the command changed.
-fn seal_changes(shell: &shell::Shell, command: &Command, info: CommandInfo, stores: Stores<'_>) -> SealedCommand {
-    let info = CommandInfo { command: command.text.clone(), ..info };
-    let sealing = |staging: &mut _| seal(staging, &info, stores).map_err(|error| error.to_string());
+fn seal_changes(shell: &shell::Shell, command: &Command, stores: Stores<'_>) -> SealedCommand {
+    let sealing = |staging: &mut _| seal(staging, &command.info, stores).map_err(|error| error.to_string());
     match command.seal(shell, sealing) {
         Ok(sealed) => sealed.unwrap_or_default(),
         Err(why) => {
@@ -223,7 +223,7 @@ fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool)
         }))?;
     } else if let Some(id) = sealed.changeset {
         let files = plural(changes.len(), "file");
-        out::aside(format_args!("changed {files}, changeset {id}: `nebula undo` takes it back"));
+        out::aside(format_args!("changed {files}, changeset {id}: `nebula undo` undoes it"));
     }
     Ok(code)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::out;
 use crate::proposal::{Choice, Consent, Decision, FileChange, FileDecision, Proposal};
-use crate::protocol::{Command, CommandDecision, NOBODY, Question};
+use crate::protocol::{Command, CommandDecision, Question, Reply};
 
 /// A question to the person.
 pub enum ApprovalRequest {
@@ -24,7 +24,7 @@ impl ApprovalRequest {
     pub fn ask(&self) -> io::Result<Command> {
         match self {
             ApprovalRequest::Proposal(proposal) => Ok(Command::Decide(proposal.id, decide(proposal)?)),
-            ApprovalRequest::Question(question) => Ok(Command::Reply(question.id, reply(question)?)),
+            ApprovalRequest::Question(question) => Ok(question.answer(reply(question)?)),
         }
     }
 }
@@ -32,7 +32,7 @@ impl ApprovalRequest {
 /// Returns the answer to a question that nobody is there to answer. A command is not allowed.
 pub fn unanswered(question: &Question) -> Command {
     let Some(card) = &question.card else {
-        return Command::Reply(question.id, NOBODY.into());
+        return question.answer(Reply::Nobody);
     };
     let why = format!(
         "nobody is there to approve it, and the approval policy asks for commands of class {}",
@@ -42,15 +42,16 @@ pub fn unanswered(question: &Question) -> Command {
 }
 
 /// Lists the choices; their number stands for one of them, anything else for itself.
-fn reply(question: &Question) -> io::Result<String> {
+fn reply(question: &Question) -> io::Result<Reply> {
     out::aside(&question.text);
     for (i, (short, meaning)) in question.choices.iter().enumerate() {
         let dash = if meaning.is_empty() { "" } else { "  " };
         out::aside(format_args!("  {}  {short}{dash}{meaning}", i + 1));
     }
     let line = out::read_line("> ")?;
-    let chosen = line.trim().parse::<usize>().ok().and_then(|n| question.choices.get(n.wrapping_sub(1)));
-    Ok(chosen.map_or_else(|| line.trim().to_string(), |(short, _)| short.clone()))
+    let number = line.trim().parse::<usize>().ok().map(|n| n.wrapping_sub(1));
+    let chosen = number.filter(|index| *index < question.choices.len());
+    Ok(chosen.map_or_else(|| question.typed(line.trim()), Reply::Choice))
 }
 
 /// Puts a proposal to the person, hunk by hunk where there are several.

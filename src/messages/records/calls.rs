@@ -101,7 +101,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("one changeset", "チェンジセット1件"),
     // Notices.
     ("restored {paths}", "復元しました: {paths}"),
-    ("/redo takes that back", "/redoでやり直せます"),
+    ("/redo undoes that", "/redoでやり直せます"),
     (
         "the context window is full: 1 old results are left out",
         "コンテキストウィンドウが一杯です。古い結果1件を除外しました",

@@ -66,13 +66,13 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "最新のチェンジセットは元に戻す操作ではないため、やり直すものはありません",
     ),
     (
-        "memory does not know what made the newest changeset: use undo, which takes it back",
+        "memory does not know what made the newest changeset: use undo, which undoes it",
         "最新のチェンジセットの原因がメモリーにありません。undoで元に戻せます",
     ),
     ("nothing was changed since {what}", "{what}以降の変更はありません"),
     ("the last turn changed nothing", "前回のターンは何も変更していません"),
     (
-        "memory knows of no turn {where} that changed files: undo alone takes back the newest changeset",
+        "memory knows of no turn {where} that changed files: undo alone undoes the newest changeset",
         "ファイルを変更したターンがメモリーにありません。undoだけで最新のチェンジセットを元に戻します",
     ),
     (

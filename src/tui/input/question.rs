@@ -1,7 +1,7 @@
 //! A question of the model: it stands above the input, so that the chat stays readable.
 
 use crate::messages::app as say;
-use crate::protocol::{Command, Question};
+use crate::protocol::{Command, Question, Reply};
 use crate::tui::action::Action;
 use crate::tui::card::CardState;
 
@@ -58,7 +58,7 @@ impl Asking {
 
     /// Returns the answer in the person's own words.
     pub fn answer(&self, text: String) -> Command {
-        Command::Reply(self.question.id, text)
+        self.question.answer(self.question.typed(&text))
     }
 
     /// Does an action.
@@ -84,7 +84,7 @@ impl Asking {
 
     fn choose(&self, index: usize) -> QuestionOutcome {
         match self.question.choices.get(index) {
-            Some((answer, _)) => QuestionOutcome::Answer(self.answer(answer.clone())),
+            Some(_) => QuestionOutcome::Answer(self.question.answer(Reply::Choice(index))),
             None => QuestionOutcome::Write,
         }
     }
@@ -105,20 +105,32 @@ mod tests {
         let mut asking = Asking::new(question(false), true);
         assert_eq!(asking.act(Action::Answer), QuestionOutcome::Stay, "nothing is selected while the person writes");
         assert!(asking.select('2') && !asking.select('4'));
-        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Answer(Command::Reply(QuestionId(3), "b".into())));
+        assert_eq!(
+            asking.act(Action::Answer),
+            QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(1)))
+        );
         assert!(asking.select('3'));
         assert_eq!(asking.act(Action::Answer), QuestionOutcome::Write);
         asking.act(Action::Up);
         asking.act(Action::Up);
-        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Answer(Command::Reply(QuestionId(3), "a".into())));
+        assert_eq!(
+            asking.act(Action::Answer),
+            QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(0)))
+        );
         assert_eq!(asking.act(Action::Later), QuestionOutcome::Later);
     }
 
     #[test]
     fn no_is_the_default_of_a_permission() {
         let mut asking = Asking::new(question(true), false);
-        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Answer(Command::Reply(QuestionId(3), "b".into())));
+        assert_eq!(
+            asking.act(Action::Answer),
+            QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(1)))
+        );
         assert!(asking.select('y') && !asking.select('1'));
-        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Answer(Command::Reply(QuestionId(3), "a".into())));
+        assert_eq!(
+            asking.act(Action::Answer),
+            QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(0)))
+        );
     }
 }

@@ -51,7 +51,7 @@ async fn nothing_runs_before_the_person_agrees() {
             .await;
         assert!(question.permission && question.text.contains("$ rm a.txt") && question.text.contains("it is old"));
         assert!(world.has("a.txt"));
-        live.send(Command::Reply(question.id, answer.into()));
+        live.send(question.answer(nebula::protocol::Reply::Choice(usize::from(answer == "no"))));
         let call = ended(&mut live).await;
         assert_eq!(call.state, if answer == "no" { CallState::Refused } else { CallState::Done });
     }

@@ -46,7 +46,7 @@ fn started(world: &World, server: &FakeServer) -> Live {
 async fn ended(live: &mut Live) {
     loop {
         match live.next().await {
-            EventBody::Asked(question) => live.send(Command::Reply(question.id, "use it".into())),
+            EventBody::Asked(question) => live.send(Command::Reply(question.id, nebula::protocol::Reply::Choice(0))),
             EventBody::TurnEnded(..) | EventBody::Returned(..) => return,
             _ => {}
         }

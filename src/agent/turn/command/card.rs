@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::judge::JudgedCommand;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::question::run_or_not;
 use crate::git::{self, Repository};
 use crate::messages::{agent as say, card as words};
 use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, EventBody, Question};
@@ -39,8 +40,7 @@ pub async fn ask(
     let not_in_git = tokio::task::spawn_blocking(move || not_in_git(&root, &paths)).await.unwrap_or_default();
     let card = card(context, call, judged, not_in_git);
     let text = question(&card);
-    let no = say::default_goes_on();
-    let choices = vec![(say::run_it().to_string(), String::new()), (say::no().into(), no.into())];
+    let choices = run_or_not();
     let id = context.events.question();
     let reply = context.approvals.await_command(id);
     item.set(&context.events, CallState::Asking).await;

@@ -13,12 +13,13 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::command::{self, Finished};
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::question;
 use crate::archive::staging::CommandInfo;
 use crate::messages::{agent as say, card as words};
 use crate::proposal::Consent;
-use crate::protocol::{Approval, Call, CallState, CommandDecision, EventBody, Level, PreviewLine, Question, Verb};
+use crate::protocol::{Approval, Call, CallState, CommandDecision, Level, PreviewLine, Reply, Verb};
 use crate::shell::class::rules::CommandVerdict;
-use crate::shell::{self, Command, Grant, Keeper, Stopped};
+use crate::shell::{self, Command, CommandRequest, Grant, Keeper, Stopped};
 use crate::tools::CommandCall;
 use judge::judge_command;
 
@@ -54,15 +55,16 @@ pub async fn run(
         Ok(allowed) => allowed,
         Err(result) => return result,
     };
-    let info = CommandInfo { approved: Some(allowed.by), ..info };
-    let (grant, keeper) = (allowed.grant, allowed.keeper);
-    let begun = match command::begin(context, &call, grant, keeper, info.clone()).await {
+    let request = request(&call, allowed.grant, allowed.consent);
+    let begun = match command::begin(context, request.clone(), allowed.keeper, info.clone()).await {
         Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
-            let question = say::run_all_the_same(&why, &card::shortened(&call.text));
-            match ask(context, item, &question, stop).await {
-                CardAnswer::Run => command::begin(context, &call, grant, Keeper::None, info.clone()).await,
-                CardAnswer::No(why) => return CommandResult::Refused(why),
-                CardAnswer::Interrupted => return CommandResult::Interrupted,
+            let text = say::run_all_the_same(&why, &card::shortened(&call.text));
+            item.set(&context.events, CallState::Asking).await;
+            match question::permission(context, text, question::run_or_not(), stop).await {
+                Some(Reply::Choice(0)) => command::begin(context, request, Keeper::None, info).await,
+                Some(Reply::Text(reason)) => return CommandResult::Refused(not_allowed(&reason)),
+                Some(_) => return CommandResult::Refused(not_allowed("")),
+                None => return CommandResult::Interrupted,
             }
         }
         begun => begun,
@@ -76,17 +78,20 @@ pub async fn run(
         true => None,
         false => follow(context, item, &command, call.limit, stop).await,
     };
-    let mut finished = command::finish(context, command, info, stopped).await;
+    let mut finished = command::finish(context, command, stopped).await;
     if allowed.edited {
         finished.report.notes.push(format!("the person changed the command to: {}", call.text));
     }
     CommandResult::Done(Box::new(finished))
 }
 
+fn request(call: &CommandCall, grant: Grant, consent: Consent) -> CommandRequest {
+    CommandRequest { text: call.text.clone(), folder: call.folder.clone(), grant, consent }
+}
+
 /// A command that may run.
 struct Allowed {
-    /// The one who let it run, for its record.
-    by: String,
+    consent: Consent,
     grant: Grant,
     keeper: Keeper,
     /// The person changed its text.
@@ -113,16 +118,16 @@ async fn allow(
         if let Some(why) = judged.refusal(context.settings().mode) {
             return Err(CommandResult::Refused(why));
         }
-        let allowed = |by: String, grant| Ok(Allowed { by, grant, keeper: judged.keeper, edited });
+        let allowed = |consent, grant| Ok(Allowed { consent, grant, keeper: judged.keeper, edited });
         match judged.judgement.verdict {
-            CommandVerdict::Policy => return allowed(context.settings().consent.to_string(), judged.judgement.grant),
-            CommandVerdict::Rule => return allowed(Consent::RULE.into(), judged.judgement.grant),
+            CommandVerdict::Policy => return allowed(context.settings().consent, judged.judgement.grant),
+            CommandVerdict::Rule => return allowed(Consent::Rule, judged.judgement.grant),
             CommandVerdict::Ask | CommandVerdict::Refuse(_) => {}
         }
         match card::ask(context, item, call, &judged, stop).await {
             None => return Err(CommandResult::Interrupted),
-            Some(CommandDecision::Run { network: false }) => return allowed("person".into(), judged.judgement.grant),
-            Some(CommandDecision::Run { network: true }) => return allowed("person".into(), Grant::Online),
+            Some(CommandDecision::Run { network: false }) => return allowed(Consent::Person, judged.judgement.grant),
+            Some(CommandDecision::Run { network: true }) => return allowed(Consent::Person, Grant::Online),
             Some(CommandDecision::Refuse(reason)) => return Err(CommandResult::Refused(not_allowed(&reason))),
             Some(CommandDecision::Edit(text)) => match shell::check_text(&text) {
                 Ok(()) => (call.text, edited) = (text, true),
@@ -162,15 +167,16 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
         };
         let mut item = CallItem::add(&context.events, entry).await;
         let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, network: false, why: None };
-        let info = CommandInfo { session: context.id(), approved: Some("person".into()), ..CommandInfo::default() };
+        let info = CommandInfo { session: context.id(), ..CommandInfo::default() };
         let keeper = keeper(&context).await;
-        let command = match command::begin(&context, &call, Grant::Workspace, keeper, info.clone()).await {
+        let request = request(&call, Grant::Workspace, Consent::Person);
+        let command = match command::begin(&context, request, keeper, info).await {
             Ok(command) => command,
             Err(why) => return item.end(&context.events, CallState::Failed, &why.to_string(), &why.to_string()).await,
         };
         item.set(&context.events, CallState::Running).await;
         let stopped = follow(&context, &mut item, &command, call.limit, &stop).await;
-        let finished = command::finish(&context, command, info, stopped).await;
+        let finished = command::finish(&context, command, stopped).await;
         item.call.summary = finished.report.summary.clone();
         item.call.reason = (!finished.ok).then(|| finished.report.line.clone());
         item.call.result = Some(finished.report.text(&finished.output));
@@ -182,34 +188,6 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
 async fn keeper(context: &SessionContext) -> Keeper {
     let shell = Arc::clone(&context.services.shell);
     tokio::task::spawn_blocking(move || shell.keeper()).await.unwrap_or(Keeper::Scan)
-}
-
-enum CardAnswer {
-    Run,
-    No(String),
-    Interrupted,
-}
-
-/// Asks the person and waits.
-async fn ask(context: &SessionContext, item: &mut CallItem, text: &str, stop: &CancellationToken) -> CardAnswer {
-    let id = context.events.question();
-    let reply = context.approvals.await_reply(id);
-    item.set(&context.events, CallState::Asking).await;
-    let no = say::default_goes_on();
-    let choices = vec![(say::run_it().to_string(), String::new()), (say::no().into(), no.into())];
-    context
-        .events
-        .send(EventBody::Asked(Question { id, text: text.into(), choices, permission: true, card: None }))
-        .await;
-    let reply = stop.run_until_cancelled(reply).await.and_then(Result::ok);
-    context.approvals.withdraw_question(id);
-    context.events.send(EventBody::Answered(id)).await;
-    match reply.as_deref().map(str::trim) {
-        None => CardAnswer::Interrupted,
-        Some(run) if run == say::run_it() => CardAnswer::Run,
-        Some(no) if no == say::no() => CardAnswer::No(not_allowed("")),
-        Some(reason) => CardAnswer::No(not_allowed(reason)),
-    }
 }
 
 /// Shows a command's output until its call can be answered; why it was ended, if it was.

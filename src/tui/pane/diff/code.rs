@@ -219,7 +219,7 @@ pub(super) fn words(old: &[u8], new: &[u8]) -> (Vec<Range<usize>>, Vec<Range<usi
     let Some((a, b)) = texts.filter(|_| short && align::alike(old, new)) else { return Default::default() };
     let Some((left, right)) = changed_words(a, b) else { return Default::default() };
     let changed =
-        |words: Vec<crate::proposal::Word>| words.into_iter().filter(|w| w.changed).map(|w| w.range).collect();
+        |words: Vec<crate::proposal::WordSpan>| words.into_iter().filter(|w| w.changed).map(|w| w.range).collect();
     (changed(left), changed(right))
 }
 
