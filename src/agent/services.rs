@@ -304,11 +304,11 @@ impl Services {
 
     /// Has the next request wait for what a server on this computer knows of the model, where that was put off.
     pub fn want_facts(&self) {
-        if let Some(ask) = lock(&self.facts_later).take() {
+        if let Some(ask) = lock(&self.facts_later).take().filter(|ask| !ask.is_closed()) {
             let before = self.looking.send_replace(true);
             // It was told meanwhile: there is nothing to wait for.
-            if ask.send(()).is_err() {
-                self.looking.send_replace(before);
+            if ask.send(()).is_err() && !before {
+                self.looking.send_replace(false);
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::disk::EditorFile;
 use crate::execute::Stores;
 use crate::git::Trust;
 use crate::memory::UsageBeside;
-use crate::provider::models::{self, Effort, Facts, Known};
+use crate::provider::models::{Effort, Facts, Known};
 use crate::provider::{Provider, Request, Usage};
 use crate::review;
 use crate::text::clean::clean_line;
@@ -102,8 +102,6 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
 
 /// Stores what the message took, so that `nebula usage` counts it; where memory cannot be written it says so itself.
 fn store_usage(context: &Context, provider: &dyn Provider, model: &str, known: &Known, usage: &Usage) {
-    let price = if provider.local() { known.configured.price.clone() } else { known.facts().price };
-    let cost = price.map(|price| models::cost(&price, usage)).or(provider.local().then_some(0.0));
     let beside = UsageBeside {
         turn: None,
         model: model.into(),
@@ -112,8 +110,8 @@ fn store_usage(context: &Context, provider: &dyn Provider, model: &str, known: &
         cache_read: usage.cache_read,
         cache_write: usage.cache_write,
         thinking: usage.thinking,
-        cost_nanos: cost.map(|dollars| (dollars * 1e9).round() as u64),
-        estimated: known.origins().contains(&("price", "table")),
+        cost_nanos: known.cost_nanos(provider.local(), usage),
+        estimated: known.is_estimated(provider.local()),
     };
     if let Err(why) = context.memory().add_usage_beside(&context.project(), None, &beside) {
         out::complain(&why);

@@ -677,6 +677,11 @@ fn usage_is_added_up_by_session_model_and_turn_and_a_fork_counts_once() {
     moved.meta.extra = Some("{\"new_prefix\":true}".into());
     memory.append(&s, &moved).unwrap();
     assert_eq!(by(UsageBy::Session)[0].missed, 1);
+    // One damaged record hides no usage.
+    let mut torn = answer("z");
+    (torn.meta.output_tokens, torn.meta.extra) = (Some(3), Some("torn {".into()));
+    memory.append(&s, &torn).unwrap();
+    assert_eq!(by(UsageBy::Session)[0].steps, 7);
     let mut total = UsageRow::default();
     rows.iter().for_each(|row| total.add(row));
     let table = usage_table(&rows, &total, "2026-01-01", &UsageWords::ENGLISH);

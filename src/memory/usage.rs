@@ -134,8 +134,8 @@ impl Memory {
                  coalesce(x.turn, 0) AS turn, coalesce(x.input_tokens, 0) AS input,
                  coalesce(x.cached_tokens, 0) AS cached, coalesce(x.written_tokens, 0) AS written,
                  coalesce(x.output_tokens, 0) AS output, coalesce(x.thinking_tokens, 0) AS thinking, x.cost_nanos AS cost,
-                 json_extract(x.extra, '$.estimated') IS NOT NULL AS estimated,
-                 json_extract(x.extra, '$.new_prefix') IS NOT NULL AS moved,
+                 CASE WHEN json_valid(x.extra) THEN json_extract(x.extra, '$.estimated') END IS NOT NULL AS estimated,
+                 CASE WHEN json_valid(x.extra) THEN json_extract(x.extra, '$.new_prefix') END IS NOT NULL AS moved,
                  lag(x.hour_tokens) OVER (PARTITION BY m.session_id, x.model ORDER BY m.id) AS for_hour,
                  lag(x.cached_tokens) OVER (PARTITION BY m.session_id, x.model ORDER BY m.id) AS before,
                  lag(x.at_ms) OVER (PARTITION BY m.session_id, x.model ORDER BY m.id) AS earlier

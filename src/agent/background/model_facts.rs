@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::config::model_cache;
-use crate::provider::models::{self, Facts, Known, Model};
+use crate::provider::models::{Facts, Known, Model};
 use crate::provider::{Capabilities, Provider, Usage, Wire};
 use crate::text::time;
 
@@ -56,25 +56,19 @@ pub fn capabilities(services: &Services, provider: Option<&dyn Provider>, model:
     Capabilities { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
 }
 
-/// Returns what an answer cost, in dollars: by the configured price, else by the server's list or the table. A server
-/// on this computer costs nothing, and a model without a price nothing that is known.
+/// Returns what an answer cost, in dollars; see [`Known::cost`].
 pub fn cost(services: &Services, provider: Option<&dyn Provider>, model: &str, usage: &Usage) -> Option<f64> {
-    let known = known(services, provider, model);
-    let price = if provider.is_some_and(Provider::local) { known.configured.price } else { known.facts().price };
-    price.map(|price| models::cost(&price, usage))
+    known(services, provider, model).cost(provider.is_some_and(Provider::local), usage)
 }
 
-/// Returns whether a model's price is that of the built-in table, and so may be out of date. A server on this computer
-/// has none of these.
+/// Returns whether a model's price is that of the built-in table.
 pub fn is_estimated(services: &Services, provider: Option<&dyn Provider>, model: &str) -> bool {
-    !provider.is_some_and(Provider::local) && known(services, provider, model).origins().contains(&("price", "table"))
+    known(services, provider, model).is_estimated(provider.is_some_and(Provider::local))
 }
 
-/// Returns what memory keeps of it: billionths of a dollar, 0 for a server on this computer.
+/// Returns what memory keeps of what an answer cost; see [`Known::cost_nanos`].
 pub fn cost_nanos(services: &Services, provider: Option<&dyn Provider>, model: &str, usage: &Usage) -> Option<u64> {
-    let local = || provider.is_some_and(Provider::local).then_some(0.0);
-    let cost = cost(services, provider, model, usage).or_else(local);
-    cost.map(|dollars| (dollars * 1e9).round() as u64)
+    known(services, provider, model).cost_nanos(provider.is_some_and(Provider::local), usage)
 }
 
 /// Records the window that a refusal for length shows, where it is smaller than the `known` one. It is not made smaller
@@ -145,6 +139,8 @@ async fn describe_later(
         Err(_) => false,
     };
     describe(&services, &*provider, &model).await;
+    // From here on nobody can ask: who asked before is answered.
+    asked.close();
     waited_for |= asked.try_recv().is_ok();
     services.report(if waited_for { ServiceReport::Looked } else { ServiceReport::Status });
 }

@@ -25,13 +25,15 @@ use crate::memory;
 use crate::messages::agent as say;
 use crate::protocol::{Cause, EventBody, Item, Level, NoticeAction, Question, Reply, TurnEnd};
 use crate::provider::models::Thinking;
-use crate::provider::{Answer, Delta, Error, Kind, Message, Request, Role};
+use crate::provider::{Answer, Delta, EndReason, Error, Kind, Message, Request, Role};
 use crate::text::number;
 
 /// A server that refuses so little, in bytes, is not asked with less.
 const SMALLEST: usize = 4_000;
 /// The most tokens of a summary's prose.
 const PROSE: u32 = 2_000;
+/// The mark behind prose of which the end is missing.
+const CUT: &str = "\n… cut";
 /// The time an automatic summary waits for the person.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -157,7 +159,7 @@ async fn with_facts(context: &Arc<SessionContext>, session: &Conversation, prose
     let room = window::facts_room(context, session);
     // A model that does not keep to its limit is cut.
     let most = prose.floor_char_boundary(session.window.bytes(u64::from(PROSE)));
-    let (prose, cut) = (&prose[..most], if most < prose.len() { "\n… cut" } else { "" });
+    let (prose, cut) = (&prose[..most], if most < prose.len() { CUT } else { "" });
     format!("{}\n{prose}{cut}", summary_facts::facts(&rows, room))
 }
 
@@ -188,8 +190,8 @@ async fn summarise(
         let (system, tools, skip_backoff) = (Arc::clone(&system), Arc::clone(&tools), context.skip_backoff.clone());
         let estimate = session.window.tokens(system.len() + size(&newest));
         let base = request::base(context, session, estimate);
-        // What a model thinks counts as its answer too.
-        let thinks = !matches!(base.facts.thinking, None | Some(Thinking::None));
+        // What a model thinks counts as its answer too; of one that is unknown it may think.
+        let thinks = base.facts.thinking != Some(Thinking::None);
         let max_output = if thinks { base.max_output } else { Some(base.max_output.unwrap_or(PROSE).min(PROSE)) };
         let request = Request { model, system, tools, messages: newest, skip_backoff, max_output, ..base };
         let target = context.target(&request.model);
@@ -197,8 +199,9 @@ async fn summarise(
             Ok(answer) => {
                 usage::add_beside(context, session, &target, answer.usage).await;
                 let nothing = || Error::new(Kind::BadAnswer, say::no_summary_given(), say::nothing_changed());
+                let cut = if answer.end == Some(EndReason::Length) { CUT } else { "" };
                 let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
-                return text.map(|text| (text, left_out)).ok_or_else(nothing);
+                return text.map(|text| (text + cut, left_out)).ok_or_else(nothing);
             }
             // Its window is smaller than is known here.
             Err(error) if error.kind == Kind::ContextTooLong && room > SMALLEST => room /= 2,

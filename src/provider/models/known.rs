@@ -1,7 +1,9 @@
 //! What holds for a model, field by field: the configuration, else its server, else the table, else what errors taught.
 
+use super::cost::cost;
 use super::{Facts, Thinking, by_name};
 use crate::config::ModelConfig;
+use crate::provider::Usage;
 
 /// The sources of each kind of knowledge, in the order in which they count.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,6 +33,25 @@ impl Known {
             facts.window = [self.learnt.window, facts.window].into_iter().flatten().min();
         }
         facts
+    }
+
+    /// Returns what a request of these tokens costs, in dollars: by the configured price, else, where the server is not
+    /// on this computer, by its list or the table. `None`: no price is known.
+    pub fn cost(&self, local: bool, usage: &Usage) -> Option<f64> {
+        let price = if local { self.configured.price.clone() } else { self.facts().price };
+        price.map(|price| cost(&price, usage))
+    }
+
+    /// Returns what memory keeps of it: billionths of a dollar, 0 for a server on this computer.
+    pub fn cost_nanos(&self, local: bool, usage: &Usage) -> Option<u64> {
+        let cost = self.cost(local, usage).or(local.then_some(0.0));
+        cost.map(|dollars| (dollars * 1e9).round() as u64)
+    }
+
+    /// Returns whether the price is that of the built-in table, and so may be out of date. A server on this computer has
+    /// none of these.
+    pub fn is_estimated(&self, local: bool) -> bool {
+        !local && self.origins().contains(&("price", "table"))
     }
 
     /// Returns where each known field is from.

@@ -10,7 +10,6 @@ mod store;
 mod table;
 
 pub use capabilities::Capabilities;
-pub use cost::cost;
 pub use effort::{Effort, Thinking};
 pub use facts::{Facts, Model};
 pub use known::Known;

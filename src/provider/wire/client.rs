@@ -34,6 +34,8 @@ struct Shared<F> {
 struct ClientState<F> {
     format: F,
     learnt: Learnt,
+    /// How many refusals have taught something: a request may have been written before the newest did.
+    lessons: usize,
     paired: Paired,
 }
 
@@ -52,7 +54,12 @@ impl<F: Format> Client<F> {
         let base_url = versioned(&connection.base_url, F::VERSION, F::VERSIONED);
         let connection = Connection { base_url, ..connection.clone() };
         let server = Server::new(&connection, F::WIRE, F::auth(&connection))?;
-        let state = ClientState { format: F::new(&connection), learnt: Learnt::default(), paired: Paired::default() };
+        let state = ClientState {
+            format: F::new(&connection),
+            learnt: Learnt::default(),
+            lessons: 0,
+            paired: Paired::default(),
+        };
         Ok(Self { name: connection.provider, shared: Arc::new(Shared { server, state: Mutex::new(state) }) })
     }
 }
@@ -123,12 +130,12 @@ impl<F: Format> Shared<F> {
     async fn ask(&self, request: &Request, out: &Out) -> Result<(), Failure> {
         let place = self.server.place();
         let thinks = request.facts.thinking.is_some_and(|thinking| thinking != Thinking::None);
-        let (address, body) = {
+        let (address, body, lessons) = {
             // The lock is held while what is new is written; nothing can panic under it.
-            let ClientState { format, learnt, .. } = &mut *self.state();
+            let ClientState { format, learnt, lessons, .. } = &mut *self.state();
             let most = F::most(request, learnt);
             let asked = RequestBasis { place: &place, host: &self.server.host, learnt, most };
-            (format.address(&self.server, request), format.body(request, &asked))
+            (format.address(&self.server, request), format.body(request, &asked), *lessons)
         };
         let sent = self.server.client().map_err(never)?.post(address.clone());
         let sent = sent.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream");
@@ -148,7 +155,7 @@ impl<F: Format> Shared<F> {
             suggest(&mut failure.error, &request.model, &offered);
         }
         if failure.error.kind == Kind::BadRequest {
-            match self.learn(request, &place, &failure.error.hint) {
+            match self.learn(request, &place, &failure.error.hint, lessons) {
                 Some(Lesson::Notice(told)) => {
                     failure.again = Again::Now;
                     let _ = out.send(Ok(Delta::Notice(told))).await;
@@ -171,15 +178,21 @@ impl<F: Format> Shared<F> {
         response.map_err(|why| self.server.broken(&why))
     }
 
-    /// Learns from a refusal, so that one more request has a chance.
-    fn learn(&self, request: &Request, place: &str, says: &str) -> Option<Lesson> {
-        let ClientState { format, learnt, .. } = &mut *self.state();
-        let (host, most) = (self.server.host.as_str(), F::most(request, learnt));
-        if let Some(lesson) = format.learn(request, &RequestBasis { place, host, learnt, most }, says) {
-            return Some(lesson);
+    /// Learns from a refusal, so that one more request has a chance; `known`: how many lessons the refused one was
+    /// written after. Where another request has taught something since, the next one differs by that.
+    fn learn(&self, request: &Request, place: &str, says: &str, known: usize) -> Option<Lesson> {
+        let ClientState { format, learnt, lessons, .. } = &mut *self.state();
+        if *lessons != known {
+            return Some(Lesson::Quiet);
         }
-        let most = most.unwrap_or(u32::MAX);
-        learnt.learn(request, &Refusal { wire: F::WIRE, place, host, says, most, seals: F::SEALS, thinks: F::THINKS })
+        let (host, most) = (self.server.host.as_str(), F::most(request, learnt));
+        let own = format.learn(request, &RequestBasis { place, host, learnt, most }, says);
+        let lesson = own.or_else(|| {
+            let (most, wire) = (most.unwrap_or(u32::MAX), F::WIRE);
+            learnt.learn(request, &Refusal { wire, place, host, says, most, seals: F::SEALS, thinks: F::THINKS })
+        });
+        *lessons += usize::from(lesson.is_some());
+        lesson
     }
 
     /// Returns the models on offer, page by page. A server that never ends its list is believed so far.
@@ -258,7 +271,27 @@ fn versioned(base: &str, version: &str, in_paths: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::versioned;
+    use super::super::chat::Chat;
+    use super::*;
+    use crate::provider::models::{Effort, Facts};
+
+    #[tokio::test]
+    async fn a_refusal_of_what_was_learnt_meanwhile_is_answered_by_another_request() {
+        let connection = Connection {
+            provider: "openai".into(),
+            base_url: "http://127.0.0.1:9".into(),
+            custom_url: true,
+            wire: "chat".into(),
+            ..Connection::default()
+        };
+        let client = Client::<Chat>::new(&connection).expect("a client");
+        let facts = Facts { thinking: Some(Thinking::Effort), ..Facts::default() };
+        let request = Request { model: "m".into(), effort: Some(Effort::High), facts, ..Request::default() };
+        let learn = |known| client.shared.learn(&request, "", "unknown field reasoning_effort", known);
+        assert!(learn(0).is_some(), "the first of two requests that were sent side by side");
+        assert!(matches!(learn(0), Some(Lesson::Quiet)), "the second, which was written before");
+        assert!(learn(1).is_none(), "what the newest request did not hold teaches nothing");
+    }
 
     #[test]
     fn addresses_with_and_without_their_version() {
