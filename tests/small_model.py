@@ -40,7 +40,7 @@ def run(task, options, home):
             ended = subprocess.run(words, cwd=work, env=environment, capture_output=True, text=True, timeout=options.timeout)
             lines = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith("{")]
         except subprocess.TimeoutExpired:
-            lines = []
+            lines = [{"type": "notice", "text": f"stopped after {options.timeout:.0f} s"}]
         seconds = time.monotonic() - began
         usage = [line for line in lines if line.get("type") == "usage"]
         notices = [line["text"] for line in lines if line.get("type") == "notice"]
@@ -63,6 +63,10 @@ def main():
     parser.add_argument("--binary", default=str(ROOT / "target/release/nebula"))
     parser.add_argument("--timeout", type=float, default=600, help="seconds a task may take")
     options = parser.parse_args()
+    # A task runs in a folder of its own.
+    options.binary = str(Path(options.binary).resolve())
+    if not os.access(options.binary, os.X_OK):
+        sys.exit(f"{options.binary} is no program: build it with cargo build --release, or give --binary PATH")
     tasks = sorted(path for path in TASKS.iterdir() if (path / "check.py").exists())
     print(f"{'task':<18} applied passed requests  tokens in/out  seconds  last notice")
     rows = []

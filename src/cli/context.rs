@@ -44,11 +44,24 @@ impl Drop for Threads {
 }
 
 impl Context {
-    /// Finds the workspace and reads the configuration. Opens nothing else.
+    /// Finds the workspace and reads the configuration, for a front end in which several sessions run side by side. Opens
+    /// nothing else.
     ///
     /// # Errors
     /// When there is no usable folder.
     pub fn new(global: Global, approval: Option<String>) -> Result<Self> {
+        Context::with_workers(global, approval, 2)
+    }
+
+    /// Does the same for a command that does one thing: one thread waits for all of it, and none has to wake another.
+    ///
+    /// # Errors
+    /// As [`Context::new`].
+    pub fn for_one(global: Global, approval: Option<String>) -> Result<Self> {
+        Context::with_workers(global, approval, 1)
+    }
+
+    fn with_workers(global: Global, approval: Option<String>, workers: usize) -> Result<Self> {
         let env = Env::capture();
         let paths = Paths::from_env(&env);
         let folder = std::env::current_dir().context("the current folder is gone: change to another one")?;
@@ -84,7 +97,7 @@ impl Context {
             workspace = workspace.protect(&folder);
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
+            .worker_threads(workers)
             .enable_all()
             .build()
             .context("cannot start threads")?;

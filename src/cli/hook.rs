@@ -56,7 +56,7 @@ fn keep(message: &Value, after: bool, global: Global) -> Result<()> {
     if let Some(folder) = message["cwd"].as_str() {
         std::env::set_current_dir(folder).with_context(|| format!("{folder} cannot be entered"))?;
     }
-    let context = Context::new(global, None)?;
+    let context = Context::for_one(global, None)?;
     let base = std::env::current_dir().context("the folder is gone")?;
     // Files outside of the workspace are not archived.
     let inside = |name: &String| context.workspace.resolve_from(&base, name, Access::File).ok();

@@ -59,7 +59,10 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
         hook::run(after, global);
         return Ok(0);
     }
-    let mut context = Context::new(global, approval)?;
+    let mut context = match command {
+        Cmd::Chat(_) => Context::new(global, approval)?,
+        _ => Context::for_one(global, approval)?,
+    };
     if !matches!(command, Cmd::Doctor(_)) {
         context.config.warnings.iter().for_each(out::complain);
     }

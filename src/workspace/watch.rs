@@ -62,6 +62,9 @@ impl Workspace {
         };
         let (send, receive) = mpsc::channel();
         let handler = move |event: notify::Result<Event>| {
+            if event.as_ref().is_ok_and(changes_nothing) {
+                return;
+            }
             // The receiver ends after the watcher.
             let _ = send.send(event);
         };
@@ -182,16 +185,8 @@ impl Teller {
             changes.all = true;
             return;
         };
-        let wrote = EventKind::Access(AccessKind::Close(AccessMode::Write));
-        if matches!(event.kind, EventKind::Access(_)) && event.kind != wrote {
-            return;
-        }
         changes.all |= event.need_rescan();
-        for path in event.paths {
-            let temporary = path.file_name().and_then(|n| n.to_str()).is_some_and(disk::is_temp_name);
-            if temporary {
-                continue;
-            }
+        for path in event.paths.into_iter().filter(|path| !is_temporary(path)) {
             if path.starts_with(&self.archive) {
                 changes.archive = true;
             } else if let Some(path) = path.strip_prefix(self.workspace.root()).ok().and_then(|p| p.to_str())
@@ -203,6 +198,19 @@ impl Teller {
             }
         }
     }
+}
+
+/// Returns whether an event tells of no change: a file was opened or read, or only temporary files were touched. Most
+/// events do, and wake nobody.
+fn changes_nothing(event: &Event) -> bool {
+    let wrote = EventKind::Access(AccessKind::Close(AccessMode::Write));
+    let read = matches!(event.kind, EventKind::Access(_)) && event.kind != wrote;
+    let temporary = !event.paths.is_empty() && event.paths.iter().all(|path| is_temporary(path));
+    !event.need_rescan() && (read || temporary)
+}
+
+fn is_temporary(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(disk::is_temp_name)
 }
 
 #[cfg(test)]
