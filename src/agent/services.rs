@@ -23,7 +23,9 @@ use crate::protocol::{KeyPlaces, Level, ModelFileRow, Notice};
 use crate::provider::models::KnownModels;
 use crate::provider::{self, Provider};
 use crate::shell::class::rules::{Rule, RuleDecision};
-use crate::shell::{CopyLimits, Environment, Keeper, PlaceSettings, SandboxSettings, Shell, ShellSettings};
+use crate::shell::{
+    CopyLimits, Environment, Keeper, PlaceSettings, PreviewWhen, SandboxSettings, Shell, ShellSettings,
+};
 use crate::tools::{Sha, Tool, ToolSet};
 use crate::workspace::Workspace;
 use crate::workspace::watch::FileWatch;
@@ -158,6 +160,12 @@ fn shell_settings(config: &Config, root: &Path) -> ShellSettings {
         program: said.bash.clone(),
         timeout: said.timeout.unwrap_or(usual.timeout),
         max_timeout: said.max_timeout.unwrap_or(usual.max_timeout),
+        preview: match said.preview.as_deref() {
+            Some("harm") => PreviewWhen::Harm,
+            Some("always") => PreviewWhen::Always,
+            _ => PreviewWhen::Never,
+        },
+        check: said.check.clone(),
     }
 }
 

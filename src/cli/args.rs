@@ -162,6 +162,9 @@ pub struct RunArgs {
     /// Let it reach the network, and write the caches that are filled from it
     #[arg(long, conflicts_with = "read")]
     pub network: bool,
+    /// Run it on a picture of the workspace and print what it would change there; nothing is changed
+    #[arg(long, conflicts_with_all = ["network", "read", "keeper", "unkept"])]
+    pub preview: bool,
     /// Let it write nothing and reach nothing
     #[arg(long)]
     pub read: bool,

@@ -94,6 +94,7 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
         Cmd::Stats(args) => settings::stats(context, args.json),
         Cmd::Usage(args) => usage::run(&*context, &args),
         Cmd::Files(command) => run_files(context, &command),
+        Cmd::Run(args) if args.preview => shell::preview(context, &args),
         Cmd::Run(args) => shell::run(context, &args),
         Cmd::Commands(args) => shell::list(context, args.json),
         Cmd::Output { id } => shell::output(context, &id),

@@ -129,6 +129,8 @@ const SHELL: &[Key] = &[
     guarded("sandbox", Shape::Word(&["on", "off"])),
     guarded("keeper", Shape::Word(&["auto", "guard", "scan"])),
     guarded("bash", Shape::Text),
+    guarded("preview", Shape::Word(&["never", "harm", "always"])),
+    guarded("check", Shape::Text),
 ];
 
 /// Every key there is.

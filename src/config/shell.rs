@@ -82,6 +82,10 @@ pub struct ShellConfig {
     pub keeper: Option<String>,
     /// The shell's program.
     pub bash: Option<PathBuf>,
+    /// Which commands run in a view first: `never`, `harm` or `always`.
+    pub preview: Option<String>,
+    /// The command that tests a proposal.
+    pub check: Option<String>,
 }
 
 impl ShellConfig {
@@ -106,6 +110,8 @@ impl ShellConfig {
             sandbox: text(keys, OWN).map(|word| word == "on"),
             keeper: text(keys, "keeper").filter(|word| word != "auto"),
             bash: text(keys, "bash").map(PathBuf::from),
+            preview: text(keys, "preview"),
+            check: text(keys, "check").filter(|command| !command.trim().is_empty()),
         }
     }
 }

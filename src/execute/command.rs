@@ -77,7 +77,8 @@ fn will_write(change: &CommandChange) -> WillWrite {
     }
 }
 
-fn cause(info: &CommandInfo) -> Cause {
+/// Returns the cause of a command's changeset.
+pub fn cause(info: &CommandInfo) -> Cause {
     let title: String = info.command.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE).collect();
     Cause {
         session: info.session.clone(),

@@ -17,6 +17,12 @@ messages! {
     refuse_does: "default; with a reason for the model", "既定。理由をモデルに伝えます";
     edit: "edit the text", "編集";
     edit_does: "judged again; the model sees the new text", "再判定し、新しい文面をモデルに伝えます";
+    preview: "preview", "先に確認";
+    preview_does: "in a view; its result is a proposal", "写しの中で実行し、結果を提案にします";
+    no_preview(why): "no ({why})", "不可（{why}）";
+    sends: "a preview cannot undo what it sends", "送信した内容は元に戻せません";
+    is_job: "a command in the background has none", "バックグラウンドのコマンドは対象外";
+    preview_title(text): "preview of {text}", "{text} の確認";
     with_network: "run with network", "通信ありで実行";
     with_network_does: "this command only", "このコマンドのみ";
     always: "always", "常に許可";

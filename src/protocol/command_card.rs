@@ -60,6 +60,8 @@ pub struct CommandCard {
     pub may_network: bool,
     /// Commands that can be undone may run without a question from now on.
     pub may_review: bool,
+    /// Why there is no preview of it; none: there may be one.
+    pub no_preview: Option<String>,
 }
 
 /// A part of a command.
@@ -94,4 +96,6 @@ pub enum CommandDecision {
     },
     /// Let what can be undone run for the rest of the session.
     Review,
+    /// Run it in a view; what it changes there is proposed.
+    Preview,
 }

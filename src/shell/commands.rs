@@ -10,9 +10,11 @@ use super::host::{Keeper, Shell};
 use super::message::{Exit, ShellState, Start};
 use super::output::Output;
 use super::output::record::{self, CommandRecord};
+use super::request::{CommandRequest, StartError, begun, check_text};
 use super::run::{CommandProgress, Launch, RunningCommand, launch};
 use super::sandbox::{Bounds, Grant, Surroundings, bounds};
-use super::scan::{Scan, ScanError};
+use super::scan::Scan;
+use super::view::View;
 use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::proposal::Consent;
 use crate::text::time;
@@ -20,48 +22,6 @@ use crate::workspace::Access;
 
 /// The most commands that run in the background.
 pub const MOST_JOBS: usize = 8;
-/// The longest text of a command, in bytes.
-pub const LONGEST: usize = 64 << 10;
-
-/// A command to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandRequest {
-    /// Its text.
-    pub text: String,
-    /// The folder it runs in, as given; none: where the last one left off.
-    pub folder: Option<String>,
-    /// The grants of its sandbox.
-    pub grant: Grant,
-    /// The consent that lets it run.
-    pub consent: Consent,
-}
-
-/// The reason why a command was not started. Nothing was run.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The request is invalid.
-    #[error("{0}")]
-    Refused(String),
-    /// The kernel has no guard for it.
-    #[error("the command was not run: there is no guard here: {0}")]
-    NoGuard(String),
-    /// The kernel has no sandbox for it.
-    #[error("the command was not run: there is no sandbox here: {0}")]
-    NoSandbox(String),
-    /// The trial of the sandbox could not be made.
-    #[error("the command was not run: it could not be tried whether there is a sandbox here: {0}")]
-    Untried(String),
-    /// Its states could not be kept.
-    #[error(transparent)]
-    Unkept(#[from] ScanError),
-    /// The archive has no place for them.
-    #[error("the command was not run: {0}")]
-    Archive(#[from] crate::archive::Error),
-    /// The helper did not start.
-    #[error("the command was not run: its helper did not start: {0}")]
-    Helper(std::io::Error),
-}
-
 /// The commands of one session.
 pub struct Commands {
     shell: Arc<Shell>,
@@ -99,6 +59,8 @@ pub struct Command {
     given: Vec<(String, String)>,
     record: Mutex<CommandRecord>,
     staged: Mutex<StagedStates>,
+    /// The view that it ran in, until what it changed there was read.
+    view: Mutex<Option<Arc<View>>>,
 }
 
 #[derive(Debug, Default)]
@@ -114,19 +76,6 @@ struct StagedStates {
     left_taken: bool,
     /// True if its end was reported to the model.
     reported: bool,
-}
-
-/// Checks a command's text.
-///
-/// # Errors
-/// When it is empty, too long or holds a NUL.
-pub fn check_text(text: &str) -> Result<(), String> {
-    match text {
-        text if text.trim().is_empty() => Err("command is empty".into()),
-        text if text.len() > LONGEST => Err("too long: write a script with writeFile, then run it".into()),
-        text if text.contains('\0') => Err("command holds a NUL".into()),
-        _ => Ok(()),
-    }
 }
 
 impl std::fmt::Debug for Commands {
@@ -163,7 +112,7 @@ impl Commands {
         (Around { root, folder }, path.unwrap_or_default())
     }
 
-    /// Starts a command.
+    /// Starts a command. One that runs in a view has no other keeper.
     ///
     /// # Errors
     /// When it cannot be started, or its states not be kept: then nothing was run.
@@ -181,7 +130,8 @@ impl Commands {
             state.last = record::reserve(logs.as_deref(), state.last);
             (format!("c{}", state.last), state.left.clone())
         };
-        let bounds = self.bounds(request.grant)?;
+        let keeper = if request.view.is_some() { Keeper::View } else { keeper };
+        let bounds = self.bounds_of(request)?;
         let given = self.shell.environment.of(&id, &left, request.grant, self.temporary());
         let (shell, arguments) =
             find_shell(&given, self.shell.settings.program.as_deref()).map_err(StartError::Refused)?;
@@ -205,6 +155,7 @@ impl Commands {
             staging: staging.as_ref().map(|staging| staging.folder().to_path_buf()),
             guard: (keeper == Keeper::Guard).then(|| self.shell.guard_start()),
             bounds,
+            view: request.view.as_ref().map(|view| view.start()),
         };
         let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
         let launched = launch(Launch { program: self.shell.program.clone(), start, output, passes });
@@ -217,7 +168,8 @@ impl Commands {
         };
         let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
         let staged = Mutex::new(StagedStates { staging, scan, left_out, ..StagedStates::default() });
-        let command = Arc::new(Command { id, info, keeper, grant, record, running, log, given, staged });
+        let view = Mutex::new(request.view.clone());
+        let command = Arc::new(Command { id, info, keeper, grant, record, running, log, given, staged, view });
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
@@ -234,7 +186,7 @@ impl Commands {
     }
 
     fn keep(&self, keeper: Keeper, info: &CommandInfo) -> Result<(Option<CommandStaging>, Option<Scan>), StartError> {
-        if keeper == Keeper::None {
+        if matches!(keeper, Keeper::None | Keeper::View) {
             return Ok((None, None));
         }
         let staging = self.shell.archive.stage(info)?;
@@ -269,6 +221,17 @@ impl Commands {
             started: time::now(),
             ..CommandRecord::default()
         }
+    }
+
+    /// Returns the paths of a command's sandbox, which ends at its view where it has one.
+    fn bounds_of(&self, request: &CommandRequest) -> Result<Option<Bounds>, StartError> {
+        let mut bounds = self.bounds(request.grant)?;
+        if request.view.is_some() {
+            // What lies outside the view would be changed for good.
+            let bounds = bounds.as_mut().ok_or_else(|| StartError::NoView("commands run in no sandbox".into()))?;
+            bounds.keep_to_view();
+        }
+        Ok(bounds)
     }
 
     /// Returns the paths of a command's sandbox; none: commands run in none here.
@@ -388,6 +351,11 @@ impl Command {
         let _ = record.write(log);
     }
 
+    /// Takes the view that it ran in, so that it goes when its changes were read.
+    pub fn take_view(&self) -> Option<Arc<View>> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     fn staged(&self) -> MutexGuard<'_, StagedStates> {
         // What is behind the lock is replaced in one step each time.
         self.staged.lock().unwrap_or_else(PoisonError::into_inner)
@@ -483,17 +451,4 @@ fn seal_all<T>(
         let _ = older.remove(0).remove();
     }
     Ok(())
-}
-
-/// Returns a command that began to run as it was to, or why it did not.
-fn begun(running: RunningCommand) -> Result<RunningCommand, StartError> {
-    let (no_guard, no_sandbox) = {
-        let progress = running.progress();
-        (progress.no_guard.clone(), progress.no_sandbox.clone())
-    };
-    match (no_guard, no_sandbox) {
-        (Some(why), _) => Err(StartError::NoGuard(why)),
-        (None, Some(why)) => Err(StartError::NoSandbox(why)),
-        (None, None) => Ok(running),
-    }
 }

@@ -37,7 +37,8 @@ use crate::workspace::Workspace;
 #[cfg(target_os = "linux")]
 #[derive(Clone)]
 struct Serving {
-    keeping: Arc<Mutex<guard::Keeping>>,
+    /// None: the command runs in a view, where nothing needs to be kept.
+    keeping: Option<Arc<Mutex<guard::Keeping>>>,
     network: Option<Arc<guard::Network>>,
 }
 #[cfg(not(target_os = "linux"))]
@@ -98,6 +99,8 @@ struct Helper {
     /// The shell is over: since then.
     over: Option<Instant>,
     told_still: bool,
+    /// It runs in a view, which ends with its shell.
+    in_view: bool,
     /// Everything is being ended: when SIGKILL is due.
     ending: Option<Instant>,
 }
@@ -133,7 +136,9 @@ fn run() -> io::Result<()> {
         let _ = ordered.send(Event::Alone);
     });
     thread::spawn(move || wait_for_all(&to));
-    Helper { nebula, events, shell, left, serving, control, over: None, told_still: false, ending: None }.serve()
+    let in_view = start.view.is_some();
+    let (over, told_still, ending) = (None, false, None);
+    Helper { nebula, events, shell, left, serving, control, over, told_still, in_view, ending }.serve()
 }
 
 fn lock(staging: &Path) -> io::Result<File> {
@@ -148,7 +153,7 @@ fn spawn(start: &Start, left: &File) -> Result<Spawned, HelperReport> {
     let inherited = |flags| rustix::io::fcntl_setfd(left, flags).map_err(|error| failed(error.into()));
     // The shell writes what it leaves into it; nothing else does any harm there.
     inherited(rustix::io::FdFlags::empty())?;
-    let spawned = match start.guard.is_some() || start.bounds.is_some() {
+    let spawned = match start.guard.is_some() || start.bounds.is_some() || start.view.is_some() {
         true => staged(&start),
         false => plain(&start)
             .and_then(|child| Ok(Spawned { shell: pid(&child)?, serving: None, control: None, sandbox: String::new() }))
@@ -184,11 +189,12 @@ fn plain(start: &Start) -> io::Result<Child> {
 fn staged(start: &Start) -> Result<Spawned, HelperReport> {
     let told = |failure| match failure {
         stage::Failure::Sandbox(why) => HelperReport::NoSandbox(why.to_string()),
+        stage::Failure::View(why) => HelperReport::NoView(why.to_string()),
         stage::Failure::Guard(why) if start.guard.is_some() => HelperReport::NoGuard(why.to_string()),
         stage::Failure::Guard(why) => HelperReport::NoSandbox(why.to_string()),
     };
     let begin = || -> Result<_, stage::Failure> {
-        let serving = start.guard.as_ref().map(|with| serving(start, with)).transpose()?;
+        let serving = serving(start)?;
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
         command.arg(stage::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
@@ -200,7 +206,7 @@ fn staged(start: &Start) -> Result<Spawned, HelperReport> {
     let (shell, serving, control, staged) = begin().map_err(told)?;
     if let (Some(serving), Some(listener)) = (serving.clone(), staged.listener) {
         let listener = Arc::new(listener);
-        thread::spawn(move || guard::serve(&listener, &serving.keeping, serving.network.as_deref()));
+        thread::spawn(move || guard::serve(&listener, serving.keeping.as_deref(), serving.network.as_deref()));
     }
     Ok(Spawned { shell, serving, control: Some(control), sandbox: staged.sandbox })
 }
@@ -210,18 +216,27 @@ fn staged(_start: &Start) -> Result<Spawned, HelperReport> {
     Err(HelperReport::NoGuard("it needs Linux".into()))
 }
 
-/// Returns the setup of the guard.
+/// Returns the setup of the guard; none: nobody waits for it.
 #[cfg(target_os = "linux")]
-fn serving(start: &Start, with: &GuardStart) -> io::Result<Serving> {
+fn serving(start: &Start) -> io::Result<Option<Serving>> {
+    if start.guard.is_none() && start.view.is_none() {
+        return Ok(None);
+    }
+    let keeping = start.guard.as_ref().map(|with| keeping(start, with)).transpose()?;
+    let above = rustix::process::getppid();
+    let network = start.bounds.clone().map(|bounds| Arc::new(guard::Network::new(bounds, above)));
+    Ok(Some(Serving { keeping: keeping.map(|keeping| Arc::new(Mutex::new(keeping))), network }))
+}
+
+/// Returns the keeper of states before.
+#[cfg(target_os = "linux")]
+fn keeping(start: &Start, with: &GuardStart) -> io::Result<guard::Keeping> {
     let staging = start.staging.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
     let workspace = Workspace::open(&with.root).map_err(io::Error::other)?;
     let settings = ArchiveSettings { folder: Some(with.archive.clone()), exclude: with.exclude.clone() };
     let archive = Archive::open(&workspace, &settings).map_err(io::Error::other)?;
     let places = PathClasses::new(&workspace, &archive, &with.places);
-    let keeping = guard::Keeping::new(places, with.limits, start.bounds.clone(), CommandStaging::open(staging)?);
-    let above = rustix::process::getppid();
-    let network = start.bounds.clone().map(|bounds| Arc::new(guard::Network::new(bounds, above)));
-    Ok(Serving { keeping: Arc::new(Mutex::new(keeping)), network })
+    Ok(guard::Keeping::new(places, with.limits, start.bounds.clone(), CommandStaging::open(staging)?))
 }
 
 /// Waits for processes until there is none left.
@@ -293,6 +308,10 @@ impl Helper {
             self.ending = Some(Instant::now());
             tree::signal_all(Signal::KILL);
         } else if self.over.is_some_and(|over| over.elapsed() >= LINGER) && !self.told_still && running > 0 {
+            if self.in_view {
+                self.tell(&HelperReport::Notice("what still ran was ended with the preview".into()));
+                return self.end_all();
+            }
             self.told_still = true;
             self.tell(&HelperReport::StillRun(running));
         }
@@ -309,8 +328,9 @@ impl Helper {
     #[cfg(target_os = "linux")]
     fn switch(&mut self, folder: &Path) {
         let Some(serving) = self.serving.clone() else { return };
+        let Some(keeping) = serving.keeping else { return };
         let mut summary = {
-            let mut keeping = guard::lock(&serving.keeping);
+            let mut keeping = guard::lock(&keeping);
             // Opened only now: while it was waited for, the folder may have gone. Without an answer nebula seals nothing.
             let Ok(staging) = CommandStaging::open(folder) else { return };
             let summary = keeping.switch(staging);
@@ -330,7 +350,8 @@ impl Helper {
     #[cfg(target_os = "linux")]
     fn summarise(&mut self) {
         let Some(serving) = &self.serving else { return };
-        let mut summary = guard::lock(&serving.keeping).summary().clone();
+        let kept = serving.keeping.as_ref().map(|keeping| guard::lock(keeping).summary().clone());
+        let mut summary = kept.unwrap_or_default();
         serving.network.as_ref().inspect(|network| network.add_to(&mut summary));
         self.tell(&HelperReport::Summary(summary));
     }

@@ -21,6 +21,8 @@ pub enum Keeper {
     Scan,
     /// Nothing: the person was told and agreed.
     None,
+    /// Nothing needs to be kept: it runs in a view.
+    View,
 }
 
 impl Keeper {
@@ -30,6 +32,7 @@ impl Keeper {
             Keeper::Guard => "guard",
             Keeper::Scan => "scan",
             Keeper::None => "none",
+            Keeper::View => "view",
         }
     }
 }
@@ -38,6 +41,18 @@ impl Keeper {
 const LONGEST: u64 = 3_600;
 /// The default time limit of a command, in seconds.
 const USUAL: u64 = 120;
+
+/// Which commands run in a view first, so that what they change is proposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PreviewWhen {
+    /// Those that the person chooses.
+    #[default]
+    Never,
+    /// Those that remove or overwrite something.
+    Harm,
+    /// All that write.
+    Always,
+}
 
 /// The configuration of commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +73,10 @@ pub struct ShellSettings {
     pub timeout: u64,
     /// The longest time limit, in seconds.
     pub max_timeout: u64,
+    /// Which commands run in a view first.
+    pub preview: PreviewWhen,
+    /// The command that tests a proposal in a view; none: none does by itself.
+    pub check: Option<String>,
 }
 
 impl Default for ShellSettings {
@@ -71,6 +90,8 @@ impl Default for ShellSettings {
             program: None,
             timeout: USUAL,
             max_timeout: LONGEST,
+            preview: PreviewWhen::Never,
+            check: None,
         }
     }
 }
@@ -156,6 +177,16 @@ impl Shell {
     /// Returns whether commands run in a sandbox here.
     pub fn has_sandbox(&self) -> bool {
         !self.settings.sandbox.off && self.offered().sandbox.is_ok()
+    }
+
+    /// Returns why no command runs in a view here; none: one may.
+    pub fn no_view(&self) -> Option<String> {
+        let offered = self.offered();
+        match (offered.sandbox, offered.view) {
+            _ if self.settings.sandbox.off => Some("shell.sandbox is off".into()),
+            (Err(why), _) => Some(format!("there is no sandbox here: {why}")),
+            (Ok(_), view) => view.err(),
+        }
     }
 
     /// Returns what the guard of a helper works with.

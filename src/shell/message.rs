@@ -33,6 +33,22 @@ pub struct Start {
     pub guard: Option<GuardStart>,
     /// The paths of its sandbox; none: it has none.
     pub bounds: Option<Bounds>,
+    /// The view that it runs in; none: it runs in the workspace itself.
+    #[serde(default)]
+    pub view: Option<ViewStart>,
+}
+
+/// The paths of a view, for the process that mounts it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ViewStart {
+    /// The workspace's root.
+    pub root: PathBuf,
+    /// `.shaft`, which cannot be written in the view.
+    pub home: PathBuf,
+    /// The view's own folder, which nothing in the view sees.
+    pub folder: PathBuf,
+    /// Folders for temporary files, and the folder in which their changes are kept.
+    pub temporary: Vec<(PathBuf, PathBuf)>,
 }
 
 /// The setup of a guard.
@@ -141,6 +157,8 @@ pub enum HelperReport {
     NoGuard(String),
     /// There is no sandbox here: why. Nothing was run.
     NoSandbox(String),
+    /// There is no view here: why. Nothing was run.
+    NoView(String),
     /// The version of the sandbox that the shell is in.
     Sandbox(String),
     /// States go into this staging folder; what is to be known of those before.

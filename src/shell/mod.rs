@@ -18,23 +18,27 @@ pub mod output;
 mod places;
 mod probe;
 mod report;
+mod request;
 mod run;
 mod sandbox;
 mod scan;
 #[cfg(target_os = "linux")]
 mod stage;
 mod tree;
+mod view;
 
-pub use commands::{Command, CommandRequest, Commands, LONGEST, MOST_JOBS, StartError, check_text};
+pub use commands::{Command, Commands, MOST_JOBS};
 pub use env::Environment;
-pub use host::{Keeper, Shell, ShellSettings};
+pub use host::{Keeper, PreviewWhen, Shell, ShellSettings};
 pub use message::{Exit, ShellState, Summary};
 pub use places::{CopyLimits, PathClass, PathClasses, PlaceSettings};
 pub use probe::Offered;
 pub use report::{CommandReport, SealResult, Stopped};
+pub use request::{CommandRequest, LONGEST, StartError, check_text};
 pub use run::{CommandProgress, RunningCommand};
 pub use sandbox::{Grant, SandboxSettings};
 pub use scan::ScanError;
+pub use view::{TooMuch, View, ViewChanges};
 
 use crate::archive::staging::{CommandStaging, CutOff};
 use crate::archive::{Archive, Error};

@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::env::{Environment, find_shell};
 use super::message::{GuardStart, Start};
 use super::output::Output;
-use super::places::{CopyLimits, PlaceSettings};
+use super::places::{CopyLimits, PathClasses, PlaceSettings};
 use super::run::{CommandProgress, Launch, launch};
-use super::sandbox::{Grant, SandboxSettings, Surroundings, bounds};
+use super::sandbox::{Bounds, Grant, SandboxSettings, Surroundings, bounds};
+use super::view::View;
 use crate::archive::staging::CommandInfo;
 use crate::archive::{Archive, ArchiveSettings};
 use crate::disk;
@@ -48,6 +49,8 @@ pub struct Offered {
     pub guard: Result<(), String>,
     /// The sandbox: its version.
     pub sandbox: Result<String, String>,
+    /// Views.
+    pub view: Result<(), String>,
     /// It could not be tried: why. Nothing is known then, and nothing of it is stored.
     #[serde(skip)]
     pub untried: Option<String>,
@@ -70,7 +73,11 @@ impl Offered {
             },
             Err(why) => format!("sandbox no ({why})"),
         };
-        format!("{guard} · {sandbox}")
+        let view = match &self.view {
+            Ok(()) => "view works".to_string(),
+            Err(why) => format!("view no ({why})"),
+        };
+        format!("{guard} · {sandbox} · {view}")
     }
 }
 
@@ -140,8 +147,38 @@ fn attempt_all(trial: &Trial<'_>) -> Offered {
         Err(Missing::Trial(why)) => Err(why),
     };
     match offered {
-        Ok((guard, sandbox)) => Offered { guard, sandbox, untried: None },
-        Err(why) => Offered { guard: Err(why.clone()), sandbox: Err(why.clone()), untried: Some(why) },
+        Ok((guard, sandbox)) => {
+            // A view without a sandbox would leave all outside it open.
+            let view = sandbox.is_ok().then(|| attempt_view(trial));
+            let view = view.unwrap_or_else(|| Err("there is no sandbox".into()));
+            Offered { guard, sandbox, view, untried: None }
+        }
+        Err(why) => {
+            Offered { guard: Err(why.clone()), sandbox: Err(why.clone()), view: Err(why.clone()), untried: Some(why) }
+        }
+    }
+}
+
+/// Changes a file in a view of a folder of its own.
+fn attempt_view(trial: &Trial<'_>) -> Result<(), String> {
+    let words = |error: &dyn std::fmt::Display| error.to_string();
+    let place = Place::create().map_err(|why| why.words())?;
+    fs::write(place.workspace.root().join("c"), "old").map_err(|e| words(&e))?;
+    let view = View::create(&place.workspace, &place.archive).map_err(|e| words(&e))?;
+    let mut start = start(trial, &place, "echo new > c; echo x > a").map_err(|why| why.words())?;
+    start.bounds.iter_mut().for_each(Bounds::keep_to_view);
+    start.view = Some(view.start());
+    let progress = run(trial, start).map_err(|why| why.words())?;
+    if let Some(why) = progress.no_view.or(progress.failed) {
+        return Err(why);
+    }
+    let places = PathClasses::new(&place.workspace, &place.archive, &PlaceSettings::default());
+    let changes = view.changes(&place.workspace, &places).map_err(|e| words(&e))?;
+    let is_old = fs::read_to_string(place.workspace.root().join("c")).is_ok_and(|text| text == "old");
+    let paths: Vec<&str> = changes.files.iter().map(|file| file.path.as_str()).collect();
+    match is_old && paths == ["a", "c"] {
+        true => Ok(()),
+        false => Err("what was changed in it cannot be told".into()),
     }
 }
 
@@ -162,43 +199,81 @@ fn known(tried: Result<String, Missing>) -> Result<Result<String, String>, Strin
     }
 }
 
-/// Runs a command in a folder of its own; the version of its sandbox.
-fn attempt(trial: &Trial<'_>, guarded: bool, bounded: bool) -> Result<String, Missing> {
-    let words = |error: &dyn std::fmt::Display| Missing::Trial(error.to_string());
-    let folder = tempfile::tempdir().map_err(|e| words(&e))?;
-    let workspace = Workspace::open(folder.path()).map_err(|e| words(&e))?;
-    let archive = Archive::open(&workspace, &ArchiveSettings::default()).map_err(|e| words(&e))?;
-    let staging = archive.stage(&CommandInfo::default()).map_err(|e| words(&e))?;
-    let grant = Grant::Workspace;
-    let root = workspace.root();
+impl Missing {
+    fn words(self) -> String {
+        match self {
+            Missing::Guard(why) | Missing::Sandbox(why) | Missing::Trial(why) => why,
+        }
+    }
+}
+
+/// A workspace of its own, for one trial.
+struct Place {
+    workspace: Workspace,
+    archive: Archive,
+    _folder: tempfile::TempDir,
+}
+
+fn untried(error: &dyn std::fmt::Display) -> Missing {
+    Missing::Trial(error.to_string())
+}
+
+impl Place {
+    fn create() -> Result<Place, Missing> {
+        let folder = tempfile::tempdir().map_err(|e| untried(&e))?;
+        let workspace = Workspace::open(folder.path()).map_err(|e| untried(&e))?;
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).map_err(|e| untried(&e))?;
+        Ok(Place { workspace, archive, _folder: folder })
+    }
+}
+
+/// Returns the start of a command in a sandbox that has no keeper yet.
+fn start(trial: &Trial<'_>, place: &Place, text: &str) -> Result<Start, Missing> {
+    let (grant, root) = (Grant::Workspace, place.workspace.root());
     let variables = trial.environment.of("probe", &BTreeMap::new(), grant, Some(root));
-    let (shell, arguments) = find_shell(&variables, trial.shell).map_err(|e| words(&e))?;
+    let (shell, arguments) = find_shell(&variables, trial.shell).map_err(|e| untried(&e))?;
     let around = Surroundings { root, temporary: root, since: 0, own: trial.own, variables: trial.environment.all() };
-    let guard = GuardStart {
-        root: root.to_path_buf(),
-        archive: archive.folder().to_path_buf(),
-        exclude: Vec::new(),
-        places: PlaceSettings::default(),
-        limits: CopyLimits::default(),
-    };
-    let start = Start {
+    Ok(Start {
         shell,
         arguments,
-        text: TEXT.into(),
+        text: text.into(),
         folder: root.to_path_buf(),
         variables,
-        staging: Some(staging.folder().to_path_buf()),
-        guard: guarded.then_some(guard),
-        bounds: bounded.then(|| bounds(grant, &SandboxSettings::default(), &around)),
-    };
+        staging: None,
+        guard: None,
+        bounds: Some(bounds(grant, &SandboxSettings::default(), &around)),
+        view: None,
+    })
+}
+
+/// Runs a command to its end.
+fn run(trial: &Trial<'_>, start: Start) -> Result<CommandProgress, Missing> {
     let output = Output::new(None, Vec::new());
     let launch = launch(Launch { program: trial.program.to_path_buf(), start, output, passes: None });
-    let running = launch.map_err(|e| words(&e))?;
+    let running = launch.map_err(|e| untried(&e))?;
     if !running.wait(Some(Instant::now() + PATIENCE), CommandProgress::is_over) {
         running.stop();
         return Err(Missing::Trial(format!("it did not end within {} s", PATIENCE.as_secs())));
     }
-    let progress = running.progress().clone();
+    Ok(running.progress().clone())
+}
+
+/// Runs a command in a folder of its own; the version of its sandbox.
+fn attempt(trial: &Trial<'_>, guarded: bool, bounded: bool) -> Result<String, Missing> {
+    let place = Place::create()?;
+    let staging = place.archive.stage(&CommandInfo::default()).map_err(|e| untried(&e))?;
+    let guard = GuardStart {
+        root: place.workspace.root().to_path_buf(),
+        archive: place.archive.folder().to_path_buf(),
+        exclude: Vec::new(),
+        places: PlaceSettings::default(),
+        limits: CopyLimits::default(),
+    };
+    let mut start = start(trial, &place, TEXT)?;
+    start.staging = Some(staging.folder().to_path_buf());
+    start.guard = guarded.then_some(guard);
+    start.bounds = start.bounds.filter(|_| bounded);
+    let progress = run(trial, start)?;
     if let Some(why) = progress.no_sandbox {
         return Err(Missing::Sandbox(why));
     }
@@ -233,8 +308,12 @@ mod tests {
 
     #[test]
     fn what_an_older_kernel_does_not_hold_back_is_said() {
-        let words = |version: &str| Offered { guard: Ok(()), sandbox: Ok(version.into()), untried: None }.words();
-        assert_eq!(words("7"), "guard works · sandbox Landlock ABI 7");
-        assert!(words("5").ends_with("ABI 5 (without rules for signals and abstract sockets)"));
+        let words = |version: &str| {
+            let view = Err("user namespaces are not permitted".into());
+            Offered { guard: Ok(()), sandbox: Ok(version.into()), view, untried: None }.words()
+        };
+        let view = "view no (user namespaces are not permitted)";
+        assert_eq!(words("7"), format!("guard works · sandbox Landlock ABI 7 · {view}"));
+        assert!(words("5").contains("ABI 5 (without rules for signals and abstract sockets)"));
     }
 }

@@ -4,6 +4,7 @@ use super::commands::Command;
 use super::host::Keeper;
 use super::message::Exit;
 use crate::archive::{ChangeKind, CommandChange, Id};
+use crate::proposal::{Counts, FileChange, HunkKind};
 use crate::text::number::{plural, thousands};
 
 /// Changed files that are listed.
@@ -118,17 +119,39 @@ fn files(changes: &[CommandChange]) -> Vec<String> {
             ChangeKind::Removed => 'D',
             ChangeKind::Mode => 'm',
         };
-        let counts = match (change.counts.added, change.counts.removed) {
-            (0, 0) => String::new(),
-            (added, 0) => format!(" +{added}"),
-            (0, removed) => format!(" −{removed}"),
-            (added, removed) => format!(" +{added} −{removed}"),
-        };
-        format!("{sign} {}{counts}", crate::text::clean::clean_line(&change.entry.path))
+        file_line(sign, &change.entry.path, change.counts)
     };
-    let mut lines: Vec<String> = changes.iter().take(LISTED).map(line).collect();
-    if changes.len() > LISTED {
-        lines.push(format!("and {} more", thousands(changes.len() - LISTED)));
+    listed(changes.iter().take(LISTED).map(line).collect(), changes.len())
+}
+
+/// Returns the same for what a command changed in a view.
+pub(super) fn files_of_view(changes: &[FileChange]) -> Vec<String> {
+    let line = |change: &FileChange| {
+        let only_mode = change.hunks.iter().all(|hunk| hunk.kind == HunkKind::Mode);
+        let sign = match (change.before.is_absent(), change.after.is_absent()) {
+            (true, _) => 'A',
+            (_, true) => 'D',
+            _ if only_mode => 'm',
+            _ => 'M',
+        };
+        file_line(sign, &change.path, change.counts)
+    };
+    listed(changes.iter().take(LISTED).map(line).collect(), changes.len())
+}
+
+fn file_line(sign: char, path: &str, counts: Counts) -> String {
+    let counts = match (counts.added, counts.removed) {
+        (0, 0) => String::new(),
+        (added, 0) => format!(" +{added}"),
+        (0, removed) => format!(" −{removed}"),
+        (added, removed) => format!(" +{added} −{removed}"),
+    };
+    format!("{sign} {}{counts}", crate::text::clean::clean_line(path))
+}
+
+fn listed(mut lines: Vec<String>, all: usize) -> Vec<String> {
+    if all > LISTED {
+        lines.push(format!("and {} more", thousands(all - LISTED)));
     }
     lines
 }

@@ -48,6 +48,8 @@ pub struct CommandProgress {
     pub no_guard: Option<String>,
     /// There is no sandbox here: why.
     pub no_sandbox: Option<String>,
+    /// There is no view here: why.
+    pub no_view: Option<String>,
     /// The version of the sandbox that it is in; none: it is in none.
     pub sandbox: Option<String>,
     /// The staging folder that the guard has begun anew in.
@@ -235,6 +237,10 @@ impl Shared {
                 HelperReport::NoSandbox(why) => {
                     progress.failed = Some(format!("there is no sandbox here: {why}"));
                     progress.no_sandbox = Some(why);
+                }
+                HelperReport::NoView(why) => {
+                    progress.failed = Some(format!("there is no view here: {why}"));
+                    progress.no_view = Some(why);
                 }
                 HelperReport::Sandbox(version) => progress.sandbox = Some(version),
                 HelperReport::Switched(folder, summary) => {

@@ -16,7 +16,7 @@ use rustix::net::{
 use rustix::process::Signal;
 
 use super::message::{Start, receive, send};
-use super::{guard, sandbox};
+use super::{guard, sandbox, view};
 
 /// The hidden name under which the program is the second stage.
 pub const NAME: &str = "__stage";
@@ -25,6 +25,8 @@ const HERE: u8 = b'+';
 const FAILED: u8 = b'-';
 /// Before the reason why there is no sandbox.
 const UNBOUNDED: u8 = b'!';
+/// Before the reason why there is no view.
+const UNSEEN: u8 = b'?';
 /// The longest reason.
 const REASON: usize = 512;
 
@@ -42,6 +44,7 @@ pub fn main() -> Option<ExitCode> {
     let (what, why) = match &failure {
         Failure::Guard(why) => (FAILED, why),
         Failure::Sandbox(why) => (UNBOUNDED, why),
+        Failure::View(why) => (UNSEEN, why),
     };
     // Before the filter is handed over the helper listens; after that it looks once this process is over.
     let _ = tell(&control, what, &why.to_string(), None);
@@ -55,6 +58,8 @@ pub enum Failure {
     Guard(io::Error),
     /// The sandbox.
     Sandbox(io::Error),
+    /// The view.
+    View(io::Error),
 }
 
 impl From<io::Error> for Failure {
@@ -76,14 +81,24 @@ fn become_shell(control: &UnixStream) -> Failure {
 }
 
 fn prepare(control: &UnixStream) -> Result<Start, Failure> {
-    let start: Start =
+    let mut start: Start =
         receive(&mut BufReader::new(control))?.ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof))?;
+    if let Some(view) = &start.view {
+        let real = view::enter(view).map_err(Failure::View)?;
+        // What the view does not cover must not be changed.
+        start.bounds.iter_mut().for_each(|bounds| bounds.write.retain(|path| !real.contains(path)));
+    }
     // Without its helper nothing it would change could be kept.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from)?;
     rustix::thread::set_no_new_privs(true).map_err(io::Error::from)?;
     let version = start.bounds.as_ref().map(sandbox::enter).transpose().map_err(Failure::Sandbox)?;
     let grant = start.bounds.as_ref().map(|bounds| bounds.grant);
-    let listener = guard::install(start.guard.is_some(), grant)?;
+    let waiting = match (&start.guard, &start.view) {
+        (Some(_), _) => guard::Waiting::Files,
+        (None, Some(_)) => guard::Waiting::Connections,
+        (None, None) => guard::Waiting::None,
+    };
+    let listener = guard::install(waiting, grant)?;
     tell(control, HERE, &version.unwrap_or_default(), listener.as_ref())?;
     Ok(start)
 }
@@ -138,8 +153,11 @@ pub fn take_over(control: &UnixStream, start: &Start) -> Result<StageParts, Fail
     };
     let said = String::from_utf8_lossy(said).into_owned();
     match *what {
-        HERE if listener.is_some() || start.guard.is_none() => Ok(StageParts { listener, sandbox: said }),
+        HERE if listener.is_some() || start.guard.is_none() && start.view.is_none() => {
+            Ok(StageParts { listener, sandbox: said })
+        }
         UNBOUNDED => Err(Failure::Sandbox(io::Error::other(said))),
+        UNSEEN => Err(Failure::View(io::Error::other(said))),
         _ => Err(io::Error::other(said).into()),
     }
 }

@@ -204,6 +204,7 @@ actions! {
     PreviewUp "preview-up" preview_up
     PreviewDown "preview-down" preview_down
     Answer "answer" answer
+    RunInView "run-in-view" run_in_view
     WithNetwork "with-network" with_network
     AlwaysRun "always-run" always_run
     New "new" new
@@ -344,6 +345,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Card, hints::decide, &[A::Reject], hints::refuse, hints::refuse_command),
     g(C::Card, hints::decide, &[A::Answer], none, hints::refuse_or_make_rule),
     g(C::Card, hints::decide, &[A::EditResult], hints::edit, hints::edit_command),
+    g(C::Card, hints::decide, &[A::RunInView], hints::in_view, none),
     g(C::Card, hints::decide, &[A::WithNetwork], hints::with_network, none),
     g(C::Card, hints::decide, &[A::AlwaysRun], hints::always, none),
     g(C::Card, hints::decide, &[A::AcceptSession], hints::in_review, hints::review_from_now_on),

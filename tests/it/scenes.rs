@@ -422,6 +422,7 @@ pub fn card(stage: &mut Stage) {
         prefix: (["rm", "-rf", "src/generated"].map(String::from).to_vec(), 2),
         may_network: true,
         may_review: true,
+        no_preview: None,
     };
     stage.tell(EventBody::Asked(Question {
         id: QuestionId(1),

@@ -1,8 +1,10 @@
 //! Commands under a keeper and a sandbox: a person's own, what ran, and the rules for those of the model.
 
+mod preview;
 mod rules;
 mod run;
 
+pub use preview::run as preview;
 pub use rules::check;
 pub use run::{list, output, run};
 

@@ -20,13 +20,13 @@ use crate::shell::{self, Command, CommandRequest, Commands, Exit, Grant, Keeper}
 use crate::text::number::plural;
 
 /// In place of a session: the folder of logs of these commands.
-const SESSION: &str = "run";
+pub(super) const SESSION: &str = "run";
 /// Of so many commands the output is kept.
 const LOGS: usize = 200;
 /// Bytes of output that wait at most to be printed on, in pieces.
 const WAITING: usize = 16;
 /// The command could not be started.
-const NOT_STARTED: i32 = 126;
+pub(super) const NOT_STARTED: i32 = 126;
 /// Its helper failed.
 const HELPER_FAILED: i32 = 125;
 
@@ -47,45 +47,17 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     for line in adopt(&shell, stores)? {
         out::complain(line);
     }
-    let text = match args.command.as_slice() {
-        [] => anyhow::bail!(UsageError::new("say what to run: nebula run -- CMD…")),
-        words => super::text(words),
-    };
+    let request = request(context, args)?;
     let keeper = match args.keeper.as_deref() {
         _ if args.unkept => Keeper::None,
         Some("guard") => Keeper::Guard,
         Some("scan") => Keeper::Scan,
         _ => shell.keeper(),
     };
-    let (events, received) = mpsc::channel(WAITING);
-    let printed = events.clone();
-    // The command waits while nobody takes what it prints.
-    let passes: Box<dyn FnMut(&[u8]) + Send> =
-        Box::new(move |bytes| drop(printed.blocking_send(RunEvent::Printed(bytes.to_vec()))));
     let commands = Commands::new(Arc::clone(&shell), SESSION);
-    let folder = context.folder.strip_prefix(context.workspace.root()).ok();
-    let folder = folder.map(|folder| folder.to_string_lossy().into_owned()).filter(|folder| !folder.is_empty());
-    let grant = match (args.network, args.read) {
-        (true, _) => Grant::Online,
-        (false, true) => Grant::Read,
-        (false, false) => Grant::Workspace,
+    let Some((command, stopped)) = run_through(context, &commands, &request, keeper, args.json)? else {
+        return Ok(NOT_STARTED);
     };
-    let request = CommandRequest { text, folder, grant, consent: Consent::Person };
-    let command = match commands.begin(&request, keeper, CommandInfo::default(), Some(passes)) {
-        Ok(command) => command,
-        Err(error @ shell::StartError::Unkept(_)) => {
-            out::complain(format_args!("{error}. `nebula run --unkept` runs it all the same"));
-            return Ok(NOT_STARTED);
-        }
-        Err(error) => {
-            out::complain(error);
-            return Ok(NOT_STARTED);
-        }
-    };
-    // Where the channel is full, what is in it wakes the reader as well.
-    command.running.on_change(move || drop(events.try_send(RunEvent::Changed)));
-    let stopped = context.block_on(follow(&command, received, args.json))?;
-    commands.end_all();
     let sealed = seal_changes(&shell, &command, stores);
     shell::sweep(&archive);
     if let Some(logs) = shell.logs() {
@@ -94,6 +66,68 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     }
     command.keep_record(sealed.changeset.map(|id| id.to_string()));
     tell(&command, &sealed, args.json, stopped)
+}
+
+/// Returns what is asked for.
+pub(super) fn request(context: &Context, args: &RunArgs) -> Result<CommandRequest> {
+    let text = match args.command.as_slice() {
+        [] => anyhow::bail!(UsageError::new("say what to run: nebula run -- CMD…")),
+        words => super::text(words),
+    };
+    let folder = context.folder.strip_prefix(context.workspace.root()).ok();
+    let folder = folder.map(|folder| folder.to_string_lossy().into_owned()).filter(|folder| !folder.is_empty());
+    let grant = match (args.network, args.read) {
+        (true, _) => Grant::Online,
+        (false, true) => Grant::Read,
+        (false, false) => Grant::Workspace,
+    };
+    Ok(CommandRequest { text, folder, grant, consent: Consent::Person, view: None })
+}
+
+/// Runs a command to its end and prints what it prints. Returns it, and whether it was interrupted; none: it was not
+/// started, which was said.
+pub(super) fn run_through(
+    context: &Context,
+    commands: &Commands,
+    request: &CommandRequest,
+    keeper: Keeper,
+    as_json: bool,
+) -> Result<Option<(Arc<Command>, bool)>> {
+    let (events, received) = mpsc::channel(WAITING);
+    let printed = events.clone();
+    // The command waits while nobody takes what it prints.
+    let passes: Box<dyn FnMut(&[u8]) + Send> =
+        Box::new(move |bytes| drop(printed.blocking_send(RunEvent::Printed(bytes.to_vec()))));
+    let command = match commands.begin(request, keeper, CommandInfo::default(), Some(passes)) {
+        Ok(command) => command,
+        Err(error @ shell::StartError::Unkept(_)) => {
+            out::complain(format_args!("{error}. `nebula run --unkept` runs it all the same"));
+            return Ok(None);
+        }
+        Err(error) => {
+            out::complain(error);
+            return Ok(None);
+        }
+    };
+    // Where the channel is full, what is in it wakes the reader as well.
+    command.running.on_change(move || drop(events.try_send(RunEvent::Changed)));
+    let stopped = context.block_on(follow(&command, received, as_json))?;
+    commands.end_all();
+    Ok(Some((command, stopped)))
+}
+
+/// Returns the exit code that a command's end is, and says why where it has none of its own.
+pub(super) fn exit_code(command: &Command) -> i32 {
+    let progress = command.running.progress();
+    match (&progress.failed, &progress.exit) {
+        (Some(why), _) => {
+            out::complain(why);
+            if progress.process.is_none() { NOT_STARTED } else { HELPER_FAILED }
+        }
+        (None, Some((Exit::Code(code), _))) => *code,
+        (None, Some((Exit::Signal(signal), _))) => 128 + signal,
+        (None, None) => HELPER_FAILED,
+    }
 }
 
 /// Archives what the command changed.
@@ -186,15 +220,7 @@ fn unfinished(bytes: &[u8]) -> usize {
 
 fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool) -> Result<i32> {
     let progress = command.running.progress().clone();
-    let code = match (&progress.failed, &progress.exit) {
-        (Some(why), _) => {
-            out::complain(why);
-            if progress.process.is_none() { NOT_STARTED } else { HELPER_FAILED }
-        }
-        (None, Some((Exit::Code(code), _))) => *code,
-        (None, Some((Exit::Signal(signal), _))) => 128 + signal,
-        (None, None) => HELPER_FAILED,
-    };
+    let code = exit_code(command);
     for (path, why) in command.left_out().iter().chain(&sealed.changes.unread) {
         out::complain(format_args!("not archived: {path} ({why})"));
     }

@@ -19,17 +19,30 @@ pub use keep::Keeping;
 use keep::Refusal;
 pub use path::named;
 use path::{descriptor, of_descriptor, resolve, text_at};
+pub use sys::own_namespaces;
 use sys::{CallReply, Notification};
 
 use super::sandbox::Grant;
 use filter::{Connections, Sockets, Watched};
 
-/// Installs the filter on this process; the end at which its calls wait, where `listens`. `grant`: that of its sandbox,
+/// The calls that wait for the guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    /// None: nobody answers.
+    None,
+    /// Connections.
+    Connections,
+    /// Connections, and what changes files.
+    Files,
+}
+
+/// Installs the filter on this process; the end at which its calls wait, where some do. `grant`: that of its sandbox,
 /// where it has one.
 ///
 /// # Errors
 /// When the kernel has no such filters, or one listens already.
-pub fn install(listens: bool, grant: Option<Grant>) -> io::Result<Option<OwnedFd>> {
+pub fn install(waiting: Waiting, grant: Option<Grant>) -> io::Result<Option<OwnedFd>> {
+    let listens = waiting != Waiting::None;
     let sockets = match grant {
         None => Sockets::All,
         Some(Grant::Online) => Sockets::Online,
@@ -37,7 +50,7 @@ pub fn install(listens: bool, grant: Option<Grant>) -> io::Result<Option<OwnedFd
         Some(Grant::Workspace) => Sockets::Tcp,
     };
     // What may write nothing needs no keeping.
-    let files = listens && grant != Some(Grant::Read);
+    let files = waiting == Waiting::Files && grant != Some(Grant::Read);
     let frozen = grant == Some(Grant::Read);
     let connections = match grant {
         None => Connections::Free,
@@ -50,7 +63,7 @@ pub fn install(listens: bool, grant: Option<Grant>) -> io::Result<Option<OwnedFd
 }
 
 /// Keeps what calls are about to change, until no process has the filter any more.
-pub fn serve(listener: &Arc<OwnedFd>, keeping: &Mutex<Keeping>, network: Option<&Network>) {
+pub fn serve(listener: &Arc<OwnedFd>, keeping: Option<&Mutex<Keeping>>, network: Option<&Network>) {
     sys::wake_at_once(listener.as_fd());
     loop {
         let mut ready = [PollFd::new(&**listener, PollFlags::IN)];
@@ -65,7 +78,12 @@ pub fn serve(listener: &Arc<OwnedFd>, keeping: &Mutex<Keeping>, network: Option<
                 let answer = match network {
                     Some(network) if call.number == libc::SYS_connect => network.connect(listener, &call),
                     Some(network) if call.number == libc::SYS_socket => Some(network.socket(&call)),
-                    _ => Some(before(&call, &mut lock(keeping)).map_or_else(CallReply::Fail, |()| CallReply::GoOn)),
+                    _ => Some(match keeping {
+                        Some(keeping) => {
+                            before(&call, &mut lock(keeping)).map_or_else(CallReply::Fail, |()| CallReply::GoOn)
+                        }
+                        None => CallReply::GoOn,
+                    }),
                 };
                 if let Some(answer) = answer {
                     // Its process may be gone by now.

@@ -1,5 +1,5 @@
-//! The system calls that no safe crate offers: installing a filter with a listener, the listener's four requests, and
-//! reading another process's memory. The only file of the program that may be unsafe.
+//! The system calls that no safe crate offers: installing a filter with a listener, the listener's four requests,
+//! reading another process's memory, and namespaces. The only file of the program that may be unsafe.
 
 #![allow(unsafe_code)]
 
@@ -66,6 +66,16 @@ pub fn install(filter: &[libc::sock_filter], waits: bool) -> io::Result<Option<O
 pub fn wake_at_once(listener: BorrowedFd<'_>) {
     // SAFETY: the request takes a plain number. An older kernel refuses it, which changes nothing.
     let _ = unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS as _, SYNC_WAKE_UP) };
+}
+
+/// Moves this process, which must have one thread, into a user and a mount namespace of its own.
+///
+/// # Errors
+/// When the kernel permits none.
+pub fn own_namespaces() -> io::Result<()> {
+    let spaces = rustix::thread::UnshareFlags::NEWUSER | rustix::thread::UnshareFlags::NEWNS;
+    // SAFETY: the table of descriptors stays the one that it was.
+    Ok(unsafe { rustix::thread::unshare_unsafe(spaces) }?)
 }
 
 /// Returns the next call that waits; none where its process is gone by now.

@@ -120,6 +120,15 @@ pub struct Bounds {
     pub ports: Vec<u16>,
 }
 
+impl Bounds {
+    /// Takes away what a view does not cover: folders outside the workspace that may be written.
+    pub fn keep_to_view(&mut self) {
+        let unkept = std::mem::take(&mut self.unkept);
+        self.write.retain(|path| !unkept.contains(path));
+        self.sockets.clear();
+    }
+}
+
 /// The inputs for finding the paths.
 pub struct Surroundings<'a> {
     /// The workspace's root.

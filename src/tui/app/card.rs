@@ -33,7 +33,8 @@ impl App {
             let own = matches!(action, Action::Left | Action::Right | Action::Toggle | Action::Up | Action::Down);
             let paging = matches!(action, Action::PageUp | Action::PageDown);
             let decides = matches!(action, Action::Accept | Action::Reject | Action::EditResult);
-            let chooses = matches!(action, Action::WithNetwork | Action::AlwaysRun | Action::AcceptSession);
+            let chooses =
+                matches!(action, Action::RunInView | Action::WithNetwork | Action::AlwaysRun | Action::AcceptSession);
             return Some(if own || paging || decides || chooses { Vec::new() } else { self.act_global(action) });
         }
         Some(match asking.card.act(&card, action) {

@@ -90,6 +90,9 @@ pub fn rows(card: &CommandCard, width: usize) -> Vec<CardRow> {
     words(say::grant(), &card.grant, &mut rows);
     words(say::keeper(), &card.keeper, &mut rows);
     words(say::not_kept(), &card.not_kept, &mut rows);
+    if let Some(why) = &card.no_preview {
+        words(say::preview(), &say::no_preview(why), &mut rows);
+    }
     rows
 }
 

@@ -24,10 +24,11 @@ type CardChoice = (Action, &'static str, &'static str);
 
 fn choices(card: &CommandCard) -> Vec<CardChoice> {
     let state = CardState::default();
-    let all: [CardChoice; 7] = [
+    let all: [CardChoice; 8] = [
         (Action::Accept, say::run(), say::run_does()),
         (Action::Reject, say::refuse(), say::refuse_does()),
         (Action::EditResult, say::edit(), say::edit_does()),
+        (Action::RunInView, say::preview(), say::preview_does()),
         (Action::WithNetwork, say::with_network(), say::with_network_does()),
         (Action::AlwaysRun, say::always(), say::always_does()),
         (Action::AcceptSession, say::review(), say::review_does()),

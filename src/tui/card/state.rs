@@ -64,6 +64,7 @@ impl CardState {
             // Nobody agrees to what is not all seen.
             Action::Answer => decides || !self.cut,
             Action::Later => true,
+            Action::RunInView => decides && card.no_preview.is_none(),
             Action::WithNetwork => decides && card.may_network,
             Action::AlwaysRun => decides && !card.prefix.0.is_empty(),
             Action::AcceptSession => decides && card.may_review,
@@ -87,6 +88,7 @@ impl CardState {
             Action::PageUp => self.scroll = self.scroll.saturating_sub(sight),
             Action::PageDown => self.scroll = (self.scroll + sight).min(all.saturating_sub(sight)),
             Action::Accept => return CardOutcome::Decide(CommandDecision::Run { network: false }),
+            Action::RunInView => return CardOutcome::Decide(CommandDecision::Preview),
             Action::WithNetwork => return CardOutcome::Decide(CommandDecision::Run { network: true }),
             Action::AcceptSession => return CardOutcome::Decide(CommandDecision::Review),
             Action::Answer => return CardOutcome::Decide(CommandDecision::Refuse(String::new())),

@@ -7,3 +7,4 @@ mod person;
 mod review;
 mod sandbox;
 mod tree;
+mod views;

@@ -11,24 +11,24 @@ use super::tree::works;
 use crate::support::world::{Live, World, call, calls, say};
 
 /// Starts an agent whose commands find a shell and the helper.
-fn start(world: &World, steps: Vec<Vec<nebula::provider::Delta>>) -> Live {
+pub fn start(world: &World, steps: Vec<Vec<nebula::provider::Delta>>) -> Live {
     let model = Arc::new(Replay::from_steps(steps));
     let mut parts = world.parts(model.clone());
     parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
     world.start_with(parts, model)
 }
 
-fn world() -> World {
+pub fn world() -> World {
     World::new().variable("PATH", &std::env::var("PATH").expect("a PATH")).file("a.txt", "one\n")
 }
 
 /// The results that the model got in its last request.
-fn told(live: &Live) -> String {
+pub fn told(live: &Live) -> String {
     live.requests().last().map(|request| format!("{:?}", request.messages)).unwrap_or_default()
 }
 
 /// The final state of the call of that name.
-async fn ended(live: &mut Live) -> nebula::protocol::Call {
+pub async fn ended(live: &mut Live) -> nebula::protocol::Call {
     live.until(|event| match event {
         EventBody::Changed(_, Item::Call(call)) if call.state.is_final() => Some(call.clone()),
         _ => None,

@@ -106,7 +106,18 @@ fn card(
         },
         prefix: if count == 0 { (Vec::new(), 0) } else { (all, count) },
         may_network: judged.has_sandbox && judgement.grant != Grant::Online,
+        no_preview: no_preview(judged, call),
         may_review: is_new && judged.is_guarded() && found.class < Class::Reach && asking.is_none(),
+    }
+}
+
+/// Returns why there is no preview of a command; none: there may be one.
+fn no_preview(judged: &JudgedCommand, call: &CommandCall) -> Option<String> {
+    match judged.found.class {
+        _ if call.background => Some(words::is_job().into()),
+        Class::Reach | Class::Final => Some(words::sends().into()),
+        _ if judged.judgement.grant == Grant::Online => Some(words::sends().into()),
+        _ => judged.no_view.clone(),
     }
 }
 
@@ -157,7 +168,7 @@ fn keeper_words(judged: &JudgedCommand) -> String {
     match judged.keeper {
         Keeper::Guard => say::guard(),
         Keeper::Scan => say::scan(),
-        Keeper::None => say::no_keeper(),
+        Keeper::None | Keeper::View => say::no_keeper(),
     }
     .into()
 }

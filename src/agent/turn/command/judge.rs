@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use crate::agent::approval::shell_policy;
 use crate::agent::session::context::SessionContext;
-use crate::protocol::Mode;
-use crate::shell::Keeper;
 use crate::shell::class::disk::{self, Met};
 use crate::shell::class::rules::{CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge};
 use crate::shell::class::{Around, Assessment, Class, assess};
+use crate::shell::{Grant, Keeper, PreviewWhen};
 use crate::tools::CommandCall;
 
 /// A command as it was judged.
@@ -26,6 +25,8 @@ pub struct JudgedCommand {
     pub keeper: Keeper,
     /// It would run in a sandbox.
     pub has_sandbox: bool,
+    /// Why no command runs in a view here; none: one may.
+    pub no_view: Option<String>,
 }
 
 impl JudgedCommand {
@@ -34,15 +35,32 @@ impl JudgedCommand {
         self.keeper == Keeper::Guard && self.has_sandbox
     }
 
+    /// Returns why it is refused in plan mode, for the model; none: it only reads, or may run in a view.
+    pub fn refusal_of_plan(&self, call: &CommandCall) -> Option<String> {
+        let class = self.found.class.word();
+        let why = match self.found.class {
+            Class::Read => return None,
+            Class::Reach | Class::Final => {
+                format!("plan mode runs nothing that reaches further than the workspace; this one is {class}")
+            }
+            _ if call.background => "plan mode runs nothing in the background".into(),
+            _ => format!("plan mode runs reading commands only here ({}); this one is {class}", self.no_view.as_ref()?),
+        };
+        Some(format!("{why}: {}. Name it in the plan", self.found.reason().words()))
+    }
+
+    /// Returns whether it runs in a view by the configuration, so that what it changes is proposed.
+    pub fn is_previewed(&self, when: PreviewWhen, call: &CommandCall) -> bool {
+        let class = match when {
+            PreviewWhen::Never => false,
+            PreviewWhen::Harm => self.found.class == Class::Harm,
+            PreviewWhen::Always => matches!(self.found.class, Class::Work | Class::Harm),
+        };
+        class && !call.background && self.judgement.grant != Grant::Online && self.no_view.is_none()
+    }
+
     /// Returns why it is refused, for the model; none: it is not.
-    pub fn refusal(&self, mode: Mode) -> Option<String> {
-        if mode == Mode::Plan && self.found.class != Class::Read {
-            let class = self.found.class.word();
-            return Some(format!(
-                "plan mode runs reading commands only; this one is {class}: {}. Name it in the plan",
-                self.found.reason().words()
-            ));
-        }
+    pub fn refusal(&self) -> Option<String> {
         let CommandVerdict::Refuse(rule) = &self.judgement.verdict else { return None };
         let class = self.found.class.word();
         Some(match rule {
@@ -70,7 +88,8 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
         let off = shell.settings.sandbox.off;
         let enforced = Enforced { guard: keeper == Keeper::Guard, sandbox: has_sandbox, off };
         let judgement = judge(&found, &rules, policy, enforced);
-        JudgedCommand { found, judgement, around, met, keeper, has_sandbox }
+        let no_view = shell.no_view();
+        JudgedCommand { found, judgement, around, met, keeper, has_sandbox, no_view }
     });
     judged.await.ok()
 }

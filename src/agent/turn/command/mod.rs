@@ -2,12 +2,13 @@
 //! sealed, and its result goes to the model.
 
 mod card;
+mod follow;
 mod judge;
+mod preview;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::command::{self, Finished};
@@ -17,16 +18,15 @@ use crate::agent::turn::question;
 use crate::archive::staging::CommandInfo;
 use crate::messages::{agent as say, card as words};
 use crate::proposal::Consent;
-use crate::protocol::{Approval, Call, CallState, CommandDecision, Level, PreviewLine, Reply, Verb};
+use crate::protocol::{Approval, Call, CallState, CommandDecision, Level, Mode, PreviewLine, Reply, Verb};
+use crate::shell::class::Class;
 use crate::shell::class::rules::CommandVerdict;
-use crate::shell::{self, Command, CommandRequest, Grant, Keeper, Stopped};
+use crate::shell::{self, CommandRequest, Grant, Keeper};
 use crate::tools::CommandCall;
+use follow::follow;
 use judge::judge_command;
+use preview::Purpose;
 
-/// Lines of output that are shown below a running command.
-const SHOWN: usize = 12;
-/// The shortest interval at which they are shown anew.
-const PACE: Duration = Duration::from_millis(100);
 /// The person's own commands run until they end or are stopped.
 const NO_LIMIT: Duration = Duration::from_secs(30 * 24 * 3_600);
 
@@ -55,6 +55,13 @@ pub async fn run(
         Ok(allowed) => allowed,
         Err(result) => return result,
     };
+    if let Some(purpose) = allowed.preview {
+        let finished = preview::run(context, item, &call, info, purpose, stop).await;
+        return finished.map_or_else(CommandResult::Failed, |mut finished| {
+            note_edit(&mut finished, allowed.edited, &call);
+            CommandResult::Done(Box::new(finished))
+        });
+    }
     let request = request(&call, allowed.grant, allowed.consent);
     let begun = match command::begin(context, request.clone(), allowed.keeper, info.clone()).await {
         Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
@@ -79,14 +86,19 @@ pub async fn run(
         false => follow(context, item, &command, call.limit, stop).await,
     };
     let mut finished = command::finish(context, command, stopped).await;
-    if allowed.edited {
-        finished.report.notes.push(format!("the person changed the command to: {}", call.text));
-    }
+    note_edit(&mut finished, allowed.edited, &call);
     CommandResult::Done(Box::new(finished))
 }
 
+/// Tells the model the text that was run, where the person changed it.
+fn note_edit(finished: &mut Finished, edited: bool, call: &CommandCall) {
+    if edited {
+        finished.report.notes.push(format!("the person changed the command to: {}", call.text));
+    }
+}
+
 fn request(call: &CommandCall, grant: Grant, consent: Consent) -> CommandRequest {
-    CommandRequest { text: call.text.clone(), folder: call.folder.clone(), grant, consent }
+    CommandRequest { text: call.text.clone(), folder: call.folder.clone(), grant, consent, view: None }
 }
 
 /// A command that may run.
@@ -96,6 +108,8 @@ struct Allowed {
     keeper: Keeper,
     /// The person changed its text.
     edited: bool,
+    /// It runs in a view; what becomes of the changes there.
+    preview: Option<Purpose>,
 }
 
 /// Lets the rules, the policy or the person decide; the text may be another afterwards. An error is the result of the
@@ -115,10 +129,21 @@ async fn allow(
         let Some(judged) = judge_command(context, call).await else {
             return Err(CommandResult::Failed("the command could not be judged: nothing was run".into()));
         };
-        if let Some(why) = judged.refusal(context.settings().mode) {
+        let is_plan = context.settings().mode == Mode::Plan;
+        if let Some(why) = judged.refusal().or_else(|| judged.refusal_of_plan(call).filter(|_| is_plan)) {
             return Err(CommandResult::Refused(why));
         }
-        let allowed = |consent, grant| Ok(Allowed { consent, grant, keeper: judged.keeper, edited });
+        let allowed = |consent, grant| Ok(Allowed { consent, grant, keeper: judged.keeper, edited, preview: None });
+        let in_view = |purpose| {
+            let (consent, grant) = (Consent::Person, Grant::Workspace);
+            Ok(Allowed { consent, grant, keeper: Keeper::View, edited, preview: Some(purpose) })
+        };
+        if is_plan && judged.found.class != Class::Read {
+            return in_view(Purpose::ThrowAway);
+        }
+        if judged.is_previewed(context.services.shell.settings.preview, call) {
+            return in_view(Purpose::Propose);
+        }
         match judged.judgement.verdict {
             CommandVerdict::Policy => return allowed(context.settings().consent, judged.judgement.grant),
             CommandVerdict::Rule => return allowed(Consent::Rule, judged.judgement.grant),
@@ -133,6 +158,7 @@ async fn allow(
                 Ok(()) => (call.text, edited) = (text, true),
                 Err(why) => context.say(Level::Warning, words::text_not_taken(&why), "").await,
             },
+            Some(CommandDecision::Preview) => return in_view(Purpose::Propose),
             Some(CommandDecision::Always { prefix, keep }) => {
                 if let Err(why) = judge::allow(context, &judged.found, prefix, keep).await {
                     context.say(Level::Warning, words::no_such_rule(&why), "").await;
@@ -188,51 +214,4 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
 async fn keeper(context: &SessionContext) -> Keeper {
     let shell = Arc::clone(&context.services.shell);
     tokio::task::spawn_blocking(move || shell.keeper()).await.unwrap_or(Keeper::Scan)
-}
-
-/// Shows a command's output until its call can be answered; why it was ended, if it was.
-async fn follow(
-    context: &SessionContext,
-    item: &mut CallItem,
-    command: &Arc<Command>,
-    limit: Duration,
-    stop: &CancellationToken,
-) -> Option<Stopped> {
-    let changed = Arc::new(Notify::new());
-    let tell = Arc::clone(&changed);
-    command.running.on_change(move || tell.notify_one());
-    let deadline = tokio::time::Instant::now() + limit;
-    let text = item.call.preview.clone();
-    // What was printed before the listener stood was told to nobody.
-    let due = !command.running.output().last(1).is_empty();
-    let (mut stopped, mut shown_at, mut due) = (None, Instant::now(), due);
-    loop {
-        if command.running.progress().is_answerable() {
-            return stopped;
-        }
-        if due && shown_at.elapsed() >= PACE {
-            (shown_at, due) = (Instant::now(), false);
-            show(item, command, &text);
-            item.tell(&context.events).await;
-        }
-        tokio::select! {
-            () = changed.notified() => due = true,
-            () = tokio::time::sleep(PACE), if due => {}
-            () = stop.cancelled(), if stopped.is_none() => {
-                stopped = Some(Stopped::Person);
-                command.running.stop();
-            }
-            () = tokio::time::sleep_until(deadline), if stopped.is_none() => {
-                stopped = Some(Stopped::Limit(limit.as_secs()));
-                command.running.stop();
-            }
-        }
-    }
-}
-
-fn show(item: &mut CallItem, command: &Command, text: &[PreviewLine]) {
-    let output = command.running.output();
-    item.call.summary = crate::text::number::plural(output.line_count(), "line");
-    let lines = output.last(SHOWN).into_iter().map(|text| PreviewLine { sign: ' ', text });
-    item.call.preview = text.iter().cloned().chain(lines).collect();
 }

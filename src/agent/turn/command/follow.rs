@@ -1,0 +1,64 @@
+//! A command under way: its output on the screen, and its end.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::session::context::SessionContext;
+use crate::agent::turn::call_item::CallItem;
+use crate::protocol::PreviewLine;
+use crate::shell::{Command, Stopped};
+
+/// Lines of output that are shown below a running command.
+const SHOWN: usize = 12;
+/// The shortest interval at which they are shown anew.
+const PACE: Duration = Duration::from_millis(100);
+
+/// Shows a command's output until its call can be answered; why it was ended, if it was.
+pub async fn follow(
+    context: &SessionContext,
+    item: &mut CallItem,
+    command: &Arc<Command>,
+    limit: Duration,
+    stop: &CancellationToken,
+) -> Option<Stopped> {
+    let changed = Arc::new(Notify::new());
+    let tell = Arc::clone(&changed);
+    command.running.on_change(move || tell.notify_one());
+    let deadline = tokio::time::Instant::now() + limit;
+    let text = item.call.preview.clone();
+    // What was printed before the listener stood was told to nobody.
+    let due = !command.running.output().last(1).is_empty();
+    let (mut stopped, mut shown_at, mut due) = (None, Instant::now(), due);
+    loop {
+        if command.running.progress().is_answerable() {
+            return stopped;
+        }
+        if due && shown_at.elapsed() >= PACE {
+            (shown_at, due) = (Instant::now(), false);
+            show(item, command, &text);
+            item.tell(&context.events).await;
+        }
+        tokio::select! {
+            () = changed.notified() => due = true,
+            () = tokio::time::sleep(PACE), if due => {}
+            () = stop.cancelled(), if stopped.is_none() => {
+                stopped = Some(Stopped::Person);
+                command.running.stop();
+            }
+            () = tokio::time::sleep_until(deadline), if stopped.is_none() => {
+                stopped = Some(Stopped::Limit(limit.as_secs()));
+                command.running.stop();
+            }
+        }
+    }
+}
+
+fn show(item: &mut CallItem, command: &Command, text: &[PreviewLine]) {
+    let output = command.running.output();
+    item.call.summary = crate::text::number::plural(output.line_count(), "line");
+    let lines = output.last(SHOWN).into_iter().map(|text| PreviewLine { sign: ' ', text });
+    item.call.preview = text.iter().cloned().chain(lines).collect();
+}

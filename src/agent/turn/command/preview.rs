@@ -1,0 +1,142 @@
+//! A command in a view: it runs on a picture of the workspace, and what it changed there is proposed or thrown away.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::follow::follow;
+use crate::agent::command::{self, Finished, seal_jobs};
+use crate::agent::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::session::context::SessionContext;
+use crate::agent::turn::call_item::CallItem;
+use crate::archive::staging::CommandInfo;
+use crate::execute::command::cause;
+use crate::messages::card as words;
+use crate::proposal::Proposal;
+use crate::protocol::{CallState, Outcome};
+use crate::shell::{Command, CommandReport, Exit, SealResult, View, ViewChanges};
+use crate::text::number::plural;
+use crate::tools::CommandCall;
+
+/// What becomes of the changes in a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// The person decides about them.
+    Propose,
+    /// They are only named: this is plan mode.
+    ThrowAway,
+}
+
+/// Runs a command in a view of the workspace.
+///
+/// # Errors
+/// When it cannot be run there: nothing was run.
+pub async fn run(
+    context: &Arc<SessionContext>,
+    item: &mut CallItem,
+    call: &CommandCall,
+    info: CommandInfo,
+    purpose: Purpose,
+    stop: &CancellationToken,
+) -> Result<Finished, String> {
+    let view = create(context).await?;
+    let begun = command::begin_in_view(context, call, view, info.clone()).await;
+    let command = begun.map_err(|error| error.to_string())?;
+    item.set(&context.events, CallState::Running).await;
+    let stopped = follow(context, item, &command, call.limit, stop).await;
+    let mut report = CommandReport::new(&command, stopped, &SealResult::default(), None);
+    let output = command.running.output().for_model(&command.id);
+    let ok = stopped.is_none() && command.exit().is_none_or(|exit| exit == Exit::Code(0));
+    let (view, changes) = changes(context, &command).await;
+    let mut changeset = None;
+    match changes {
+        Ok(changes) => {
+            report.files = changes.lines();
+            report.notes.extend(changes.notes());
+            let (line, taken) = match (changes.files.len(), purpose) {
+                (0, _) => ("preview: nothing was changed, and nothing would have been".to_string(), None),
+                (count, Purpose::ThrowAway) => {
+                    (format!("preview: nothing was changed; {} would have been", plural(count, "file")), None)
+                }
+                (_, Purpose::Propose) => {
+                    propose(context, item, changes, &CommandInfo { command: call.text.clone(), ..info }, stop).await
+                }
+            };
+            report.notes.push(line);
+            changeset = taken;
+        }
+        Err(why) => report.notes.push(format!("preview: nothing was changed; {why}")),
+    }
+    let (ended, stored) = (Arc::clone(&command), changeset.clone());
+    let work = move || {
+        // What fails in it fails the listing of this command alone.
+        ended.keep_record(stored);
+        drop(view);
+    };
+    let _ = tokio::task::spawn_blocking(work).await;
+    command.set_told();
+    context.tell_status().await;
+    Ok(Finished { report, output, ok, changeset })
+}
+
+async fn create(context: &Arc<SessionContext>) -> Result<View, String> {
+    let services = Arc::clone(&context.services);
+    let create = move || View::create(&services.workspace, &services.archive).map_err(|error| error.to_string());
+    tokio::task::spawn_blocking(create).await.unwrap_or_else(|error| Err(error.to_string()))
+}
+
+/// Returns what a command changed in its view, and the view, in which large files still lie.
+async fn changes(
+    context: &Arc<SessionContext>,
+    command: &Arc<Command>,
+) -> (Option<Arc<View>>, Result<ViewChanges, String>) {
+    let (services, command) = (Arc::clone(&context.services), Arc::clone(command));
+    let read = move || {
+        let Some(view) = command.take_view() else { return (None, Err("its view is gone".to_string())) };
+        let changes = view.changes(&services.workspace, &services.shell.places()).map_err(|error| error.to_string());
+        (Some(view), changes)
+    };
+    tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| (None, Err(error.to_string())))
+}
+
+/// Lets the person decide about what a command changed in its view. Returns a line for the model, and the changeset of
+/// what was taken.
+async fn propose(
+    context: &Arc<SessionContext>,
+    item: &mut CallItem,
+    changes: ViewChanges,
+    info: &CommandInfo,
+    stop: &CancellationToken,
+) -> (String, Option<String>) {
+    if let Some(session) = &info.session {
+        seal_jobs(context, session).await;
+    }
+    item.set(&context.events, CallState::Asking).await;
+    let text = info.command.lines().next().unwrap_or_default();
+    let title = words::preview_title(&text);
+    let proposal = Arc::new(Proposal { id: context.events.proposal(), title, files: changes.files });
+    let decided = execute_proposal(context, proposal, Vec::new(), Approver::Person, cause(info), stop).await;
+    (told(&decided), decided.changeset)
+}
+
+/// Returns what came of the proposal, for the model.
+fn told(decided: &ProposalResult) -> String {
+    let reason = decided.decision.as_ref().and_then(|decision| decision.reason.as_deref()).map(str::trim);
+    let reason = reason.filter(|reason| !reason.is_empty()).map_or(String::new(), |reason| format!(": {reason}"));
+    let nothing = "preview: nothing was changed";
+    match &decided.outcome {
+        Outcome::Applied { hunks, .. } if hunks.rejected == 0 => {
+            let id = decided.changeset.as_deref().map_or(String::new(), |id| format!(", changeset {}", &id[..8]));
+            format!("preview: the person took all of these changes{id}{reason}")
+        }
+        Outcome::Applied { hunks, .. } => {
+            let paths: Vec<&str> = decided.written.iter().map(|(path, _)| path.as_str()).collect();
+            let all = hunks.accepted + hunks.rejected;
+            format!("preview: the person took {} of {all} changes, in {}{reason}", hunks.accepted, paths.join(", "))
+        }
+        Outcome::Refused => format!("{nothing}: the person took none of these changes{reason}"),
+        Outcome::Withdrawn => format!("{nothing}: interrupted by the user"),
+        Outcome::Conflict { path, .. } => format!("{nothing}: {path} changed on disk meanwhile. Run it again"),
+        Outcome::Failed(why) => format!("{nothing}: {why}"),
+    }
+}

@@ -1,0 +1,63 @@
+//! `nebula run --preview`: a person's own command on a picture of the workspace, and what it would change.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use serde_json::json;
+
+use super::super::args::RunArgs;
+use super::super::out::{self, Out};
+use super::super::{Context, diff};
+use super::run::{NOT_STARTED, SESSION, exit_code, request, run_through};
+use crate::shell::{Commands, Keeper, View, ViewChanges};
+use crate::text::number::plural;
+
+/// Runs a command in a view, and prints what it changed there as a diff; the exit code is its own.
+///
+/// # Errors
+/// When the archive or the output cannot be used, or what was changed is too much.
+pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
+    let archive = context.archive()?;
+    let shell = Arc::new(crate::agent::shell(&context.config, &context.workspace, &archive));
+    if let Some(why) = shell.no_view() {
+        out::complain(format_args!("there is no preview here: {why}"));
+        return Ok(NOT_STARTED);
+    }
+    let mut request = request(context, args)?;
+    let view = Arc::new(View::create(&context.workspace, &archive)?);
+    request.view = Some(Arc::clone(&view));
+    let commands = Commands::new(Arc::clone(&shell), SESSION);
+    let Some((command, _)) = run_through(context, &commands, &request, Keeper::View, args.json)? else {
+        return Ok(NOT_STARTED);
+    };
+    command.keep_record(None);
+    let code = exit_code(&command);
+    if let Some(line) = command.running.progress().summary.connection_words() {
+        out::complain(line);
+    }
+    let changes = view.changes(&context.workspace, &shell.places())?;
+    tell(&changes, args.json)?;
+    Ok(code)
+}
+
+fn tell(changes: &ViewChanges, as_json: bool) -> Result<()> {
+    let mut out = Out::stdout();
+    if as_json {
+        let change = |file: &crate::proposal::FileChange| {
+            json!({"path": file.path, "added": file.counts.added, "removed": file.counts.removed,
+                   "made": file.before.is_absent(), "gone": file.after.is_absent()})
+        };
+        let changed: Vec<_> = changes.files.iter().map(change).collect();
+        out.json(&json!({"type": "preview", "changed": changed, "notes": changes.notes()}))?;
+        return Ok(());
+    }
+    for file in &changes.files {
+        out.styled(&diff::unified(file, out.is_terminal()))?;
+    }
+    changes.notes().iter().for_each(out::complain);
+    out::aside(match changes.files.len() {
+        0 => "preview: nothing would be changed".to_string(),
+        count => format!("preview: nothing was changed; {} would be", plural(count, "file")),
+    });
+    Ok(())
+}

@@ -1,0 +1,295 @@
+//! Reads what a command changed in a view, from the upper layer of its overlay: a proposal's changes, and what such a
+//! proposal leaves out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::disk::{self, Links};
+use crate::proposal::{FileChange, State};
+use crate::shell::places::{PathClass, PathClasses};
+use crate::shell::report;
+use crate::text::number::thousands;
+use crate::workspace::{Workspace, state_of};
+
+/// The attribute of a folder of the upper layer that shows nothing of the one below.
+const OPAQUE: &str = "user.overlay.opaque";
+/// The name of what made the changes.
+const BY: &str = "runCommand";
+/// The most paths of a proposal.
+const MOST_PATHS: usize = 2_000;
+/// The most bytes of its states, before and after.
+const MOST_BYTES: u64 = 256 << 20;
+/// The repository, whose files are one unit.
+const REPOSITORY: &str = ".git";
+
+/// What a command changed in a view.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ViewChanges {
+    /// The changes of files and folders.
+    pub files: Vec<FileChange>,
+    /// Folders that can be rebuilt: how many files were changed in each, and their bytes.
+    pub derived: BTreeMap<String, (usize, u64)>,
+    /// Paths that are not in the proposal, each with why.
+    pub left_out: Vec<(String, String)>,
+}
+
+impl ViewChanges {
+    /// Returns a line for each changed path, the first of them where there are many.
+    pub fn lines(&self) -> Vec<String> {
+        report::files_of_view(&self.files)
+    }
+
+    /// Returns a line for each thing that is not in the proposal.
+    pub fn notes(&self) -> Vec<String> {
+        let derived = self.derived.iter().map(|(folder, (files, bytes))| {
+            let (files, bytes) = (thousands(*files), crate::text::size::words(*bytes));
+            format!("derived: {folder} ({files} changed, {bytes}; left)")
+        });
+        let left = self.left_out.iter().map(|(path, why)| format!("not in the preview: {path} ({why})"));
+        derived.chain(left).collect()
+    }
+}
+
+/// Why what was changed is no proposal.
+#[derive(Debug, thiserror::Error)]
+pub enum TooMuch {
+    /// It is too much to be held.
+    #[error("the command changes too much for a preview: more than {0}")]
+    More(String),
+    /// It cannot be read.
+    #[error("what the command changed in the preview cannot be read: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Reads the upper layer of a view that was begun at a time of the file system's clock.
+pub fn read(
+    upper: &Path,
+    workspace: &Workspace,
+    places: &PathClasses,
+    begun: (i64, i64),
+) -> Result<ViewChanges, TooMuch> {
+    let found = ViewChanges::default();
+    let mut reading = Reading { upper, workspace, places, begun, bytes: 0, repository: BTreeSet::new(), found };
+    reading.folder(Path::new(""))?;
+    if !reading.repository.is_empty() {
+        let why = "the repository's own files: only the command itself changes them";
+        reading.found.left_out.push((format!("{REPOSITORY}/"), why.into()));
+    }
+    Ok(reading.found)
+}
+
+struct Reading<'a> {
+    upper: &'a Path,
+    workspace: &'a Workspace,
+    places: &'a PathClasses,
+    begun: (i64, i64),
+    bytes: u64,
+    /// Changed files of the repository that matter.
+    repository: BTreeSet<PathBuf>,
+    found: ViewChanges,
+}
+
+impl Reading<'_> {
+    /// Reads what is in a folder of the upper layer.
+    fn folder(&mut self, inside: &Path) -> Result<(), TooMuch> {
+        for name in names(&self.upper.join(inside))? {
+            let inside = inside.join(name);
+            let meta = fs::symlink_metadata(self.upper.join(&inside))?;
+            if self.passes(&inside, meta.is_dir(), &meta) {
+                continue;
+            }
+            match meta.file_type() {
+                kind if kind.is_char_device() && meta.rdev() == 0 => self.removed(&inside)?,
+                kind if kind.is_dir() => self.changed_folder(&inside, &meta)?,
+                kind if kind.is_file() => self.changed_file(&inside)?,
+                kind if kind.is_symlink() => {
+                    let target = fs::read_link(self.upper.join(&inside))?;
+                    self.add(&inside, State::Link { target })?;
+                }
+                _ => self.leave_out(&inside, "special file"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether a path is in no proposal; then it is noted where that matters.
+    fn passes(&mut self, inside: &Path, is_folder: bool, meta: &Metadata) -> bool {
+        if inside == Path::new(REPOSITORY) && (is_folder || self.lower(inside).is_some_and(|meta| meta.is_dir())) {
+            self.look_at_repository(inside);
+            return true;
+        }
+        match self.places.of(&self.workspace.root().join(inside), is_folder) {
+            PathClass::Refused | PathClass::Outside => true,
+            PathClass::Derived(folder) => {
+                let (files, bytes) = self.count(inside, meta);
+                let derived = self.found.derived.entry(folder).or_default();
+                (derived.0, derived.1) = (derived.0 + files, derived.1 + bytes);
+                true
+            }
+            PathClass::Excluded(_) | PathClass::Kept => false,
+        }
+    }
+
+    /// Notes the repository's files that say something; the index is written by looking at the state alone.
+    fn look_at_repository(&mut self, inside: &Path) {
+        let of_no_weight = |name: &Path| {
+            let name = name.strip_prefix(REPOSITORY).unwrap_or(name);
+            ["index", "objects", "lfs"].iter().any(|known| name.starts_with(known))
+        };
+        let entries = names(&self.upper.join(inside)).unwrap_or_default();
+        for inside in entries.into_iter().map(|name| inside.join(name)).filter(|inside| !of_no_weight(inside)) {
+            match fs::symlink_metadata(self.upper.join(&inside)) {
+                Ok(meta) if meta.is_dir() => self.look_at_repository(&inside),
+                _ => drop(self.repository.insert(inside)),
+            }
+        }
+    }
+
+    /// Counts the files at and below a path of the upper layer.
+    fn count(&self, inside: &Path, meta: &Metadata) -> (usize, u64) {
+        if !meta.is_dir() {
+            return (1, if meta.is_file() { meta.len() } else { 0 });
+        }
+        let below = names(&self.upper.join(inside)).unwrap_or_default().into_iter().map(|name| inside.join(name));
+        below.fold((0, 0), |(files, bytes), inside| {
+            let meta = fs::symlink_metadata(self.upper.join(&inside)).ok();
+            let (more, size) = meta.map_or((0, 0), |meta| self.count(&inside, &meta));
+            (files + more, bytes + size)
+        })
+    }
+
+    fn lower(&self, inside: &Path) -> Option<Metadata> {
+        fs::symlink_metadata(self.workspace.root().join(inside)).ok()
+    }
+
+    /// A folder was made, got another mode, or holds changes.
+    fn changed_folder(&mut self, inside: &Path, meta: &Metadata) -> Result<(), TooMuch> {
+        let below = self.lower(inside);
+        if below.as_ref().is_some_and(|meta| !meta.is_dir()) {
+            self.add(inside, State::Absent)?;
+        }
+        self.add_folder(inside, State::Folder { mode: meta.mode() & 0o7777 })?;
+        let full = self.upper.join(inside);
+        if below.is_some_and(|meta| meta.is_dir()) && is_opaque(&full) {
+            let stays: BTreeSet<OsString> = names(&full)?.into_iter().collect();
+            for name in names(&self.workspace.root().join(inside))?.into_iter().filter(|name| !stays.contains(name)) {
+                self.removed(&inside.join(name))?;
+            }
+        }
+        self.folder(inside)
+    }
+
+    /// A path of the workspace is gone, with all that is in it.
+    fn removed(&mut self, inside: &Path) -> Result<(), TooMuch> {
+        let Some(meta) = self.lower(inside) else { return Ok(()) };
+        let full = self.workspace.root().join(inside);
+        match self.places.of(&full, meta.is_dir()) {
+            PathClass::Refused | PathClass::Outside => return Ok(()),
+            PathClass::Derived(folder) => {
+                self.found.left_out.push((folder, "it can be rebuilt: its removal is left".into()));
+                return Ok(());
+            }
+            PathClass::Excluded(_) | PathClass::Kept => {}
+        }
+        if inside == Path::new(REPOSITORY) && meta.is_dir() {
+            self.repository.insert(inside.to_path_buf());
+            return Ok(());
+        }
+        if !meta.is_dir() {
+            return self.add(inside, State::Absent);
+        }
+        for name in names(&full)? {
+            self.removed(&inside.join(name))?;
+        }
+        self.add_folder(inside, State::Absent)
+    }
+
+    fn changed_file(&mut self, inside: &Path) -> Result<(), TooMuch> {
+        let full = self.upper.join(inside);
+        let file = disk::open_file(&full, Links::Refuse)?;
+        let (state, _) = state_of(file, &full, &CancellationToken::new())?;
+        if self.lower(inside).is_some_and(|meta| meta.is_dir()) {
+            self.removed(inside)?;
+        }
+        self.add(inside, state)
+    }
+
+    fn add(&mut self, inside: &Path, after: State) -> Result<(), TooMuch> {
+        let Some(path) = inside.to_str() else {
+            self.leave_out(inside, "its name is not UTF-8");
+            return Ok(());
+        };
+        let before = match self.workspace.read_archived(path) {
+            Ok(read) => read.state,
+            Err(error) => {
+                self.leave_out(inside, &error.to_string());
+                return Ok(());
+            }
+        };
+        if before == after {
+            return Ok(());
+        }
+        // What is there now is not what the command saw.
+        if self.lower(inside).is_some_and(|meta| (meta.ctime(), meta.ctime_nsec()) > self.begun) {
+            self.leave_out(inside, "it changed on disk while the preview ran");
+            return Ok(());
+        }
+        self.push(FileChange::new(path, before, after, BY, &[]))
+    }
+
+    fn add_folder(&mut self, inside: &Path, after: State) -> Result<(), TooMuch> {
+        let Some(path) = inside.to_str() else {
+            self.leave_out(inside, "its name is not UTF-8");
+            return Ok(());
+        };
+        let path = format!("{path}/");
+        let Ok(before) = self.workspace.read_archived(&path) else { return Ok(()) };
+        match before.state == after {
+            true => Ok(()),
+            // No other proposal may be of a folder than one that brings a state about as it was.
+            false => self.push(FileChange { restores: true, ..FileChange::new(path, before.state, after, BY, &[]) }),
+        }
+    }
+
+    fn push(&mut self, change: FileChange) -> Result<(), TooMuch> {
+        let size = |state: &State| state.bytes().map_or(0, |bytes| bytes.len() as u64);
+        self.bytes += size(&change.before) + size(&change.after);
+        if self.found.files.len() >= MOST_PATHS {
+            return Err(TooMuch::More(format!("{} paths", thousands(MOST_PATHS))));
+        }
+        if self.bytes > MOST_BYTES {
+            return Err(TooMuch::More(crate::text::size::words(MOST_BYTES)));
+        }
+        self.found.files.push(change);
+        Ok(())
+    }
+
+    fn leave_out(&mut self, inside: &Path, why: &str) {
+        self.found.left_out.push((inside.display().to_string(), why.to_string()));
+    }
+}
+
+/// Returns the names in a folder, sorted.
+fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+    let mut names: Vec<OsString> =
+        fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<_>>()?;
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(target_os = "linux")]
+fn is_opaque(folder: &Path) -> bool {
+    let mut value = [0; 4];
+    rustix::fs::lgetxattr(folder, OPAQUE, &mut value[..]).is_ok_and(|length| value[..length] == *b"y")
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_opaque(_folder: &Path) -> bool {
+    false
+}

@@ -1,0 +1,230 @@
+//! Views: a copy-on-write picture of the workspace in which a command runs and changes nothing. What it would have
+//! changed is read afterwards.
+//!
+//! ```text
+//! .shaft/views/<id>/
+//!   lock    held by the process whose view it is; one that nobody holds is removed
+//!   upper   what was made or changed, whiteouts for what was removed
+//!   work    the kernel's own
+//!   tmp/N   the same two for each folder of temporary files
+//! ```
+
+mod changes;
+#[cfg(target_os = "linux")]
+mod mounts;
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode};
+use tokio_util::sync::CancellationToken;
+
+pub use changes::{TooMuch, ViewChanges};
+#[cfg(target_os = "linux")]
+pub use mounts::enter;
+
+use super::message::ViewStart;
+use super::places::PathClasses;
+use super::sandbox::TEMPORARY;
+use crate::archive::{Archive, Error};
+use crate::proposal::State;
+use crate::workspace::{Workspace, copy_large};
+
+/// The folder of views in `.shaft`.
+const VIEWS: &str = "views";
+const LOCK: &str = "lock";
+const UPPER: &str = "upper";
+const WORK: &str = "work";
+const TMP: &str = "tmp";
+
+/// A view. Dropping it throws away what was changed in it.
+#[derive(Debug)]
+pub struct View {
+    folder: PathBuf,
+    root: PathBuf,
+    home: PathBuf,
+    lock: File,
+}
+
+impl View {
+    /// Creates a view of the workspace as it is.
+    ///
+    /// # Errors
+    /// When its folders cannot be made.
+    pub fn create(workspace: &Workspace, archive: &Archive) -> Result<View, Error> {
+        // The lock makes `.shaft` and excludes it from git.
+        drop(archive.lock()?);
+        let views = archive.home().join(VIEWS);
+        let at = |path: &Path| {
+            let path = path.to_path_buf();
+            move |source| Error::Io { path, source }
+        };
+        make_folder(&views).map_err(at(&views))?;
+        // A link in the place of the folder would lead the changes elsewhere.
+        if !fs::symlink_metadata(&views).is_ok_and(|meta| meta.is_dir()) {
+            return Err(Error::NotAFolder(views));
+        }
+        sweep(&views);
+        let folder = views.join(uuid::Uuid::new_v4().to_string());
+        make_folder(&folder).map_err(at(&folder))?;
+        let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(LOCK));
+        let lock = lock.and_then(|lock| lock.lock().map(|()| lock)).map_err(at(&folder))?;
+        let view = View { folder, root: workspace.root().to_path_buf(), home: archive.home().to_path_buf(), lock };
+        view.make_layers().map_err(at(&view.folder))?;
+        Ok(view)
+    }
+
+    fn make_layers(&self) -> io::Result<()> {
+        make_layer(&self.folder, &self.root)?;
+        make_folder(&self.folder.join(TMP))?;
+        for (at, layer) in self.temporary() {
+            make_folder(&layer)?;
+            make_layer(&layer, &at)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the folders for temporary files, each with the folder of its layers.
+    fn temporary(&self) -> Vec<(PathBuf, PathBuf)> {
+        let there = TEMPORARY.iter().filter_map(|folder| Path::new(folder).canonicalize().ok());
+        let layer = |(i, at): (usize, PathBuf)| (at, self.folder.join(TMP).join(i.to_string()));
+        there.enumerate().map(layer).collect()
+    }
+
+    /// Returns what the process that mounts it has to know.
+    pub(super) fn start(&self) -> ViewStart {
+        let (root, home) = (self.root.clone(), self.home.clone());
+        ViewStart { root, home, folder: self.folder.clone(), temporary: self.temporary() }
+    }
+
+    /// Puts a state into the view before a command runs in it.
+    ///
+    /// # Errors
+    /// Any error of the file system.
+    pub fn put(&self, path: &str, state: &State) -> io::Result<()> {
+        let upper = self.folder.join(UPPER);
+        let inside = Path::new(path.trim_end_matches('/'));
+        self.make_folders(inside.parent().unwrap_or(Path::new("")))?;
+        let to = upper.join(inside);
+        match fs::symlink_metadata(&to) {
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => fs::remove_file(&to)?,
+            Err(_) => {}
+        }
+        let old = fs::symlink_metadata(self.root.join(inside)).ok();
+        let usual = old.as_ref().filter(|meta| meta.is_file()).map_or(0o644, |meta| meta.mode() & 0o7777);
+        match state {
+            State::Absent if old.is_none() => Ok(()),
+            State::Absent => {
+                let whiteout = rustix::fs::mknodat(CWD, &to, FileType::CharacterDevice, Mode::empty(), 0);
+                whiteout.map_err(io::Error::from)
+            }
+            State::File { bytes, mode } => {
+                fs::write(&to, bytes)?;
+                fs::set_permissions(&to, fs::Permissions::from_mode(mode.unwrap_or(usual)))
+            }
+            State::Large(large) => {
+                let file = OpenOptions::new().read(true).write(true).create_new(true).open(&to)?;
+                copy_large(large, &file, &CancellationToken::new())?;
+                file.set_permissions(fs::Permissions::from_mode(large.mode.unwrap_or(usual)))
+            }
+            State::Link { target } => std::os::unix::fs::symlink(target, &to),
+            State::Folder { mode } => {
+                self.make_folders(inside)?;
+                fs::set_permissions(&to, fs::Permissions::from_mode(*mode))
+            }
+        }
+    }
+
+    /// Makes a folder of the upper layer and those above it, with the modes that they have in the workspace.
+    fn make_folders(&self, inside: &Path) -> io::Result<()> {
+        let mut path = PathBuf::new();
+        for part in inside.components() {
+            path.push(part);
+            let to = self.folder.join(UPPER).join(&path);
+            if fs::symlink_metadata(&to).is_ok_and(|meta| meta.is_dir()) {
+                continue;
+            }
+            fs::create_dir(&to)?;
+            let old = fs::symlink_metadata(self.root.join(&path)).ok().filter(|meta| meta.is_dir());
+            let mode = old.map_or(0o755, |meta| meta.mode() & 0o7777);
+            fs::set_permissions(&to, fs::Permissions::from_mode(mode | 0o700))?;
+        }
+        Ok(())
+    }
+
+    /// Reads what was changed in it: nothing of it runs any more.
+    ///
+    /// # Errors
+    /// When it is too much for a proposal, or cannot be read.
+    pub fn changes(&self, workspace: &Workspace, places: &PathClasses) -> Result<ViewChanges, TooMuch> {
+        let begun = self.lock.metadata().map(|meta| (meta.ctime(), meta.ctime_nsec())).unwrap_or((i64::MAX, 0));
+        changes::read(&self.folder.join(UPPER), workspace, places, begun)
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        // What stays is removed by the next one.
+        let _ = remove(&self.folder);
+    }
+}
+
+/// Makes the two folders of an overlay of `lower`.
+fn make_layer(folder: &Path, lower: &Path) -> io::Result<()> {
+    make_folder(&folder.join(UPPER))?;
+    make_folder(&folder.join(WORK))?;
+    let mode = fs::metadata(lower)?.mode() & 0o7777;
+    fs::set_permissions(folder.join(UPPER), fs::Permissions::from_mode(mode | 0o700))
+}
+
+/// Makes a folder for its owner alone, where it is missing.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Removes the views whose processes are gone.
+fn sweep(views: &Path) {
+    for entry in fs::read_dir(views).into_iter().flatten().flatten() {
+        let folder = entry.path();
+        let free = match File::open(folder.join(LOCK)) {
+            Ok(lock) => lock.try_lock().is_ok(),
+            // It may be on its way.
+            Err(_) => is_old(&folder),
+        };
+        if free {
+            // What stays is removed by the next one.
+            let _ = remove(&folder);
+        }
+    }
+}
+
+/// Returns whether a folder is older than the making of one takes.
+fn is_old(folder: &Path) -> bool {
+    let age = fs::symlink_metadata(folder).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+    age.is_some_and(|age| age.as_secs() > 60)
+}
+
+/// Removes a view's folder, also where a command or the kernel took the rights of folders in it away.
+fn remove(folder: &Path) -> io::Result<()> {
+    if fs::remove_dir_all(folder).is_ok() {
+        return Ok(());
+    }
+    open_up(folder);
+    fs::remove_dir_all(folder)
+}
+
+fn open_up(folder: &Path) {
+    // What cannot be opened up cannot be removed, which the removal says.
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
+}

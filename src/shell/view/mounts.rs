@@ -1,0 +1,167 @@
+//! Mounts a view. The process that becomes the shell moves into namespaces of its own, where an overlay lies over the
+//! workspace and over the folders for temporary files.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags};
+use rustix::mount::{MountFlags, MountPropagationFlags};
+use rustix::process::{getegid, geteuid};
+
+use super::{UPPER, VIEWS, WORK};
+use crate::shell::guard;
+use crate::shell::message::ViewStart;
+
+/// Says whether AppArmor takes the rights of new user namespaces away.
+const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+/// How a folder of the workspace that no command may write is called.
+const OWN: &str = ".nebula";
+
+/// Moves this process, which has one thread, into a view for good. Returns the folders for temporary files that the
+/// view does not cover.
+///
+/// # Errors
+/// When the machine has no such views, in words.
+pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
+    if view.root == Path::new("/") {
+        return Err(io::Error::other("the workspace is the root of the file system"));
+    }
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    check_owner(&view.root, user, group)?;
+    guard::own_namespaces().map_err(|error| namespaces(&error))?;
+    map(user, group).map_err(|error| namespaces(&error))?;
+    // What is mounted here is seen nowhere else.
+    let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    rustix::mount::mount_change("/", alone).map_err(|error| step("mounts of its own", error.into()))?;
+    let workspace = Layers::open(&view.root, &view.folder)?;
+    let temporary: Vec<_> = view.temporary.iter().map(|(at, folder)| (at, Layers::open(at, folder).ok())).collect();
+    let home = open(&view.home)?;
+    let own = open(&view.root.join(OWN)).ok();
+    workspace.mount(&view.root).map_err(|error| step("an overlay over the workspace", error))?;
+    protect(view, &home, own.as_ref()).map_err(|error| step("a .shaft that cannot be written", error))?;
+    let over = open(&view.root)?;
+    let mut real = Vec::new();
+    for (at, layers) in temporary {
+        match layers.map(|layers| layers.mount(at)) {
+            Some(Ok(())) if view.root.starts_with(at) => {
+                let again = rustix::mount::mount_bind_recursive(link_of(&over), &view.root);
+                again.map_err(|error| step("the overlay once more", error.into()))?;
+            }
+            Some(Ok(())) => {}
+            _ => real.push(at.clone()),
+        }
+    }
+    Ok(real)
+}
+
+/// Checks that the workspace is this person's: only their own user and group are known in the view.
+fn check_owner(root: &Path, user: u32, group: u32) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = fs::metadata(root)?;
+    match (meta.uid() == user, meta.gid() == group) {
+        (false, _) => Err(io::Error::other("the workspace belongs to another user")),
+        (true, false) => Err(io::Error::other("the workspace's group is not the user's own")),
+        (true, true) => Ok(()),
+    }
+}
+
+/// Makes this process the same user as before in its new namespace.
+fn map(user: u32, group: u32) -> io::Result<()> {
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+/// Returns why there are no namespaces here, in words.
+fn namespaces(error: &io::Error) -> io::Error {
+    let restricted = fs::read_to_string(APPARMOR).is_ok_and(|text| text.trim() == "1");
+    let why = match error.raw_os_error() {
+        _ if restricted => "user namespaces are restricted by AppArmor".to_string(),
+        Some(libc_numbers::ENOSPC | libc_numbers::EUSERS) => "user namespaces are switched off".to_string(),
+        Some(libc_numbers::EPERM | libc_numbers::EACCES) => "user namespaces are not permitted".to_string(),
+        _ => format!("user namespaces: {error}"),
+    };
+    io::Error::other(why)
+}
+
+/// Numbers of errors that tell why.
+mod libc_numbers {
+    use rustix::io::Errno;
+
+    pub const EPERM: i32 = Errno::PERM.raw_os_error();
+    pub const EACCES: i32 = Errno::ACCESS.raw_os_error();
+    pub const ENOSPC: i32 = Errno::NOSPC.raw_os_error();
+    pub const EUSERS: i32 = Errno::USERS.raw_os_error();
+}
+
+fn step(what: &str, error: io::Error) -> io::Error {
+    let restricted = fs::read_to_string(APPARMOR).is_ok_and(|text| text.trim() == "1");
+    match restricted && error.kind() == io::ErrorKind::PermissionDenied {
+        true => io::Error::other("user namespaces are restricted by AppArmor"),
+        false => io::Error::other(format!("{what}: {error}")),
+    }
+}
+
+/// The layers of an overlay, opened before anything is mounted over them.
+struct Layers {
+    lower: OwnedFd,
+    upper: OwnedFd,
+    work: OwnedFd,
+}
+
+impl Layers {
+    fn open(lower: &Path, folder: &Path) -> io::Result<Self> {
+        Ok(Layers { lower: open(lower)?, upper: open(&folder.join(UPPER))?, work: open(&folder.join(WORK))? })
+    }
+
+    /// Mounts the overlay. Links to descriptors need no quoting.
+    fn mount(&self, at: &Path) -> io::Result<()> {
+        let [lower, upper, work] = [&self.lower, &self.upper, &self.work].map(link_of);
+        let options = CString::new(format!("lowerdir={lower},upperdir={upper},workdir={work},userxattr"))?;
+        let flags = MountFlags::NOSUID | MountFlags::NODEV;
+        Ok(rustix::mount::mount("overlay", at, "overlay", flags, options.as_c_str())?)
+    }
+}
+
+/// Makes nebula's own folders in the view ones that cannot be written, and hides the view itself.
+fn protect(view: &ViewStart, home: &OwnedFd, own: Option<&OwnedFd>) -> io::Result<()> {
+    if !view.home.starts_with(&view.root) {
+        // No command may write there anyway.
+        return Ok(());
+    }
+    bind_to_read(home, &view.home)?;
+    let hidden = view.home.join(VIEWS);
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::RDONLY;
+    rustix::mount::mount("tmpfs", &hidden, "tmpfs", flags, c"size=4k,mode=0500")?;
+    own.map_or(Ok(()), |own| bind_to_read(own, &view.root.join(OWN)))
+}
+
+/// Mounts a folder at a path so that it is only read there.
+fn bind_to_read(folder: &OwnedFd, at: &Path) -> io::Result<()> {
+    rustix::mount::mount_bind(link_of(folder), at)?;
+    // A mount of another namespace keeps its own restrictions.
+    let has = rustix::fs::fstatvfs(folder)?.f_flag;
+    let kept = [
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+        (StatVfsMountFlags::NOATIME, MountFlags::NOATIME),
+        (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
+        (StatVfsMountFlags::RELATIME, MountFlags::RELATIME),
+    ];
+    let kept = kept.into_iter().filter(|(flag, _)| has.contains(*flag)).map(|(_, flag)| flag);
+    let flags = kept.fold(MountFlags::BIND | MountFlags::RDONLY, |all, flag| all | flag);
+    Ok(rustix::mount::mount_remount(at, flags, c"")?)
+}
+
+fn open(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?)
+}
+
+fn link_of(folder: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", folder.as_raw_fd())
+}

@@ -1,0 +1,151 @@
+//! Commands in a view: what they change there is proposed, or thrown away; the workspace stays as it was.
+
+use nebula::proposal::{Choice, Decision};
+use nebula::protocol::{CallState, Command, CommandDecision, EventBody, TurnEnd};
+use serde_json::json;
+
+use super::model::{ended, start, told, world};
+use super::tree::{Tree, difference, must_work, text};
+use crate::support::world::{call, say};
+
+/// Whether commands run in views here.
+fn views() -> bool {
+    let told = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
+    let works = told.contains("view works");
+    must_work(works, &told);
+    works
+}
+
+#[test]
+fn a_preview_changes_nothing_and_tells_what_would_change() {
+    if !views() {
+        return;
+    }
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    let script = "printf 'more\\n' >> README.md; rm -rf docs src/deep; mkdir -p new/empty && echo x > new/x; \
+        chmod 600 run.sh; mv large.bin moved.bin; ln -sf elsewhere link; rm -rf empty && echo file > empty; \
+        rm untracked.txt && mkdir untracked.txt; echo y > target/debug/out; git commit -qam second; cat new/x; exit 7";
+    let ran = tree.nebula(&["run", "--preview", script]);
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new());
+    let (out, err) = (text(&ran.stdout), text(&ran.stderr));
+    assert_eq!(ran.status.code(), Some(7), "{out}{err}");
+    for line in ["x\n", "+more", "-deep", "docs/日.md", "-spaces"] {
+        assert!(out.contains(line), "{line:?} in {out}");
+    }
+    for note in ["derived: target/ (1 changed", "not in the preview: .git/", "preview: nothing was changed;"] {
+        assert!(err.contains(note), "{note:?} in {err}");
+    }
+    let ran = tree.nebula(&["run", "--preview", "--json", script]);
+    let json = text(&ran.stdout);
+    let last: serde_json::Value = serde_json::from_str(json.lines().last().expect("a line")).expect("JSON");
+    let paths: Vec<&str> =
+        last["changed"].as_array().expect("a list").iter().filter_map(|file| file["path"].as_str()).collect();
+    for path in [
+        "README.md",
+        "docs/",
+        "docs/a b.md",
+        "src/deep/er/",
+        "new/",
+        "new/empty/",
+        "new/x",
+        "run.sh",
+        "large.bin",
+        "moved.bin",
+        "link",
+        "empty/",
+        "empty",
+        "untracked.txt",
+        "untracked.txt/",
+    ] {
+        assert!(paths.contains(&path), "{path} in {paths:?}");
+    }
+    let left = std::fs::read_dir(tree.root().join(".shaft/views")).expect("a folder").count();
+    assert_eq!(left, 0, "views are removed");
+}
+
+#[test]
+fn a_view_ends_at_its_edges() {
+    if !views() {
+        return;
+    }
+    let tree = Tree::new();
+    tree.nebula(&["run", "echo one > a.txt"]);
+    let outside = tree.home().join("outside");
+    let temporary = std::env::temp_dir().join(format!("nebula-view-{}", std::process::id()));
+    let script = format!(
+        "ls -A .shaft/views; echo x > .shaft/x; rm -rf .shaft; echo x > {}; echo x > {} && echo taken; umount . ; \
+         unshare -m true; ls /proc/1/root; true",
+        outside.display(),
+        temporary.display()
+    );
+    let ran = tree.nebula(&["run", "--preview", &script]);
+    let (out, err) = (text(&ran.stdout), text(&ran.stderr));
+    assert!(out.contains("Read-only file system") || out.contains("Permission denied"), "{out}");
+    assert!(out.contains("taken\n"), "it may write temporary files: {out}");
+    assert!(!outside.exists() && !temporary.exists(), "{out}{err}");
+    assert!(tree.root().join(".shaft/archives").is_dir() && !tree.root().join(".shaft/x").exists());
+    assert_eq!(tree.nebula(&["undo", "--yes"]).status.code(), Some(0));
+    assert!(!tree.root().join("a.txt").exists(), "the archive is as it was");
+}
+
+#[tokio::test]
+async fn the_person_takes_a_preview_and_undoes_it() {
+    if !views() {
+        return;
+    }
+    for choice in [Choice::Accept, Choice::Reject] {
+        let world = world().file("gone.txt", "old\n");
+        let command = json!({"command": "echo two >> a.txt; rm gone.txt; mkdir d && echo x > d/e; echo shown"});
+        let mut live = start(&world, vec![call("runCommand", command), say("done")]);
+        live.submit("go");
+        let question = live
+            .until(|event| match event {
+                EventBody::Asked(question) => Some(question.clone()),
+                _ => None,
+            })
+            .await;
+        assert_eq!(question.card.as_ref().and_then(|card| card.no_preview.clone()), None);
+        live.send(Command::DecideCommand(question.id, CommandDecision::Preview));
+        let proposal = live.proposal().await;
+        assert_eq!((world.read("a.txt").as_str(), world.has("gone.txt")), ("one\n", true));
+        assert!(proposal.title.contains("echo two >> a.txt"), "{}", proposal.title);
+        let decision = Decision::new(proposal.choices(choice), nebula::proposal::Consent::Person);
+        live.send(Command::Decide(proposal.id, decision));
+        assert_eq!(ended(&mut live).await.state, CallState::Done);
+        assert_eq!(live.end().await, TurnEnd::Done);
+        let told = told(&live);
+        assert!(told.contains("shown") && told.contains("M a.txt +1") && told.contains("D gone.txt"), "{told}");
+        match choice {
+            Choice::Accept => {
+                assert_eq!((world.read("a.txt").as_str(), world.read("d/e").as_str()), ("one\ntwo\n", "x\n"));
+                assert!(!world.has("gone.txt") && told.contains("the person took all of these changes"), "{told}");
+            }
+            Choice::Reject => {
+                assert_eq!((world.read("a.txt").as_str(), world.has("gone.txt")), ("one\n", true));
+                assert!(!world.has("d") && told.contains("the person took none of these changes"), "{told}");
+            }
+        }
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn plan_mode_builds_in_a_view_that_is_thrown_away() {
+    if !views() {
+        return;
+    }
+    let world = world().plan();
+    let texts = ["echo built > out.txt && cat out.txt", "cat out.txt", "curl example.org"];
+    let mut steps: Vec<_> = texts.iter().map(|text| call("runCommand", json!({"command": text}))).collect();
+    steps.push(say("done"));
+    let mut live = start(&world, steps);
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let told = told(&live);
+    assert!(told.contains("built") && told.contains("preview: nothing was changed; 1 file would have been"), "{told}");
+    assert!(told.contains("No such file"), "each view is of the workspace as it is: {told}");
+    assert!(told.contains("plan mode runs nothing that reaches further"), "{told}");
+    assert!(!world.has("out.txt"));
+    live.close().await;
+}
