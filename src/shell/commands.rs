@@ -16,7 +16,6 @@ use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::Scan;
 use super::view::View;
 use crate::archive::staging::{CommandInfo, CommandStaging};
-use crate::proposal::Consent;
 use crate::text::time;
 use crate::workspace::Access;
 

@@ -56,7 +56,8 @@ pub async fn run(
         Err(result) => return result,
     };
     if let Some(purpose) = allowed.preview {
-        let finished = preview::run(context, item, &call, info, purpose, stop).await;
+        let request = request(&call, allowed.grant, allowed.consent);
+        let finished = preview::run(context, item, request, call.limit, info, purpose, stop).await;
         return finished.map_or_else(CommandResult::Failed, |mut finished| {
             note_edit(&mut finished, allowed.edited, &call);
             CommandResult::Done(Box::new(finished))
@@ -134,15 +135,15 @@ async fn allow(
             return Err(CommandResult::Refused(why));
         }
         let allowed = |consent, grant| Ok(Allowed { consent, grant, keeper: judged.keeper, edited, preview: None });
-        let in_view = |purpose| {
-            let (consent, grant) = (Consent::Person, Grant::Workspace);
+        let in_view = |purpose, consent| {
+            let grant = Grant::Workspace;
             Ok(Allowed { consent, grant, keeper: Keeper::View, edited, preview: Some(purpose) })
         };
         if is_plan && judged.found.class != Class::Read {
-            return in_view(Purpose::ThrowAway);
+            return in_view(Purpose::ThrowAway, Consent::Policy("plan"));
         }
         if judged.is_previewed(context.services.shell.settings.preview, call) {
-            return in_view(Purpose::Propose);
+            return in_view(Purpose::Propose, Consent::Policy("preview"));
         }
         match judged.judgement.verdict {
             CommandVerdict::Policy => return allowed(context.settings().consent, judged.judgement.grant),
@@ -158,7 +159,7 @@ async fn allow(
                 Ok(()) => (call.text, edited) = (text, true),
                 Err(why) => context.say(Level::Warning, words::text_not_taken(&why), "").await,
             },
-            Some(CommandDecision::Preview) => return in_view(Purpose::Propose),
+            Some(CommandDecision::Preview) => return in_view(Purpose::Propose, Consent::Person),
             Some(CommandDecision::Always { prefix, keep }) => {
                 if let Err(why) = judge::allow(context, &judged.found, prefix, keep).await {
                     context.say(Level::Warning, words::no_such_rule(&why), "").await;

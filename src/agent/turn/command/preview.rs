@@ -1,6 +1,7 @@
 //! A command in a view: it runs on a picture of the workspace, and what it changed there is proposed or thrown away.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -14,9 +15,8 @@ use crate::execute::command::cause;
 use crate::messages::card as words;
 use crate::proposal::Proposal;
 use crate::protocol::{CallState, Outcome};
-use crate::shell::{Command, CommandReport, Exit, SealResult, View, ViewChanges};
+use crate::shell::{Command, CommandReport, CommandRequest, Exit, Keeper, SealResult, View, ViewChanges};
 use crate::text::number::plural;
-use crate::tools::CommandCall;
 
 /// What becomes of the changes in a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,16 +34,17 @@ pub enum Purpose {
 pub async fn run(
     context: &Arc<SessionContext>,
     item: &mut CallItem,
-    call: &CommandCall,
+    request: CommandRequest,
+    limit: Duration,
     info: CommandInfo,
     purpose: Purpose,
     stop: &CancellationToken,
 ) -> Result<Finished, String> {
-    let view = create(context).await?;
-    let begun = command::begin_in_view(context, call, view, info.clone()).await;
+    let view = Some(Arc::new(create(context).await?));
+    let begun = command::begin(context, CommandRequest { view, ..request }, Keeper::View, info).await;
     let command = begun.map_err(|error| error.to_string())?;
     item.set(&context.events, CallState::Running).await;
-    let stopped = follow(context, item, &command, call.limit, stop).await;
+    let stopped = follow(context, item, &command, limit, stop).await;
     let mut report = CommandReport::new(&command, stopped, &SealResult::default(), None);
     let output = command.running.output().for_model(&command.id);
     let ok = stopped.is_none() && command.exit().is_none_or(|exit| exit == Exit::Code(0));
@@ -58,9 +59,7 @@ pub async fn run(
                 (count, Purpose::ThrowAway) => {
                     (format!("preview: nothing was changed; {} would have been", plural(count, "file")), None)
                 }
-                (_, Purpose::Propose) => {
-                    propose(context, item, changes, &CommandInfo { command: call.text.clone(), ..info }, stop).await
-                }
+                (_, Purpose::Propose) => propose(context, item, changes, &command.info, stop).await,
             };
             report.notes.push(line);
             changeset = taken;
@@ -108,9 +107,7 @@ async fn propose(
     info: &CommandInfo,
     stop: &CancellationToken,
 ) -> (String, Option<String>) {
-    if let Some(session) = &info.session {
-        seal_jobs(context, session).await;
-    }
+    seal_jobs(context).await;
     item.set(&context.events, CallState::Asking).await;
     let text = info.command.lines().next().unwrap_or_default();
     let title = words::preview_title(&text);
