@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use crate::agent::actor::ActorHandle;
 use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::listings;
-use crate::agent::services::{ServiceReport, Services};
+use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::open;
 use crate::messages::agent as say;
@@ -129,6 +129,9 @@ impl Supervisor {
             Err(why) => return old.context.events.notice(Level::Error, why, say::nothing_changed()).await,
         };
         open::tell_if_missing(&opened.context);
+        // What the person did while no session was open is for the first one that opens.
+        let notes = std::mem::take(&mut *lock(&self.idle.context.notes));
+        lock(&opened.context.notes).extend(notes);
         let id = SessionId::from(opened.session.id.clone());
         if let Some(old) = replaced.and_then(|id| self.sessions.remove(&id)) {
             let stays = old.context.session.as_ref() == Some(&id);

@@ -161,3 +161,23 @@ async fn the_archive_is_listed_with_files_and_causes() {
     let causes: Vec<_> = versions.iter().map(|v| (v.cause.as_str(), v.counts.map(|c| (c.added, c.removed)))).collect();
     assert_eq!(causes, [("rename a to b", Some((1, 1))), ("rename b to c", Some((1, 1)))]);
 }
+
+/// What the person takes back before the first message is told to the model with that message.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_taken_back_while_no_session_is_open_is_told_to_the_first_one() {
+    let edit = call("replaceInFile", json!({"path": "a.txt", "search": "one", "replace": "two"}));
+    let world = World::new().file("a.txt", "one\n").approve("edits").model([edit, say("Done.")]);
+    let mut live = world.start();
+    live.submit("count");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    let world = world.model([say("I see.")]);
+    let mut live = world.start();
+    take_back(&mut live, RestoreRequest::Undo { count: 1, files: Vec::new() }).await;
+    assert_eq!(world.read("a.txt"), "one\n");
+    live.submit("and now?");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let first = live.requests()[0].messages[0].text().into_owned();
+    assert!(first.contains("Meanwhile the person restored: a.txt."), "{first}");
+    live.close().await;
+}
