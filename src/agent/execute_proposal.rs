@@ -16,7 +16,7 @@ use crate::execute::{ApplyError, Executed, UNGUARDED, execute};
 use crate::memory::Cause;
 use crate::messages::agent as say;
 use crate::proposal::{Consent, Decided, Decision, Proposal, RestorePreview, State};
-use crate::protocol::{Approval, EventBody, Level, Outcome};
+use crate::protocol::{self, Approval, EventBody, Level, Outcome};
 
 /// The one who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,33 +81,47 @@ pub async fn execute_proposal(
         // What the person restores is not someone else's change.
         lock(&context.services.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
     }
-    let result = write(context, &proposal, decision, cause, stop).await;
+    let (result, news) = write(context, &proposal, decision, cause, stop).await;
     context.events.send(EventBody::Settled(proposal.id, result.outcome.clone())).await;
-    if let Some(id) = &result.changeset {
-        tell_changeset(context, id).await;
-    }
+    tell(context, news).await;
     result
+}
+
+/// The news of a new changeset for a front end.
+#[derive(Default)]
+struct ChangesetNews {
+    /// The changeset, unless it was told already.
+    archived: Option<protocol::Changeset>,
+    /// The number of changes that wait to be reviewed is another one.
+    recounted: bool,
 }
 
 /// Sends a new changeset to the front end, unless it was sent already.
 pub async fn tell_changeset(context: &Arc<SessionContext>, id: &str) {
     let (context2, id) = (Arc::clone(context), id.to_string());
-    let archived = tokio::task::spawn_blocking(move || {
-        let found = archived(&context2, &id);
-        // Only what nobody was asked about joins the queue, and only what is in it can leave it.
-        let services = &context2.services;
-        let approved = Id::parse(&id).and_then(|id| services.archive.approved(id).ok().flatten());
-        let unasked = approved.is_some_and(|who| Consent::is_unasked(&who));
-        let counts = unasked || services.unreviewed.load(Ordering::Relaxed) > 0;
-        (found, counts && review::count(services))
+    let looked = tokio::task::spawn_blocking(move || {
+        let approved = Id::parse(&id).and_then(|id| context2.services.archive.approved(id).ok().flatten());
+        news(&context2, &id, approved.as_deref())
     });
-    let (archived, recounted) = archived.await.unwrap_or_default();
-    if recounted {
+    tell(context, looked.await.unwrap_or_default()).await;
+}
+
+async fn tell(context: &SessionContext, news: ChangesetNews) {
+    if news.recounted {
         context.tell_status().await;
     }
-    if let Some(changeset) = archived {
+    if let Some(changeset) = news.archived {
         context.events.send(EventBody::Archived(changeset)).await;
     }
+}
+
+/// Looks at a new changeset that was `approved` so. Blocks on the disk.
+fn news(context: &SessionContext, id: &str, approved: Option<&str>) -> ChangesetNews {
+    let archived = archived(context, id);
+    // Only what nobody was asked about joins the queue, and only what is in it can leave it.
+    let services = &context.services;
+    let counts = approved.is_some_and(Consent::is_unasked) || services.unreviewed.load(Ordering::Relaxed) > 0;
+    ChangesetNews { archived, recounted: counts && review::count(services) }
 }
 
 /// Returns whether the person is asked about a proposal of the model.
@@ -155,25 +169,31 @@ async fn write(
     decision: Decision,
     cause: Cause,
     stop: &CancellationToken,
-) -> ProposalResult {
+) -> (ProposalResult, ChangesetNews) {
+    let nothing = |outcome, decision| (ProposalResult::nothing(outcome, Some(decision)), ChangesetNews::default());
     let decided = match proposal.decide(&decision) {
         Ok(Some(decided)) => decided,
-        Ok(None) => return ProposalResult::nothing(Outcome::Refused, Some(decision)),
-        Err(e) => return ProposalResult::nothing(Outcome::Failed(e.to_string()), Some(decision)),
+        Ok(None) => return nothing(Outcome::Refused, decision),
+        Err(e) => return nothing(Outcome::Failed(e.to_string()), decision),
     };
     // What is written here is not someone else's change, whenever the watch looks; its state is recorded after it.
     lock(&context.services.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
     let hunks = decision.count();
     let written = decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
     let (context2, stop) = (Arc::clone(context), stop.clone());
-    let work = tokio::task::spawn_blocking(move || execute_decided(&context2, &decided, cause, &stop)).await;
-    match work {
-        Ok(Ok(changeset)) => {
+    let work = tokio::task::spawn_blocking(move || {
+        let changeset = execute_decided(&context2, &decided, cause, &stop)?;
+        let approved = decided.consent().to_string();
+        let news = changeset.as_ref().map(|id| news(&context2, id, Some(&approved)));
+        Ok((changeset, news.unwrap_or_default()))
+    });
+    match work.await {
+        Ok(Ok((changeset, news))) => {
             let outcome = Outcome::Applied { hunks, changeset: changeset.clone() };
-            ProposalResult { outcome, decision: Some(decision), changeset, written }
+            (ProposalResult { outcome, decision: Some(decision), changeset, written }, news)
         }
-        Ok(Err(outcome)) => ProposalResult::nothing(outcome, Some(decision)),
-        Err(_) => ProposalResult::nothing(Outcome::Failed(say::write_failed().into()), Some(decision)),
+        Ok(Err(outcome)) => nothing(outcome, decision),
+        Err(_) => nothing(Outcome::Failed(say::write_failed().into()), decision),
     }
 }
 
@@ -210,7 +230,7 @@ fn execute_decided(
 }
 
 /// Returns the new changeset, unless watching the archive has told it already.
-fn archived(context: &SessionContext, id: &str) -> Option<crate::protocol::Changeset> {
+fn archived(context: &SessionContext, id: &str) -> Option<protocol::Changeset> {
     let id = Id::parse(id)?;
     {
         let mut newest = lock(&context.services.newest);

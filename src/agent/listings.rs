@@ -146,12 +146,13 @@ fn usage(context: &SessionContext) -> Result<String, memory::Error> {
         }
         text.push_str(&format!("```\n{}```\n\n", usage_table(&rows, &total, models::as_of(), &words)));
     }
-    let rules = context.status().rules;
-    if !rules.is_empty() {
-        text.push_str(say::rule_tokens());
-        for rule in rules {
-            text.push_str(&format!("| {} | {} |\n", rule.path, tokens(rule.bytes as u64 / 4)));
-        }
+    let (parts, rules) = (context.fixed_parts(), context.status().rules);
+    let rules = rules.into_iter().map(|rule| (rule.path, rule.bytes as u64 / 4));
+    let parts = parts.into_iter().filter(|(part, _)| *part != say::rules_part());
+    let fixed: Vec<(String, u64)> = parts.map(|(part, tokens)| (part.to_string(), tokens)).chain(rules).collect();
+    if !fixed.is_empty() {
+        text.push_str(say::fixed_tokens());
+        fixed.iter().for_each(|(part, size)| text.push_str(&format!("| {part} | {} |\n", tokens(*size))));
     }
     Ok(text)
 }

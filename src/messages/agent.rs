@@ -59,7 +59,7 @@ messages! {
     edits_head: "| model | format | asked | applied | unchanged | not found | rejected | retried |\n|---|---|--:|---|--:|--:|--:|--:|\n", "| モデル | 形式 | 依頼 | 適用 | 変更なし | 該当なし | 却下 | 再試行 |\n|---|---|--:|---|--:|--:|--:|--:|\n";
     file_can_run(name): "Or run {name}, a model file on this computer, with --provider embedded.", "または--provider embeddedで、このコンピューターにあるモデルファイル{name}を動かせます。";
     file_could_run(name): "Or build nebula with --features embedded, which runs {name}, a model file on this computer.", "または--features embeddedでnebulaを作ると、このコンピューターにあるモデルファイル{name}を動かせます。";
-    rule_tokens: "| rule | tokens in each request |\n|---|---:|\n", "| ルール | 毎回のトークン |\n|---|---:|\n";
+    fixed_tokens: "| prompt, tools, rules | tokens in each request |\n|---|---:|\n", "| プロンプト、ツール、ルール | 毎回のトークン |\n|---|---:|\n";
     part_tokens: "| part | tokens | of the window |\n|---|---:|---:|\n", "| 部分 | トークン | ウィンドウ比 |\n|---|---:|---:|\n";
     counted: "\nCounted from bytes, corrected by what the provider reported.\n", "\nバイト数から計算し、提供元の報告で補正しています。\n";
     chooses_another: "/model chooses another", "/modelで別のモデルを選択";

@@ -247,7 +247,8 @@ async fn a_block_that_was_not_read_is_mentioned_beside_an_edit() {
     }
 }
 
-/// Point 10: a whole file in a call that was not offered is a whole file; one in an unknown form is mentioned.
+/// Point 10: a whole file in a call that was not offered, or in an object, is a whole file; an object of a file that is not
+/// known is mentioned.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_whole_file_in_a_call_is_taken_as_one() {
     let (_, _, after) = pager();
@@ -265,8 +266,11 @@ async fn a_whole_file_in_a_call_is_taken_as_one() {
         );
     }
     let (world, prompt, _) = pager();
-    let object = json!({"path": "pager.py", "content": after}).to_string();
-    let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&object]).await;
-    assert_eq!(ran.done()["changed"].as_u64(), Some(0));
+    let object = |path: &str| json!({"path": path, "content": after}).to_string();
+    let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&object("pager.py")]).await;
+    assert_eq!((world.read("pager.py"), ran.done()["changed"].as_u64()), (after.clone(), Some(1)));
+    let (world, prompt, before) = (pager().0, prompt, pager().0.read("pager.py"));
+    let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&object("another.py")]).await;
+    assert_eq!((world.read("pager.py"), ran.done()["changed"].as_u64()), (before, Some(0)));
     assert!(ran.notices().iter().any(|text| text.contains("no file was changed")), "{:?}", ran.notices());
 }

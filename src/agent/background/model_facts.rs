@@ -56,19 +56,25 @@ pub fn capabilities(services: &Services, provider: Option<&dyn Provider>, model:
     Capabilities { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
 }
 
-/// Returns what an answer cost, in dollars; see [`Known::cost`].
-pub fn cost(services: &Services, provider: Option<&dyn Provider>, model: &str, usage: &Usage) -> Option<f64> {
-    known(services, provider, model).cost(provider.is_some_and(Provider::local), usage)
+/// The cost of an answer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AnswerCost {
+    /// In dollars; see [`Known::cost`].
+    pub dollars: Option<f64>,
+    /// In billionths of a dollar, as memory keeps it; see [`Known::cost_nanos`].
+    pub nanos: Option<u64>,
+    /// The price is that of the built-in table.
+    pub estimated: bool,
 }
 
-/// Returns whether a model's price is that of the built-in table.
-pub fn is_estimated(services: &Services, provider: Option<&dyn Provider>, model: &str) -> bool {
-    known(services, provider, model).is_estimated(provider.is_some_and(Provider::local))
-}
-
-/// Returns what memory keeps of what an answer cost; see [`Known::cost_nanos`].
-pub fn cost_nanos(services: &Services, provider: Option<&dyn Provider>, model: &str, usage: &Usage) -> Option<u64> {
-    known(services, provider, model).cost_nanos(provider.is_some_and(Provider::local), usage)
+/// Returns what an answer of these tokens cost.
+pub fn cost(services: &Services, provider: Option<&dyn Provider>, model: &str, usage: &Usage) -> AnswerCost {
+    let (known, local) = (known(services, provider, model), provider.is_some_and(Provider::local));
+    AnswerCost {
+        dollars: known.cost(local, usage),
+        nanos: known.cost_nanos(local, usage),
+        estimated: known.is_estimated(local),
+    }
 }
 
 /// Records the window that a refusal for length shows, where it is smaller than the `known` one. It is not made smaller

@@ -25,9 +25,9 @@ pub async fn add(
     let step = Totals {
         input: usage.input,
         output: usage.output,
-        cost,
-        estimated: cost.is_some() && model_facts::is_estimated(services, provider, &target.model),
-        unpriced: model_facts::cost_nanos(services, provider, &target.model, &usage).is_none(),
+        cost: cost.dollars,
+        estimated: cost.estimated && cost.dollars.is_some(),
+        unpriced: cost.nanos.is_none(),
         ..Totals::default()
     };
     session.totals.add(&step);
@@ -36,7 +36,7 @@ pub async fn add(
     context.show_totals(&session.totals);
     let Usage { input, output, cache_read, cache_write, thinking, .. } = usage;
     let prefix = session.prefix_cause.take();
-    let usage = StepUsage { input, output, cache_read, cache_write, thinking, cost, prefix };
+    let usage = StepUsage { input, output, cache_read, cache_write, thinking, cost: cost.dollars, prefix };
     context.events.send(EventBody::Usage(usage)).await;
     context.tell_status().await;
 }
@@ -56,7 +56,8 @@ pub async fn add_beside(
 
 /// Stores what a request beside the conversation took.
 pub fn store_beside(context: &SessionContext, turn: Option<i64>, target: &RequestTarget, usage: &Usage) {
-    let (services, provider) = (&context.services, target.provider.as_deref());
+    let services = &context.services;
+    let cost = model_facts::cost(services, target.provider.as_deref(), &target.model, usage);
     let beside = UsageBeside {
         turn,
         model: target.model.clone(),
@@ -65,8 +66,8 @@ pub fn store_beside(context: &SessionContext, turn: Option<i64>, target: &Reques
         cache_read: usage.cache_read,
         cache_write: usage.cache_write,
         thinking: usage.thinking,
-        cost_nanos: model_facts::cost_nanos(services, provider, &target.model, usage),
-        estimated: model_facts::is_estimated(services, provider, &target.model),
+        cost_nanos: cost.nanos,
+        estimated: cost.estimated,
     };
     let (project, id) = (services.project(), context.id());
     services.memory.post(move |memory| memory.add_usage_beside(&project, id.as_deref(), &beside));

@@ -160,12 +160,12 @@ impl Memory {
     pub fn applied(&self, pending: PendingId, id: &str, files: &[ChangesetFile]) -> Result<(), Error> {
         self.finish_pending(pending, |tx, n| {
             finish(tx, n, Some(id), ChangesetState::Applied, files)?;
-            tx.execute(
+            tx.prepare_cached(
                 "UPDATE session_meta SET added = added + coalesce((SELECT added FROM changesets WHERE n = ?1), 0),
                    removed = removed + coalesce((SELECT removed FROM changesets WHERE n = ?1), 0)
                  WHERE session_id = (SELECT session_id FROM changesets WHERE n = ?1)",
-                [n],
-            )?;
+            )?
+            .execute([n])?;
             written::confirm(tx, n)
         })
     }
@@ -353,7 +353,11 @@ fn finish(
     state: ChangesetState,
     files: &[ChangesetFile],
 ) -> Result<(), Error> {
-    let known = tx.execute("UPDATE changesets SET id = ?2, state = ?3 WHERE n = ?1", params![n, id, state.word()])?;
+    let known = tx.prepare_cached("UPDATE changesets SET id = ?2, state = ?3 WHERE n = ?1")?.execute(params![
+        n,
+        id,
+        state.word()
+    ])?;
     if known == 0 {
         // The row stayed in a file that cannot be read any more; there is nothing to record.
         return Ok(());

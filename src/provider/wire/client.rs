@@ -34,7 +34,7 @@ struct Shared<F> {
 struct ClientState<F> {
     format: F,
     learnt: Learnt,
-    /// How many refusals have taught something: a request may have been written before the newest did.
+    /// Refusals that have taught something: a request may have been written before the newest did.
     lessons: usize,
     paired: Paired,
 }

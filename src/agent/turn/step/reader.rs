@@ -204,6 +204,9 @@ impl<'a> StepReader<'a> {
     }
 
     fn meta(&self) -> MessageMeta {
+        let RequestTarget { provider, model } = self.target;
+        let cost_of = |usage| model_facts::cost(&self.context.services, provider.as_deref(), model, &usage);
+        let cost = self.answer.usage.map(cost_of).unwrap_or_default();
         MessageMeta {
             turn: self.session.turn,
             model: Some(self.target.model.clone()),
@@ -219,16 +222,10 @@ impl<'a> StepReader<'a> {
                 context: self.context.shown_context(),
                 plan: self.plan && self.answer.calls.is_empty(),
                 new_prefix: self.session.prefix_cause.is_some(),
-                estimated: model_facts::is_estimated(
-                    &self.context.services,
-                    self.target.provider.as_deref(),
-                    &self.target.model,
-                ),
+                estimated: cost.estimated,
             }
             .write(),
-            cost_nanos: self.answer.usage.and_then(|u| {
-                model_facts::cost_nanos(&self.context.services, self.target.provider.as_deref(), &self.target.model, &u)
-            }),
+            cost_nanos: cost.nanos,
             ..MessageMeta::default()
         }
     }
