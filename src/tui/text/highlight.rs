@@ -1,12 +1,14 @@
 //! Colours of code. A worker thread parses, so that no frame waits: text is drawn plain first, and coloured once
 //! the worker has said through the wake-up that lines are ready.
 //!
-//! The grammars and their regexes are loaded at the first line asked for, on the worker. Lines are parsed in
-//! order, only as far as someone looks, and the parser's state is kept to go on from there.
+//! The grammars and their regexes are loaded at the first line asked for, on the worker, and dropped with it when
+//! nothing was asked for a while: they take megabytes. Lines are parsed in order, only as far as someone looks, and
+//! the parser's state is kept to go on from there.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::grammar::{Grammars, Parser};
 pub use super::token::Token;
@@ -19,6 +21,8 @@ const MAX_COLUMNS: usize = 2_000;
 const KEPT: usize = 96;
 /// Lines parsed before what is ready is handed over.
 const BATCH: usize = 64;
+/// Time without a line to parse after which the worker ends.
+const QUIET: Duration = Duration::from_secs(5);
 
 /// A text that can be coloured: it never changes, but lines may be added at its end.
 pub trait Source {
@@ -114,7 +118,11 @@ impl Highlighter {
     /// Parses on a thread of its own, started at the first line asked for. `wake` is called from there whenever
     /// lines that were asked for are ready.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
-        let shared = Shared { cache: Mutex::default(), work: Condvar::new(), wake: Box::new(wake) };
+        Self::ending_after(QUIET, wake)
+    }
+
+    fn ending_after(quiet: Duration, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let shared = Shared { cache: Mutex::default(), work: Condvar::new(), wake: Box::new(wake), quiet };
         Highlighter { how: How::Worker(Arc::new(WorkerHandle { shared: Arc::new(shared) })) }
     }
 
@@ -178,6 +186,7 @@ struct Shared {
     cache: Mutex<Cache>,
     work: Condvar,
     wake: Box<dyn Fn() + Send + Sync>,
+    quiet: Duration,
 }
 
 impl Shared {
@@ -186,7 +195,18 @@ impl Shared {
         while !cache.closed {
             // What was asked for last is what is looked at now.
             let Some(id) = cache.queue.pop() else {
-                cache = self.work.wait(cache).unwrap_or_else(PoisonError::into_inner);
+                let waited = self.work.wait_timeout_while(cache, self.quiet, |c| c.queue.is_empty() && !c.closed);
+                let (quiet, over) = waited.unwrap_or_else(PoisonError::into_inner);
+                cache = quiet;
+                if over.timed_out() {
+                    drop(cache);
+                    self.give_back();
+                    cache = lock(&self.cache);
+                    if cache.queue.is_empty() {
+                        cache.started = false;
+                        return;
+                    }
+                }
                 continue;
             };
             let Some(mut job) = cache.take(id) else { continue };
@@ -199,6 +219,20 @@ impl Shared {
             drop(cache);
             (self.wake)();
             cache = lock(&self.cache);
+        }
+    }
+
+    /// Drops the grammars, and moves the colours that are kept out of the way of the allocator: it returns memory
+    /// to the system from the end of its heap, and they were made after the grammars.
+    fn give_back(&self) {
+        let grammars = lock(&self.cache).grammars.take();
+        drop(grammars);
+        let ids: Vec<u64> = lock(&self.cache).entries.keys().copied().collect();
+        for id in ids {
+            // One text at a time: a frame may ask meanwhile.
+            if let Some(entry) = lock(&self.cache).entries.get_mut(&id) {
+                entry.tokens = entry.tokens.to_vec();
+            }
         }
     }
 }
@@ -364,6 +398,38 @@ mod tests {
             rx.recv().unwrap();
         }
         assert_eq!(all(&highlighter, &code).1[99][0], ("fn".to_string(), Role::SynKeyword));
+    }
+
+    #[test]
+    fn a_worker_without_work_ends_with_its_grammars_and_another_goes_on() {
+        let (tx, rx) = mpsc::channel();
+        let highlighter = Highlighter::ending_after(Duration::ZERO, move || {
+            let _ = tx.send(());
+        });
+        let How::Worker(handle) = &highlighter.how else { unreachable!() };
+        let ended = || loop {
+            let cache = lock(&handle.shared.cache);
+            if !cache.started {
+                break assert!(cache.grammars.is_none());
+            }
+            drop(cache);
+            std::thread::yield_now();
+        };
+        let code = Code::of_file("a.rs", "/* a comment\nof two lines */\nfn one() {}\n");
+        let look = |lines: Range<usize>| {
+            let mut roles = Vec::new();
+            while !highlighter.look(&code, lines.clone(), |n, t| roles.push((n, t[0].role))) {
+                roles.clear();
+                rx.recv().unwrap();
+            }
+            roles
+        };
+        assert_eq!(look(0..1), [(0, Role::SynComment)]);
+        ended();
+        // The second worker takes over in the middle of the comment.
+        assert_eq!(look(0..3), [(0, Role::SynComment), (1, Role::SynComment), (2, Role::SynKeyword)]);
+        ended();
+        assert_eq!(look(0..3).len(), 3);
     }
 
     #[test]
