@@ -78,6 +78,7 @@ fn run(context: &Context, parts: AgentParts, options: Options) -> Result<Left> {
         files: screen_files(context),
         root: parts.workspace.root().to_path_buf(),
         zone: time::zone(),
+        trim_memory: Some(nebula::shell::trim_memory),
         ..options
     };
     context.block_on(async {

@@ -4,7 +4,7 @@
 use crate::archive::restore::{LastWritten, LastWrittenLookup, RestoreError};
 use crate::archive::{self, Choices, Id, Restoration, RestoreTarget};
 use crate::execute::Stores;
-use crate::memory::{self, ChangesetRecord, ChangesetState};
+use crate::memory::{self, Cause, ChangesetRecord, ChangesetState};
 use crate::proposal::ProposalId;
 use crate::text::number::plural;
 
@@ -108,29 +108,26 @@ pub enum PlanError {
 pub fn plan(wanted: &RestoreScope, stores: Stores<'_>) -> Result<RestorePlan, PlanError> {
     match wanted {
         RestoreScope::Undo { count, files } => {
-            let what = match files.as_slice() {
-                [] => newest_title(stores)?.unwrap_or_else(|| "the newest changeset".into()),
-                files => files.join(", "),
-            };
-            let title = match what.strip_prefix("undo of ").filter(|_| files.is_empty()) {
-                Some(undone) => format!("redo of {undone}"),
-                None => format!("undo of {what}"),
-            };
-            Ok(undo(RestoreTarget::Undo { count: *count, files: files.clone() }, title))
+            let request = RestoreTarget::Undo { count: *count, files: files.clone() };
+            Ok(match files.as_slice() {
+                [] => of_changeset(request, newest(stores)?, "the newest changeset", stores),
+                files => undo(request, format!("undo of {}", files.join(", "))),
+            })
         }
         RestoreScope::Redo => redo(stores),
         RestoreScope::Changeset(id) => {
             let id = stores.archive.find_changeset(id)?;
-            let title = format!("undo of {}", title_of(id, stores).unwrap_or_else(|| "one changeset".into()));
-            Ok(undo(RestoreTarget::Changesets(vec![id]), title))
+            Ok(of_changeset(RestoreTarget::Changesets(vec![id]), Some(id), "one changeset", stores))
         }
         RestoreScope::Changesets(names) => {
             let ids = names.iter().map(|id| stores.archive.find_changeset(id)).collect::<Result<Vec<_>, _>>()?;
-            let title = match ids.as_slice() {
-                [id] => title_of(*id, stores).unwrap_or_else(|| "one changeset".into()),
-                ids => plural(ids.len(), "change"),
-            };
-            Ok(undo(RestoreTarget::Changesets(ids), format!("undo of {title}")))
+            Ok(match ids.as_slice() {
+                [id] => of_changeset(RestoreTarget::Changesets(vec![*id]), Some(*id), "one changeset", stores),
+                many => {
+                    let title = format!("undo of {}", plural(many.len(), "change"));
+                    undo(RestoreTarget::Changesets(ids), title)
+                }
+            })
         }
         RestoreScope::Since(id) => {
             let id = stores.archive.find_changeset(id)?;
@@ -179,6 +176,19 @@ fn undo(request: RestoreTarget, title: String) -> RestorePlan {
     RestorePlan { request, kind: "undo", title }
 }
 
+/// Returns the undo of a changeset; that of an undo is a redo. `unknown` stands for a cause that memory does not have.
+fn of_changeset(request: RestoreTarget, id: Option<Id>, unknown: &str, stores: Stores<'_>) -> RestorePlan {
+    let cause = id.and_then(|id| cause_of(id, stores));
+    let undone = cause.as_ref().filter(|cause| cause.kind == "undo").and_then(|c| c.title.strip_prefix("undo of "));
+    match undone {
+        Some(undone) => RestorePlan { request, kind: "redo", title: format!("redo of {undone}") },
+        None => {
+            let title = cause.as_ref().map(|cause| cause.title.as_str()).filter(|title| !title.is_empty());
+            undo(request, format!("undo of {}", title.unwrap_or(unknown)))
+        }
+    }
+}
+
 fn redo(stores: Stores<'_>) -> Result<RestorePlan, PlanError> {
     let newest = newest(stores)?.ok_or(PlanError::Empty)?;
     let record = stores.memory.changeset(&stores.project(), &newest.to_string())?.ok_or(PlanError::UnknownCause)?;
@@ -215,15 +225,13 @@ fn newest(stores: Stores<'_>) -> Result<Option<Id>, PlanError> {
     Ok(stores.archive.newest_written(&WrittenStates { memory: stores.memory, project: &project })?)
 }
 
-fn newest_title(stores: Stores<'_>) -> Result<Option<String>, PlanError> {
-    let Some(newest) = newest(stores)? else { return Ok(None) };
-    Ok(title_of(newest, stores))
+/// Returns the cause of a changeset. A memory that cannot be read knows none; that stops no undo.
+fn cause_of(id: Id, stores: Stores<'_>) -> Option<Cause> {
+    stores.memory.changeset(&stores.project(), &id.to_string()).ok().flatten().map(|record| record.cause)
 }
 
-/// Returns what a changeset's cause is called. A memory that cannot be read knows no cause; that stops no undo.
 fn title_of(id: Id, stores: Stores<'_>) -> Option<String> {
-    let record = stores.memory.changeset(&stores.project(), &id.to_string()).ok().flatten();
-    record.map(|r| r.cause.title).filter(|title| !title.is_empty())
+    cause_of(id, stores).map(|cause| cause.title).filter(|title| !title.is_empty())
 }
 
 fn ids(records: &[ChangesetRecord]) -> Vec<Id> {

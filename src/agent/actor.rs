@@ -18,7 +18,7 @@ use crate::agent::session::open::{self, OpenedSession};
 use crate::agent::session::records::sha;
 use crate::agent::session::{export, prompt_parts, settings};
 use crate::agent::turn::{self, Begin};
-use crate::agent::{commit, model};
+use crate::agent::{commit, listings, model};
 use crate::memory;
 use crate::messages::agent as say;
 use crate::protocol::{
@@ -389,9 +389,11 @@ impl Actor {
         let services = Arc::clone(&self.context.services);
         let known = session.shas();
         let found = tokio::task::spawn_blocking(move || {
+            // What nebula itself wrote since, as an undo, was not changed by someone else.
+            let is_own = |path: &str| listings::is_own(&services, path);
             let changed = |path: &String, known: &Sha| match services.workspace.read_whole(path) {
-                Ok(read) => read.state.bytes().is_none_or(|b| sha(b) != *known),
-                Err(_) => true,
+                Ok(read) => read.state.bytes().is_none_or(|b| sha(b) != *known) && !is_own(path),
+                Err(_) => !is_own(path),
             };
             let mut paths: Vec<String> = known.iter().filter(|(p, s)| changed(p, s)).map(|(p, _)| p.clone()).collect();
             paths.sort();

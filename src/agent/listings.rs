@@ -206,6 +206,13 @@ fn changed_since(services: &Services, path: &str) -> Result<Option<i64>, memory:
     Ok(if written.is(sha) { None } else { Some(read.stamp.map_or(0, |s| s.modified())) })
 }
 
+/// Returns whether a file is as nebula itself last wrote it.
+pub(super) fn is_own(services: &Services, path: &str) -> bool {
+    let written = services.memory.sync().written(&services.project(), path).ok().flatten();
+    let read = services.workspace.read(path);
+    written.zip(read.ok()).is_some_and(|(written, read)| written.is(state_sha(&read.state)))
+}
+
 fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Result<Listing, String> {
     let archive = &services.archive;
     let ids = archive.list().map_err(|e| e.to_string())?;

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use crate::agent::{self, AgentParts};
 use crate::config::{Config, Env, Flags, Paths};
+use crate::disk;
 use crate::protocol::Mode;
 use crate::provider::{Delta, Recording, Replay};
 use crate::workspace::Workspace;
@@ -53,7 +54,7 @@ impl Tour {
     /// # Errors
     /// When the temporary folder cannot be written.
     pub fn begin() -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("nebula-tour-").tempdir();
+        let folder = disk::private_folder("nebula-tour-");
         let folder = folder.context("the tour needs a temporary folder: set TMPDIR to one that can be written")?;
         copy(&folder.path().join("shop")).context("the tour's project could not be copied")?;
         Ok(Tour { folder })

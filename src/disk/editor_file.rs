@@ -1,6 +1,8 @@
 //! A text that an editor opens: a file of its own in a private folder, removed when the value is dropped.
 
-use std::io;
+use std::fs::{OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -23,10 +25,10 @@ impl EditorFile {
     /// # Errors
     /// When there is no temporary folder that can be written.
     pub fn new(name: &str, text: &[u8]) -> io::Result<Self> {
-        // Readable by the person alone.
-        let folder = tempfile::Builder::new().prefix("nebula-").tempdir()?;
+        let folder = private_folder("nebula-")?;
         let path = folder.path().join(Path::new(name).file_name().unwrap_or_else(|| "text".as_ref()));
-        std::fs::write(&path, text)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        file.write_all(text)?;
         Ok(EditorFile { path, _folder: folder })
     }
 
@@ -44,14 +46,25 @@ impl EditorFile {
     }
 }
 
+/// Makes a temporary folder that its owner alone can enter, removed when the value is dropped.
+///
+/// # Errors
+/// When there is no temporary folder that can be written.
+pub fn private_folder(prefix: &str) -> io::Result<TempDir> {
+    tempfile::Builder::new().prefix(prefix).permissions(Permissions::from_mode(0o700)).tempdir()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::MetadataExt;
 
     #[test]
     fn the_text_comes_back_and_nothing_stays() {
         let file = EditorFile::new("../a/notes.md", b"one").unwrap();
         assert!(file.path().ends_with("notes.md"));
+        let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
+        assert_eq!((mode(file.path()), mode(file.path().parent().unwrap())), (0o600, 0o700), "its owner's alone");
         std::fs::write(file.path(), "two").unwrap();
         assert_eq!(file.read().unwrap(), b"two");
         let folder = file.path().parent().unwrap().to_path_buf();

@@ -23,7 +23,7 @@ use rustix::fs::FileType;
 use rustix::process::{Pid, test_kill_process};
 
 pub use copy::{copy_new, copy_pieces, read_pieces, share_blocks};
-pub use editor_file::EditorFile;
+pub use editor_file::{EditorFile, private_folder};
 pub use folder::{Folder, is, is_linked_folder, kind_of_stat};
 pub use keep::{beside_bytes, keep};
 pub use read::{Links, kind_of, open_file, read_file, read_named, read_open, read_text};

@@ -59,6 +59,7 @@ messages! {
     reach_not_undone: "what it sends, and what it changes outside this workspace, is not undone", "送信した内容とワークスペース外の変更は元に戻せません";
     derived_not_kept: "folders that can be built again, as target and node_modules, are not archived", "targetやnode_modulesなど再生成できるフォルダーはアーカイブしません";
     reads: "only reads", "読み取りのみ";
+    secrets: "may print a file that holds keys (.env*)", "鍵を含みうるファイル(.env*)を出力する可能性があります";
     runs: "runs a program", "プログラムを実行";
     sets: "sets what other programs go by", "他のプログラムの動作を変える変数を設定";
     removes: "removes files", "ファイルを削除";

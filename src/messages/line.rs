@@ -33,11 +33,11 @@ messages! {
     withdrawn: "withdrawn, nothing was written", "取り下げられ、何も書き込まれませんでした";
     changed_nothing: "changed nothing", "変更なし";
     changed(files, lines): "changed {files}, {lines}", "{files}を変更、{lines}";
-    failed_count(n): ". failed {n}.", "。失敗{n}件。";
+    waiting_and_failed(waiting, failed): ". waiting {waiting}. failed {failed}.", "。待ち{waiting}件。失敗{failed}件。";
     tokens(used, window, percent): " {used} of {window} tokens, {percent}%.", " トークン{used}/{window}、{percent}%。";
-    write_this: "write this? y or n, n is the default> ", "書き込みますか？ yかn、既定はn> ";
     decide: "decide> ", "決定> ";
-    answer_yes_no: "answer> y or n, n is the default> ", "回答> yかn、既定はn> ";
+    yes_or_no(what): "{what} y or n, n is the default", "{what} yかn、既定はn";
+    show_hunks(what, hunks): "{what}. {hunks}, show 1 prints one.", "{what}。{hunks}、show 1で1つ表示。";
     answer: "answer> ", "回答> ";
     you: "you> ", "あなた> ";
     kept_for_later(text): "kept for later, because it was typed before the question: {text}", "質問より前に入力されたため、あとで使います: {text}";

@@ -97,6 +97,8 @@ pub struct Call {
     pub step: u32,
     /// The question to the person that it caused, and the answer.
     pub asked: Option<(String, String)>,
+    /// Questions of the person about what it changes, and the answers of the model.
+    pub comments: Vec<(String, String)>,
 }
 
 impl Call {
@@ -117,6 +119,7 @@ impl Call {
             took: None,
             step: 0,
             asked: None,
+            comments: Vec::new(),
         }
     }
 

@@ -16,6 +16,7 @@ use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::Scan;
 use super::view::View;
 use crate::archive::staging::{CommandInfo, CommandStaging};
+use crate::disk;
 use crate::text::time;
 use crate::workspace::Access;
 
@@ -203,7 +204,7 @@ impl Commands {
 
     /// Returns the folder for temporary files; none: it could not be made.
     fn temporary(&self) -> Option<&Path> {
-        let make = || tempfile::Builder::new().prefix("nebula-").tempdir().ok();
+        let make = || disk::private_folder("nebula-").ok();
         self.temporary.get_or_init(make).as_ref().map(tempfile::TempDir::path)
     }
 

@@ -44,6 +44,12 @@ use crate::archive::staging::{CommandStaging, CutOff};
 use crate::archive::{Archive, Error};
 use scan::Scan;
 
+/// Returns freed memory to the system, where the allocator would keep it for later.
+pub fn trim_memory() {
+    #[cfg(target_os = "linux")]
+    guard::trim_memory();
+}
+
 /// Runs as a helper of a command where the program was started as one, under a hidden name.
 pub fn helper_main() -> Option<std::process::ExitCode> {
     #[cfg(target_os = "linux")]

@@ -56,7 +56,8 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
     options.ascii |= !abilities.unicode;
     let woken = Arc::new(Notify::new());
     let waker = woken.clone();
-    let colours = Highlighter::new(move || waker.notify_one());
+    let trim = options.trim_memory.unwrap_or(|| {});
+    let colours = Highlighter::new(move || waker.notify_one(), trim);
     let (app, first) = App::new(options, abilities.depth, colours, time::now());
     let (commands, events) = handle;
     let (columns, rows) = screen.size();

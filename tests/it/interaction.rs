@@ -384,7 +384,7 @@ fn line_mode_decides_by_words_and_moves_no_cursor() {
     assert_eq!(after, file.replace("one", "ONE"));
     for line in [
         "nebula: I change both.",
-        "hunk 1 of 2: a.txt, lines 1-1",
+        "hunk 1 of 2: a.txt, line 1\n",
         "-    1   one",
         "+    1   ONE",
         "not understood, and nothing was decided",
@@ -392,7 +392,7 @@ fn line_mode_decides_by_words_and_moves_no_cursor() {
         "the last decision is undone. 2 of 2 undecided",
         "1 of 2 hunks written",
         "nebula: Done.",
-        "changed 1 file, 1 added, 1 removed",
+        "changed 1 file, 1 added, 1 removed. waiting 0. failed 0.",
     ] {
         assert!(out.contains(line), "{line}\n{out}");
     }

@@ -59,7 +59,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
-    ("tui", &["protocol", "proposal", "config::screen_files", "context::mention", "messages"]),
+    ("tui", &["protocol", "proposal", "config::screen_files", "context::mention", "disk::EditorFile", "messages"]),
     (
         "cli",
         &[

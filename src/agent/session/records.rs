@@ -76,6 +76,9 @@ pub struct CallDisplayRecord {
     /// The question to the person, and the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     asked: Option<(String, String)>,
+    /// Questions of the person about what it changes, and the answers of the model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    comments: Vec<(String, String)>,
 }
 
 /// A larger preview, in bytes, is not stored: it can be derived from the arguments or the result.
@@ -100,6 +103,7 @@ impl CallDisplayRecord {
             reason: call.reason.clone(),
             preview,
             asked: call.asked.clone(),
+            comments: call.comments.clone(),
         }
     }
 
@@ -115,6 +119,7 @@ impl CallDisplayRecord {
         call.took = self.micros.map(std::time::Duration::from_micros);
         call.reason.clone_from(&self.reason);
         call.asked.clone_from(&self.asked);
+        call.comments.clone_from(&self.comments);
         if let Some((added, removed)) = self.counts {
             call.counts = Some(Counts { added, removed });
         }

@@ -8,7 +8,7 @@ use crate::protocol::{Call, CallState, EventBody, Item, ItemId, PreviewLine};
 use crate::tools::ToolOutput;
 
 /// Returns what happened; the sentences after it tell the model what to do, and stand in the result.
-fn first_sentence(text: &str) -> &str {
+pub(super) fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default();
     let end = line.find(". ").map_or(line.len(), |end| end + 1);
     line[..end].trim_end_matches('.')
@@ -58,9 +58,10 @@ impl CallItem {
         CallDisplayRecord::of(&self.call)
     }
 
-    /// Ends it with a reason that is shown below it.
+    /// Ends it with a reason that is shown below it; that it was interrupted is its state.
     pub async fn end(&mut self, events: &Events, state: CallState, reason: &str, result: &str) {
-        self.call.reason = Some(first_sentence(reason).to_string()).filter(|reason| !reason.is_empty());
+        let reason = if state == CallState::Interrupted { "" } else { first_sentence(reason) };
+        self.call.reason = Some(reason.to_string()).filter(|reason| !reason.is_empty());
         self.call.result = Some(result.to_string());
         self.set(events, state).await;
     }

@@ -41,9 +41,23 @@ pub async fn beside<T>(
             Some(comment) = comments.recv(), if answering.is_none() => {
                 let question_text = question(proposal, &comment);
                 let request = ask(context, session, &question_text).await;
+                let asked = format!("{}: {}", place(proposal, &comment), comment.text.trim());
+                let comment = (comment, asked);
                 answering = Some(Box::pin(answer(Arc::clone(context), request, proposal.id, comment, stop.clone())));
             }
         }
+    }
+}
+
+/// Returns the place of the hunk that is asked about: `src/cart.rs:50-52`.
+fn place(proposal: &Proposal, comment: &Comment) -> String {
+    let Some(file) = proposal.files.get(comment.file) else { return String::new() };
+    match file.hunks.get(comment.hunk) {
+        Some(hunk) if hunk.kind == HunkKind::Lines && hunk.before.len() > 1 => {
+            format!("{}:{}-{}", file.path, hunk.before.start + 1, hunk.before.end)
+        }
+        Some(hunk) if hunk.kind == HunkKind::Lines => format!("{}:{}", file.path, hunk.before.start + 1),
+        _ => file.path.clone(),
     }
 }
 
@@ -91,7 +105,7 @@ async fn answer(
     context: Arc<SessionContext>,
     request: Request,
     proposal: crate::proposal::ProposalId,
-    comment: Comment,
+    (comment, asked): (Comment, String),
     stop: CancellationToken,
 ) -> Answered {
     let target = context.target(&request.model);
@@ -102,7 +116,6 @@ async fn answer(
             (String::new(), None)
         }
     };
-    let question_text = comment.text.trim().to_string();
     context.events.send(EventBody::CommentAnswer(proposal, comment, text.clone())).await;
-    Answered { exchange: (!text.is_empty()).then_some((question_text, text)), target, usage }
+    Answered { exchange: (!text.is_empty()).then_some((asked, text)), target, usage }
 }

@@ -395,7 +395,7 @@ async fn tell(
         for (asked, answer) in &p.exchanges {
             text.push_str(&format!("\nBefore deciding the person asked: {asked}\nYou answered: {answer}"));
         }
-        p.item.call.asked = p.exchanges.pop();
+        p.item.call.comments = std::mem::take(&mut p.exchanges);
         p.item.call.summary = verdict.summary;
         p.item.call.reason = verdict.reason;
         p.item.call.result = Some(text.clone());

@@ -30,13 +30,14 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::{usage, window};
 use crate::agent::turn::asked_on::AskedOn;
+use crate::agent::turn::call_item::first_sentence;
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::Effect;
 use crate::agent::turn::repetition::Repeats;
 use crate::agent::turn::request::Unbuilt;
 use crate::agent::turn::step::{Act, Ended, Step};
 use crate::agent::turn::tool_run::ToolRun;
-use crate::messages::{agent as say, count};
+use crate::messages::{agent as say, count, records};
 use crate::protocol::{Cause, Continuation, EventBody, Level, NoticeAction, Prompt, TurnEnd, TurnId};
 use crate::provider::Kind as ErrorKind;
 
@@ -229,7 +230,7 @@ async fn cut_off(context: &SessionContext, step: &Step) -> Option<TurnEnd> {
 /// Stops a turn in which the same was refused a second time, and says what would help.
 async fn refused_again(context: &SessionContext, refusal: &str) -> TurnEnd {
     let why = refusal.lines().last().unwrap_or_default();
-    let title = say::refused_twice(&first_words(why, 160));
+    let title = say::refused_twice(&first_words(&records::shown(first_sentence(why)), 160));
     let detail = say::say_exactly();
     context
         .events

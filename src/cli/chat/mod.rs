@@ -45,8 +45,10 @@ struct Chat {
     waiting: VecDeque<OpenQuestion>,
     /// Lines typed before their question was printed: they are messages.
     held: VecDeque<String>,
-    /// The time when the open question was printed.
+    /// The time when the open question was first printed. Its prompt is printed anew after whatever came between.
     put: Option<Instant>,
+    /// True from an undo or redo on until there is something to decide or to read.
+    restoring: bool,
     /// True if the summary of the session's changes was requested after a turn.
     summing_up: bool,
     ended: bool,
@@ -66,6 +68,7 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
         waiting: VecDeque::new(),
         held: first.into_iter().collect(),
         put: None,
+        restoring: false,
         summing_up: false,
         ended: false,
     };
@@ -116,7 +119,7 @@ impl Chat {
     async fn talk(&mut self, lines: &mut mpsc::UnboundedReceiver<Line>) -> io::Result<()> {
         loop {
             self.put_question()?;
-            if self.ended && !self.busy && !self.summing_up && self.waiting.is_empty() {
+            if self.ended && !self.is_busy() && self.waiting.is_empty() {
                 return Ok(());
             }
             let asks = self.put.is_some() && !self.ended;
@@ -134,20 +137,29 @@ impl Chat {
         }
     }
 
-    /// Puts the question that is next, once.
+    /// Returns whether something is under way whose end is told.
+    fn is_busy(&self) -> bool {
+        self.busy || self.summing_up || self.restoring
+    }
+
+    /// Puts the question that is next, as the last line of all.
     fn put_question(&mut self) -> io::Result<()> {
-        if self.put.is_some() || !self.opened {
+        if self.put.is_some() && self.printer.is_prompting() || !self.opened {
             return Ok(());
         }
         let prompt = match self.waiting.front() {
-            Some(OpenQuestion::Proposal(pending)) if pending.restore => say::write_this(),
-            Some(OpenQuestion::Proposal(_)) => say::decide(),
-            Some(OpenQuestion::Question(question)) if question.permission => say::answer_yes_no(),
-            Some(OpenQuestion::Question(_)) => say::answer(),
-            None if self.busy => return Ok(()),
+            Some(OpenQuestion::Proposal(pending)) if !pending.restore => say::decide(),
+            Some(_) => say::answer(),
+            None if self.is_busy() => {
+                self.put = None;
+                return Ok(());
+            }
             None => {
-                if let Some(text) = self.held.pop_front() {
-                    return self.message(&text);
+                while let Some(text) = self.held.pop_front() {
+                    self.message(&text)?;
+                    if self.is_busy() || self.ended {
+                        return Ok(());
+                    }
                 }
                 say::you()
             }
@@ -155,7 +167,7 @@ impl Chat {
         if self.ended {
             return self.end_of_input();
         }
-        self.put = Some(Instant::now());
+        self.put.get_or_insert_with(Instant::now);
         self.printer.prompt(prompt)
     }
 
@@ -163,6 +175,7 @@ impl Chat {
     fn line(&mut self, line: Line) -> io::Result<()> {
         let early = line.typed && self.put.is_some_and(|put| line.at < put);
         let text = line.text.trim().to_string();
+        self.printer.typed()?;
         if early && !self.waiting.is_empty() {
             if !text.is_empty() {
                 self.printer.say(&say::kept_for_later(&text))?;
@@ -228,6 +241,7 @@ impl Chat {
                 Command::Submit(Prompt { text: text.to_string() })
             }
         };
+        self.restoring = matches!(command, Command::Restore(_));
         self.send(command);
         Ok(())
     }
@@ -256,6 +270,15 @@ impl Chat {
     }
 
     fn decide(&mut self, mut pending: Box<Pending>, text: &str) -> io::Result<()> {
+        if pending.restore && text.split_whitespace().next() == Some("show") {
+            match ProposalReply::read(text, pending.review.hunks()) {
+                Ok(ProposalReply::Show(number)) => self.printer.hunk(&pending.proposal, number, true)?,
+                Ok(_) => {}
+                Err(why) => self.printer.say(&why)?,
+            }
+            self.waiting.push_front(OpenQuestion::Proposal(pending));
+            return Ok(());
+        }
         if pending.restore {
             let yes = matches!(text.to_lowercase().as_str(), "y" | "yes");
             let decision = match yes {
@@ -323,7 +346,7 @@ impl Chat {
             EventBody::Settled(id, outcome) => self.settled(id, &outcome),
             EventBody::Asked(question) => {
                 self.printer.question(&question)?;
-                self.waiting.push_back(OpenQuestion::Question(question));
+                self.wait_for(OpenQuestion::Question(question));
                 Ok(())
             }
             EventBody::Answered(id) => {
@@ -331,7 +354,10 @@ impl Chat {
                 Ok(())
             }
             EventBody::Retrying(Some(wait)) => self.printer.say(&say::attempt(&wait.why, &wait.attempt, &wait.of)),
-            EventBody::Notice(notice) => self.printer.notice(&notice),
+            EventBody::Notice(notice) => {
+                self.restoring = false;
+                self.printer.notice(&notice)
+            }
             EventBody::Returned(prompt, why) => {
                 self.busy = false;
                 self.printer.say(&say::not_sent(&why, &prompt.text))
@@ -340,7 +366,7 @@ impl Chat {
             EventBody::Answer(_, listing) => {
                 self.summing_up = false;
                 match listing {
-                    Listing::SessionDiff(changed) => self.printer.summary(changed.as_deref()),
+                    Listing::SessionDiff(changed) => self.printer.summary(changed.as_deref(), self.waiting.len()),
                     _ => Ok(()),
                 }
             }
@@ -353,11 +379,21 @@ impl Chat {
         let restore = restore || !self.busy;
         self.printer.proposal(&proposal, restore)?;
         let review = Review::of(&proposal);
-        self.waiting.push_back(OpenQuestion::Proposal(Box::new(Pending { proposal, review, restore })));
+        self.restoring = false;
+        self.wait_for(OpenQuestion::Proposal(Box::new(Pending { proposal, review, restore })));
         Ok(())
     }
 
+    /// Lets a question wait. What was typed before it was there is no answer to it.
+    fn wait_for(&mut self, question: OpenQuestion) {
+        if self.waiting.is_empty() {
+            self.put = None;
+        }
+        self.waiting.push_back(question);
+    }
+
     fn settled(&mut self, id: crate::proposal::ProposalId, outcome: &Outcome) -> io::Result<()> {
+        self.restoring = false;
         self.drop_waiting(|question| matches!(question, OpenQuestion::Proposal(p) if p.proposal.id == id));
         self.printer.settled(outcome)
     }

@@ -53,6 +53,17 @@ impl Printer {
         out.flush()
     }
 
+    /// Returns whether the last line is a prompt that waits.
+    pub fn is_prompting(&self) -> bool {
+        self.open
+    }
+
+    /// Notes that the person ended the line of the prompt. At a terminal their Enter is on the screen.
+    pub fn typed(&mut self) -> io::Result<()> {
+        self.open &= !out::at_terminal();
+        self.end_line()
+    }
+
     /// Ends a line that is open.
     pub fn end_line(&mut self) -> io::Result<()> {
         if let Some((_, line, begun)) = self.open_answer.take()
@@ -60,8 +71,7 @@ impl Printer {
         {
             out::say(format_args!("{}{line}", if begun { "" } else { "nebula: " }))?;
         }
-        if std::mem::take(&mut self.open) && !out::at_terminal() {
-            // At a terminal the person's Enter ended it.
+        if std::mem::take(&mut self.open) {
             out::say("")?;
         }
         Ok(())
@@ -127,7 +137,9 @@ impl Printer {
     /// Prints a call, once it is over.
     pub fn call(&mut self, id: ItemId, call: &Call) -> io::Result<()> {
         let known = self.call_states.insert(id, call.state);
-        if !call.state.is_final() || known.is_some_and(CallState::is_final) {
+        // An answer was told when it was given.
+        let answered = call.name == "askUser" && call.state == CallState::Done;
+        if !call.state.is_final() || known.is_some_and(CallState::is_final) || answered {
             return Ok(());
         }
         let mut line = say::call(&self.step.max(1), &verbs::shown(&call.verb.short), &call.main);
@@ -169,6 +181,9 @@ impl Printer {
 
     /// Prints a question with its choices.
     pub fn question(&mut self, question: &Question) -> io::Result<()> {
+        if question.permission {
+            return self.say(&format!("? {}", say::yes_or_no(&question.text)));
+        }
         self.say(&format!("? {}", question.text))?;
         for (n, (short, meaning)) in question.choices.iter().enumerate() {
             let meaning = if meaning.is_empty() { String::new() } else { format!(": {meaning}") };
@@ -183,7 +198,8 @@ impl Printer {
         let (lines, files) = (lines(counts), count::files(proposal.files.len()));
         if restore {
             let paths: Vec<&str> = proposal.files.iter().map(|f| f.path.as_str()).collect();
-            return self.say(&format!("{}: {files}, {lines}: {}", proposal.title, paths.join(", ")));
+            let what = format!("{}: {files}, {lines}: {}", proposal.title, paths.join(", "));
+            return self.say(&say::yes_or_no(&say::show_hunks(&what, &count::hunks(hunks))));
         }
         self.say(&say::sentences(&say::proposal(&files, &lines, &count::hunks(hunks)), &say::words()))?;
         if let Some(needs) = proposal.needs_person() {
@@ -228,7 +244,7 @@ impl Printer {
         let words = match outcome {
             Outcome::Applied { hunks, changeset } => {
                 let all = hunks.accepted + hunks.rejected;
-                let named = changeset.as_deref().map(|id| say::changeset(&id)).unwrap_or_default();
+                let named = changeset.as_deref().map(|id| say::changeset(&short(id))).unwrap_or_default();
                 say::written(&hunks.accepted, &count::hunks(all)) + &named
             }
             Outcome::Refused => say::nothing_accepted().into(),
@@ -240,12 +256,12 @@ impl Printer {
     }
 
     /// Prints what the session changed so far, after a turn.
-    pub fn summary(&mut self, changed: Option<&Proposal>) -> io::Result<()> {
+    pub fn summary(&mut self, changed: Option<&Proposal>, waiting: usize) -> io::Result<()> {
         let mut line = match changed {
             None => say::changed_nothing().to_string(),
             Some(changed) => say::changed(&count::files(changed.files.len()), &lines(changed.counts())),
         };
-        line.push_str(&say::failed_count(&self.failed));
+        line.push_str(&say::waiting_and_failed(&waiting, &self.failed));
         if let Some((used, window)) = self.status.context.filter(|(_, window)| *window > 0) {
             line.push_str(&say::tokens(&number::tokens(used), &number::tokens(window), &(used * 100 / window)));
         }
@@ -273,9 +289,15 @@ fn lines(counts: Counts) -> String {
     say::lines(&thousands(counts.added), &thousands(counts.removed))
 }
 
+/// Returns the beginning of a changeset's id, by which commands find it.
+fn short(id: &str) -> &str {
+    id.get(..8).unwrap_or(id)
+}
+
 fn about(hunk: &Hunk) -> String {
     match hunk.kind {
-        HunkKind::Lines => diff::lines(&(hunk.before.start + 1), &hunk.before.end.max(hunk.before.start + 1)),
+        HunkKind::Lines if hunk.before.len() < 2 => diff::line(&(hunk.before.start + 1)),
+        HunkKind::Lines => diff::lines(&(hunk.before.start + 1), &hunk.before.end),
         HunkKind::Create => diff::new_file().into(),
         HunkKind::Delete => diff::deletes().into(),
         HunkKind::Move => diff::moved().into(),

@@ -42,6 +42,7 @@ pub fn look(found: &mut Assessment, around: &Around, path: &str) {
         let (words, targets) = (vec![None], Vec::new());
         found.parts.push(super::Part { text: name, class: Class::Work, reason: Reason::Runs, words, targets });
     }
+    super::secrets::look_below(found, around, Instant::now() + PATIENCE);
     found.settle();
 }
 

@@ -49,6 +49,8 @@ pub enum Reason {
     /// It is in the table of readers.
     #[default]
     Reads,
+    /// It reads a file that usually holds keys.
+    Secrets,
     /// It runs a program that may write the workspace.
     Runs,
     /// It sets a variable that changes what other programs do.
@@ -76,6 +78,7 @@ impl Reason {
     pub fn words(self) -> &'static str {
         match self {
             Reason::Reads => "only reads",
+            Reason::Secrets => "reads a file that may hold keys",
             Reason::Runs => "runs a program",
             Reason::Sets => "sets what other programs go by",
             Reason::Removes => "removes files",
@@ -140,6 +143,8 @@ pub struct Assessment {
     pub unknown: Option<Unknown>,
     /// Programs, by their names, that run those of the parts.
     pub wrappers: Vec<String>,
+    /// It may print a file that usually holds keys.
+    pub secrets: bool,
     /// It holds arithmetic, which evaluates what variables hold.
     pub evaluates: bool,
 }
@@ -161,6 +166,8 @@ impl Assessment {
 
     /// Returns why the text has its class: the reason of its worst part.
     pub fn reason(&self) -> Reason {
-        self.parts.iter().find(|part| part.class == self.class).map(|part| part.reason).unwrap_or_default()
+        let mut reasons = self.parts.iter().filter(|part| part.class == self.class).map(|part| part.reason);
+        let first = reasons.next().unwrap_or_default();
+        if self.secrets && reasons.any(|reason| reason == Reason::Secrets) { Reason::Secrets } else { first }
     }
 }

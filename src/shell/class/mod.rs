@@ -9,6 +9,7 @@ mod kinds;
 mod parse;
 mod readers;
 pub mod rules;
+mod secrets;
 mod tables;
 mod unwrap;
 mod word;
@@ -41,6 +42,7 @@ pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
     let mut reader = Reader { around, found: Assessment::default(), moved: false };
     reader.text(text, 0);
     let mut found = reader.found;
+    found.secrets |= secrets::is_named_in(text);
     if found.unknown.is_some() {
         found.parts.push(not_understood(text));
     }
@@ -104,6 +106,7 @@ impl Reader<'_> {
     }
 
     fn command(&mut self, command: SimpleCommand, depth: usize) {
+        self.found.secrets |= command.redirects.iter().any(|redirect| secrets::may_name(&redirect.target));
         let redirects: Vec<Part> =
             command.redirects.iter().filter_map(|redirect| self.redirect(redirect, &command.text)).collect();
         if let Some(name) = command.assigned.iter().find(|name| !is_harmless(name)) {
@@ -169,6 +172,10 @@ impl Reader<'_> {
         let (mut class, mut reason) = tables::class_of(words);
         if readers::asks_version(words) || class == Class::Work && readers::only_reads(words) {
             (class, reason) = (Class::Read, Reason::Reads);
+        }
+        if words.iter().any(|word| secrets::may_name(word) || secrets::is_named_in(&word.text)) {
+            self.found.secrets = true;
+            reason = if class == Class::Read { Reason::Secrets } else { reason };
         }
         if class <= Class::Work && class != Class::Read && tables::named(tables::RUNNERS, tables::base(name)) {
             let inside = any_word(&words.iter().skip(1).map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "));

@@ -149,8 +149,9 @@ pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: 
         |part: &Part| part.words.first().and_then(Option::as_deref).is_none_or(super::readers::runs_nothing);
     let harmless = found.class == Class::Read && known && !found.evaluates && found.parts.iter().all(runs_nothing);
     let runs = matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule);
-    // Nothing enforces the class.
-    if runs && !enforced.sandbox && !enforced.off && !harmless {
+    let unenforced = !enforced.sandbox && !enforced.off && !harmless;
+    // Nothing enforces the class, or what it prints would send keys to the model: no policy and no rule agrees to that.
+    if runs && (unenforced || found.secrets) {
         judged.verdict = if policy == ShellPolicy::None { CommandVerdict::Refuse(None) } else { CommandVerdict::Ask };
     }
     judged
@@ -275,6 +276,19 @@ mod tests {
             judge(&found("cargo test"), &[], ShellPolicy::All, Enforced { off: true, ..bare }).verdict,
             CommandVerdict::Policy
         );
+    }
+
+    #[test]
+    fn keys_are_sent_only_after_a_question() {
+        let enforced = Enforced { guard: true, sandbox: true, off: false };
+        let rules = [rule(&["cat"], RuleDecision::Allow, false), rule(&["cargo", "test"], RuleDecision::Allow, false)];
+        for text in ["cat .env", "cargo test && cat .env", "cargo test -- .env"] {
+            for policy in [ShellPolicy::Ask, ShellPolicy::Review, ShellPolicy::All] {
+                assert_eq!(judge(&found(text), &rules, policy, enforced).verdict, CommandVerdict::Ask, "{text}");
+            }
+            let none = judge(&found(text), &rules, ShellPolicy::None, enforced).verdict;
+            assert_eq!(none, CommandVerdict::Refuse(None), "{text}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub use keep::Keeping;
 use keep::Refusal;
 pub use path::named;
 use path::{descriptor, of_descriptor, resolve, text_at};
-pub use sys::own_namespaces;
+pub use sys::{own_namespaces, trim_memory};
 use sys::{CallReply, Notification};
 
 use super::sandbox::Grant;

@@ -1,5 +1,6 @@
-//! The system calls that no safe crate offers: installing a filter with a listener, the listener's four requests,
-//! reading another process's memory, and namespaces. The only file of the program that may be unsafe.
+//! The calls that no safe crate offers: installing a filter with a listener, the listener's four requests, reading
+//! another process's memory, namespaces, and giving back what the allocator keeps for later. The only file of the
+//! program that may be unsafe.
 
 #![allow(unsafe_code)]
 
@@ -132,5 +133,14 @@ pub fn read_memory(process: i32, address: u64, bytes: &mut [u8]) -> io::Result<u
     match unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) } {
         read @ 0.. => Ok(read.unsigned_abs()),
         _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Returns memory to the system that was freed and is kept for later; only the allocator of glibc keeps much.
+pub fn trim_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: it takes the allocator's own locks and moves nothing that is in use.
+    unsafe {
+        libc::malloc_trim(0);
     }
 }

@@ -122,6 +122,10 @@ impl App {
             Attention::Proposal(_) => self.go_to(PaneId::Diff),
             Attention::Restore(_) => self.go_to(PaneId::Archive),
             Attention::Question(_) => {
+                let has_draft = !self.composer.input.is_empty();
+                if let Some(asking) = self.questions.first_mut() {
+                    asking.show(has_draft);
+                }
                 let chooses = self.question().is_some_and(|q| !q.choices().is_empty());
                 self.layout.at = if chooses { At::Question } else { At::Answer };
             }

@@ -69,8 +69,7 @@ impl App {
             EventBody::Archived(_) => return self.ask_changed(),
             EventBody::TurnEnded(_, end) => return self.turn_ended(end),
             EventBody::Asked(question) => {
-                let writing = !self.composer.input.is_empty();
-                self.questions.push(Asking::new(question, writing));
+                self.questions.push(Asking::new(question));
                 return vec![Effect::Bell(say::nebula_asks().into())];
             }
             EventBody::Answered(id) => {

@@ -63,6 +63,8 @@ pub struct Options {
     pub draft: Option<String>,
     /// Seconds east of UTC, for times of day.
     pub zone: i32,
+    /// Returns freed memory to the system; called after much was freed.
+    pub trim_memory: Option<fn()>,
 }
 
 /// The first screen.

@@ -147,8 +147,10 @@ impl App {
     fn press_question(&mut self, row: u16) -> Vec<Effect> {
         self.layout.at = At::Question;
         let area = self.rects.question;
-        if let Some(asking) = self.questions.first_mut() {
-            asking.selected = choice_at(asking, area, row).or(asking.selected);
+        if let Some(asking) = self.questions.first_mut()
+            && let Some(index) = choice_at(asking, area, row)
+        {
+            asking.point(index);
         }
         Vec::new()
     }

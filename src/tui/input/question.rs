@@ -14,6 +14,8 @@ pub struct Asking {
     pub selected: Option<usize>,
     /// The choices on the card of a question about a command.
     pub card: CardState,
+    /// The person moved the selection.
+    moved: bool,
 }
 
 /// The outcome of a key.
@@ -30,12 +32,23 @@ pub enum QuestionOutcome {
 }
 
 impl Asking {
-    /// Returns a question that just came. A permission has *no* as its default; else the first choice is selected,
-    /// unless the person is writing: then nothing is.
-    pub fn new(question: Question, writing: bool) -> Asking {
-        let first = (!writing && !question.choices.is_empty()).then_some(0);
-        let selected = if question.permission { Some(question.choices.len().saturating_sub(1)) } else { first };
-        Asking { question, selected, card: CardState::default() }
+    /// Returns a question that just came. A permission has *no* as its default; else nothing is selected before it is
+    /// shown.
+    pub fn new(question: Question) -> Asking {
+        let selected = question.permission.then(|| question.choices.len().saturating_sub(1));
+        Asking { question, selected, card: CardState::default(), moved: false }
+    }
+
+    /// Notes that it is shown: its first choice is selected then, unless the input holds a draft.
+    pub fn show(&mut self, has_draft: bool) {
+        if !self.question.permission && !self.moved {
+            self.selected = (!has_draft && !self.question.choices.is_empty()).then_some(0);
+        }
+    }
+
+    /// Selects a choice.
+    pub fn point(&mut self, index: usize) {
+        (self.selected, self.moved) = (Some(index), true);
     }
 
     /// Returns the key that selects choice `index`: `y` and `n` for a permission, else its number.
@@ -65,8 +78,8 @@ impl Asking {
     pub fn act(&mut self, action: Action) -> QuestionOutcome {
         let count = self.choices().len();
         match action {
-            Action::Up => self.selected = Some(self.selected.map_or(count.saturating_sub(1), |i| i.saturating_sub(1))),
-            Action::Down => self.selected = Some(self.selected.map_or(0, |i| (i + 1).min(count.saturating_sub(1)))),
+            Action::Up => self.point(self.selected.map_or(count.saturating_sub(1), |i| i.saturating_sub(1))),
+            Action::Down => self.point(self.selected.map_or(0, |i| (i + 1).min(count.saturating_sub(1)))),
             Action::Answer => return self.selected.map_or(QuestionOutcome::Stay, |i| self.choose(i)),
             Action::FocusInput => return QuestionOutcome::Write,
             Action::Later => return QuestionOutcome::Later,
@@ -78,7 +91,9 @@ impl Asking {
     /// Handles a key that selects a choice; `false`: it is none. Enter answers with it.
     pub fn select(&mut self, key: char) -> bool {
         let found = (0..self.choices().len()).find(|i| self.key(*i).chars().eq([key]));
-        self.selected = found.or(self.selected);
+        if let Some(index) = found {
+            self.point(index);
+        }
         found.is_some()
     }
 
@@ -102,8 +117,16 @@ mod tests {
 
     #[test]
     fn a_digit_selects_and_enter_confirms() {
-        let mut asking = Asking::new(question(false), true);
-        assert_eq!(asking.act(Action::Answer), QuestionOutcome::Stay, "nothing is selected while the person writes");
+        let mut asking = Asking::new(question(false));
+        asking.show(false);
+        assert_eq!(asking.selected, Some(0));
+        // A draft that was begun after the question came.
+        asking.show(true);
+        assert_eq!(
+            asking.act(Action::Answer),
+            QuestionOutcome::Stay,
+            "nothing is selected while the input has a draft"
+        );
         assert!(asking.select('2') && !asking.select('4'));
         assert_eq!(
             asking.act(Action::Answer),
@@ -118,11 +141,13 @@ mod tests {
             QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(0)))
         );
         assert_eq!(asking.act(Action::Later), QuestionOutcome::Later);
+        asking.show(true);
+        assert_eq!(asking.selected, Some(0), "what the person selected stays");
     }
 
     #[test]
     fn no_is_the_default_of_a_permission() {
-        let mut asking = Asking::new(question(true), false);
+        let mut asking = Asking::new(question(true));
         assert_eq!(
             asking.act(Action::Answer),
             QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(1)))

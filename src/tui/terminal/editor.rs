@@ -7,6 +7,7 @@ use std::process::Stdio;
 
 use tokio::sync::mpsc;
 
+use crate::disk::EditorFile;
 use crate::messages::app as say;
 use crate::protocol::Event;
 
@@ -21,13 +22,9 @@ pub async fn edit(
     told: &mut impl FnMut(Event),
 ) -> Result<Vec<u8>, String> {
     let lost = |e: io::Error| say::not_handed(&e);
-    // Only its owner can enter the folder.
-    let folder = tempfile::Builder::new().prefix("nebula-").tempdir().map_err(lost)?;
-    let name = Path::new(name).file_name().unwrap_or_else(|| "text".as_ref());
-    let path = folder.path().join(name);
-    std::fs::write(&path, text).map_err(lost)?;
-    open(&path, events, told).await?;
-    std::fs::read(&path).map_err(|e| say::not_read_back(&e))
+    let file = EditorFile::new(name, text).map_err(lost)?;
+    open(file.path(), events, told).await?;
+    file.read().map_err(|e| say::not_read_back(&e))
 }
 
 /// Runs the editor on a file until it closes.

@@ -116,13 +116,13 @@ impl Highlighter {
     }
 
     /// Parses on a thread of its own, started at the first line asked for. `wake` is called from there whenever
-    /// lines that were asked for are ready.
-    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
-        Self::ending_after(QUIET, wake)
+    /// lines that were asked for are ready, `freed` after the grammars were dropped.
+    pub fn new(wake: impl Fn() + Send + Sync + 'static, freed: fn()) -> Self {
+        Self::ending_after(QUIET, wake, freed)
     }
 
-    fn ending_after(quiet: Duration, wake: impl Fn() + Send + Sync + 'static) -> Self {
-        let shared = Shared { cache: Mutex::default(), work: Condvar::new(), wake: Box::new(wake), quiet };
+    fn ending_after(quiet: Duration, wake: impl Fn() + Send + Sync + 'static, freed: fn()) -> Self {
+        let shared = Shared { cache: Mutex::default(), work: Condvar::new(), wake: Box::new(wake), freed, quiet };
         Highlighter { how: How::Worker(Arc::new(WorkerHandle { shared: Arc::new(shared) })) }
     }
 
@@ -186,6 +186,7 @@ struct Shared {
     cache: Mutex<Cache>,
     work: Condvar,
     wake: Box<dyn Fn() + Send + Sync>,
+    freed: fn(),
     quiet: Duration,
 }
 
@@ -199,8 +200,10 @@ impl Shared {
                 let (quiet, over) = waited.unwrap_or_else(PoisonError::into_inner);
                 cache = quiet;
                 if over.timed_out() {
+                    let grammars = cache.grammars.take();
                     drop(cache);
-                    self.give_back();
+                    drop(grammars);
+                    (self.freed)();
                     cache = lock(&self.cache);
                     if cache.queue.is_empty() {
                         cache.started = false;
@@ -219,20 +222,6 @@ impl Shared {
             drop(cache);
             (self.wake)();
             cache = lock(&self.cache);
-        }
-    }
-
-    /// Drops the grammars, and moves the colours that are kept out of the way of the allocator: it returns memory
-    /// to the system from the end of its heap, and they were made after the grammars.
-    fn give_back(&self) {
-        let grammars = lock(&self.cache).grammars.take();
-        drop(grammars);
-        let ids: Vec<u64> = lock(&self.cache).entries.keys().copied().collect();
-        for id in ids {
-            // One text at a time: a frame may ask meanwhile.
-            if let Some(entry) = lock(&self.cache).entries.get_mut(&id) {
-                entry.tokens = entry.tokens.to_vec();
-            }
         }
     }
 }
@@ -389,9 +378,7 @@ mod tests {
     #[test]
     fn the_worker_says_when_lines_are_ready() {
         let (tx, rx) = mpsc::channel();
-        let highlighter = Highlighter::new(move || {
-            let _ = tx.send(());
-        });
+        let highlighter = Highlighter::new(move || tx.send(()).unwrap_or_default(), || {});
         let code = Code::of_file("a.rs", "fn one() {}\n".repeat(100));
         assert!(!all(&highlighter, &code).0);
         while !all(&highlighter, &code).0 {
@@ -403,9 +390,8 @@ mod tests {
     #[test]
     fn a_worker_without_work_ends_with_its_grammars_and_another_goes_on() {
         let (tx, rx) = mpsc::channel();
-        let highlighter = Highlighter::ending_after(Duration::ZERO, move || {
-            let _ = tx.send(());
-        });
+        let wake = move || tx.send(()).unwrap_or_default();
+        let highlighter = Highlighter::ending_after(Duration::ZERO, wake, || {});
         let How::Worker(handle) = &highlighter.how else { unreachable!() };
         let ended = || loop {
             let cache = lock(&handle.shared.cache);

@@ -12,7 +12,6 @@ const WRITERS: &[(&str, &str)] = &[
     ("provider/replay", "recordings"),
     ("cli/demo.rs", "the tour's folder"),
     ("cli/hook.rs", "the log of hooks"),
-    ("tui/terminal/editor.rs", "the text that an editor opens"),
     ("strand/store", "a Strand project's log and checkpoints"),
 ];
 

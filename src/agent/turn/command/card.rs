@@ -84,7 +84,10 @@ fn card(
     let first = known.clone().find(|(part, rule)| part.class > Class::Read && rule.is_none());
     let all: Vec<String> =
         first.map(|(part, _)| part.words.iter().map_while(Clone::clone).collect()).unwrap_or_default();
-    let count = asking.is_none().then(|| proposed(found, &judgement.rules)).flatten().map_or(0, |prefix| prefix.len());
+    let count = (asking.is_none() && !found.secrets)
+        .then(|| proposed(found, &judgement.rules))
+        .flatten()
+        .map_or(0, |prefix| prefix.len());
     CommandCard {
         text: shown(&call.text),
         source: call.text.clone(),
@@ -92,6 +95,7 @@ fn card(
         class: class(found.class),
         class_why: match &found.unknown {
             Some(unknown) => unknown_words(unknown),
+            None if found.secrets => words::secrets().into(),
             None if found.parts.len() > 1 => words::worst_decides().into(),
             None => reason_words(found.reason()).into(),
         },
@@ -107,7 +111,7 @@ fn card(
         prefix: if count == 0 { (Vec::new(), 0) } else { (all, count) },
         may_network: judged.has_sandbox && judgement.grant != Grant::Online,
         no_preview: no_preview(judged, call),
-        may_review: is_new && judged.is_guarded() && found.class < Class::Reach && asking.is_none(),
+        may_review: is_new && judged.is_guarded() && found.class < Class::Reach && asking.is_none() && !found.secrets,
     }
 }
 
@@ -185,6 +189,7 @@ fn not_kept(judged: &JudgedCommand) -> String {
 fn reason_words(reason: Reason) -> &'static str {
     match reason {
         Reason::Reads => words::reads(),
+        Reason::Secrets => words::secrets(),
         Reason::Runs => words::runs(),
         Reason::Sets => words::sets(),
         Reason::Removes => words::removes(),

@@ -241,6 +241,22 @@ pub(super) fn exchange(question: &str, answer: &str, width: usize, look: &Look<'
     out
 }
 
+/// Returns a question of the person about a hunk, and the model's answer.
+pub(super) fn comment(question: &str, answer: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    const COLUMN: &str = "          ";
+    let mut out = Vec::new();
+    for (name, role, text) in [(say::you(), Role::Focus, question), ("nebula", Role::Accent, answer)] {
+        let first = out.len();
+        out.extend(below(text, width, look.theme.style(Role::Text), COLUMN));
+        if let Some(line) = out.get_mut(first) {
+            let label = Span::styled(name, look.theme.style(role).add_modifier(Modifier::BOLD));
+            let gap = Span::raw(" ".repeat(COLUMN.len().saturating_sub(cells(name) + 2)));
+            line.spans.splice(0..1, [Span::raw("  "), label, gap]);
+        }
+    }
+    out
+}
+
 /// Returns a notice: its mark and what happened, what that means, what to press.
 pub(super) fn notice(notice: &Notice, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     let (mark, role) = match notice.level {

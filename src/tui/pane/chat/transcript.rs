@@ -12,34 +12,40 @@ impl Chat {
         self.drop_retry();
         if let Item::Call(call) = item {
             let did = self.did(call);
-            let asked = did.asked.clone();
-            let at = match self.window.units.last_mut() {
-                Some(unit) => match &mut unit.said {
-                    BlockContent::Calls(calls) => {
-                        calls.push((id, did));
-                        unit.touch();
-                        let last = match &unit.said {
-                            BlockContent::Calls(calls) => calls.len() - 1,
-                            _ => 0,
-                        };
-                        (self.window.units.len() - 1, last)
-                    }
-                    _ => self.push(BlockContent::Calls(vec![(id, did)])),
-                },
-                None => self.push(BlockContent::Calls(vec![(id, did)])),
+            let exchanges = exchanges_of(&did, None);
+            let block = self.block_of(did.step).and_then(|number| Some((number, self.window.units.get_mut(number)?)));
+            let at = match block {
+                Some((number, ChatBlock { said: BlockContent::Calls(calls), .. })) => {
+                    calls.push((id, did));
+                    (number, calls.len() - 1)
+                }
+                _ => self.push(BlockContent::Calls(vec![(id, did)])),
             };
+            if let Some(unit) = self.window.units.get_mut(at.0) {
+                unit.touch();
+            }
             self.places.insert(id, at);
-            self.add_exchange(asked);
+            for exchange in exchanges {
+                self.push(exchange);
+            }
             return;
         }
         let place = self.push(said(item, !self.running));
         self.places.insert(id, place);
     }
 
-    /// Adds a question to the person and the answer, which stay in sight, below the calls that led to it.
-    fn add_exchange(&mut self, asked: Option<(String, String)>) {
-        if let Some((question, answer)) = asked {
-            self.push(BlockContent::Exchange { question, answer });
+    /// Returns the block that a call of a step joins: the last one, or the one above what was said about calls of the
+    /// same step, where it stood while they ran.
+    fn block_of(&self, step: u32) -> Option<usize> {
+        let said = |unit: &&ChatBlock| matches!(unit.said, BlockContent::Exchange { .. });
+        let between = self.window.units.iter().rev().take_while(said).count();
+        let number = self.window.units.len().checked_sub(between + 1)?;
+        match &self.window.units.get(number)?.said {
+            BlockContent::Calls(calls) => {
+                let same = calls.last().is_some_and(|(_, last)| last.step == step && step > 0);
+                (between == 0 || same).then_some(number)
+            }
+            _ => None,
         }
     }
 
@@ -91,7 +97,7 @@ impl Chat {
     pub(super) fn change(&mut self, id: ItemId, item: &Item) {
         let Some((number, place)) = self.places.get(&id).copied() else { return };
         let Some(unit) = self.window.units.get_mut(number) else { return };
-        let mut asked = None;
+        let mut exchanges = Vec::new();
         match (&mut unit.said, item) {
             (BlockContent::Calls(calls), Item::Call(call)) => {
                 let again = calls.get(place).is_some_and(|(_, d)| d.again);
@@ -101,7 +107,7 @@ impl Chat {
                     did.again = !self.read.insert(did.main.clone());
                 }
                 if let Some((_, slot)) = calls.get_mut(place) {
-                    asked = did.asked.clone().filter(|_| slot.asked.is_none());
+                    exchanges = exchanges_of(&did, Some(slot));
                     *slot = did;
                 }
             }
@@ -116,7 +122,9 @@ impl Chat {
             _ => unit.said = said(item, true),
         }
         unit.touch();
-        self.add_exchange(asked);
+        for exchange in exchanges {
+            self.push(exchange);
+        }
     }
 
     /// Completes the last answer: nothing follows in it.
@@ -139,6 +147,21 @@ impl Chat {
             }
         }
     }
+}
+
+/// Returns what was asked and answered about a call and is not shown yet: it stays in sight, below the calls that led to
+/// it.
+fn exchanges_of(call: &CallSummary, shown: Option<&CallSummary>) -> Vec<BlockContent> {
+    let asked = call.asked.iter().filter(|_| shown.is_none_or(|shown| shown.asked.is_none()));
+    let comments = call.comments.iter().skip(shown.map_or(0, |shown| shown.comments.len()));
+    let block = |by_person: bool| {
+        move |(question, answer): &(String, String)| BlockContent::Exchange {
+            question: question.clone(),
+            answer: answer.clone(),
+            by_person,
+        }
+    };
+    asked.map(block(false)).chain(comments.map(block(true))).collect()
 }
 
 fn said(item: &Item, whole: bool) -> BlockContent {

@@ -37,7 +37,7 @@ pub(super) enum BlockContent {
     Thinking { text: String, took: Option<Duration>, over: bool },
     Calls(Vec<(ItemId, CallSummary)>),
     Rules(Vec<RuleChip>),
-    Exchange { question: String, answer: String },
+    Exchange { question: String, answer: String, by_person: bool },
     Notice(Notice),
     Retry(Wait),
 }
@@ -177,7 +177,7 @@ impl ChatBlock {
             BlockContent::User { text, attached, .. } => of(text) + usize::from(!attached.is_empty()),
             BlockContent::Answer(doc) => of(doc.text()),
             BlockContent::Notice(notice) => of(&notice.detail) + 2,
-            BlockContent::Exchange { question, answer } => of(question) + of(answer),
+            BlockContent::Exchange { question, answer, .. } => of(question) + of(answer),
             BlockContent::Thinking { .. }
             | BlockContent::Calls(_)
             | BlockContent::Rules(_)
@@ -215,7 +215,7 @@ impl ChatBlock {
             BlockContent::Rules(rules) => {
                 rules.iter().map(|r| format!("{} {}", r.path, r.reason)).collect::<Vec<_>>().join("\n").into()
             }
-            BlockContent::Exchange { question, answer } => format!("{question}\n{answer}").into(),
+            BlockContent::Exchange { question, answer, .. } => format!("{question}\n{answer}").into(),
             BlockContent::Notice(notice) => {
                 format!("{}\n{}", notice.title, notice.detail).trim_end().to_string().into()
             }
@@ -263,7 +263,10 @@ impl ChatBlock {
                 fold = Some(0);
                 head = lines::rules(rules, open, columns.width, look);
             }
-            BlockContent::Exchange { question, answer } => {
+            BlockContent::Exchange { question, answer, by_person: true } => {
+                head = lines::comment(question, answer, columns.width, look);
+            }
+            BlockContent::Exchange { question, answer, .. } => {
                 head = lines::exchange(question, answer, columns.width, look);
             }
             BlockContent::Notice(notice) => head = lines::notice(notice, columns.width, look),

@@ -26,6 +26,8 @@ pub(super) struct CallSummary {
     pub(super) took: Option<Duration>,
     pub(super) step: u32,
     pub(super) asked: Option<(String, String)>,
+    /// Questions of the person about what it changes, and the answers.
+    pub(super) comments: Vec<(String, String)>,
     /// It changes files, and not all that it proposed was written.
     pub(super) partly: bool,
     /// Its file had been read before.
@@ -60,6 +62,7 @@ impl CallSummary {
             took: call.took,
             step: call.step,
             asked: call.asked.clone(),
+            comments: call.comments.clone(),
             partly: call.is_partial(),
             again,
         }

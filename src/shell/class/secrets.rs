@@ -1,0 +1,128 @@
+//! Whether a command may print a file that usually holds keys: its output goes to the model, and such a file is sent
+//! only after a question.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::word::Word;
+use super::{Around, Assessment, Part, Reason};
+use crate::workspace::holds_secrets;
+
+/// Programs that search below a folder with this option.
+const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep"];
+
+/// Returns whether a text names such a file anywhere, also in what an interpreter is given to run.
+pub(super) fn is_named_in(text: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && !"_.-".contains(c)).any(holds_secrets)
+}
+
+/// Returns whether a word may be the path of such a file: `.e"nv"`, `config/.e*`.
+pub(super) fn may_name(word: &Word) -> bool {
+    let name = word.text.rsplit(['/', '=', ':', '@']).next().unwrap_or_default();
+    holds_secrets(name) || word.splits && !name.is_empty() && ".env".starts_with(name)
+}
+
+/// Marks the parts that search hidden files of a folder with such a file in it. Folders are looked at until then.
+pub(super) fn look_below(found: &mut Assessment, around: &Around, until: Instant) {
+    for part in &mut found.parts {
+        if searched(part).iter().any(|folder| is_below(&around.folder.join(folder), until)) {
+            found.secrets = true;
+            part.reason = Reason::Secrets;
+        }
+    }
+}
+
+/// Returns the folders whose hidden files a part searches.
+fn searched(part: &Part) -> Vec<String> {
+    let words: Vec<&str> = part.words.iter().map(|word| word.as_deref().unwrap_or(".")).collect();
+    let Some((name, arguments)) = words.split_first() else { return Vec::new() };
+    let short = |letters: &[char]| {
+        arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letters))
+    };
+    let long = |names: &[&str]| arguments.iter().any(|word| names.contains(word));
+    let searches = match name.rsplit('/').next().unwrap_or(name) {
+        name if SEARCHERS.contains(&name) => short(&['r', 'R']) || long(&["--recursive", "--dereference-recursive"]),
+        "rg" => short(&['u', '.']) || long(&["--hidden", "--unrestricted"]),
+        _ => false,
+    };
+    if !searches {
+        return Vec::new();
+    }
+    let operands: Vec<String> =
+        arguments.iter().filter(|word| !word.starts_with('-')).skip(1).map(|word| word.to_string()).collect();
+    if operands.is_empty() { vec![".".into()] } else { operands }
+}
+
+/// Returns whether such a file lies in a folder or below it; what git and builds keep is not looked at.
+fn is_below(folder: &Path, until: Instant) -> bool {
+    let mut open: Vec<PathBuf> = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let Ok(kind) = entry.file_type() else { continue };
+            match kind.is_dir() {
+                true if [".git", "node_modules", "target"].contains(&&*name) => {}
+                true => open.push(entry.path()),
+                false if holds_secrets(&name) => return true,
+                false => {}
+            }
+        }
+        if Instant::now() > until {
+            return false;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Class, assess, disk};
+    use super::*;
+
+    fn of(text: &str, root: &Path) -> Assessment {
+        let around = Around { root: root.into(), folder: root.into() };
+        let mut found = assess(text, &around, false);
+        disk::look(&mut found, &around, "/usr/bin");
+        found
+    }
+
+    #[test]
+    fn a_file_that_holds_keys_is_seen_however_it_is_named() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for text in [
+            "cat .env",
+            "cat a/.env.local b",
+            "head -n 3 '.env'",
+            "cat .e\"nv\"",
+            "cat .e*",
+            "cat config/.[a-z]*",
+            "tr a b < .env",
+            "bash -c 'cat .env'",
+            "git show HEAD:.env",
+            "python3 -c \"print(open('.env').read())\"",
+            "sed -n 1,5p ./.envrc",
+        ] {
+            assert!(of(text, dir.path()).secrets, "{text}");
+        }
+        for text in ["cat a.env", "ls", "cat environment", "echo process.env.HOME", "grep '.*x' a", "cat *", "ls $a"] {
+            assert!(!of(text, dir.path()).secrets, "{text}");
+        }
+        let found = of("ls && cat .env", dir.path());
+        assert_eq!((found.class, found.reason()), (Class::Read, Reason::Secrets));
+    }
+
+    #[test]
+    fn a_search_of_hidden_files_is_one_where_such_a_file_lies() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(dir.path().join("a/b")).expect("folders");
+        std::fs::create_dir_all(dir.path().join("c")).expect("a folder");
+        std::fs::write(dir.path().join("a/b/.env"), "KEY=1\n").expect("a file");
+        for text in ["grep -rn KEY", "grep -R KEY a", "rg --hidden KEY", "rg -uu KEY ."] {
+            assert!(of(text, dir.path()).secrets, "{text}");
+        }
+        for text in ["grep -rn KEY c", "rg KEY", "grep KEY a", "ls -R"] {
+            assert!(!of(text, dir.path()).secrets, "{text}");
+        }
+    }
+}
