@@ -215,6 +215,6 @@ messages! {
     your_messages: "your messages and attached files", "あなたのメッセージと添付ファイル";
     the_answers: "the model's answers", "モデルの回答";
     last_request: "the last request", "直前のリクエスト";
-    results_of_tools: "results of tools", "ツールの結果";
+    results_of_tools: "tool results", "ツールの結果";
     together(used, window, share): "| **together** | **{used} of {window}** | **{share}%** |\n", "| **合計** | **{used} / {window}** | **{share}%** |\n";
 }

@@ -53,12 +53,12 @@ messages! {
     // Lists.
     asking: "asking", "問い合わせ中";
     run: "run", "実行";
-    take: "take", "決定";
+    take: "select", "選択";
     complete: "complete", "補完";
     takes_typed(key): "{key} takes the name as typed", "{key}で入力した名前を使います";
     no_results: "no result in the window is long enough to leave out", "除外するほど長い結果はウィンドウにありません";
     no_prompts: "none yet: write one as .nebula/prompts/NAME.md", "まだありません。.nebula/prompts/NAME.mdに書いてください";
-    nothing_matches: "nothing matches", "一致なし";
+    nothing_matches: "no match", "一致なし";
 
     // Sessions.
     search_sessions: "search titles and messages", "タイトルとメッセージを検索";

@@ -88,7 +88,11 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let summary = match (first, last) {
         (None, None) if lines == 1 => "1 line".into(),
         (None, None) => format!("{lines} lines"),
-        _ => format!("{} of {lines} lines", part.lines),
+        _ if part.lines == 1 => format!("line {} of {lines}", first.unwrap_or(1)),
+        _ => {
+            let first = first.unwrap_or(1);
+            format!("lines {first}-{} of {lines}", first + part.lines.saturating_sub(1))
+        }
     };
     let read = Some((name, Arc::clone(&bytes)));
     Ok(RunResult::Output(ToolOutput { text: part.text, summary, read, ..ToolOutput::default() }))

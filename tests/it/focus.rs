@@ -127,7 +127,10 @@ fn a_draft_is_no_answer() {
     stage.keys("<enter>");
     assert!(decided(&stage).is_empty(), "{:?}", decided(&stage));
     assert!(stage.text().contains("then run the tests"), "it is queued: {}", stage.text());
-    stage.keys("<f6><down><down><enter>");
+    // Also a draft that was begun after the question came.
+    stage.keys("so a draft<f6><enter>");
+    assert!(decided(&stage).is_empty(), "nothing is selected beside a draft: {:?}", decided(&stage));
+    stage.keys("<down><down><enter>");
     assert!(matches!(decided(&stage)[..], [Effect::Send(Command::Reply(_, Reply::Choice(1)))]));
 }
 

@@ -47,10 +47,13 @@ async fn a_hunk_can_be_asked_about_while_its_proposal_waits() {
     assert_eq!(world.read("a.txt"), "one\n2\n");
     // The result tells what was asked and answered; the chat keeps both.
     let told = results(&live);
-    assert!(told[0].contains("a.txt: written") && told[0].contains("the person asked: why a number?"), "{told:?}");
+    assert!(
+        told[0].contains("a.txt: written") && told[0].contains("the person asked: a.txt:2: why a number?"),
+        "{told:?}"
+    );
     assert_eq!(live.requests()[2].messages.len(), 3);
-    let kept = calls_of(&live.events).into_values().find_map(|call| call.asked);
-    assert_eq!(kept, Some(("why a number?".into(), "Because the others are numbers.".into())));
+    let kept = calls_of(&live.events).into_values().find_map(|call| call.comments.first().cloned());
+    assert_eq!(kept, Some(("a.txt:2: why a number?".into(), "Because the others are numbers.".into())));
     check_protocol(&live);
 }
 

@@ -7,7 +7,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("{n} files", "{n}ファイル"),
     ("1 name", "1件"),
     ("{n} names", "{n}件"),
+    // Of sessions from before reads named their lines.
     ("{n} of {all} lines", "{all}行中{n}行"),
+    ("line {n} of {all}", "{all}行中{n}行目"),
+    ("lines {first}-{total} of {all}", "{all}行中{first}-{total}行目"),
     ("written", "書き込み済み"),
     ("not written", "書き込みなし"),
     ("{n} of 1 hunk written", "1ハンク中{n}件を書き込み"),

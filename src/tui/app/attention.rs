@@ -25,9 +25,11 @@ impl App {
         self.attention().filter(|what| !self.has_keys(*what))
     }
 
-    /// Letters decide now: the keys go to a proposal or to the files of a restore.
+    /// Letters decide now: the keys go to a proposal or to the files of a restore, not to a line or a popup.
     pub(in crate::tui) fn is_reviewing(&self) -> bool {
-        self.attention().is_some_and(|what| what.proposal().is_some() && self.has_keys(what))
+        self.line.is_none()
+            && self.popups.is_empty()
+            && self.attention().is_some_and(|what| what.proposal().is_some() && self.has_keys(what))
     }
 
     fn has_keys(&self, what: Attention) -> bool {

@@ -20,6 +20,8 @@ use crate::tui::theme::Role;
 const BESIDE: u16 = 90;
 /// Rows inside the border from which it stands below the list otherwise.
 const BELOW: u16 = 9;
+/// Cells that a preview beside the list keeps, however long the names are.
+const PREVIEW: u16 = 30;
 
 /// The finder of `/file`: a completion with a line of its own.
 #[derive(Debug, Default)]
@@ -126,11 +128,13 @@ struct FinderAreas {
     rule: Rect,
 }
 
-fn parts(area: Rect) -> FinderAreas {
+/// Returns where things stand; beside the preview the list is as wide as a name of so many cells needs.
+fn parts(area: Rect, longest: usize) -> FinderAreas {
     let (width, height) = (area.width.saturating_sub(2), area.height.saturating_sub(2));
     let inside = Rect { x: area.x + 1, y: area.y + 1, width, height };
     if area.width >= BESIDE {
-        let wide = (width * 2 / 5).clamp(40, 60);
+        let needed = u16::try_from(longest + 4).unwrap_or(u16::MAX);
+        let wide = (width * 2 / 5).clamp(40, 60).max(needed).min(width.saturating_sub(PREVIEW).max(40));
         let x = inside.x + wide;
         let preview = Rect { x: x + 2, width: inside.right().saturating_sub(x + 2), ..inside };
         return FinderAreas { list: Rect { width: wide, ..inside }, preview, rule: Rect { x, width: 1, ..inside } };
@@ -145,14 +149,23 @@ fn parts(area: Rect) -> FinderAreas {
     FinderAreas { list, preview, rule }
 }
 
+/// Returns the cells that the longest name of a list needs, with the mark of the folders before it.
+fn longest(list: &Completion, mark: &str) -> usize {
+    let name = |path: &String| match cut::name_start(path) {
+        0 => wrap::cells(path),
+        start => wrap::cells(&path[start..]) + wrap::cells(mark) + 1,
+    };
+    list.hits.iter().map(|(path, _)| name(path)).max().unwrap_or(0)
+}
+
 /// Returns the number of rows of the list inside a border.
 pub fn rows(area: Rect) -> usize {
-    usize::from(parts(area).list.height)
+    usize::from(parts(area, 0).list.height)
 }
 
 /// Returns lines of the file in the preview inside a border.
 pub fn preview_rows(area: Rect) -> usize {
-    usize::from(parts(area).preview.height.saturating_sub(1))
+    usize::from(parts(area, 0).preview.height.saturating_sub(1))
 }
 
 /// Returns where the completion goes: its bottom edge on the row above the input line, or below a prompt that stands on
@@ -185,7 +198,7 @@ pub fn click(list: &mut Completion, area: Rect, at: Position) -> Clicked {
     if !area.contains(at) {
         return Clicked::Outside;
     }
-    let rows = parts(area).list;
+    let rows = parts(area, longest(list, "…")).list;
     let top = list.top.max((list.selected + 1).saturating_sub(usize::from(rows.height)));
     let index = top + usize::from(at.y.saturating_sub(rows.y));
     let row = rows.contains(at) && index < list.hits.len();
@@ -220,7 +233,7 @@ fn frame(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     if !list.hits.is_empty() {
         keys = super::keys(ctx, completion, [(Action::Insert, say::insert())]);
         keys.extend(pair(ctx, completion, [Action::Up, Action::Down], say::choose()));
-        if parts(area).preview.height > 0 {
+        if parts(area, 0).preview.height > 0 {
             let word = if area.width >= BESIDE { say::scroll_preview() } else { say::scroll() };
             keys.extend(pair(ctx, completion, [Action::PreviewUp, Action::PreviewDown], word));
         }
@@ -232,7 +245,7 @@ fn frame(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
 
 /// Draws the list and, where there is room, the preview of the selected file; `area` is the border's.
 fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-    let FinderAreas { list: left, preview, rule } = parts(area);
+    let FinderAreas { list: left, preview, rule } = parts(area, longest(list, ctx.glyphs.cut));
     let rows = usize::from(left.height);
     let top = list.top.max((list.selected + 1).saturating_sub(rows));
     for (i, (path, at)) in list.hits.iter().enumerate().skip(top).take(rows) {

@@ -305,7 +305,8 @@ fn tabs(app: &App, area: Rect, focus: bool, buf: &mut Buffer) {
 
 /// Draws `2 of 7` at the right of the line of tabs, while words are looked for in the open one.
 fn tab_hits(app: &App, area: Rect, buf: &mut Buffer) {
-    let Some(hits) = app.panes.search_hits(app.layout.pane) else { return };
+    let hits = app.panes.search_hits(app.layout.pane);
+    let Some(hits) = hits.filter(|_| app.focus() == Focus::Pane(app.layout.pane)) else { return };
     let n = wrap::cells(&hits) as u16 + 2;
     if n + 4 < area.width {
         let x = area.right() - n - 1;

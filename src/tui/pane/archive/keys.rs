@@ -28,7 +28,8 @@ impl Archive {
                 None => self.path().is_some(),
             },
             Action::RestoreChangeset | Action::RestoreSince => any,
-            Action::Redo | Action::Search => self.loaded,
+            Action::Search => self.loaded,
+            Action::Redo => any,
             _ => false,
         }
     }

@@ -258,7 +258,7 @@ impl Chat {
 
     /// Returns the note on the pane line: how much lies below.
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
-        let text = match (self.search_hits(), self.window.below) {
+        let text = match (self.search_hits().filter(|_| ctx.focus), self.window.below) {
             (Some(hits), _) => hits,
             (None, 0) => return Line::default(),
             (None, below) => tools::below(&count::lines(below)),

@@ -492,3 +492,35 @@ fn a_message_of_the_person_can_be_gone_back_to() {
     let since = Command::Restore(RestoreRequest::SinceMessage(1));
     assert_eq!(s.act(Action::RestoreSince), [PaneEffect::send(since)]);
 }
+
+#[test]
+fn a_resumed_step_is_one_fold_with_what_was_asked_about_it_below() {
+    let edit = |path: &str| Call {
+        step: 1,
+        comments: vec![(format!("{path}:2: why?"), "It is unused.".into())],
+        ..call("replaceInFile", path, CallState::Done)
+    };
+    let plain = |path: &str| Call { comments: Vec::new(), ..edit(path) };
+    let live = |calls: &[Call]| {
+        let mut chat = Chat { beside: true, ..Chat::default() };
+        for (id, call) in (0..).zip(calls) {
+            let waiting = Call { state: CallState::Waiting, comments: Vec::new(), ..call.clone() };
+            chat.add(ItemId(id), &Item::Call(waiting));
+        }
+        for (id, call) in (0..).zip(calls) {
+            chat.change(ItemId(id), &Item::Call(call.clone()));
+        }
+        chat
+    };
+    let blocks = |chat: &Chat| chat.window.units.iter().map(|unit| unit.copied().into_owned()).collect::<Vec<_>>();
+    let calls = [edit("a.rs"), plain("b.rs"), edit("c.rs")];
+    let items: Vec<Item> = calls.iter().cloned().map(Item::Call).collect();
+    let resumed = blocks(&Chat::preview(&items));
+    assert_eq!(resumed, blocks(&live(&calls)));
+    assert_eq!(resumed[0], "replaceInFile a.rs\nreplaceInFile b.rs\nreplaceInFile c.rs");
+    assert_eq!(resumed[1..], ["a.rs:2: why?\nIt is unused.", "c.rs:2: why?\nIt is unused."]);
+    // Another step begins below what was said.
+    let next = [edit("a.rs"), Call { step: 2, ..plain("b.rs") }];
+    let items: Vec<Item> = next.iter().cloned().map(Item::Call).collect();
+    assert_eq!(blocks(&Chat::preview(&items)).len(), 3);
+}

@@ -11,6 +11,8 @@ use crate::proposal::{
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Choices {
     files: Vec<FileChoices>,
+    /// Nothing waits to be decided any more.
+    withdrawn: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,6 +43,8 @@ pub enum Standing {
     Rejected,
     /// It will be written as the person edited it.
     Edited,
+    /// It was withdrawn with its proposal.
+    Withdrawn,
 }
 
 impl Standing {
@@ -50,6 +54,7 @@ impl Standing {
             Standing::Accepted | Standing::Edited => review::keep(),
             Standing::Rejected => review::restore(),
             Standing::Undecided => review::undecided(),
+            Standing::Withdrawn => say::withdrawn(),
         }
     }
 
@@ -60,6 +65,7 @@ impl Standing {
             Standing::Accepted => say::accepted(),
             Standing::Rejected => say::rejected(),
             Standing::Edited => say::edited(),
+            Standing::Withdrawn => say::withdrawn(),
         }
     }
 }
@@ -74,11 +80,14 @@ impl Choices {
             edited: None,
             tied: f.moved.as_ref().and_then(place),
         });
-        Choices { files: files.collect() }
+        Choices { files: files.collect(), withdrawn: false }
     }
 
     /// Returns the decision on a hunk.
     pub fn standing(&self, file: usize, hunk: usize) -> Standing {
+        if self.withdrawn {
+            return Standing::Withdrawn;
+        }
         let Some(f) = self.files.get(file) else { return Standing::Undecided };
         let fresh = f.edited.as_ref().is_some_and(|e| e.fresh.get(hunk) == Some(&true));
         match f.hunks.get(hunk).copied().flatten() {
@@ -106,6 +115,11 @@ impl Choices {
         for hunk in self.files.iter_mut().flat_map(|f| &mut f.hunks) {
             *hunk = hunk.or(Some(choice));
         }
+    }
+
+    /// Notes that the proposal waits no more and nothing of it is written.
+    pub fn withdraw(&mut self) {
+        self.withdrawn = true;
     }
 
     /// Rejects everything; edits are dropped, as `proposal` had it.

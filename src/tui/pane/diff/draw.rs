@@ -370,5 +370,6 @@ pub(in crate::tui) fn standing_mark(standing: Standing, look: Look<'_>) -> (&'st
         Standing::Undecided => (look.glyphs.undecided, Role::Attention),
         Standing::Accepted | Standing::Edited => (look.glyphs.done, Role::Added),
         Standing::Rejected => (look.glyphs.refused, Role::Removed),
+        Standing::Withdrawn => (look.glyphs.broken, Role::Dim),
     }
 }

@@ -130,6 +130,9 @@ impl Diff {
             Outcome::Failed(_) => Settled::Said(say::not_written()),
             Outcome::Withdrawn => Settled::Said(say::withdrawn()),
         });
+        if *outcome == Outcome::Withdrawn {
+            page.choices.withdraw();
+        }
         if let Outcome::Conflict { path, .. } = outcome {
             self.show_change(&path.clone());
         } else if unseen {
@@ -176,7 +179,7 @@ impl Diff {
         let any = changed.is_some();
         match changed {
             Some(changed) => self.show(DiffPage::new(changed, Stage::Session)),
-            None => self.page = self.page.take().filter(|p| p.stage != Stage::Session),
+            None => self.page = self.page.take().filter(|p| !matches!(p.stage, Stage::Session | Stage::Settled(_))),
         }
         any
     }
@@ -297,7 +300,8 @@ impl Diff {
         let open = self.is_waiting();
         match action {
             Action::Accept | Action::Reject | Action::Toggle => open && page.view.focus().is_some(),
-            Action::AcceptAll | Action::RejectAll | Action::AcceptSession | Action::Write | Action::Later => open,
+            Action::AcceptSession => open && !page.is_restore(),
+            Action::AcceptAll | Action::RejectAll | Action::Write | Action::Later => open,
             Action::EditResult => open && page.result().is_some(),
             Action::Comment => open && page.asks && page.proposed().is_some(),
             Action::UndoDecision if page.stage == Stage::Session => page.view.focus().is_some(),
@@ -413,7 +417,7 @@ impl Diff {
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
         let Some(page) = &self.page else { return Line::default() };
         let dim = ctx.theme.style(Role::Dim);
-        let hits = page.view.hits();
+        let hits = page.view.hits().filter(|_| ctx.focus);
         match page.stage {
             Stage::Open => {}
             _ if let Some(hits) = hits => return paint::line(hits, dim),

@@ -7,7 +7,7 @@ use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say};
 use crate::proposal::{Choice, FileChange, HunkCount, Proposal, State};
-use crate::protocol::{Command, Comment, RestoreRequest};
+use crate::protocol::{Command, Comment, RestoreRequest, UNDO};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
 use crate::tui::text::markdown::{Inline, prose};
@@ -82,6 +82,11 @@ impl Settled {
 }
 
 impl DiffPage {
+    /// Returns whether it undoes something, as the person asked.
+    pub fn is_restore(&self) -> bool {
+        self.proposal.files.iter().all(|file| file.by == UNDO)
+    }
+
     pub fn new(proposal: Arc<Proposal>, stage: Stage) -> Self {
         let mut view = View::new(&proposal, Heads::All);
         view.acts = stage == Stage::Session;
@@ -206,7 +211,7 @@ impl DiffPage {
         let Some((f, h)) = self.view.focus() else { return };
         let choice = match self.choices.standing(f, h) {
             Standing::Accepted | Standing::Edited => Choice::Reject,
-            Standing::Undecided | Standing::Rejected => Choice::Accept,
+            Standing::Undecided | Standing::Rejected | Standing::Withdrawn => Choice::Accept,
         };
         self.set(f, h, choice);
     }
@@ -353,6 +358,8 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
             page.choices.fill(Choice::Accept);
             return Some(page.finish_with_it());
         }
+        // What a restore writes says nothing of later edits.
+        Action::AcceptSession if page.is_restore() => {}
         Action::AcceptSession if !armed => {
             page.armed = true;
             let words = say::approve_again();

@@ -119,7 +119,7 @@ fn marks(f: usize, file: &FileView, choices: Option<&Choices>, look: Look<'_>) -
             .collect();
     }
     let all: Vec<_> = all.collect();
-    let kinds = [Standing::Accepted, Standing::Edited, Standing::Rejected, Standing::Undecided];
+    let kinds = [Standing::Accepted, Standing::Edited, Standing::Rejected, Standing::Undecided, Standing::Withdrawn];
     let mut out = Vec::new();
     for kind in kinds {
         let n = all.iter().filter(|s| **s == kind).count();

@@ -179,7 +179,11 @@ impl RowPainter<'_, '_, '_> {
         let code = Code::of_file(path, text.join("\n"));
         // Places line up, as far as their paths are short enough.
         let places = lines.iter().filter_map(|l| place(l)).map(|(p, n, _)| cells(p) + 1 + n.len()).max();
-        let column = 3 + places.unwrap_or(0).min(23) as u16 + 2;
+        // A name and a number are never cut: the text of the line gives way first.
+        let short = |path: &str| cells(&path[cut::name_start(path)..]) + if path.contains('/') { 2 } else { 0 };
+        let names = lines.iter().filter_map(|l| place(l)).map(|(p, n, _)| short(p) + 1 + n.len()).max();
+        let room = usize::from(self.pen.width().saturating_sub(6));
+        let column = 3 + places.unwrap_or(0).min(23).max(names.unwrap_or(0)).min(room) as u16 + 2;
         for (n, line) in lines.iter().enumerate() {
             let Some(y) = self.row() else { continue };
             match (line.sign, place(line)) {

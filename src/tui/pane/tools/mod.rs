@@ -428,7 +428,7 @@ impl Tools {
             return paint::line(viewer.note(ctx), dim);
         }
         let failed = || self.filter.failed.then(|| say::failed_only(&thousands(self.failed())));
-        if let Some(words) = self.search_hits().or_else(failed) {
+        if let Some(words) = self.search_hits().filter(|_| ctx.focus).or_else(failed) {
             return paint::line(words, dim);
         }
         let below = self.total().saturating_sub(self.top + usize::from(self.size.1));
