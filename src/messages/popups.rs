@@ -53,6 +53,7 @@ messages! {
     // Lists.
     asking: "asking", "問い合わせ中";
     run: "run", "実行";
+    from_to(begun, last): "{begun} to {last}", "{begun}から{last}";
     take: "select", "選択";
     complete: "complete", "補完";
     takes_typed(key): "{key} takes the name as typed", "{key}で入力した名前を使います";

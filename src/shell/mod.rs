@@ -44,7 +44,7 @@ use crate::archive::staging::{CommandStaging, CutOff};
 use crate::archive::{Archive, Error};
 use scan::Scan;
 
-/// Returns freed memory to the system, where the allocator would keep it for later.
+/// Gives freed memory back to the system, where the allocator would keep it for later.
 pub fn trim_memory() {
     #[cfg(target_os = "linux")]
     guard::trim_memory();

@@ -136,7 +136,7 @@ pub fn read_memory(process: i32, address: u64, bytes: &mut [u8]) -> io::Result<u
     }
 }
 
-/// Returns memory to the system that was freed and is kept for later; only the allocator of glibc keeps much.
+/// Gives memory back to the system that was freed and is kept for later; only the allocator of glibc keeps much.
 pub fn trim_memory() {
     #[cfg(target_env = "gnu")]
     // SAFETY: it takes the allocator's own locks and moves nothing that is in use.

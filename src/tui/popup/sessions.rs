@@ -58,6 +58,8 @@ struct ListColumns {
 
 /// Cells of the name of a model.
 const MODEL: usize = 13;
+/// Rows above the conversation of the preview: its line, and its title with the row below.
+const ABOVE: u16 = 3;
 
 /// The outcome of an action.
 #[derive(Debug, Clone, PartialEq)]
@@ -255,7 +257,7 @@ impl Sessions {
     pub fn measure(&mut self, height: u16, preview: Option<(u16, u16)>, look: &Look<'_>) {
         if let (Some((width, height)), Some(p)) = (preview, &self.preview) {
             let below = rows_below(shown_files(p, height));
-            self.said.measure(width, height.saturating_sub(below + 1), look);
+            self.said.measure(width, height.saturating_sub(below + ABOVE), look);
         }
         // The last row tells of those that have no room.
         let rows = usize::from(height.saturating_sub(1));
@@ -367,7 +369,8 @@ impl Sessions {
         let dim = ctx.theme.style(Role::Dim);
         let files = shown_files(p, area.height);
         let below = rows_below(files);
-        let chat = Rect { y: area.y + 1, height: area.height.saturating_sub(below + 1), ..area };
+        self.draw_title(p, area, buf, ctx);
+        let chat = Rect { y: area.y + ABOVE, height: area.height.saturating_sub(below + ABOVE), ..area };
         self.said.draw(chat, buf, ctx);
         let mut y = area.bottom().saturating_sub(below);
         let width = usize::from(area.width.saturating_sub(2));
@@ -399,6 +402,27 @@ impl Sessions {
         self.draw_totals(p, Rect { y: y + 1, height: 2, ..area }, buf, ctx);
     }
 
+    /// Draws whose preview it is, and when it was begun and went on last.
+    fn draw_title(&self, p: &SessionPreview, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
+        let Some(row) = self.current().filter(|_| area.height > 1) else { return };
+        let (clock, y) = (ctx.clock(), area.y + 1);
+        let last = times::point(&clock, row.at);
+        let times = match begun(&p.id) {
+            Some(begun) if times::point(&clock, begun) != last => say::from_to(&times::point(&clock, begun), &last),
+            _ => last,
+        };
+        let room = usize::from(area.width).saturating_sub(wrap::cells(&times) + 4);
+        let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
+        paint::text(buf, area.x + 1, y, room, &cut::end(&row.title, room, ctx.glyphs.cut), bold);
+        right_text(buf, area, y, &times, ctx.theme.style(Role::Dim));
+    }
+
+    /// Returns the beginning of an id that no other session of the list has.
+    fn short_id<'i>(&self, id: &'i str) -> &'i str {
+        let others = |short: &str| self.rows.iter().filter(|row| row.id.starts_with(short)).count() < 2;
+        (4..id.len()).filter_map(|end| id.get(..end)).find(|short| others(short)).unwrap_or(id)
+    }
+
     fn draw_totals(&self, p: &SessionPreview, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
         let mut spans = Vec::new();
@@ -414,6 +438,8 @@ impl Sessions {
                 spans.push((format!(" {}{}", ctx.glyphs.removed, p.counts.removed), ctx.theme.style(Role::Removed)));
             }
         }
+        let gap = if spans.is_empty() { "" } else { "   " };
+        spans.extend([(format!("{gap}id "), dim), (self.short_id(&p.id).to_string(), text)]);
         let mut x = area.x + 1;
         for (words, style) in spans {
             x += paint::text(buf, x, area.y, usize::from(area.right().saturating_sub(x)), &words, style) as u16;
@@ -451,6 +477,12 @@ fn age_words(ms: i64) -> String {
         60..1440 => times::hours(&(minutes / 60)),
         _ => times::days(&(minutes / 1440)),
     }
+}
+
+/// Returns when a session was begun: its id tells.
+fn begun(id: &str) -> Option<i64> {
+    let digits: String = id.chars().filter(|c| *c != '-').take(12).collect();
+    i64::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == 12)
 }
 
 /// Files of the preview that are listed in `height` rows.
