@@ -150,6 +150,10 @@ fn localised(mut event: EventBody) -> EventBody {
         EventBody::Status(status) => status.banner.iter_mut().for_each(show),
         EventBody::Answer(_, Listing::Failed(why)) => show(why),
         EventBody::Answer(_, Listing::Preview(preview)) => preview.items.iter_mut().for_each(item),
+        EventBody::Answer(_, Listing::Rules(rules)) => {
+            rules.active.iter_mut().for_each(|rule| show(&mut rule.reason));
+            rules.complaints.iter_mut().for_each(show);
+        }
         _ => {}
     }
     event
@@ -168,6 +172,7 @@ fn item(item: &mut Item) {
             }
         }
         Item::Notice(told) => notice(told),
+        Item::Rules(rules) => rules.iter_mut().for_each(|rule| show(&mut rule.reason)),
         _ => {}
     }
 }

@@ -14,7 +14,7 @@ use crate::archive::{Archive, Id};
 use crate::context::attach;
 use crate::context::prompts::UserPrompt;
 use crate::memory::{self, SessionUse, UsageBy, UsageRow, UsageWords, usage_table};
-use crate::messages::agent as say;
+use crate::messages::{agent as say, verbs};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
     Changeset, EventBody, Listing, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
@@ -317,7 +317,7 @@ fn stats(rows: &[memory::StatsRow]) -> String {
     }
     let mut text = say::edits_head().to_string();
     for r in rows {
-        let landed: Vec<_> = r.landed.iter().map(|(rung, n)| format!("{rung} {n}")).collect();
+        let landed: Vec<_> = r.landed.iter().map(|(rung, n)| format!("{} {n}", verbs::found(rung))).collect();
         text.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
             r.model,

@@ -1,7 +1,7 @@
 //! Back in time, commands to events: undo, redo, all since a changeset or a message, and the archive as it is listed.
 
 use nebula::proposal::{Choice, RestoreStatus};
-use nebula::protocol::{Command, EventBody, Listing, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd};
+use nebula::protocol::{Command, EventBody, Listing, Outcome, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd};
 use serde_json::json;
 
 use crate::session::{check_protocol, replace};
@@ -38,6 +38,36 @@ async fn renamed_and_taken_back(world: &World) -> Live {
     assert_eq!(world.read("a.rs"), "fn b() {}\n");
     take_back(&mut live, RestoreRequest::Undo { count: 1, files: Vec::new() }).await;
     live
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_undo_is_no_change_of_someone_else_when_its_session_is_resumed() {
+    let world = renaming();
+    let live = renamed_and_taken_back(&world).await;
+    let opened = |e: &EventBody| if let EventBody::Opened(info) = e { Some(info.id.clone()) } else { None };
+    let id = live.events.iter().find_map(opened).expect("a session");
+    live.close().await;
+    let mut again = world.model([say("Still.")]).start();
+    again.open(SessionChoice::Resume(id));
+    again.submit("still?");
+    assert_eq!(again.end().await, TurnEnd::Done);
+    let drifted = again.events.iter().find(|e| matches!(e, EventBody::Drifted(paths) if !paths.is_empty()));
+    assert_eq!(drifted, None);
+    again.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_undo_of_an_undo_is_a_redo() {
+    let world = renaming();
+    let mut live = renamed_and_taken_back(&world).await;
+    let settled = live.events.iter().rev().find_map(|e| match e {
+        EventBody::Settled(_, Outcome::Applied { changeset, .. }) => changeset.clone(),
+        _ => None,
+    });
+    live.send(Command::Restore(RestoreRequest::Changeset(settled.expect("a changeset"))));
+    assert_eq!(live.decide(Choice::Accept).await.title, "redo of rename");
+    live.close().await;
+    assert_eq!(world.read("a.rs"), "fn b() {}\n");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

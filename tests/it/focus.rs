@@ -14,6 +14,7 @@ use crate::scenes::*;
 enum Arrival {
     Proposal,
     Question { choices: bool },
+    Permission,
 }
 
 fn arrive(stage: &mut Stage, arrival: Arrival, n: u64) {
@@ -22,7 +23,8 @@ fn arrive(stage: &mut Stage, arrival: Arrival, n: u64) {
             let proposal = Proposal { id: ProposalId(100 + n), ..proposal() };
             stage.tell(EventBody::Proposed(Arc::new(proposal), Vec::new()));
         }
-        Arrival::Question { choices } => {
+        Arrival::Question { .. } | Arrival::Permission => {
+            let choices = !matches!(arrival, Arrival::Question { choices: false });
             let named = |name: &str| (name.to_string(), String::new());
             let choices = if choices { vec![named("yes, delete it"), named("no")] } else { Vec::new() };
             let text = "Delete the folder?".into();
@@ -30,7 +32,7 @@ fn arrive(stage: &mut Stage, arrival: Arrival, n: u64) {
                 id: QuestionId(100 + n),
                 text,
                 choices,
-                permission: false,
+                permission: matches!(arrival, Arrival::Permission),
                 card: None,
             }));
         }
@@ -77,7 +79,11 @@ proptest! {
         reading(&mut stage);
         // Twenty proposals and ten questions, at any time.
         let arrivals: Vec<(usize, Arrival)> = arrivals.into_iter().enumerate().map(|(n, (at, choices))| {
-            (at, if n < 20 { Arrival::Proposal } else { Arrival::Question { choices } })
+            (at, match n {
+                0..20 => Arrival::Proposal,
+                20..26 => Arrival::Question { choices },
+                _ => Arrival::Permission,
+            })
         }).collect();
         stage.keys("so");
         let mut n = 0;

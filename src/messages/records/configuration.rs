@@ -1,6 +1,11 @@
 //! Errors of the configuration and of the project's own files.
 
 pub(super) const RECORDS: &[(&str, &str)] = &[
+    // Why a rule applies.
+    ("always", "常に"),
+    ("workspace", "ワークスペース全体"),
+    ("above {path}", "{path}より上のフォルダー"),
+    ("matches {glob} ({path})", "{glob}に一致（{path}）"),
     ("there is no key {key}; did you mean {near}?", "{key}というキーはありません。{near}ではありませんか？"),
     ("there is no key {key}", "{key}というキーはありません"),
     ("the defaults are used", "既定値を使います"),

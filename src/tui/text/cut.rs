@@ -34,6 +34,13 @@ pub fn words<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     }
 }
 
+/// Returns `/ money  2 of 7`, words that are looked for and where they were found; without the words where they have no
+/// room.
+pub fn search(words: &str, hits: &str, width: usize) -> String {
+    let both = format!("/ {words}  {hits}");
+    if cells(&both) <= width { both } else { hits.to_string() }
+}
+
 /// Returns the first of `texts` that fits in `width` cells, else the last, cut at a word.
 pub fn first_fit<'a>(texts: &[&'a str], width: usize, mark: &str) -> Cow<'a, str> {
     match texts.iter().find(|t| cells(t) <= width) {

@@ -182,6 +182,8 @@ fn check(scene: &Scene) -> Vec<String> {
             (mode, stage.text(), stage.draw().0)
         });
         let (_, text, dark) = &drawn[0];
+        // Sixteen colours are the terminal's own and may look alike: what is drawn says as much without any.
+        let (_, without_colours, _) = &drawn[MODES.len() - 1];
         writeln!(texts, "== {}×{}\n{text}", size.0, size.1).expect("a string");
         if size.0 >= 80 {
             faults.extend(mangled(text).into_iter().map(|word| format!("{} columns: {word} lost its middle", size.0)));
@@ -199,6 +201,10 @@ fn check(scene: &Scene) -> Vec<String> {
                     size.0
                 );
                 faults.extend(unreadable(buffer, *mode));
+            }
+            if matches!(mode.0, "16" | "ansi") && other != without_colours && scene.name != "themes" {
+                let differs = other.lines().zip(without_colours.lines()).find(|(a, b)| a != b).unwrap_or_default();
+                faults.push(format!("{} at {} columns rests on colours: {differs:?}", mode.0, size.0));
             }
             write!(row, "  {:016x}", number(buffer)).expect("a string");
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::unit::NEBULA;
 use super::words::{self, CallSummary};
 use crate::context::mention::{Target, mentions};
 use crate::messages::{chat as say, count, times, verbs};
@@ -245,7 +246,7 @@ pub(super) fn exchange(question: &str, answer: &str, width: usize, look: &Look<'
 pub(super) fn comment(question: &str, answer: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     const COLUMN: &str = "          ";
     let mut out = Vec::new();
-    for (name, role, text) in [(say::you(), Role::Focus, question), ("nebula", Role::Accent, answer)] {
+    for (name, role, text) in [(say::you(), Role::Focus, question), (NEBULA, Role::Accent, answer)] {
         let first = out.len();
         out.extend(below(text, width, look.theme.style(Role::Text), COLUMN));
         if let Some(line) = out.get_mut(first) {

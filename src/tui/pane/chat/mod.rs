@@ -26,8 +26,8 @@ use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::mark::Mark;
-use crate::tui::text::paint;
 use crate::tui::text::wrap::cells;
+use crate::tui::text::{cut, paint};
 use crate::tui::theme::Role;
 use offer::{first_offer, take};
 use unit::{BlockContent, ChatBlock, ChatColumns};
@@ -259,7 +259,7 @@ impl Chat {
     /// Returns the note on the pane line: how much lies below.
     pub fn note(&self, width: u16, ctx: &Ctx<'_>) -> Line<'static> {
         let text = match (self.search_hits().filter(|_| ctx.focus), self.window.below) {
-            (Some(hits), _) => hits,
+            (Some(hits), _) => cut::search(&self.search.words, &hits, usize::from(width)),
             (None, 0) => return Line::default(),
             (None, below) => tools::below(&count::lines(below)),
         };

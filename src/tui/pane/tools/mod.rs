@@ -23,7 +23,7 @@ use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::mark::Mark;
-use crate::tui::text::wrap;
+use crate::tui::text::{cut, wrap};
 use crate::tui::theme::Role;
 use fields::Field;
 use viewer::Viewer;
@@ -428,7 +428,9 @@ impl Tools {
             return paint::line(viewer.note(ctx), dim);
         }
         let failed = || self.filter.failed.then(|| say::failed_only(&thousands(self.failed())));
-        if let Some(words) = self.search_hits().filter(|_| ctx.focus).or_else(failed) {
+        let hits = self.search_hits().filter(|_| ctx.focus);
+        if let Some(words) = hits.map(|hits| cut::search(&self.filter.words, &hits, usize::from(width))).or_else(failed)
+        {
             return paint::line(words, dim);
         }
         let below = self.total().saturating_sub(self.top + usize::from(self.size.1));
