@@ -66,6 +66,7 @@ async fn the_undo_of_an_undo_is_a_redo() {
     });
     live.send(Command::Restore(RestoreRequest::Changeset(settled.expect("a changeset"))));
     assert_eq!(live.decide(Choice::Accept).await.title, "redo of rename");
+    live.until(|e| matches!(e, EventBody::Settled(..)).then_some(())).await;
     live.close().await;
     assert_eq!(world.read("a.rs"), "fn b() {}\n");
 }

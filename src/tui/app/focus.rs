@@ -31,6 +31,12 @@ impl App {
         }
     }
 
+    /// Returns whether a pane has the keys, or the line in which words for it are typed.
+    pub(in crate::tui) fn searches(&self, pane: PaneId) -> bool {
+        let typed = self.line.as_ref().is_some_and(|line| line.owner == Owner::Pane(pane));
+        typed || self.focus() == Focus::Pane(pane)
+    }
+
     /// Returns `2 of 7`, while the line that is typed looks for words.
     pub(in crate::tui) fn search_hits(&self) -> Option<String> {
         let line = self.line.as_ref().filter(|line| matches!(line.purpose, LineFor::Search | LineFor::Filter))?;

@@ -406,10 +406,11 @@ impl Sessions {
     fn draw_title(&self, p: &SessionPreview, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let Some(row) = self.current().filter(|_| area.height > 1) else { return };
         let (clock, y) = (ctx.clock(), area.y + 1);
-        let last = times::point(&clock, row.at);
+        let point = |at: i64| format!("{} {}", times::day_name(&clock, clock.day(at)), clock.minute(at));
         let times = match begun(&p.id) {
-            Some(begun) if times::point(&clock, begun) != last => say::from_to(&times::point(&clock, begun), &last),
-            _ => last,
+            Some(begun) if clock.day(begun) == clock.day(row.at) => say::from_to(&point(begun), &clock.minute(row.at)),
+            Some(begun) => say::from_to(&point(begun), &point(row.at)),
+            None => point(row.at),
         };
         let room = usize::from(area.width).saturating_sub(wrap::cells(&times) + 4);
         let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);

@@ -194,7 +194,7 @@ fn main(app: &App, buf: &mut Buffer) {
         if rects.tabs {
             tabs(app, place.line, focus, buf);
         } else {
-            let note = app.panes.note(place.id, place.line.width.saturating_sub(16), &ctx);
+            let note = app.panes.note(place.id, place.line.width.saturating_sub(16), &app.ctx(app.searches(place.id)));
             let note = (note.width() > 0).then_some(note);
             let right = Some(place.id).filter(|id| *id == PaneId::Archive);
             let right = right.and_then(|_| app.panes.archive.second_title(ctx.look()));
@@ -306,7 +306,7 @@ fn tabs(app: &App, area: Rect, focus: bool, buf: &mut Buffer) {
 /// Draws `2 of 7` at the right of the line of tabs, while words are looked for in the open one.
 fn tab_hits(app: &App, area: Rect, buf: &mut Buffer) {
     let hits = app.panes.search_hits(app.layout.pane);
-    let Some(hits) = hits.filter(|_| app.focus() == Focus::Pane(app.layout.pane)) else { return };
+    let Some(hits) = hits.filter(|_| app.searches(app.layout.pane)) else { return };
     let n = wrap::cells(&hits) as u16 + 2;
     if n + 4 < area.width {
         let x = area.right() - n - 1;

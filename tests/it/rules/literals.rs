@@ -23,7 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("app/mod.rs", &["auto", "dark", "light", "nebula"]),
     ("pane/archive/list.rs", &["other session", "patch", "redo", "undo"]),
     ("pane/chat/mod.rs", &["plan"]),
-    ("pane/chat/unit.rs", &["nebula"]),
+    ("pane/chat/lines.rs", &["nebula"]),
     ("pane/chat/words.rs", &["read"]),
     ("pane/diff/find.rs", &["--- a/{0}\\n+++ b/{0}\\n", "\\n\\\\ No newline at end of file\\n"]),
     ("pane/diff/strip.rs", &["nebula"]),

@@ -5,7 +5,6 @@ use std::time::Duration;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::unit::NEBULA;
 use super::words::{self, CallSummary};
 use crate::context::mention::{Target, mentions};
 use crate::messages::{chat as say, count, times, verbs};
@@ -15,6 +14,9 @@ use crate::tui::look::Look;
 use crate::tui::text::wrap::{cells, wrap};
 use crate::tui::text::{cut, show};
 use crate::tui::theme::Role;
+
+/// The name of who answers.
+pub(super) const NEBULA: &str = "nebula";
 
 /// Returns a message as it was typed, its mentions short unless it is shown `whole`.
 pub(super) fn user(

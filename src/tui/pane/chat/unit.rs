@@ -28,8 +28,6 @@ const WIDEST: usize = 100;
 const NARROW: u16 = 71;
 /// Cells kept free at the right of a message for its time.
 const TIME: usize = 7;
-/// The name of who answers.
-pub(super) const NEBULA: &str = "nebula";
 
 /// The content of a block.
 #[derive(Debug, Clone)]
@@ -325,7 +323,7 @@ impl ChatBlock {
     fn draw_label(&self, x: u16, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let (name, role) = match self.said {
             BlockContent::User { .. } => (say::you(), Role::Focus),
-            _ => (NEBULA, Role::Accent),
+            _ => (lines::NEBULA, Role::Accent),
         };
         paint::text(buf, x, y, LABEL, name, ctx.theme.style(role).add_modifier(Modifier::BOLD));
     }
