@@ -19,8 +19,8 @@ pub use keep::Keeping;
 use keep::Refusal;
 pub use path::named;
 use path::{descriptor, of_descriptor, resolve, text_at};
-pub use sys::{own_namespaces, trim_memory};
 use sys::{CallReply, Notification};
+pub use sys::{own_namespaces, trim_memory};
 
 use super::sandbox::Grant;
 use filter::{Connections, Sockets, Watched};

@@ -44,6 +44,8 @@ impl JudgedCommand {
                 format!("plan mode runs nothing that reaches further than the workspace; this one is {class}")
             }
             _ if call.background => "plan mode runs nothing in the background".into(),
+            // In a view nobody is asked.
+            _ if self.found.secrets => "plan mode runs reading commands only where keys may be printed".into(),
             _ => format!("plan mode runs reading commands only here ({}); this one is {class}", self.no_view.as_ref()?),
         };
         Some(format!("{why}: {}. Name it in the plan", self.found.reason().words()))
@@ -56,7 +58,11 @@ impl JudgedCommand {
             PreviewWhen::Harm => self.found.class == Class::Harm,
             PreviewWhen::Always => matches!(self.found.class, Class::Work | Class::Harm),
         };
-        class && !call.background && self.judgement.grant != Grant::Online && self.no_view.is_none()
+        class
+            && !call.background
+            && !self.found.secrets
+            && self.judgement.grant != Grant::Online
+            && self.no_view.is_none()
     }
 
     /// Returns why it is refused, for the model; none: it is not.
