@@ -82,7 +82,7 @@ pub struct ShellConfig {
     pub keeper: Option<String>,
     /// The shell's program.
     pub bash: Option<PathBuf>,
-    /// Which commands run in a view first: `never`, `harm` or `always`.
+    /// The commands that run in a view first: `never`, `harm` or `always`.
     pub preview: Option<String>,
     /// The command that tests a proposal.
     pub check: Option<String>,

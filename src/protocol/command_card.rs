@@ -60,7 +60,7 @@ pub struct CommandCard {
     pub may_network: bool,
     /// Commands that can be undone may run without a question from now on.
     pub may_review: bool,
-    /// Why there is no preview of it; none: there may be one.
+    /// The reason why there is no preview of it; none: there may be one.
     pub no_preview: Option<String>,
 }
 

@@ -42,7 +42,7 @@ const LONGEST: u64 = 3_600;
 /// The default time limit of a command, in seconds.
 const USUAL: u64 = 120;
 
-/// Which commands run in a view first, so that what they change is proposed.
+/// The commands that run in a view first, so that what they change is proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PreviewWhen {
     /// Those that the person chooses.
@@ -73,7 +73,7 @@ pub struct ShellSettings {
     pub timeout: u64,
     /// The longest time limit, in seconds.
     pub max_timeout: u64,
-    /// Which commands run in a view first.
+    /// The commands that run in a view first.
     pub preview: PreviewWhen,
     /// The command that tests a proposal in a view; none: none does by itself.
     pub check: Option<String>,

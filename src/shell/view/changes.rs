@@ -28,7 +28,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// The repository, whose files are one unit.
 const REPOSITORY: &str = ".git";
 
-/// What a command changed in a view.
+/// The changes that a command made in a view.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ViewChanges {
     /// The changes of files and folders.
@@ -56,7 +56,7 @@ impl ViewChanges {
     }
 }
 
-/// Why what was changed is no proposal.
+/// The reason why what was changed is no proposal.
 #[derive(Debug, thiserror::Error)]
 pub enum TooMuch {
     /// It is too much to be held.
@@ -168,7 +168,7 @@ impl Reading<'_> {
         fs::symlink_metadata(self.workspace.root().join(inside)).ok()
     }
 
-    /// A folder was made, got another mode, or holds changes.
+    /// Takes in a folder that was made, got another mode, or holds changes.
     fn changed_folder(&mut self, inside: &Path, meta: &Metadata) -> Result<(), TooMuch> {
         let below = self.lower(inside);
         if below.as_ref().is_some_and(|meta| !meta.is_dir()) {
@@ -185,7 +185,7 @@ impl Reading<'_> {
         self.folder(inside)
     }
 
-    /// A path of the workspace is gone, with all that is in it.
+    /// Takes in that a path of the workspace is gone, with all that is in it.
     fn removed(&mut self, inside: &Path) -> Result<(), TooMuch> {
         let Some(meta) = self.lower(inside) else { return Ok(()) };
         let full = self.workspace.root().join(inside);

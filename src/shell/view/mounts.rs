@@ -17,7 +17,7 @@ use crate::shell::message::ViewStart;
 
 /// Says whether AppArmor takes the rights of new user namespaces away.
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
-/// How a folder of the workspace that no command may write is called.
+/// The name of the folder of the workspace that no command may write.
 const OWN: &str = ".nebula";
 
 /// Moves this process, which has one thread, into a view for good. Returns the folders for temporary files that the

@@ -25,7 +25,7 @@ pub struct JudgedCommand {
     pub keeper: Keeper,
     /// It would run in a sandbox.
     pub has_sandbox: bool,
-    /// Why no command runs in a view here; none: one may.
+    /// The reason why no command runs in a view here; none: one may.
     pub no_view: Option<String>,
 }
 

@@ -18,7 +18,7 @@ use crate::protocol::{CallState, Outcome};
 use crate::shell::{Command, CommandReport, CommandRequest, Exit, Keeper, SealResult, View, ViewChanges};
 use crate::text::number::plural;
 
-/// What becomes of the changes in a view.
+/// The fate of the changes in a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// The person decides about them.
