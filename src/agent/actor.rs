@@ -194,6 +194,7 @@ impl Actor {
                     context.events.send(EventBody::CommentAnswer(what.0, what.1, String::new())).await;
                 }
             }
+            Command::Test(id) => drop(context.approvals.test(id)),
             Command::Reply(id, reply) => drop(context.approvals.reply(id, reply)),
             Command::DecideCommand(id, decision) => drop(context.approvals.decide_command(id, decision)),
             Command::Restore(request) => {

@@ -18,6 +18,8 @@ enum PendingRequest {
     Edit(oneshot::Sender<Decision>),
     /// Questions of the person about the hunks of a proposal.
     Comments(mpsc::UnboundedSender<Comment>),
+    /// Wishes to test a proposal.
+    Tests(mpsc::UnboundedSender<()>),
     /// A command.
     Command(oneshot::Sender<CommandDecision>),
     /// A question of the model, or for a permission.
@@ -29,6 +31,7 @@ enum PendingRequest {
 enum RequestId {
     Edit(ProposalId),
     Comments(ProposalId),
+    Tests(ProposalId),
     Question(QuestionId),
 }
 
@@ -65,6 +68,19 @@ impl PendingApprovals {
         let (tx, rx) = oneshot::channel();
         self.lock().insert(RequestId::Question(id), PendingRequest::Command(tx));
         rx
+    }
+
+    /// Registers the receiver of wishes to test a proposal, until the proposal is withdrawn.
+    pub fn tests(&self, id: ProposalId) -> mpsc::UnboundedReceiver<()> {
+        let (tx, rx) = mpsc::unbounded_channel();
+        self.lock().insert(RequestId::Tests(id), PendingRequest::Tests(tx));
+        rx
+    }
+
+    /// Hands the wish to test a proposal to its receiver. Returns false if there is none.
+    pub fn test(&self, id: ProposalId) -> bool {
+        let waiting = self.lock();
+        matches!(waiting.get(&RequestId::Tests(id)), Some(PendingRequest::Tests(tester)) if tester.send(()).is_ok())
     }
 
     /// Hands a question about a hunk to its receiver. Returns false if there is none.
@@ -104,6 +120,7 @@ impl PendingApprovals {
         let mut waiting = self.lock();
         waiting.remove(&RequestId::Edit(id));
         waiting.remove(&RequestId::Comments(id));
+        waiting.remove(&RequestId::Tests(id));
     }
 
     /// Removes a question or a command that is not awaited any more.

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::approval;
 use crate::agent::background::review;
 use crate::agent::changesets::changeset;
+use crate::agent::proposal_test as tests;
 use crate::agent::services::{ServiceReport, lock};
 use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, sha256};
@@ -37,6 +38,8 @@ pub struct ProposalResult {
     pub changeset: Option<String>,
     /// The files written: bytes by path, `None` for a deleted file.
     pub written: Vec<(String, Option<Arc<[u8]>>)>,
+    /// The result of its last test, for the model; none: it was not tested.
+    pub tested: Option<String>,
 }
 
 impl ProposalResult {
@@ -46,7 +49,7 @@ impl ProposalResult {
     }
 
     fn nothing(outcome: Outcome, decision: Option<Decision>) -> Self {
-        ProposalResult { outcome, decision, changeset: None, written: Vec::new() }
+        ProposalResult { outcome, decision, changeset: None, written: Vec::new(), tested: None }
     }
 }
 
@@ -60,16 +63,16 @@ pub async fn execute_proposal(
     cause: Cause,
     stop: &CancellationToken,
 ) -> ProposalResult {
-    let decision = match by_policy(context, &proposal, asking) {
+    let (decision, tested) = match by_policy(context, &proposal, asking) {
         Some(decision) => {
             context.events.send(EventBody::Approved(Arc::clone(&proposal), decision.clone())).await;
-            decision
+            (decision, None)
         }
-        None => match ask(context, &proposal, previews, stop).await {
-            Some(decision) => decision,
-            None => {
+        None => match ask(context, &proposal, previews, asking, stop).await {
+            (Some(decision), tested) => (decision, tested),
+            (None, tested) => {
                 context.events.send(EventBody::Settled(proposal.id, Outcome::Withdrawn)).await;
-                return ProposalResult::withdrawn();
+                return ProposalResult { tested, ..ProposalResult::withdrawn() };
             }
         },
     };
@@ -81,7 +84,8 @@ pub async fn execute_proposal(
         // What the person restores is not someone else's change.
         lock(&context.services.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
     }
-    let (result, news) = write(context, &proposal, decision, cause, stop).await;
+    let (written, news) = write(context, &proposal, decision, cause, stop).await;
+    let result = ProposalResult { tested, ..written };
     context.events.send(EventBody::Settled(proposal.id, result.outcome.clone())).await;
     tell(context, news).await;
     result
@@ -138,12 +142,15 @@ fn by_policy(context: &SessionContext, proposal: &Proposal, asking: Approver) ->
     approval::policy(settings.approval, settings.consent, proposal, unarchived)
 }
 
+/// Asks the person, and tests the proposal meanwhile where they wish it or the configuration says so. Returns the
+/// result of the last test too; no decision: it was interrupted, or failed its test and goes back to the model.
 async fn ask(
-    context: &SessionContext,
+    context: &Arc<SessionContext>,
     proposal: &Arc<Proposal>,
     previews: Vec<RestorePreview>,
+    asking: Approver,
     stop: &CancellationToken,
-) -> Option<Decision> {
+) -> (Option<Decision>, Option<String>) {
     for file in &proposal.files {
         if let Some(glob) = context.services.archive.excluded_by(&file.path) {
             let title = say::not_archived(&file.path, &glob);
@@ -158,9 +165,10 @@ async fn ask(
     }
     let waiting = context.approvals.await_decision(proposal.id);
     context.events.send(EventBody::Proposed(Arc::clone(proposal), previews)).await;
-    let decision = stop.run_until_cancelled(waiting).await.and_then(Result::ok);
+    let by_model = asking == Approver::Policy;
+    let decided = stop.run_until_cancelled(tests::until_decided(context, proposal, waiting, by_model)).await;
     context.approvals.withdraw(proposal.id);
-    decision
+    decided.unwrap_or_default()
 }
 
 async fn write(
@@ -190,7 +198,7 @@ async fn write(
     match work.await {
         Ok(Ok((changeset, news))) => {
             let outcome = Outcome::Applied { hunks, changeset: changeset.clone() };
-            (ProposalResult { outcome, decision: Some(decision), changeset, written }, news)
+            (ProposalResult { outcome, decision: Some(decision), changeset, written, tested: None }, news)
         }
         Ok(Err(outcome)) => nothing(outcome, decision),
         Err(_) => nothing(Outcome::Failed(say::write_failed().into()), decision),

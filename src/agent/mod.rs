@@ -16,6 +16,7 @@ mod execute_proposal;
 mod file_index;
 mod listings;
 mod model;
+mod proposal_test;
 mod restore;
 mod services;
 pub mod session;

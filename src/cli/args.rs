@@ -204,7 +204,7 @@ pub struct TaskArgs {
     /// What to do; `-` reads it from standard input
     #[arg(required = true)]
     pub prompt: Vec<String>,
-    /// Who decides: `ask` needs a terminal
+    /// Who decides: without a terminal `ask` refuses what it would ask about
     #[arg(long, value_name = "ask|edits|review|all|none", value_parser = ["ask", "edits", "review", "all", "none"])]
     pub approve: Option<String>,
     /// Fail if no file was changed, after asking the model once more

@@ -147,9 +147,6 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
         return Ok(USAGE.into());
     }
     let ask = context.config.approval == "ask" && out::at_terminal();
-    if args.approve.as_deref() == Some("ask") && !ask {
-        bail!(UsageError::new("--approve ask needs a terminal: use --approve edits or none"));
-    }
     if context.global.resume.as_deref() == Some("") {
         bail!(UsageError::new(
             "--resume needs the beginning of a session's id here: `nebula sessions list` shows them"

@@ -52,6 +52,7 @@ messages! {
     reject_all: "reject all, then say why", "すべて却下し理由を書く";
     accept_session: "accept all edits of this session", "今後の編集をすべて承認";
     undo_decision: "undo the last decision", "直前の決定を元に戻す";
+    test: "test it before you decide", "決定前にテスト";
     comment: "ask about this hunk", "このハンクについて質問";
     undo_call: "undo the call that made it", "変更した呼び出しを元に戻す";
     undo_turn: "undo the turn that made it", "変更したターンを元に戻す";

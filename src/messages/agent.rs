@@ -159,6 +159,15 @@ messages! {
     default_goes_on: "default; the model is told and goes on without it", "既定。モデルに伝え、これなしで続行します";
     guard: "guard: each file is kept before it is changed; undo brings it back", "guard: 各ファイルを変更前に保存し、元に戻せます";
     scan: "scan: undo restores what it changes in this workspace", "scan: このワークスペースの変更を元に戻せます";
+    no_test: "no command to test it with: set shell.check, as in `nebula config set shell.check \"cargo test\"`", "テスト用のコマンドがありません: `nebula config set shell.check \"cargo test\"` で設定できます";
+    no_view(why): "there is no view here: {why}", "ここでは写しを作れません: {why}";
+    not_tested(why): "not tested: {why}", "未テスト: {why}";
+    testing(command): "testing: {command}", "テスト中: {command}";
+    tests_passed(n): "{n} passed" | "{n} passed", "{n}件成功";
+    tests_failed(n): "{n} failed" | "{n} failed", "{n}件失敗";
+    test_passed: "passed", "成功";
+    test_failed: "failed", "失敗";
+    test_too_long(seconds): "not done after {seconds} s", "{seconds}秒で終わりませんでした";
     no_keeper: "none: what it overwrites cannot be undone", "なし: 上書きした内容は元に戻せません";
 
     steps_done(steps): "{steps} in this turn; nebula stopped to ask", "このターンで{steps}実行しました。確認のため停止しました";

@@ -78,6 +78,7 @@ messages! {
     accept: "accept", "承認";
     reject: "reject", "却下";
     undo: "undo", "元に戻す";
+    test: "test", "テスト";
     comment: "comment", "コメント";
     toggle: "toggle", "切り替え";
     undo_call: "undo call", "呼び出しを元に戻す";

@@ -36,6 +36,8 @@ pub enum Command {
     Reply(QuestionId, Reply),
     /// The decision about a command that waits.
     DecideCommand(QuestionId, CommandDecision),
+    /// Test a proposal that waits, in a view: answered by [`super::EventBody::Tested`].
+    Test(ProposalId),
     /// Undo, redo and restores from the archive pane: answered by [`super::EventBody::Proposed`], or a notice.
     Restore(RestoreRequest),
     /// A question of the person about a hunk of a proposal, which waits on; answered by

@@ -54,6 +54,8 @@ pub enum EventBody {
     Approved(Arc<Proposal>, Decision),
     /// The model's answer to a question about a hunk; empty where a notice has said why there is none.
     CommentAnswer(ProposalId, Comment, String),
+    /// A proposal that waits is being tested, or was.
+    Tested(ProposalId, ProposalTest),
     /// A proposal is no longer pending.
     Settled(ProposalId, Outcome),
     /// A question of the model.
@@ -200,6 +202,30 @@ pub enum TurnEnd {
     },
     /// It stopped to ask whether to go on: step limit, or the same call three times.
     Asking(String),
+}
+
+/// The test of a proposal that waits: its command ran on a picture of the workspace in which the proposal is applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProposalTest {
+    /// The state of the test.
+    pub state: TestState,
+    /// The line that says it: `cargo test: 212 passed · 4.1 s`.
+    pub line: String,
+    /// The failures, or the last lines of the output, where it failed.
+    pub failures: Vec<String>,
+}
+
+/// The state of the test of a proposal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TestState {
+    /// It runs.
+    Running,
+    /// It ended well.
+    Passed,
+    /// It failed.
+    Failed,
+    /// It was not run, and the line says why.
+    NotRun,
 }
 
 /// The outcome of a proposal.

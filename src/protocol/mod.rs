@@ -30,7 +30,8 @@ pub use command::{
 pub use command_card::{CardPart, CommandCard, CommandClass, CommandDecision};
 pub use cost::Cost;
 pub use event::{
-    Event, EventBody, KeyPlaces, ModelFileRow, Outcome, Question, SessionInfo, Status, StepUsage, TurnEnd, Wait,
+    Event, EventBody, KeyPlaces, ModelFileRow, Outcome, ProposalTest, Question, SessionInfo, Status, StepUsage,
+    TestState, TurnEnd, Wait,
 };
 pub use item::{
     Attached, Call, CallState, Changeset, ChangesetFile, Item, Level, Notice, NoticeAction, PreviewLine, RuleChip, Verb,

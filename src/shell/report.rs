@@ -7,6 +7,8 @@ use crate::archive::{ChangeKind, CommandChange, Id};
 use crate::proposal::{Counts, FileChange, HunkKind};
 use crate::text::number::{plural, thousands};
 
+/// The note about what a scan archived.
+pub const SCANNED: &str = "archived by scan: changes of other programs meanwhile are in it";
 /// Changed files that are listed.
 const LISTED: usize = 30;
 
@@ -90,7 +92,7 @@ impl CommandReport {
         let unread = command.left_out().into_iter().chain(sealed.unread.iter().cloned());
         notes.extend(unread.map(|(path, why)| format!("not archived: {path} ({why})")));
         if command.keeper == Keeper::Scan && sealed.changeset.is_some() {
-            notes.push("archived by scan: changes of other programs meanwhile are in it".into());
+            notes.push(SCANNED.into());
         }
         if command.keeper == Keeper::None {
             notes.push("nothing was archived: what it overwrote cannot be undone".into());

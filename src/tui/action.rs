@@ -152,6 +152,7 @@ actions! {
     AcceptSession "accept-session" accept_session
     UndoDecision "undo-decision" undo_decision
     Comment "comment" comment
+    Test "test" test
     UndoCall "undo-call" undo_call
     UndoTurn "undo-turn" undo_turn
     Write "write" write
@@ -398,6 +399,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Diff, hints::look, &[A::Layout], hints::layout, none),
     g(C::Diff, hints::decide, &[A::AcceptSession], hints::all_from_now_on, none),
     g(C::Diff, hints::decide, &[A::Write], none, none),
+    g(C::Diff, hints::decide, &[A::Test], hints::test, none),
     g(C::Diff, hints::decide, &[A::Later], hints::later, none),
     g(C::Diff, hints::look, &[A::Fold], none, none),
     g(C::Diff, hints::look, &[A::WrapLines], none, none),

@@ -64,7 +64,6 @@ fn what_is_wrong_is_told_in_one_line_with_its_exit_code() {
         (&["undo", "--frob"][..], 2, "nebula: unexpected argument '--frob' found"),
         (&["task", "hi", "--format", "odd"], 2, "nebula: there is no edit format odd: use one of auto, tools"),
         (&["task", "hi", "--provider", "odd"], 2, "nebula: there is no provider odd: there are openai"),
-        (&["task", "hi", "--approve", "ask"], 2, "nebula: --approve ask needs a terminal"),
         (&["task", "hi", "--resume"], 2, "nebula: --resume needs the beginning of a session's id"),
         (
             &["task", "hi", "--record", "/no/folder/x"],

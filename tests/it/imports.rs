@@ -19,7 +19,7 @@ const LIVES: &[&[&str]] = &[
     // A session.
     &["session"],
     // A question, a change on its way to the disk.
-    &["execute_proposal.rs", "command.rs", "restore", "listings.rs", "commit.rs"],
+    &["execute_proposal.rs", "command.rs", "proposal_test.rs", "restore", "listings.rs", "commit.rs"],
     // A turn.
     &["turn"],
     // What starts them: an actor its turns, the supervisor its actors.

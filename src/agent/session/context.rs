@@ -1,6 +1,6 @@
 //! The part of a session that its actor, its turn and its restores share: everything but the conversation.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::agent::approval::PendingApprovals;
@@ -36,6 +36,8 @@ pub struct SessionContext {
     pub commands: Arc<Commands>,
     /// The rules and the system prompt that was sent last.
     pub rules: Mutex<RulesView>,
+    /// Proposals in a row that went back to the model because they failed their test.
+    pub failed_tests: AtomicU32,
     /// Events outside of the conversation that the model is informed of with the next message.
     pub notes: Mutex<Vec<String>>,
     command_rules: Mutex<Vec<Rule>>,
@@ -167,6 +169,7 @@ impl SessionContext {
             approvals: PendingApprovals::default(),
             skip_backoff: SkipBackoff::default(),
             rules: Mutex::new(RulesView::default()),
+            failed_tests: AtomicU32::new(0),
             notes: Mutex::new(Vec::new()),
             command_rules: Mutex::new(services.shell.settings.rules.clone()),
             settings: Mutex::new(settings),

@@ -23,6 +23,9 @@ use crate::provider::ToolCall;
 use crate::tools::FileVersion;
 use crate::workspace::{Access, holds_secrets};
 
+/// Among the files that were told already: the test of the proposal, which no file is called.
+const TESTED: &str = "\0tested";
+
 /// Neighbouring edits of one answer, each with its entry on the screen.
 #[derive(Default)]
 pub struct Edits(Vec<PendingEdits>);
@@ -391,6 +394,11 @@ async fn tell(
             // Where the place was not found byte for byte, the model should know; else what was decided says enough.
             let exact = results.iter().all(|r| r.rung() == Some(Rung::Exact));
             text = if exact { line } else { format!("{text}\n{line}") };
+        }
+        if let Some(tested) =
+            outcome_of_proposal.and_then(|(_, result)| result.tested.as_ref()).filter(|_| said.insert(TESTED.into()))
+        {
+            text.push_str(&format!("\n{tested}"));
         }
         for (asked, answer) in &p.exchanges {
             text.push_str(&format!("\nBefore deciding the person asked: {asked}\nYou answered: {answer}"));

@@ -40,6 +40,10 @@ pub fn verdict(
         for_model: Some(for_model.to_string()),
     };
     match &result_of_proposal.outcome {
+        Outcome::Withdrawn if result_of_proposal.tested.is_some() => refused(
+            "its test failed",
+            "Not written, and not decided: the proposal was tested first. Mend what fails and propose the whole change again.",
+        ),
         Outcome::Withdrawn => Verdict {
             state: CallState::Interrupted,
             summary: String::new(),

@@ -224,6 +224,9 @@ fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool)
     for (path, why) in command.left_out().iter().chain(&sealed.changes.unread) {
         out::complain(format_args!("not archived: {path} ({why})"));
     }
+    if command.keeper == Keeper::Scan && sealed.changeset.is_some() {
+        out::complain(shell::SCANNED);
+    }
     let summary = &progress.summary;
     summary.not_archived_words().for_each(out::complain);
     if let Some(line) = summary.refused_words() {

@@ -4,6 +4,7 @@ messages! {
     proposal: "proposal", "提案";
     changed_in_session: "changed in this session", "このセッションの変更";
     diff: "diff", "差分";
+    tested: "checked:", "テスト:";
     no_answer: "no answer", "回答なし";
     written: "written", "書き込み済み";
     written_of(n, hunks): "{n} of {hunks} written", "{hunks}中{n}件を書き込み済み";

@@ -1,6 +1,9 @@
 //! What a command prints: cleaned line by line, whole in a log, and its head and tail for the model.
 
 pub mod record;
+mod tests_of;
+
+pub use tests_of::{TestSummary, summarise_test};
 
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};

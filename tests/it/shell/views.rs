@@ -1,12 +1,16 @@
 //! Commands in a view: what they change there is proposed, or thrown away; the workspace stays as it was.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use nebula::proposal::{Choice, Decision};
-use nebula::protocol::{CallState, Command, CommandDecision, EventBody, TurnEnd};
+use nebula::protocol::{CallState, Command, CommandDecision, EventBody, ProposalTest, TestState, TurnEnd};
+use nebula::provider::{Delta, Replay};
 use serde_json::json;
 
 use super::model::{ended, start, told, world};
 use super::tree::{Tree, difference, must_work, text};
-use crate::support::world::{call, say};
+use crate::support::world::{Live, World, call, say};
 
 /// Whether commands run in views here.
 fn views() -> bool {
@@ -147,5 +151,89 @@ async fn plan_mode_builds_in_a_view_that_is_thrown_away() {
     assert!(told.contains("No such file"), "each view is of the workspace as it is: {told}");
     assert!(told.contains("plan mode runs nothing that reaches further"), "{told}");
     assert!(!world.has("out.txt"));
+    live.close().await;
+}
+
+/// Starts an agent that tests proposals with a command.
+fn start_with_check(world: &World, check: Option<&str>, steps: Vec<Vec<Delta>>) -> Live {
+    let model = Arc::new(Replay::from_steps(steps));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    parts.config.shell.check = check.map(str::to_string);
+    world.start_with(parts, model)
+}
+
+/// The next test that is over.
+async fn tested(live: &mut Live) -> ProposalTest {
+    live.until(|event| match event {
+        EventBody::Tested(_, test) if test.state != TestState::Running => Some(test.clone()),
+        _ => None,
+    })
+    .await
+}
+
+fn written(text: &str) -> Vec<Delta> {
+    call("writeFile", json!({"path": "b.txt", "content": text}))
+}
+
+#[tokio::test]
+async fn a_proposal_is_tested_before_it_is_approved() {
+    if !views() {
+        return;
+    }
+    let world = world().file("sub/keep.txt", "kept\n");
+    let check = "grep -q two b.txt && cat sub/keep.txt && echo 'test result: ok. 3 passed; 0 failed'";
+    let mut live = start_with_check(&world, Some(check), vec![written("two\n"), say("done")]);
+    live.submit("go");
+    let proposal = live.proposal().await;
+    let test = tested(&mut live).await;
+    assert_eq!(test.state, TestState::Passed, "{test:?}");
+    assert!(test.line.contains(": 3 passed · "), "{test:?}");
+    assert!(!world.has("b.txt"), "the workspace is not touched");
+    // Once more, by key.
+    live.send(Command::Test(proposal.id));
+    assert_eq!(tested(&mut live).await.state, TestState::Passed);
+    let accepted = Decision::new(proposal.choices(Choice::Accept), nebula::proposal::Consent::Person);
+    live.send(Command::Decide(proposal.id, accepted));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("b.txt"), "two\n");
+    assert!(told(&live).contains("Tested before the decision") && told(&live).contains("3 passed"), "{}", told(&live));
+    live.close().await;
+}
+
+#[tokio::test]
+async fn what_fails_its_test_goes_back_to_the_model_twice_at_most() {
+    if !views() {
+        return;
+    }
+    let world = world();
+    let check = "grep -q three b.txt || { echo 'test a ... FAILED'; exit 1; }";
+    let texts = ["1\n", "2\n", "4\n"];
+    let mut steps: Vec<_> = texts.iter().map(|text| written(text)).collect();
+    steps.push(say("done"));
+    let mut live = start_with_check(&world, Some(check), steps);
+    live.submit("go");
+    for _ in texts {
+        assert_eq!(tested(&mut live).await.failures, ["test a ... FAILED"]);
+    }
+    // The third one waits for the person, with its failures.
+    let asked = live.requests().len();
+    live.send(Command::Interrupt);
+    assert_eq!(live.end().await, TurnEnd::Interrupted);
+    assert_eq!((asked, world.has("b.txt")), (3, false));
+    let told = told(&live);
+    assert!(told.contains("its test failed") || told.contains("Mend what fails"), "{told}");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn without_a_command_the_line_says_how_to_name_one() {
+    let world = world();
+    let mut live = start_with_check(&world, None, vec![written("two\n"), say("done")]);
+    live.submit("go");
+    let proposal = live.proposal().await;
+    live.send(Command::Test(proposal.id));
+    let test = tested(&mut live).await;
+    assert!(test.state == TestState::NotRun && test.line.contains("shell.check"), "{test:?}");
     live.close().await;
 }

@@ -7,6 +7,7 @@
 
 mod align;
 mod cells;
+mod checked;
 mod choices;
 mod code;
 mod draw;
@@ -48,7 +49,7 @@ use crate::tui::pane::id::PaneId;
 use crate::tui::pane::mark::{Mark, Waiting};
 use crate::tui::theme::Role;
 use page::{Settled, decide};
-use strip::{body, draw_why, why_rows};
+use strip::body;
 
 /// The proposal that waits, or the last one.
 #[derive(Debug, Default)]
@@ -82,6 +83,10 @@ impl Diff {
                 if let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == *id) {
                     page.answered(comment, words);
                 }
+            }
+            EventBody::Tested(id, test) => {
+                let pages = self.page.iter_mut().chain(&mut self.later).filter(|page| page.proposal.id == *id);
+                pages.for_each(|page| page.test = Some(test.clone()));
             }
             EventBody::Opened(info) => {
                 // A new session has changed nothing; of another it is asked.
@@ -303,6 +308,7 @@ impl Diff {
             Action::AcceptSession => open && !page.is_restore(),
             Action::AcceptAll | Action::RejectAll | Action::Write | Action::Later => open,
             Action::EditResult => open && page.result().is_some(),
+            Action::Test => open && !page.is_testing(),
             Action::Comment => open && page.asks && page.proposed().is_some(),
             Action::UndoDecision if page.stage == Stage::Session => page.view.focus().is_some(),
             Action::UndoCall | Action::UndoTurn => page.stage == Stage::Session && page.view.focus().is_some(),
@@ -376,7 +382,7 @@ impl Diff {
         let Some(page) = &mut self.page else { return Vec::new() };
         let files = page.proposal.files.len();
         let rows = strip::height(files, self.size.1);
-        let Some(row) = row.checked_sub(why_rows(page, self.size.0, self.size.1)) else { return Vec::new() };
+        let Some(row) = row.checked_sub(checked::above(page, self.size)) else { return Vec::new() };
         if row < rows {
             let focus = page.view.focus().map_or(0, |(f, _)| f);
             let file = strip::top(focus, files, usize::from(rows)) + usize::from(row);
@@ -470,8 +476,8 @@ impl Diff {
             return;
         };
         let (width, height) = (pen.width(), pen.height());
-        let above = why_rows(page, width, height);
-        draw_why(&mut pen.part(0, 0, width, above), page, ctx);
+        let above = checked::above(page, (width, height));
+        checked::draw(&mut pen, page, ctx);
         let strip = strip::height(page.proposal.files.len(), height);
         strip::draw(&mut pen.part(0, above, width, strip), ctx, &page.view, page.decided());
         let rows = above + strip;

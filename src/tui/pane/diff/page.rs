@@ -7,7 +7,7 @@ use super::rows::Heads;
 use super::view::View;
 use crate::messages::{count, diff as say};
 use crate::proposal::{Choice, FileChange, HunkCount, Proposal, State};
-use crate::protocol::{Command, Comment, RestoreRequest, UNDO};
+use crate::protocol::{Command, Comment, ProposalTest, RestoreRequest, TestState, UNDO};
 use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
 use crate::tui::text::markdown::{Inline, prose};
@@ -42,6 +42,8 @@ pub(in crate::tui) struct DiffPage {
     pub why: String,
     /// All lines of it show.
     pub why_open: bool,
+    /// Its last test.
+    pub test: Option<ProposalTest>,
 }
 
 /// The state of a proposal.
@@ -106,7 +108,13 @@ impl DiffPage {
             asks: false,
             why: String::new(),
             why_open: false,
+            test: None,
         }
+    }
+
+    /// Returns whether it is being tested.
+    pub fn is_testing(&self) -> bool {
+        self.test.as_ref().is_some_and(|test| test.state == TestState::Running)
     }
 
     /// Keeps the decisions there are, to come back to.
@@ -374,6 +382,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
         Action::UndoDecision => {
             page.undo();
         }
+        Action::Test => return Some(vec![PaneEffect::send(Command::Test(page.proposal.id))]),
         Action::Comment => {
             let prompt = say::ask_about_hunk().to_string();
             return Some(vec![PaneEffect::Line { purpose: LineFor::Comment, prompt, text: String::new() }]);

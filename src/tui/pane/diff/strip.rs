@@ -134,7 +134,8 @@ fn marks(f: usize, file: &FileView, choices: Option<&Choices>, look: Look<'_>) -
 
 /// Returns the number of rows left for the diff in a body of `height` rows: the model's words, strip and rule above it.
 pub(super) fn body(page: &DiffPage, width: u16, height: u16) -> u16 {
-    height.saturating_sub(why_rows(page, width, height) + self::height(page.view.file_count(), height) + 1)
+    height
+        .saturating_sub(super::checked::above(page, (width, height)) + self::height(page.view.file_count(), height) + 1)
 }
 
 /// Returns the number of rows of what the model said; in a low pane what changes comes first.

@@ -592,3 +592,30 @@ fn a_search_hides_no_undecided_hunks() {
     let note = testing::note(&Theme::shipped("dark"), |ctx| diff.note(100, ctx));
     assert!(note.starts_with("1 of ") && note.contains('3'), "{note}");
 }
+
+#[test]
+fn the_test_of_a_proposal_stands_above_its_files() {
+    use crate::protocol::{ProposalTest, TestState};
+    let mut diff = pane(100, 30, shop());
+    let before = drawn(&diff, "dark").text();
+    let effects = act(&mut diff, &[Action::Test]);
+    assert!(matches!(&effects[..], [PaneEffect::Run(Effect::Send(Command::Test(ProposalId(7))))]), "{effects:?}");
+    let mut tell = |state, line: &str, failures: &[&str]| {
+        let failures = failures.iter().map(|line| line.to_string()).collect();
+        let test = ProposalTest { state, line: line.into(), failures };
+        diff.apply(&EventBody::Tested(ProposalId(7), test), 0);
+        measure(&mut diff, 100, 30);
+        (drawn(&diff, "dark").text(), diff.offers(Action::Test))
+    };
+    let (text, again) = tell(TestState::Running, "testing: cargo test", &[]);
+    assert!(text.lines().next().is_some_and(|row| row.contains("testing: cargo test")) && !again, "{text}");
+    let (text, again) = tell(TestState::Passed, "cargo test: 212 passed", &[]);
+    assert!(text.lines().next().is_some_and(|row| row.contains("checked: cargo test: 212 passed")) && again, "{text}");
+    let rows: Vec<String> = (0..20).map(|n| format!("test t{n} ... FAILED")).collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let (text, _) = tell(TestState::Failed, "cargo test: 20 failed", &rows);
+    assert_eq!(text.lines().filter(|row| row.contains("FAILED")).count(), 8, "{text}");
+    // What was there is only further down.
+    let first = before.lines().next().expect("a row").trim_end();
+    assert_eq!(text.lines().nth(9).map(str::trim_end), Some(first));
+}
