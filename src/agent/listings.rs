@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::agent::background::{model_list, rag, review, watch};
+use crate::agent::background::{blame, model_list, rag, review, watch};
 use crate::agent::changesets::{changeset, counts};
 use crate::agent::restore;
 use crate::agent::services::{Services, lock};
@@ -111,6 +111,7 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         Query::Usage => Listing::Table { title: say::usage_title().into(), text: usage(context).map_err(say)? },
         Query::Review => Listing::Review(review::turns(services)?),
         Query::ReviewChange(ids, scope) => Listing::ReviewChange(review::change(services, &ids, scope)?),
+        Query::Blame(path) => Listing::Table { title: say::blame_title(&path), text: blame::page(services, &path)? },
         Query::Context => Listing::Table { title: say::context_title().into(), text: context.context_table() },
         Query::Config => Listing::Table { title: say::configuration_title().into(), text: config(services) },
         // The conversation is the actor's, which answers this itself.

@@ -2,11 +2,12 @@
 //! the cause of the state it came with.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::archive::restore::state_sha;
-use crate::archive::{self, Id};
+use crate::archive::{self, Id, Sha, sha256};
 use crate::execute::Stores;
 use crate::memory::{self, LeftState};
 use crate::proposal::State;
@@ -79,16 +80,15 @@ pub fn blame(path: &str, stores: Stores<'_>) -> Result<Vec<BlamedLine>, BlameErr
     if matches!(now, State::Absent | State::Folder { .. }) {
         return Err(BlameError::Missing(path.into()));
     }
-    let states = states(path, now, stores)?;
-    Ok(annotate(&states))
-}
-
-/// Returns the states of a path, oldest first, the present one last.
-fn states(path: &str, now: State, stores: Stores<'_>) -> Result<Vec<PastState>, BlameError> {
     let versions = stores.archive.versions(path)?;
     let left: HashMap<String, LeftState> = stores.memory.left_states(&stores.project(), path)?.into_iter().collect();
     let changesets: HashMap<Id, Id> = made_by(path, &versions, stores)?;
-    let mut states: Vec<PastState> = Vec::with_capacity(versions.len() + 2);
+    // Only an undo or a redo brings an earlier state back.
+    let last_restore = versions.iter().rposition(|version| {
+        left.get(&version.id.to_string()).is_some_and(|known| matches!(known.kind.as_str(), "undo" | "redo"))
+    });
+    let restores_later = |at: usize| last_restore.is_some_and(|last| last >= at);
+    let mut annotated = Annotated::default();
     let mut cause = (LineCause::Before, false, None);
     let count = versions.len();
     for at in 0..=count {
@@ -106,13 +106,13 @@ fn states(path: &str, now: State, stores: Stores<'_>) -> Result<Vec<PastState>, 
             let known = written.and_then(|written| String::from_utf8(written.bytes?).ok());
             match known {
                 Some(text) => {
-                    states.push(PastState { text, cause: by, restores });
+                    annotated.add(PastState { text, cause: by, restores }, restores_later(at));
                     by = LineCause::Outside(versions.get(at).and_then(|version| changesets.get(&version.id).copied()));
                 }
                 None => by = LineCause::Changeset { id, unsure: true },
             }
         }
-        states.push(PastState { text, cause: by, restores });
+        annotated.add(PastState { text, cause: by, restores }, restores_later(at));
         let Some(version) = versions.get(at) else { break };
         let known = left.get(&version.id.to_string());
         cause = match changesets.get(&version.id) {
@@ -125,7 +125,7 @@ fn states(path: &str, now: State, stores: Stores<'_>) -> Result<Vec<PastState>, 
             None => (LineCause::Outside(None), false, None),
         };
     }
-    Ok(states)
+    Ok(annotated.lines())
 }
 
 /// Returns the changeset that made each version old.
@@ -157,28 +157,45 @@ fn text_of(state: &State, path: &str) -> Result<String, BlameError> {
     }
 }
 
-/// Gives each line of the last state its cause.
-fn annotate(states: &[PastState]) -> Vec<BlamedLine> {
-    let mut seen: Vec<(&str, Vec<LineCause>)> = Vec::new();
-    let mut lines: Vec<&str> = Vec::new();
-    let mut causes: Vec<LineCause> = Vec::new();
-    for state in states {
-        let next: Vec<&str> = state.text.lines().map(str::trim_end).collect();
-        let came_from = seen.iter().rev().find(|(text, _)| state.restores && *text == state.text);
-        causes = match came_from {
-            Some((_, causes)) => causes.clone(),
-            None => carried(&lines, &causes, &next, state.cause),
-        };
-        lines = next;
-        seen.push((&state.text, causes.clone()));
+/// The causes of the lines of the newest state so far.
+#[derive(Default)]
+struct Annotated {
+    text: String,
+    causes: Vec<LineCause>,
+    /// The causes of earlier states by their texts, for those that an undo or a redo brings back.
+    earlier: HashMap<Sha, Vec<LineCause>>,
+}
+
+impl Annotated {
+    /// Takes in the next state. `comes_back`: a later one may have its text.
+    fn add(&mut self, state: PastState, comes_back: bool) {
+        let sha = sha256(state.text.as_bytes());
+        let same = self.earlier.get(&sha).filter(|_| state.restores).cloned();
+        self.causes = same.unwrap_or_else(|| {
+            let lines = |text: &'_ str| -> Vec<u64> { text.lines().map(|line| hash(line.trim_end())).collect() };
+            carried(&lines(&self.text), &self.causes, &lines(&state.text), state.cause)
+        });
+        if comes_back {
+            self.earlier.insert(sha, self.causes.clone());
+        }
+        self.text = state.text;
     }
-    let text = states.last().map_or("", |state| state.text.as_str());
-    let line = |(text, cause): (&str, LineCause)| BlamedLine { text: text.into(), cause };
-    text.lines().zip(causes).map(line).collect()
+
+    fn lines(self) -> Vec<BlamedLine> {
+        let line = |(text, cause): (&str, LineCause)| BlamedLine { text: text.into(), cause };
+        self.text.lines().zip(self.causes).map(line).collect()
+    }
+}
+
+/// Returns a number that stands for a line.
+fn hash(line: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns the causes of the lines of a new state: those that stay keep theirs.
-fn carried(old: &[&str], causes: &[LineCause], new: &[&str], cause: LineCause) -> Vec<LineCause> {
+fn carried(old: &[u64], causes: &[LineCause], new: &[u64], cause: LineCause) -> Vec<LineCause> {
     let mut carried = vec![cause; new.len()];
     for op in capture_diff_slices(Algorithm::Myers, old, new) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
@@ -202,6 +219,14 @@ mod tests {
 
     fn state(text: &str, cause: LineCause, restores: bool) -> PastState {
         PastState { text: text.into(), cause, restores }
+    }
+
+    fn annotate(states: &[PastState]) -> Vec<BlamedLine> {
+        let mut annotated = Annotated::default();
+        for PastState { text, cause, restores } in states {
+            annotated.add(PastState { text: text.clone(), cause: *cause, restores: *restores }, true);
+        }
+        annotated.lines()
     }
 
     fn causes(states: &[PastState]) -> Vec<LineCause> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::archive::restore::state_sha;
 use crate::archive::{self, Id, Version};
 use crate::execute::Stores;
 use crate::memory;
@@ -23,8 +24,9 @@ pub struct Moment {
 pub struct FileThen {
     /// From then to now.
     pub change: FileChange,
-    /// The version that holds what was there.
-    pub version: Id,
+    /// The version that holds what was there; none: nebula's own record does, because someone changed the file outside
+    /// nebula since, and no later change archived it.
+    pub version: Option<Id>,
 }
 
 /// The reason why there is no such moment.
@@ -114,8 +116,25 @@ pub fn version_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<Opti
 pub fn state_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<State, MomentError> {
     match version_at(path, moment, stores)? {
         Some(version) => Ok(stores.archive.show(&version)?),
-        None => Ok(stores.workspace.read_whole(path)?.state),
+        None => {
+            let now = stores.workspace.read_whole(path)?.state;
+            Ok(left_by_nebula(path, &now, stores)?.unwrap_or(now))
+        }
     }
+}
+
+/// Returns what nebula last wrote to a path, where someone changed it since and its bytes are known. Without a later
+/// version that is what stood there at the moment.
+fn left_by_nebula(path: &str, now: &State, stores: Stores<'_>) -> Result<Option<State>, MomentError> {
+    let Some(written) = stores.memory.written(&stores.project(), path)? else { return Ok(None) };
+    if written.is(state_sha(now)) {
+        return Ok(None);
+    }
+    Ok(match (written.sha256, written.bytes) {
+        (None, _) => Some(State::Absent),
+        (Some(_), Some(bytes)) => Some(State::File { bytes: bytes.into(), mode: now.mode() }),
+        (Some(_), None) => None,
+    })
 }
 
 /// Returns the files that were others at a moment, by path, and a line for each changeset that cannot be read. Folders
@@ -125,7 +144,7 @@ pub fn state_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<State,
 /// When archive or workspace cannot be read.
 pub fn differing(moment: Moment, stores: Stores<'_>) -> Result<(Vec<FileThen>, Vec<String>), MomentError> {
     let (mut paths, mut unreadable) = (BTreeSet::new(), Vec::new());
-    for id in stores.archive.list()?.into_iter().filter(|id| *id > moment.after) {
+    for id in stores.archive.list()? {
         match stores.archive.paths(id) {
             Ok(of_changeset) => paths.extend(of_changeset),
             Err(error) => unreadable.push(error.to_string()),
@@ -134,10 +153,15 @@ pub fn differing(moment: Moment, stores: Stores<'_>) -> Result<(Vec<FileThen>, V
     paths.retain(|path| !path.ends_with('/') && path != ".git" && !path.starts_with(".git/"));
     let mut files = Vec::new();
     for path in paths {
-        let Some(version) = version_at(&path, moment, stores)? else { continue };
-        let (then, now) = (stores.archive.show(&version)?, stores.workspace.read_archived(&path)?.state);
-        if then != now {
-            files.push(FileThen { change: FileChange::new(path, then, now, "", &[]), version: version.id });
+        let version = version_at(&path, moment, stores)?;
+        let now = stores.workspace.read_archived(&path)?.state;
+        let then = match &version {
+            Some(version) => Some(stores.archive.show(version)?),
+            None => left_by_nebula(&path, &now, stores)?,
+        };
+        if let Some(then) = then.filter(|then| *then != now) {
+            let version = version.map(|version| version.id);
+            files.push(FileThen { change: FileChange::new(path, then, now, "", &[]), version });
         }
     }
     Ok((files, unreadable))

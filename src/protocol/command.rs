@@ -402,6 +402,8 @@ pub enum Query {
     Review,
     /// The files of these changes that wait.
     ReviewChange(Vec<String>, ReviewScope),
+    /// Who wrote each line of a file.
+    Blame(String),
     /// The contents of the context window, by part.
     Context,
     /// Results in the context window that can be left out.

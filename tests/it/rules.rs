@@ -49,6 +49,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "git",
             "memory",
             "messages",
+            "past",
             "proposal",
             "protocol",
             "provider",

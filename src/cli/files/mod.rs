@@ -3,6 +3,7 @@
 
 mod history;
 mod past;
+mod past_to;
 mod patch;
 mod prune;
 mod review;
@@ -160,6 +161,9 @@ pub struct AtArgs {
     /// Propose to go back: all files, or the one that is named
     #[arg(long)]
     pub restore: bool,
+    /// Write the whole state into this folder outside the workspace, which must be new or empty
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["path", "restore"])]
+    pub to: Option<PathBuf>,
     /// How a restore is asked for.
     #[command(flatten)]
     pub ask: AskArgs,

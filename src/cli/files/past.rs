@@ -73,6 +73,9 @@ impl ArchiveCommands<'_> {
     /// Shows what differs from a moment, or the bytes of one file then; `--restore` proposes to go back to it.
     pub(super) fn at(&mut self, args: &AtArgs) -> Result<u8> {
         let moment = Moment::parse(&args.when, self.stores())?;
+        if let Some(to) = &args.to {
+            return self.write_state(moment, to);
+        }
         if let Some(file) = &args.path {
             let path = self.path(&self.folder, file)?;
             if args.restore {
@@ -91,7 +94,8 @@ impl ArchiveCommands<'_> {
         if args.ask.json {
             let row = |file: &past::FileThen| {
                 json!({
-                    "path": file.change.path, "version": file.version.to_string(),
+                    "path": file.change.path, "version": file.version.map(|version| version.to_string()),
+                    "outside": file.version.is_none(),
                     "then": if file.change.before.is_absent() { "absent" } else { "there" },
                     "added": file.change.counts.added, "removed": file.change.counts.removed,
                 })
@@ -107,6 +111,7 @@ impl ArchiveCommands<'_> {
         for file in &files {
             let change = &file.change;
             let then = match (&change.before, &change.after) {
+                _ if file.version.is_none() => "as nebula left it, changed outside nebula since",
                 (State::Absent, _) => "absent then",
                 (_, State::Absent) => "absent now",
                 _ => "",

@@ -168,6 +168,7 @@ impl App {
             "/rules" => self.open_page(say::page_rules(), Query::Rules),
             "/review" => self.review(rest),
             "/stats" => self.open_page(say::page_stats(), Query::Stats),
+            "/blame" => self.open_page(say::page_blame(), Query::Blame(rest.into())),
             "/usage" => self.open_page(say::page_usage(), Query::Usage),
             "/context" => self.open_context(),
             "/config" => self.open_page(say::page_config(), Query::Config),

@@ -52,6 +52,7 @@ pub const COMMANDS: &[Info] = &[
     info("/compact", say::compact_argument, say::compact, say::compact_long, None),
     info("/export", say::export_argument, say::export, say::export_long, None),
     info("/stats", none, say::stats, say::stats_long, None),
+    info("/blame", say::file_argument, say::blame, say::blame_long, None),
     info("/usage", none, say::usage, say::usage_long, None),
     info("/context", none, say::context, say::context_long, None),
     info("/config", none, say::config, say::config_long, None),

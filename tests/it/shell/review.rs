@@ -291,3 +291,33 @@ async fn a_moment_is_shown_and_restored_and_each_line_has_its_author() {
     assert!(back.status.success(), "{}", text(&back.stderr));
     assert_eq!((world.read("a.txt").as_str(), world.root().join("b.txt").exists()), ("one\ntwo\n", false));
 }
+
+#[tokio::test]
+async fn the_state_of_a_moment_is_written_elsewhere_and_foreign_work_is_not_shown_as_the_past() {
+    let path = std::env::var("PATH").expect("a PATH");
+    let world =
+        World::new().variable("PATH", &path).file("a.txt", "one\n").file("sub/same.txt", "same\n").approve("all");
+    ran(&world, &["printf 'two\n' >> a.txt; rm -f gone.txt; printf 'g\n' > gone.txt", "rm gone.txt"]).await;
+    std::fs::write(world.root().join("a.txt"), "one\ntwo\nlater\n").expect("written");
+    let said = nebula(&world, &["timeline", "--json"]);
+    let moments: Vec<Value> = serde_json::from_slice(&said.stdout).expect("JSON");
+    let last = moments.last().and_then(|moment| moment["changeset"].as_str()).expect("an id");
+    // What someone wrote since is no part of the past.
+    assert_eq!(text(&nebula(&world, &["at", last, "a.txt"]).stdout), "one\ntwo\n");
+    let files: Vec<Value> = serde_json::from_slice(&nebula(&world, &["at", last, "--json"]).stdout).expect("JSON");
+    let outside: Vec<_> = files.iter().map(|file| (file["path"].as_str(), file["outside"].as_bool())).collect();
+    assert_eq!(outside, [(Some("a.txt"), Some(true)), (Some("gone.txt"), Some(false))]);
+    let to = world.home().join("then");
+    let wrote = nebula(&world, &["at", last, "--to", to.to_str().expect("text")]);
+    assert!(wrote.status.success(), "{wrote:?}");
+    let read = |path: &str| std::fs::read_to_string(to.join(path)).expect("written");
+    assert_eq!(
+        (read("a.txt"), read("gone.txt"), read("sub/same.txt")),
+        ("one\ntwo\n".into(), "g\n".into(), "same\n".into())
+    );
+    for refused in [to.as_path(), &world.root().join("in")] {
+        let again = nebula(&world, &["at", last, "--to", refused.to_str().expect("text")]);
+        assert_eq!(again.status.code(), Some(1), "{again:?}");
+    }
+    assert!(!world.root().join("in").exists());
+}

@@ -1,0 +1,100 @@
+//! `at WHEN --to DIR`: the workspace as it was at a moment, written into a folder outside it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use tokio_util::sync::CancellationToken;
+
+use super::{ArchiveCommands, DONE};
+use crate::disk::{Folder, parent};
+use crate::past::{self, Moment};
+use crate::proposal::State;
+use crate::text::number::plural;
+use crate::workspace::{copy_large, normalise};
+
+/// The mode of a folder and of a file that has none.
+const FOLDER: u32 = 0o755;
+const FILE: u32 = 0o644;
+
+impl ArchiveCommands<'_> {
+    /// Writes all files of a moment into a new or empty folder. What git ignores is as it is now only where it was
+    /// archived; the repository is left out.
+    pub(super) fn write_state(&mut self, moment: Moment, to: &Path) -> Result<u8> {
+        let (files, unreadable) = past::differing(moment, self.stores())?;
+        let then: BTreeMap<String, State> = files.into_iter().map(|f| (f.change.path, f.change.before)).collect();
+        let mut paths: BTreeSet<String> = then.keys().cloned().collect();
+        for entry in self.workspace.walk("").build().flatten() {
+            if entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_symlink()) {
+                paths.insert(normalise(self.workspace.root(), entry.path()));
+            }
+        }
+        let target = self.empty_folder(to)?;
+        let (mut written, mut left) = (0, unreadable);
+        for path in paths {
+            let state = match then.get(&path) {
+                Some(state) => Ok(state.clone()),
+                None => self.workspace.read(&path).map(|read| read.state),
+            };
+            match state {
+                Ok(state) => {
+                    let wrote = write(&target, &path, &state);
+                    written +=
+                        usize::from(wrote.with_context(|| format!("cannot write {path} there: it is not whole"))?);
+                }
+                Err(error) => left.push(error.to_string()),
+            }
+        }
+        for why in &left {
+            self.complain(why)?;
+        }
+        let words = "the repository and what git ignores are left out, but for what was archived";
+        self.complain(&format!("{} written to {}; {words}", plural(written, "file"), target.path().display()))?;
+        Ok(DONE)
+    }
+
+    /// Returns a folder outside the workspace that is new or empty.
+    fn empty_folder(&self, to: &Path) -> Result<Folder> {
+        let to = self.folder.join(to);
+        let name = to.file_name().with_context(|| format!("{} has no name", to.display()))?;
+        let above = parent(&to)
+            .canonicalize()
+            .with_context(|| format!("{}: there is no such folder", parent(&to).display()))?;
+        let real: PathBuf = above.join(name);
+        let inside = real.canonicalize().unwrap_or_else(|_| real.clone());
+        if inside.starts_with(self.workspace.root()) {
+            bail!("{} lies in the workspace: name a folder outside it", to.display());
+        }
+        let above = Folder::open(&above)?;
+        above.make(name, FOLDER)?;
+        let target = above.enter(name).with_context(|| format!("{} is no folder", to.display()))?;
+        if !target.names()?.is_empty() {
+            bail!("{} is not empty: name a new or an empty folder", to.display());
+        }
+        Ok(target)
+    }
+}
+
+/// Writes a state below a folder. Returns false where nothing was there.
+fn write(to: &Folder, path: &str, state: &State) -> io::Result<bool> {
+    if matches!(state, State::Absent | State::Folder { .. }) {
+        return Ok(false);
+    }
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let mut folder = to.descend(Path::new(""))?;
+    for part in above.split('/').filter(|part| !part.is_empty()) {
+        folder.make(part, FOLDER)?;
+        folder = folder.enter(part)?;
+    }
+    match state {
+        State::File { bytes, mode } => drop(folder.write_new(name, bytes, Some(mode.unwrap_or(FILE)))?),
+        State::Large(large) => {
+            let file = folder.make_file(name, large.mode.unwrap_or(FILE) | 0o600)?;
+            copy_large(large, &file, &CancellationToken::new())?;
+        }
+        State::Link { target } => folder.make_link(name, target)?,
+        State::Absent | State::Folder { .. } => {}
+    }
+    Ok(true)
+}
