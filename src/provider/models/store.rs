@@ -54,3 +54,21 @@ impl KnownModels {
         self.learnt.insert((place.to_string(), model.to_string()), facts);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_learnt_window_is_not_smaller_than_a_prompt_that_was_taken() {
+        let mut known = KnownModels::default();
+        let window = |known: &KnownModels| known.learnt("p", "m").window;
+        known.accept("p", "m", 6_000);
+        known.accept("p", "m", 5_000);
+        assert_eq!((window(&known), known.accepted("p", "m"), known.accepted("p", "other")), (None, 6_000, 0));
+        known.learn("p", "m", Facts { window: Some(4_096), ..Facts::default() });
+        assert_eq!(window(&known), Some(6_000));
+        known.forget_accepted("p", "m");
+        assert_eq!(window(&known), Some(4_096));
+    }
+}

@@ -143,23 +143,26 @@ impl<'a> StepReader<'a> {
             Delta::End(reason) => self.begin_reads(!matches!(reason, EndReason::Length | EndReason::Filter)).await,
             Delta::Notice(title) => self.context.events.notice(Level::Info, title, "").await,
             Delta::Withdraw { text, calls, .. } => self.withdraw(text > 0, calls).await,
-            Delta::Part => return self.part().await,
-            Delta::Commentary => (self.commentary, self.prose) = (true, None),
+            Delta::Part => {
+                self.part_acts = self.acts.len();
+                return self.speak(false).await;
+            }
+            Delta::Commentary => return self.speak(true).await,
             Delta::Seal { kind, .. } => self.sealed(kind).await,
             Delta::Usage(_) | Delta::Retrying(_) => return,
         }
         self.shown_at = Instant::now();
     }
 
-    /// Begins a part of the answer.
-    async fn part(&mut self) {
-        self.part_acts = self.acts.len();
-        if std::mem::take(&mut self.commentary) {
-            // What waits was said on the way, too.
-            let pieces = self.parser.pause();
-            Box::pin(self.pieces(pieces)).await;
-            self.prose = None;
+    /// Begins commentary, or the answer behind it.
+    async fn speak(&mut self, commentary: bool) {
+        if self.commentary == commentary {
+            return;
         }
+        // What waits belongs to what was said before.
+        let pieces = self.parser.pause();
+        Box::pin(self.pieces(pieces)).await;
+        (self.commentary, self.prose) = (commentary, None);
     }
 
     /// Shows that the model thought where a part that is sealed holds no word of it: once an answer.
@@ -170,8 +173,10 @@ impl<'a> StepReader<'a> {
         }
         self.keep();
         self.prose = None;
-        let took = Some(self.shown_at.elapsed());
-        self.thought = took;
+        // A server that tells it behind the answer tells no time.
+        let first = self.answer.text.is_empty() && self.answer.calls.is_empty();
+        let took = first.then(|| self.shown_at.elapsed());
+        self.thought = Some(took.unwrap_or_default());
         self.context.events.add(Item::Thinking { text: String::new(), took }).await;
     }
 
@@ -218,7 +223,10 @@ impl<'a> StepReader<'a> {
             thinking_tokens: self.answer.usage.map(|u| u.thinking),
             hour_tokens: self.answer.usage.map(|u| u.cache_write_1h),
             extra: AnswerRecord {
-                thought_ms: self.thought.and_then(|took| u64::try_from(took.as_millis()).ok()),
+                thought_ms: self
+                    .thought
+                    .filter(|took| !took.is_zero())
+                    .and_then(|took| u64::try_from(took.as_millis()).ok()),
                 context: self.context.shown_context(),
                 plan: self.plan && self.answer.calls.is_empty(),
                 new_prefix: self.session.prefix_cause.is_some(),
