@@ -406,3 +406,26 @@ fn a_task_without_a_change_says_so_and_can_be_a_failure() {
     let stats = w.run(&["stats", "--json"]);
     assert!(String::from_utf8(stats.stdout).unwrap().contains("\"nudged\":2"));
 }
+
+#[test]
+fn a_change_by_a_command_is_a_change() {
+    let w = World::new();
+    let call =
+        json!({"call": {"index": 0, "id": "c", "name": "runCommand", "arguments": "{\"command\": \"echo 5 > f\"}"}});
+    let steps = [
+        vec![(0, call), (0, json!({"end": "calls"}))],
+        vec![(0, json!({"text": "Done."})), (0, json!({"end": "stop"}))],
+    ];
+    let recording = w.recording(&steps.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let mut task =
+        w.command(&["task", "write 5 into f", "--approve", "all", "--expect-change", "--json", "--replay", &recording]);
+    let output = task.env("PATH", std::env::var_os("PATH").unwrap()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    if !w.path("work/f").exists() {
+        // Nothing runs unasked where there is no sandbox.
+        assert!(text.contains("sandbox") || text.contains("no bash"), "{text}");
+        return;
+    }
+    let done: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!((output.status.code(), &done["changed"]), (Some(0), &1.into()), "{text}");
+}

@@ -28,6 +28,9 @@ use crate::protocol::{
     SessionInfo, TurnEnd,
 };
 
+/// The kind of a changeset that a command made.
+const COMMAND: &str = "command";
+
 /// The arguments of a task.
 pub struct Task {
     /// The message.
@@ -195,6 +198,9 @@ impl EventPrinter {
             EventBody::Asked(question) => return self.asked(question),
             EventBody::Archived(changeset) => {
                 let paths: Vec<_> = changeset.files.iter().map(|f| f.path.as_str()).collect();
+                if changeset.by == COMMAND {
+                    self.changed.extend(paths.iter().map(|path| path.to_string()));
+                }
                 self.line(json!({"type": "changeset", "id": changeset.id, "paths": paths}))?;
             }
             EventBody::Usage(usage) => self.line(usage_line(&usage))?,
