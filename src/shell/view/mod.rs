@@ -192,6 +192,10 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 fn sweep(views: &Path) {
     for entry in fs::read_dir(views).into_iter().flatten().flatten() {
         let folder = entry.path();
+        // A link is none of nebula's, and leads to what is none of its business.
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
         let free = match File::open(folder.join(LOCK)) {
             Ok(lock) => lock.try_lock().is_ok(),
             // It may be on its way.
@@ -220,11 +224,73 @@ fn remove(folder: &Path) -> io::Result<()> {
 }
 
 fn open_up(folder: &Path) {
+    if !fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()) {
+        return;
+    }
     // What cannot be opened up cannot be removed, which the removal says.
     let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             open_up(&entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::ArchiveSettings;
+
+    #[test]
+    fn views_of_processes_that_are_gone_are_removed_and_nothing_else() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let held = View::create(&workspace, &archive).expect("a view");
+        let views = archive.home().join(VIEWS);
+        let left = views.join("left");
+        make_folder(&left).expect("made");
+        File::create(left.join(LOCK)).expect("made");
+        fs::create_dir_all(left.join("upper/shut/in")).expect("made");
+        fs::set_permissions(left.join("upper/shut"), fs::Permissions::from_mode(0o0)).expect("set");
+        let target = dir.path().join("elsewhere");
+        fs::create_dir(&target).expect("made");
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o755)).expect("set");
+        std::os::unix::fs::symlink(&target, views.join("link")).expect("linked");
+        sweep(&views);
+        assert!(held.folder.is_dir() && !left.exists());
+        assert_eq!(fs::metadata(&target).expect("there").mode() & 0o777, 0o755);
+        let folder = held.folder.clone();
+        drop(held);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn states_are_put_into_a_view_and_read_from_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(dir.path().join("a")).expect("made");
+        fs::write(dir.path().join("a/b"), "old").expect("written");
+        fs::write(dir.path().join("same"), "same").expect("written");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let view = View::create(&workspace, &archive).expect("a view");
+        view.put("a/b", &State::file(*b"new")).expect("put");
+        view.put("c/d", &State::file(*b"made")).expect("put");
+        view.put("same", &State::file(*b"same")).expect("put");
+        let places = PathClasses::new(&workspace, &archive, &crate::shell::PlaceSettings::default());
+        let changes = view.changes(&workspace, &places).expect("read");
+        let paths: Vec<&str> = changes.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["a/b", "c/", "c/d"]);
+        assert_eq!(changes.files[0].after.text(), Some("new"));
+        // What someone writes meanwhile is not taken back.
+        let stamp = |meta: fs::Metadata| (meta.ctime(), meta.ctime_nsec());
+        let begun = stamp(view.lock.metadata().expect("there"));
+        // The clock of the file system goes on in steps.
+        while stamp(fs::metadata(dir.path().join("a/b")).expect("there")) <= begun {
+            fs::write(dir.path().join("a/b"), "theirs").expect("written");
+        }
+        let changes = view.changes(&workspace, &places).expect("read");
+        assert!(changes.files.iter().all(|file| file.path != "a/b"), "{changes:?}");
+        assert_eq!(changes.left_out, [("a/b".to_string(), "it changed on disk while the preview ran".to_string())]);
     }
 }
