@@ -15,7 +15,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -45,11 +45,6 @@ pub fn temp_name() -> String {
     let n = NEXT.fetch_add(1, Ordering::Relaxed);
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
     format!("{TEMP_PREFIX}{}-{n}-{nanos:x}", std::process::id())
-}
-
-/// Returns a new temporary path in a folder.
-pub fn temp_path(folder: &Path) -> PathBuf {
-    folder.join(temp_name())
 }
 
 /// Returns whether a file name is one that [`temp_name`] gives.

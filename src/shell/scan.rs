@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, DirBuilder, File, Metadata};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
@@ -261,14 +261,12 @@ fn is_plain(name: &str) -> bool {
 }
 
 fn write(index: &Path, entries: &BTreeMap<String, Entry>) -> io::Result<()> {
-    let temp = disk::temp_path(disk::parent(index));
-    let mut file = BufWriter::new(File::create_new(&temp)?);
+    let mut lines = Vec::new();
     for entry in entries.values() {
-        serde_json::to_writer(&mut file, entry)?;
-        file.write_all(b"\n")?;
+        serde_json::to_writer(&mut lines, entry)?;
+        lines.push(b'\n');
     }
-    file.flush()?;
-    fs::rename(&temp, index)
+    disk::replace_private(index, &lines)
 }
 
 /// Removes copies that neither the index nor a command under way names. To be called under the archive's lock.

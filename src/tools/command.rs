@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::base::Run;
-use super::{Args, Builtin, RunResult, ToolAliases, ToolKind, ToolOutput};
+use super::{Args, Builtin, MainArgument, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::shell::{self, Command, CommandReport, Stopped};
 use crate::text::number::plural;
 
@@ -17,7 +17,7 @@ pub const RUN: Builtin = Builtin {
     kind: ToolKind::Run,
     verb: ["run", "running", "ran"],
     object: "command",
-    main: "command",
+    main: MainArgument::Quoted("command"),
     aliases: ToolAliases {
         names: &["bash", "shell", "execute_command", "run_terminal_cmd"],
         parameters: &[("command", &["cmd", "commandLine"])],
@@ -35,7 +35,7 @@ pub const OUTPUT: Builtin = Builtin {
     kind: ToolKind::Output,
     verb: ["read", "reading", "read"],
     object: "output",
-    main: "id",
+    main: MainArgument::Quoted("id"),
     aliases: ToolAliases::NONE,
     parameters: output_parameters,
     edits: None,
@@ -49,7 +49,7 @@ pub const STOP: Builtin = Builtin {
     kind: ToolKind::Run,
     verb: ["stop", "stopping", "stopped"],
     object: "command",
-    main: "id",
+    main: MainArgument::Quoted("id"),
     aliases: ToolAliases::NONE,
     parameters: stop_parameters,
     edits: None,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::base::Run;
-use super::{Args, Builtin, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
+use super::{Args, Builtin, MainArgument, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::workspace::Access;
 
 /// The tool.
@@ -13,7 +13,7 @@ pub const TOOL: Builtin = Builtin {
     kind: ToolKind::Read,
     verb: ["list", "listing", "listed"],
     object: "folder",
-    main: "path",
+    main: MainArgument::Plain("path"),
     aliases: ToolAliases {
         names: &["listFiles", "listDirectory"],
         parameters: &[("path", &["directory", "dir"])],

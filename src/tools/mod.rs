@@ -19,8 +19,8 @@ mod undo;
 mod write;
 
 pub use base::{
-    Args, Builtin, CommandCall, FileVersion, OfferedTools, OutputBlock, Progress, ReadTarget, Run, RunResult, Sha,
-    Tool, ToolAliases, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSet, Verb, drift,
+    Args, Builtin, CommandCall, FileVersion, MainArgument, OfferedTools, OutputBlock, Progress, ReadTarget, Run,
+    RunResult, Sha, Tool, ToolAliases, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSet, Verb, drift,
 };
 
 /// Nebula's own tools, in the order in which they are listed to the model.
@@ -40,6 +40,9 @@ pub const BUILTIN: &[Builtin] = &[
     command::STOP,
     ask::TOOL,
 ];
+
+/// The name of the tool that runs a command.
+pub const RUN_COMMAND: &str = command::RUN.name;
 
 #[cfg(test)]
 mod tests;

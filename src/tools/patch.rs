@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::base::{Run, texts};
-use super::{Args, Builtin, RunResult, ToolAliases, ToolKind};
+use super::{Args, Builtin, MainArgument, RunResult, ToolAliases, ToolKind};
 use crate::edit::stream::{End, Parser, Piece};
 use crate::edit::{Edit, Format};
 
@@ -16,7 +16,7 @@ pub const TOOL: Builtin = Builtin {
     kind: ToolKind::Write,
     verb: ["patch", "applying", "applied"],
     object: "patch",
-    main: "patch",
+    main: MainArgument::Plain("patch"),
     aliases: ToolAliases { parameters: &[("patch", &["diff", "input"])], takes_patch: true, ..ToolAliases::NONE },
     parameters,
     edits: Some(edits),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::base::Run;
-use super::{Args, Builtin, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
+use super::{Args, Builtin, MainArgument, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::edit::bytes;
 use crate::proposal::State;
 use crate::workspace::{Access, ReadError, holds_secrets, is_text};
@@ -18,7 +18,7 @@ pub const TOOL: Builtin = Builtin {
     kind: ToolKind::Read,
     verb: ["read", "reading", "read"],
     object: "file",
-    main: "path",
+    main: MainArgument::Plain("path"),
     aliases: ToolAliases {
         names: &["viewFile"],
         parameters: &[ToolAliases::PATH],

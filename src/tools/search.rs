@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::base::Run;
-use super::{Args, Builtin, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
+use super::{Args, Builtin, MainArgument, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::workspace::search::{FileMatches, SearchObserver, SearchRequest};
 use crate::workspace::{Access, holds_secrets};
 
@@ -14,7 +14,7 @@ pub const TOOL: Builtin = Builtin {
     kind: ToolKind::Read,
     verb: ["search", "searching", "searched"],
     object: "folder",
-    main: "keyword",
+    main: MainArgument::Quoted("keyword"),
     aliases: ToolAliases {
         parameters: &[("directory", &["path", "dir"]), ("keyword", &["query", "pattern"])],
         ..ToolAliases::NONE

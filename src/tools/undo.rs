@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::base::Run;
-use super::{Args, Builtin, RunResult, ToolAliases, ToolKind};
+use super::{Args, Builtin, MainArgument, RunResult, ToolAliases, ToolKind};
 
 /// The tool.
 pub const TOOL: Builtin = Builtin {
@@ -12,7 +12,7 @@ pub const TOOL: Builtin = Builtin {
     kind: ToolKind::Write,
     verb: ["undo", "undoing", "undid"],
     object: "changeset",
-    main: "path",
+    main: MainArgument::Plain("path"),
     aliases: ToolAliases::NONE,
     parameters,
     edits: None,

@@ -17,15 +17,22 @@ pub fn of_tool(tools: &ToolSet, name: &str, state: CallState) -> Call {
     Call { verb: verb.unwrap_or_else(|| blank.verb.clone()), ..blank }
 }
 
-/// Returns what an edit written in the text did; of what has no verb, its name says it.
-fn verb(name: &str) -> Verb {
-    let (done, one, forms) = match name {
-        "write_file" => ("wrote", "file", Some(("write", "writing"))),
-        "replace_file" | "replace_lines" => ("edited", "file", Some(("edit", "editing"))),
-        format if Format::parse(format).is_some() => ("edited", "file", Some(("edit", "editing"))),
-        other => (other, "time", None),
+/// Returns an edit in a format, written in the text.
+pub fn of_format(format: Format, state: CallState) -> Call {
+    let [short, doing, done] = format.verb().map(str::to_string);
+    Call::new(format.shown_as(), Verb { short, doing, done, one: "file".into() }, state)
+}
+
+/// Returns `edit (2), move` of `replaceInFile (2), moveFile`: what asked for a change, by the short verbs of tools and
+/// formats.
+pub fn short_verbs(tools: &ToolSet, by: &str) -> String {
+    let short = |by: &str| {
+        let (name, times) = by.find(" (").map_or((by, ""), |at| by.split_at(at));
+        let of_tool = tools.verb(name).and_then(|verb| verb.forms).map(|(short, _)| short);
+        let verb = of_tool.or_else(|| Format::parse(name).map(|format| format.verb()[0]));
+        format!("{}{times}", verb.unwrap_or(name))
     };
-    display_verb(name, tools::Verb { done: done.to_string().into(), one: one.to_string().into(), forms })
+    by.split(", ").map(short).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a verb as it is shown, with its other forms; where none are known the name stands for them.
@@ -39,7 +46,8 @@ fn display_verb(name: &str, verb: tools::Verb) -> Verb {
 
 /// Returns a call of which nothing is known but its name.
 pub fn blank(name: &str, state: CallState) -> Call {
-    Call::new(name, verb(name), state)
+    let verb = tools::Verb { done: name.to_string().into(), one: "time".into(), forms: None };
+    Call::new(name, display_verb(name, verb), state)
 }
 
 /// Returns an edit as a small diff, as far as it can be told without its file.
@@ -159,6 +167,12 @@ impl ReplacedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_asked_for_a_change_is_named_by_its_verbs() {
+        let by = short_verbs(&ToolSet::builtin(), "replaceInFile (2), writeFile, moveFile, whole, xml, mine");
+        assert_eq!(by, "edit (2), write, move, write, edit, mine");
+    }
     use crate::edit::{Format, SearchShape};
 
     #[test]

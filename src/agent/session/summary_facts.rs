@@ -14,7 +14,7 @@ const ENDS: usize = 4_000;
 /// The number of refusals listed, the newest.
 const REFUSALS: usize = 12;
 /// The tool that runs commands.
-const COMMAND: &str = "runCommand";
+const COMMAND: &str = crate::tools::RUN_COMMAND;
 
 /// Returns the facts of a session, as Markdown; `most` is how large what the person said may be, in bytes.
 pub fn facts(rows: &[Message], most: usize) -> String {

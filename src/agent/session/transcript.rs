@@ -225,14 +225,14 @@ fn read(
             }
             Piece::EditGrew { .. } | Piece::CallStarted { .. } | Piece::CallGrew { .. } => continue,
             Piece::EditDone { edit, .. } => {
-                let mut call = call_preview::blank(edit.format.shown_as(), CallState::Interrupted);
+                let mut call = call_preview::of_format(edit.format, CallState::Interrupted);
                 call.preview = call_preview::preview(&edit);
                 call.counts = Some(call_preview::signs(&call.preview));
                 call.main = edit.path.unwrap_or_default();
                 call
             }
             Piece::EditDropped { id, .. } => {
-                call_preview::blank(formats.get(&id).map_or("edit", |f| f.shown_as()), CallState::Failed)
+                call_preview::of_format(formats.get(&id).copied().unwrap_or(Format::TOOLS), CallState::Failed)
             }
             Piece::BrokenCall { .. } => call_preview::blank("tool call", CallState::Failed),
             Piece::Call { name, arguments, .. } => {

@@ -100,7 +100,9 @@ pub async fn edits(
             ..Cause::default()
         };
         let id = context.events.proposal();
-        let proposal = Arc::new(Proposal { id, title: cause.title.clone(), files: changes.clone() });
+        let mut files = changes.clone();
+        files.iter_mut().for_each(|file| file.by = call_preview::short_verbs(&session.tools, &file.by));
+        let proposal = Arc::new(Proposal { id, title: cause.title.clone(), files });
         if asks_person(context, &proposal) {
             for p in pending.iter_mut().filter(|p| !p.item.call.state.is_final()) {
                 p.item.set(&context.events, CallState::Asking).await;

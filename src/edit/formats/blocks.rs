@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::spec::FormatSpec;
+use super::spec::{EDIT, FormatSpec};
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
@@ -26,6 +26,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     small_prompt: Some(include_str!("../../../assets/prompts/format-blocks-small.md")),
     reminder: Some("Reply with the path and a SEARCH/REPLACE block for each change; copy the SEARCH lines exactly."),
     shown_as: "blocks",
+    verb: EDIT,
     start: Some(LineStart { mark: LineMark { is: |line| search_mark(line).is_some(), may_be: may_be_search }, read }),
 };
 

@@ -1,6 +1,6 @@
 //! Edits by line number with the expected text as a guard. They are elements, which `xml` reads.
 
-use super::spec::FormatSpec;
+use super::spec::{EDIT, FormatSpec};
 use crate::edit::format::Format;
 
 impl Format {
@@ -14,5 +14,6 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     small_prompt: None,
     reminder: Some("Reply with a <replace_lines> tag for each change; copy the <expect> lines exactly."),
     shown_as: "lines",
+    verb: EDIT,
     start: None,
 };

@@ -53,6 +53,11 @@ impl Format {
         self.spec().map_or(self.name(), |spec| spec.shown_as)
     }
 
+    /// Returns the verb of an edit in this format: as a command, while it arrives, and afterwards.
+    pub fn verb(self) -> [&'static str; 3] {
+        self.spec().map_or(spec::EDIT, |spec| spec.verb)
+    }
+
     fn spec(self) -> Option<&'static FormatSpec> {
         FORMATS.iter().find(|spec| spec.format == self)
     }

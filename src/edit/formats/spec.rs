@@ -3,6 +3,9 @@
 use crate::edit::format::Format;
 use crate::edit::stream::reader::LineStart;
 
+/// The verb of a format whose edits change parts of a file.
+pub(in crate::edit) const EDIT: [&str; 3] = ["edit", "editing", "edited"];
+
 /// A format: how a model is asked for it, and how it is read.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::edit) struct FormatSpec {
@@ -16,6 +19,8 @@ pub(in crate::edit) struct FormatSpec {
     pub reminder: Option<&'static str>,
     /// The name of an edit in it on the screen.
     pub shown_as: &'static str,
+    /// The verb that the screen shows for an edit in it: as a command, while it arrives, and afterwards.
+    pub verb: [&'static str; 3],
     /// The first line it is recognised by, where it begins with a line of its own. Tags and fences are recognised by
     /// the text around them, and calls by the names of tools.
     pub start: Option<LineStart>,

@@ -1,6 +1,6 @@
 //! Tool calls. The provider hands them over; those that stand in the text are read by the names of the tools.
 
-use super::spec::FormatSpec;
+use super::spec::{EDIT, FormatSpec};
 use crate::edit::format::Format;
 
 impl Format {
@@ -15,5 +15,6 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     small_prompt: None,
     reminder: None,
     shown_as: "edit",
+    verb: EDIT,
     start: None,
 };

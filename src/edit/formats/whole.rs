@@ -27,6 +27,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
         "Reply with each changed file: its path alone on a line, then a fenced block with the file's complete new text.",
     ),
     shown_as: "whole",
+    verb: ["write", "writing", "wrote"],
     start: None,
 };
 

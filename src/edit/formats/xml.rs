@@ -1,7 +1,7 @@
 //! `<replace_file>` and similar elements in the middle of a text, edits by line number among them.
 
 use super::blocks;
-use super::spec::FormatSpec;
+use super::spec::{EDIT, FormatSpec};
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
@@ -24,6 +24,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     small_prompt: None,
     reminder: Some("Reply with a <replace_file> or <write_file> tag for each change."),
     shown_as: "replace_file",
+    verb: EDIT,
     start: None,
 };
 

@@ -17,6 +17,15 @@ pub struct Run {
     pub stop: CancellationToken,
 }
 
+/// The argument of a call that the screen shows beside the verb, its first line.
+#[derive(Clone, Copy)]
+pub enum MainArgument {
+    /// The name of one that is shown as it is: a path, a question.
+    Plain(&'static str),
+    /// The name of one that is shown in quotes: words to search for.
+    Quoted(&'static str),
+}
+
 /// A tool of nebula's own.
 #[derive(Clone, Copy)]
 pub struct Builtin {
@@ -31,7 +40,7 @@ pub struct Builtin {
     /// The noun for one of the verb's objects.
     pub object: &'static str,
     /// The argument that the screen shows beside the name.
-    pub main: &'static str,
+    pub main: MainArgument,
     /// Other names for it and its parameters.
     pub aliases: ToolAliases,
     /// JSON Schema of its arguments.
@@ -54,7 +63,8 @@ impl Builtin {
         run: fn(&Args, &Run) -> Result<RunResult, String>,
     ) -> Builtin {
         let (kind, object, aliases) = (ToolKind::Write, "file", ToolAliases::NONE);
-        Builtin { name, description, kind, verb, object, main: "path", aliases, parameters, edits: Some(edits), run }
+        let (main, edits) = (MainArgument::Plain("path"), Some(edits));
+        Builtin { name, description, kind, verb, object, main, aliases, parameters, edits, run }
     }
 
     /// Returns the tool with other names for it.
@@ -87,12 +97,12 @@ impl Tool for Builtin {
     }
 
     fn main(&self, args: &Value) -> String {
-        let Some(text) = args.get(self.main).and_then(Value::as_str) else { return String::new() };
-        let line = text.lines().next().unwrap_or("");
-        match self.main {
-            "path" | "patch" | "question" => line.to_string(),
-            _ => format!("\"{line}\""),
-        }
+        let (name, quote) = match self.main {
+            MainArgument::Plain(name) => (name, ""),
+            MainArgument::Quoted(name) => (name, "\""),
+        };
+        let Some(text) = args.get(name).and_then(Value::as_str) else { return String::new() };
+        format!("{quote}{}{quote}", text.lines().next().unwrap_or(""))
     }
 
     fn edits(&self, args: &Args) -> Option<Result<Vec<Edit>, String>> {

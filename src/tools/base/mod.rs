@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub use args::Args;
-pub use builtin::{Builtin, Run, texts};
+pub use builtin::{Builtin, MainArgument, Run, texts};
 pub use context::{FileVersion, Progress, ReadTarget, Sha, ToolContext};
 pub use output::{CommandCall, OutputBlock, RunResult, ToolOutput};
 pub use set::ToolSet;

@@ -125,8 +125,8 @@ pub fn proposal(files: Vec<FileChange>) -> Proposal {
 /// The proposal of the finished frames.
 pub fn shop() -> Proposal {
     proposal(vec![
-        change("src/catalog.rs", CATALOG.0, CATALOG.1, "replaceInFile (2)", Rung::Exact, None),
-        change("src/cart.rs", CART.0, CART.1, "replaceInFile", Rung::Indentation, Some("4 further right")),
+        change("src/catalog.rs", CATALOG.0, CATALOG.1, "edit (2)", Rung::Exact, None),
+        change("src/cart.rs", CART.0, CART.1, "edit", Rung::Indentation, Some("4 further right")),
     ])
 }
 

@@ -12,7 +12,13 @@ const WRITERS: &[(&str, &str)] = &[
     ("provider/replay", "recordings"),
     ("cli/demo.rs", "the tour's folder"),
     ("cli/hook.rs", "the log of hooks"),
+    ("cli/commit.rs", "the message that an editor opens"),
+    ("tui/terminal/editor.rs", "the text that an editor opens"),
+    ("workspace/write.rs", "files of the workspace, for `execute` alone"),
+    ("workspace/folders.rs", "folders of the workspace, for `execute` alone"),
     ("strand/store", "a Strand project's log and checkpoints"),
+    ("strand/sync/write.rs", "the files that show a Strand project"),
+    ("strand/runtime", "recorded episodes"),
 ];
 
 /// Calls that make, change or remove something on disk.
@@ -48,6 +54,24 @@ pub const CALLS: &[&str] = &[
     "utimens",
     ".set_times(",
     ".set_modified(",
+    "disk::replace",
+    "disk::create",
+    "disk::append",
+    "disk::remove",
+    "disk::copy_new",
+    "disk::EditorFile",
+    "replace_private(",
+    ".make_file(",
+    ".make_link(",
+    ".open_or_make(",
+    ".write_new(",
+    ".rename_over(",
+    ".rename_new(",
+    ".exchange(",
+    ".hard_link(",
+    ".remove_file(",
+    ".remove_folder(",
+    ".set_folder_mode(",
 ];
 
 /// What makes the opening of a file one for writing.

@@ -12,17 +12,18 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::command::{self, Finished};
+use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::question;
 use crate::archive::staging::CommandInfo;
 use crate::messages::{agent as say, card as words};
 use crate::proposal::Consent;
-use crate::protocol::{Approval, Call, CallState, CommandDecision, Level, Mode, PreviewLine, Reply, Verb};
+use crate::protocol::{Approval, Call, CallState, CommandDecision, Level, Mode, PreviewLine, Reply};
 use crate::shell::class::Class;
 use crate::shell::class::rules::CommandVerdict;
 use crate::shell::{self, CommandRequest, Grant, Keeper};
-use crate::tools::CommandCall;
+use crate::tools::{CommandCall, RUN_COMMAND};
 use follow::follow;
 use judge::judge_command;
 use preview::Purpose;
@@ -185,12 +186,10 @@ fn not_allowed(reason: &str) -> String {
 pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: CancellationToken) {
     let context = Arc::clone(context);
     tokio::spawn(async move {
-        let (short, doing) = ("run".into(), "running".into());
-        let verb = Verb { short, doing, done: "ran".into(), one: "command".into() };
         let entry = Call {
             main: text.lines().next().unwrap_or_default().to_string(),
             arguments: serde_json::json!({"command": text}).to_string(),
-            ..Call::new("runCommand", verb, CallState::Waiting)
+            ..call_preview::of_tool(&context.services.tools(), RUN_COMMAND, CallState::Waiting)
         };
         let mut item = CallItem::add(&context.events, entry).await;
         let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, network: false, why: None };

@@ -38,8 +38,7 @@ impl StepReader<'_> {
             Piece::EditStarted { id, format } => {
                 self.prose = None;
                 let item =
-                    CallItem::add(&self.context.events, call_preview::blank(format.shown_as(), CallState::Streaming))
-                        .await;
+                    CallItem::add(&self.context.events, call_preview::of_format(format, CallState::Streaming)).await;
                 self.edits.push((id, StreamingEdit::new(format, item)));
             }
             Piece::EditGrew { id, part, text } => {

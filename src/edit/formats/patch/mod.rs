@@ -4,7 +4,7 @@ mod names;
 
 use self::names::{bare, file_name, git_names, names_a_file};
 use crate::edit::format::Format;
-use crate::edit::formats::spec::FormatSpec;
+use crate::edit::formats::spec::{EDIT, FormatSpec};
 use crate::edit::op::{Edit, Op, PatchHunk};
 use crate::edit::stream::context::{CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
@@ -23,6 +23,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     small_prompt: None,
     reminder: Some("Reply with a unified diff in a ```diff block."),
     shown_as: "patch",
+    verb: EDIT,
     start: Some(LineStart { mark: LineMark { is: is_patch, may_be: may_be_patch }, read }),
 };
 

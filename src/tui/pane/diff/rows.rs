@@ -382,22 +382,13 @@ pub enum Heads {
     None,
 }
 
-/// Returns `edit (2), move` of `replaceInFile (2), moveFile`: what asked for a change, by short verbs.
+/// Returns `edit (2), move` in the language of the screen: the verbs of what asked for a change.
 fn asked_by(by: &str) -> String {
-    by.split(", ").map(short_verb).collect::<Vec<_>>().join(", ")
-}
-
-fn short_verb(by: &str) -> String {
-    let (name, times) = by.find(" (").map_or((by, ""), |at| by.split_at(at));
-    let short = match name {
-        "replaceInFile" | "editFile" | "replace_file" | "replace_lines" | "blocks" | "lines" | "xml" => "edit",
-        "writeFile" | "write_file" | "whole" => "write",
-        "applyPatch" => "patch",
-        "deleteFile" => "delete",
-        "moveFile" => "move",
-        other => other,
+    let one = |by: &str| {
+        let (verb, times) = by.find(" (").map_or((by, ""), |at| by.split_at(at));
+        format!("{}{times}", verbs::shown(verb))
     };
-    format!("{}{times}", verbs::shown(short))
+    by.split(", ").map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn found(found: &PlaceMatch) -> String {

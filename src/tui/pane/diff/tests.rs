@@ -580,9 +580,11 @@ fn permissions_are_undone_without_the_lines() {
 
 #[test]
 fn all_that_asked_for_a_change_is_named_by_its_verb() {
-    let by = "replaceInFile (2), writeFile, moveFile";
-    let diff = pane(140, 35, proposal(vec![change("a.rs", "one\n", "two\n", by, Rung::Exact, None)]));
-    assert_eq!(diff.page.expect("a page").view.files[0].by, "edit (2), write, move");
+    let by = "edit (2), write, move";
+    let named = || pane(140, 35, proposal(vec![change("a.rs", "one\n", "two\n", by, Rung::Exact, None)]));
+    assert_eq!(named().page.expect("a page").view.files[0].by, by);
+    let japanese = crate::messages::with(crate::messages::Language::Japanese, named);
+    assert_eq!(japanese.page.expect("a page").view.files[0].by, "編集 (2), 書き込み, 移動");
 }
 
 #[test]
