@@ -20,10 +20,10 @@
 //! | [`archive`] | every state that is about to be overwritten, as plain files; undo makes proposals |
 //! | [`workspace`] | root, confinement of paths, reading, finding, watching |
 //! | [`memory`] | SQLite: sessions, messages, causes of changesets, what nebula last wrote |
-//! | [`config`] | values read at start: files, flags, settings in the environment |
+//! | [`config`] | values read at start: files, flags, settings in the environment; the names of formats are those of `edit` |
 //! | [`edit`] | pure: a model's words → edits → file changes; the ladder that finds their place |
 //! | [`proposal`] | pure: file changes, hunks, decisions, previews of restores, merges |
-//! | [`strand`] | code as a content-addressed graph edited by ops; uses only `disk`, `git` and `text` of the crate |
+//! | [`strand`] | code as a content-addressed graph edited by ops; uses only `disk`, `text` and, for remotes, `git` of the crate |
 //! | [`messages`] | what a person reads on the screen, in English and Japanese |
 //! | [`text`] | the cleaner of what a terminal is given, widths, sizes, word distance, the clock; anyone may use it |
 //! | [`git`] | every call of git; a folder that is looked at runs nothing of its own |

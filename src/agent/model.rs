@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::agent::background::model_facts;
 use crate::agent::services::{ServiceReport, Services, lock};
-use crate::config::{Config, Connection, Secret};
+use crate::config::{self, Config, Connection, Secret};
 use crate::messages::agent as say;
 use crate::protocol::{ConnectForm, EventBody, KeyPlaces, Level, ModelFileRow};
 use crate::provider::{self, Provider, Recorder};
@@ -121,7 +121,7 @@ fn key_places(config: &Config) -> Vec<KeyPlaces> {
         let [variable, command, kept] = config.key_places(provider);
         KeyPlaces { provider: provider.into(), variable, command, kept }
     };
-    ["openai", "anthropic", "gemini"].map(places).into()
+    config::makers().map(places).collect()
 }
 
 /// Looks for a model file on a thread that may block.

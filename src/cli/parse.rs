@@ -84,11 +84,23 @@ fn plain(words: &[OsString]) -> Option<Cli> {
     Some(Cli { global: Global { go_on, ..Global::default() }, command: None, prompt: Vec::new() })
 }
 
+/// The global flags that take a value.
+const VALUED: [&str; 10] = [
+    "--mode",
+    "--model",
+    "--format",
+    "--provider",
+    "--workspace",
+    "--max-steps",
+    "--effort",
+    "--budget",
+    "--record",
+    "--replay",
+];
+
 /// Returns the arguments with the values of global flags joined to them (`--format=patch`): a value may read like a
 /// command, and a word that reads like a command is one. What stands after `--` or `strand` is left as it is.
 fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    const VALUED: [&str; 8] =
-        ["--mode", "--model", "--format", "--provider", "--workspace", "--max-steps", "--record", "--replay"];
     let is_value = |next: &OsString| !next.as_encoded_bytes().starts_with(b"-");
     let mut args = args.peekable();
     let mut joined: Vec<OsString> = Vec::new();
@@ -153,6 +165,18 @@ fn misspelt(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_global_flag_that_takes_a_value_is_listed() {
+        let takes_one = |arg: &&clap::Arg| {
+            arg.is_global_set()
+                && arg.get_action().takes_values()
+                && arg.get_num_args().is_none_or(|n| n.min_values() > 0)
+        };
+        let cli = <Cli as clap::CommandFactory>::command();
+        let flags = cli.get_arguments().filter(takes_one).filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
+        assert_eq!(flags.collect::<Vec<_>>(), VALUED);
+    }
 
     #[test]
     fn what_cannot_be_meant_is_told_in_one_line() {

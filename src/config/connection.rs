@@ -166,6 +166,11 @@ pub(super) fn own_model(provider: &str) -> &'static str {
     row(provider).map_or(DEFAULT_MODEL, |row| row.model)
 }
 
+/// Returns the built-in providers that make models of their own, each once.
+pub fn makers() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().filter(|row| row.maker_of.is_some()).map(|row| row.name)
+}
+
 /// Returns the first provider whose key the environment holds, where nothing is configured. A model that was chosen by
 /// its maker's name is not asked of another one.
 pub(super) fn found(env: &Env, model: Option<&str>) -> Option<&'static str> {
@@ -287,8 +292,7 @@ impl Config {
 
     /// Returns the other providers that can be asked: named ones, and those whose key is there.
     pub fn other_connections(&self, connected: &str) -> Vec<Connection> {
-        let own = BUILT_IN.iter().filter(|row| row.maker_of.is_some()).map(|row| row.name.to_string());
-        let mut names: Vec<String> = own.chain(self.providers.keys().cloned()).collect();
+        let mut names: Vec<String> = makers().map(str::to_string).chain(self.providers.keys().cloned()).collect();
         names.sort();
         names.dedup();
         let connections = names.into_iter().filter(|name| name != connected).map(|name| self.connection_of(&name));

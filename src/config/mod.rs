@@ -23,7 +23,7 @@ pub mod size;
 mod stored_keys;
 mod values;
 
-pub use connection::{Connection, DEFAULT_MODEL, ModelFolders, PROVIDERS};
+pub use connection::{Connection, DEFAULT_MODEL, ModelFolders, PROVIDERS, makers};
 pub use file::Error;
 pub use kept_files::{last_request, model_cache};
 pub use key_use::{KeyUse, Secret, is_loopback};

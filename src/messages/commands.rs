@@ -37,7 +37,7 @@ messages! {
     file: "find a file to mention", "メンションするファイルを探す";
     file_long: "The same finder as @, full size.", "@と同じ検索を全画面で行います。";
     format: "how the model writes its edits", "モデルが編集を書く形式";
-    format_long: "auto, tools, xml, whole, blocks, patch or lines; for this session.", "auto、tools、xml、whole、blocks、patch、linesのいずれか。このセッションに適用します。";
+    format_long: "auto, or one of the list; for this session.", "auto、または一覧の形式のいずれか。このセッションに適用します。";
     effort: "how much the model thinks", "モデルの思考量";
     effort_long: "The next lower one where a model lacks it. The choice is saved.", "モデルにない場合は一段低いものを使います。選択は保存されます。";
     effort_argument: "[none|low|medium|high|xhigh|max|auto]", "[none|low|medium|high|xhigh|max|auto]";
@@ -49,7 +49,7 @@ messages! {
     effort_xhigh: "very much", "かなり多め";
     effort_max: "as much as it can", "可能な限り";
     theme: "the colours of the screen, each with a sample", "画面の配色。見本を表示";
-    theme_long: "auto, dark, light, contrast, plain, ansi, or one of yours. The choice is saved.", "auto、dark、light、contrast、plain、ansi、または自作のテーマ。選択は保存されます。";
+    theme_long: "auto, one that is shipped, or one of yours. The choice is saved.", "auto、同梱のテーマ、または自作のテーマ。選択は保存されます。";
     rules: "the effective prompt, part by part", "実際のプロンプトを部分ごとに表示";
     rules_long: "Each part with its origin and the reason it is there.", "各部分の出所と、含まれている理由を示します。";
     rag: "attach passages found by words", "語句で見つけた箇所を添付";

@@ -3,7 +3,15 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-messages! {
+/// Defines the verbs, and the list of them.
+macro_rules! verbs {
+    ($($name:ident: $en:literal, $ja:literal;)*) => {
+        messages! { $($name: $en, $ja;)* }
+        const VERBS: &[super::Text] = &[$($name),*];
+    };
+}
+
+verbs! {
     read: "read", "読み取り";
     reading: "reading", "読み取り中";
     search: "search", "検索";
@@ -44,44 +52,7 @@ messages! {
 /// Returns a verb as it is shown; the name of a tool that has no verb stays as it is.
 pub fn shown(word: &str) -> &str {
     static TABLE: Table = Table::new();
-    const ALL: &[super::Text] = &[
-        reading,
-        read,
-        searching,
-        searched,
-        search,
-        listing,
-        listed,
-        list,
-        editing,
-        edited,
-        edit,
-        patch,
-        applied,
-        applying,
-        writing,
-        wrote,
-        write,
-        deleting,
-        deleted,
-        delete,
-        moving,
-        moved,
-        moved_short,
-        undoing,
-        undid,
-        undo,
-        asking,
-        asked,
-        ask,
-        running,
-        ran,
-        run,
-        stopping,
-        stopped,
-        stop,
-    ];
-    translated(&TABLE, ALL, word)
+    translated(&TABLE, VERBS, word)
 }
 
 /// Returns how the place of a hunk was found, by the English words for it.

@@ -15,7 +15,7 @@ use crate::tui::popup::list::{Entry, List, ListKind};
 use crate::tui::popup::page::{Content, Page};
 use crate::tui::popup::palette::{COMMANDS, palette};
 use crate::tui::popup::sessions::Sessions;
-use crate::tui::theme::Depth;
+use crate::tui::theme::{Depth, Themes};
 
 /// The efforts with what they are for.
 const EFFORTS: [(&str, Text); 7] = [
@@ -257,19 +257,11 @@ impl App {
     }
 
     fn open_themes(&mut self) -> Vec<Effect> {
-        let detail = |name: &str| match name {
-            "dark" => say::theme_dark(),
-            "light" => say::theme_light(),
-            "contrast" => say::theme_contrast(),
-            "plain" => say::theme_plain(),
-            "ansi" => say::theme_ansi(),
-            _ => say::theme_own(),
-        };
         let row = |name: &&str| match self.appearance.themes.get(name, self.appearance.depth) {
             Ok(_) if self.appearance.depth == Depth::Mono && *name != "plain" => {
-                entry(name, &say::theme_uncoloured(&detail(name)))
+                entry(name, &say::theme_uncoloured(&Themes::about(name)))
             }
-            Ok(_) => entry(name, detail(name)),
+            Ok(_) => entry(name, Themes::about(name)),
             Err(why) => {
                 let long = say::theme_fix(&why);
                 Entry { long, ..entry(name, say::theme_mistake()) }

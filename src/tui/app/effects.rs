@@ -156,14 +156,14 @@ impl App {
     fn panes_around(&self) -> Vec<PaneId> {
         let waits = self.panes.diff.waiting().is_some();
         let narrow = self.rects.tabs || self.rects.rule.is_none();
-        let order: &[PaneId] = match () {
-            () if waits && self.layout.pane == PaneId::Diff => &[PaneId::Diff],
-            () if self.layout.zoom || self.layout.pane == PaneId::Diff && !narrow => &[self.layout.pane],
-            () if narrow => PaneId::ALL,
-            () => &[PaneId::Chat, PaneId::Tools, PaneId::Archive],
+        let order: Vec<PaneId> = match () {
+            () if self.layout.zoom || self.layout.pane == PaneId::Diff && (waits || !narrow) => vec![self.layout.pane],
+            () if narrow => PaneId::ALL.to_vec(),
+            // A proposal has no place beside the others.
+            () => PaneId::ALL.iter().copied().filter(|id| *id != PaneId::Diff).collect(),
         };
         let seen = |id: &PaneId| narrow || waits || self.rects.place(*id).is_some();
-        order.iter().copied().filter(seen).collect()
+        order.into_iter().filter(seen).collect()
     }
 
     /// Does an action that is the same everywhere.
@@ -171,10 +171,7 @@ impl App {
         match action {
             Action::Help => self.open_help(),
             Action::NextPane => self.next_pane(),
-            Action::FocusChat => self.show_pane(PaneId::Chat),
-            Action::FocusTools => self.show_pane(PaneId::Tools),
             Action::FocusDiff => self.show_review(),
-            Action::FocusArchive => self.show_pane(PaneId::Archive),
             Action::FocusQuestion => self.show_question(),
             Action::FocusReview => return self.open_review(),
             Action::FocusInput => self.go_to_input(),
@@ -197,7 +194,7 @@ impl App {
                     self.layout.low = Some(if action == Action::Higher { now + 2 } else { now.saturating_sub(2) });
                 }
             }
-            _ => {}
+            _ => PaneId::shown_by(action).into_iter().for_each(|id| self.show_pane(id)),
         }
         Vec::new()
     }

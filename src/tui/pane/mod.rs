@@ -44,13 +44,12 @@ use super::msg::{LineFor, LineInput, PaneEffect};
 use crate::proposal::ProposalId;
 use crate::protocol::{EventBody, Listing, Query};
 
-/// The registry of panes: `Name field: Type`. The name is that of [`PaneId`]; one left out here does not compile.
 macro_rules! panes {
-    ($($(#[$doc:meta])* $id:ident $field:ident: $pane:ty,)*) => {
+    ($($(#[$doc:meta])* $id:ident $field:ident $focus:ident,)*) => {
         /// All panes.
         #[derive(Debug, Default)]
         pub struct Panes {
-            $($(#[$doc])* pub $field: $pane,)*
+            $($(#[$doc])* pub $field: $field::$id,)*
         }
 
         /// Calls the method of the pane that `id` names.
@@ -115,16 +114,7 @@ macro_rules! panes {
     };
 }
 
-panes! {
-    /// The conversation.
-    Chat chat: chat::Chat,
-    /// The calls.
-    Tools tools: tools::Tools,
-    /// The proposal, or the last diff.
-    Diff diff: diff::Diff,
-    /// The archive.
-    Archive archive: archive::Archive,
-}
+id::each_pane!(panes);
 
 impl Panes {
     /// Returns what waits for the person's decision: a proposal, or the files of a restore before it.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{Depth, Role, Theme};
 use crate::config::screen_files::UserFile;
-use crate::messages::app as say;
+use crate::messages::{Text, app as say, commands as words};
 use crate::tui::{colour, toml_place};
 
 /// The reason why a theme could not be used.
@@ -65,12 +65,12 @@ pub enum ThemeFault {
 type Found = (String, Vec<String>, ThemeFault);
 
 /// The themes nebula comes with.
-pub(super) const SHIPPED: &[(&str, &str)] = &[
-    ("dark", include_str!("../../../themes/dark.toml")),
-    ("light", include_str!("../../../themes/light.toml")),
-    ("contrast", include_str!("../../../themes/contrast.toml")),
-    ("plain", include_str!("../../../themes/plain.toml")),
-    ("ansi", include_str!("../../../themes/ansi.toml")),
+pub(super) const SHIPPED: &[(&str, Text, &str)] = &[
+    ("dark", words::theme_dark, include_str!("../../../themes/dark.toml")),
+    ("light", words::theme_light, include_str!("../../../themes/light.toml")),
+    ("contrast", words::theme_contrast, include_str!("../../../themes/contrast.toml")),
+    ("plain", words::theme_plain, include_str!("../../../themes/plain.toml")),
+    ("ansi", words::theme_ansi, include_str!("../../../themes/ansi.toml")),
 ];
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -127,12 +127,17 @@ pub struct Themes {
 
 impl Default for Themes {
     fn default() -> Self {
-        let texts = SHIPPED.iter().map(|(n, t)| (n.to_string(), t.to_string())).collect();
+        let texts = SHIPPED.iter().map(|(n, _, t)| (n.to_string(), t.to_string())).collect();
         Themes { texts, files: BTreeMap::new() }
     }
 }
 
 impl Themes {
+    /// Returns what a theme is described as: one that is not shipped is the person's.
+    pub fn about(name: &str) -> &'static str {
+        SHIPPED.iter().find(|(shipped, ..)| *shipped == name).map_or(words::theme_own(), |(_, about, _)| about())
+    }
+
     /// Returns the shipped themes and the person's. What cannot be read is left out and reported.
     pub fn with(files: &[UserFile]) -> (Self, Vec<ThemeError>) {
         let (mut themes, mut errors) = (Themes::default(), Vec::new());
@@ -187,8 +192,8 @@ impl Themes {
             let seen = chain.iter().filter(|(n, _)| *n == name).count();
             let text = match (seen, self.texts.get(&name)) {
                 (0, Some(text)) => text.as_str(),
-                (1, _) => match SHIPPED.iter().find(|(n, t)| *n == name && self.texts[&name] != *t) {
-                    Some((_, text)) => text,
+                (1, _) => match SHIPPED.iter().find(|(n, _, t)| *n == name && self.texts[&name] != *t) {
+                    Some((.., text)) => text,
                     None => return Err(inherits(ThemeFault::Circle)),
                 },
                 (0, None) => return Err(inherits(ThemeFault::Parent(name.clone(), self.names().join(", ")))),

@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn shipped_themes_fill_every_role() {
-        for (name, _) in SHIPPED {
+        for (name, ..) in SHIPPED {
             for depth in [Depth::True, Depth::Cube, Depth::Sixteen] {
                 Themes::default().get(name, depth).unwrap_or_else(|e| panic!("{e}"));
             }
