@@ -142,7 +142,7 @@ fn localised(mut event: EventBody) -> EventBody {
     match &mut event {
         EventBody::Added(_, entry) | EventBody::Changed(_, entry) => item(entry),
         EventBody::Recalled(items) => items.iter_mut().for_each(|(_, entry)| item(entry)),
-        EventBody::Notice(told) => notice(told),
+        EventBody::Notice(notice_entry) => notice(notice_entry),
         EventBody::NotConnected(_, why) | EventBody::Returned(_, why) => show(why),
         EventBody::Settled(_, Outcome::Failed(why)) => show(why),
         EventBody::TurnEnded(_, TurnEnd::Asking(why)) => show(why),
@@ -171,7 +171,7 @@ fn item(item: &mut Item) {
                 show(reason);
             }
         }
-        Item::Notice(told) => notice(told),
+        Item::Notice(notice_entry) => notice(notice_entry),
         Item::Rules(rules) => rules.iter_mut().for_each(|rule| show(&mut rule.reason)),
         _ => {}
     }

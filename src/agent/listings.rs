@@ -323,7 +323,7 @@ fn stats(rows: &[memory::StatsRow]) -> String {
             "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
             r.model,
             r.format,
-            r.asked,
+            r.requested,
             landed.join(", "),
             r.unchanged,
             r.missed,

@@ -118,8 +118,8 @@ fn look_for_local(services: &Arc<Services>) {
 /// Returns where keys of the built-in providers are.
 fn key_places(config: &Config) -> Vec<KeyPlaces> {
     let places = |provider: &str| {
-        let [variable, command, kept] = config.key_places(provider);
-        KeyPlaces { provider: provider.into(), variable, command, kept }
+        let [variable, command, stored] = config.key_places(provider);
+        KeyPlaces { provider: provider.into(), variable, command, stored }
     };
     config::makers().map(places).collect()
 }
@@ -182,8 +182,8 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
     };
     if form.keep {
         let (services, connection, model) = (Arc::clone(services), connection, model.clone());
-        let kept = tokio::task::spawn_blocking(move || keep(&services, &connection, key.as_ref(), &model));
-        kept.await.map_err(|e| e.to_string())??;
+        let stored = tokio::task::spawn_blocking(move || keep(&services, &connection, key.as_ref(), &model));
+        stored.await.map_err(|e| e.to_string())??;
     }
     model_facts::describe(services, &*provider, &model).await;
     plug_with_model(services, provider, &model);
@@ -196,8 +196,8 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
 fn keep(services: &Services, connection: &Connection, key: Option<&Secret>, model: &str) -> Result<(), String> {
     let name = &connection.provider;
     if key.is_some() || connection.custom_url {
-        let kept = services.change_config(|config| config.keep_key(connection, key));
-        kept.map_err(|e| format!("{}. {}", e.message, e.hint))?;
+        let stored = services.change_config(|config| config.keep_key(connection, key));
+        stored.map_err(|e| format!("{}. {}", e.message, e.hint))?;
     }
     if connection.custom_url {
         services.persist_now(&format!("providers.{name}.baseUrl"), &connection.base_url);

@@ -143,7 +143,7 @@ fn shell_settings(config: &Config, root: &Path) -> ShellSettings {
         _ => None,
     };
     ShellSettings {
-        places: PlaceSettings { derived: said.derived.clone(), kept: said.kept.clone() },
+        places: PlaceSettings { derived: said.derived.clone(), archived: said.archived.clone() },
         sandbox: SandboxSettings {
             off: said.sandbox == Some(false),
             private: said.private.clone(),

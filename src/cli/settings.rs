@@ -189,24 +189,24 @@ fn commands(context: &Context) -> DoctorCheck {
 
 /// Runs `nebula doctor --last`: prints the last request that a server refused, without its contents.
 pub fn last_request(context: &Context, as_json: bool) -> Result<i32> {
-    let Some(told) = last_request::read(&context.config.paths) else {
+    let Some(outline) = last_request::read(&context.config.paths) else {
         out::complain("no request was refused yet");
         return Ok(1);
     };
     if as_json {
-        out::say_json(&told)?;
+        out::say_json(&outline)?;
         return Ok(0);
     }
-    let text = |name: &str| told[name].as_str().unwrap_or_default().to_string();
-    let at = told["at"].as_i64().map(time::local).unwrap_or_default();
+    let text = |name: &str| outline[name].as_str().unwrap_or_default().to_string();
+    let at = outline["at"].as_i64().map(time::local).unwrap_or_default();
     out::say(format_args!("{at}  {} ({})", text("message"), text("kind")))?;
     out::say(text("hint"))?;
-    if let Some(id) = told["requestId"].as_str() {
+    if let Some(id) = outline["requestId"].as_str() {
         out::say(format_args!("the server's name for it: {id}"))?;
     }
-    let bytes = told["bytes"].as_u64().unwrap_or_default();
+    let bytes = outline["bytes"].as_u64().unwrap_or_default();
     out::say(format_args!("{} to {}, {}", text("wire"), text("address"), words(bytes)))?;
-    out::say(format_args!("{:#}", told["request"]))?;
+    out::say(format_args!("{:#}", outline["request"]))?;
     Ok(0)
 }
 
@@ -346,7 +346,7 @@ pub fn stats(context: &Context, as_json: bool) -> Result<i32> {
 fn stats_record(r: &StatsRow) -> serde_json::Value {
     let landed: serde_json::Map<_, _> = r.landed.iter().map(|(rung, n)| (rung.clone(), json!(n))).collect();
     json!({
-        "model": r.model, "format": r.format, "asked": r.asked, "landed": landed,
+        "model": r.model, "format": r.format, "asked": r.requested, "landed": landed,
         "unchanged": r.unchanged, "missed": r.missed, "refused": r.refused, "retried": r.retried, "nudged": r.nudged,
     })
 }
@@ -366,7 +366,7 @@ fn stats_table(rows: &[StatsRow]) -> String {
             "{:<wide$} {:<7} {:>6} {landed:>7} {:>9} {:>9} {:>8} {:>8} {:>7}  {}",
             r.model,
             r.format,
-            r.asked,
+            r.requested,
             r.unchanged,
             r.missed,
             r.refused,

@@ -271,8 +271,8 @@ impl Config {
         let config = Config { provider: provider.to_string(), ..self.clone() };
         let connection = config.connection();
         let variable = connection.key_variable.as_deref().is_some_and(|name| self.env.get(name).is_some());
-        let kept = config.stored_key(&connection.base_url).is_some_and(|key| !key.reveal().is_empty());
-        [variable, !connection.key_command.is_empty(), kept]
+        let is_stored = config.stored_key(&connection.base_url).is_some_and(|key| !key.reveal().is_empty());
+        [variable, !connection.key_command.is_empty(), is_stored]
     }
 
     /// Returns where model files are: the configured one, where `~` is the home folder, and those of other tools.

@@ -350,9 +350,9 @@ mod tests {
             "{\n  \"model\": \"m\",\n  \"maxStep\": 3,\n  \"mouse\": \"maxStep\",\n  \"models\": {\"a.b\": {\"x\": 1}}\n}",
         );
         let read = read(&path, false);
-        let told: Vec<_> = read.complaints.iter().map(|line| line.rsplit("config.json:").next().unwrap()).collect();
+        let reported: Vec<_> = read.complaints.iter().map(|line| line.rsplit("config.json:").next().unwrap()).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 "3:3: there is no key maxStep; did you mean maxSteps?",
                 "4:3: mouse must be true or false",
@@ -385,8 +385,11 @@ mod tests {
         let (_folder, path) = file("");
         let bytes = b"{\n \"\xc3\xa9\": \"\xff\"}";
         fs::write(&path, bytes).unwrap();
-        let told = read(&path, false).complaints;
-        assert!(told[0].ends_with("config.json:2:8: this is not UTF-8 text; the defaults are used"), "{told:?}");
+        let reported = read(&path, false).complaints;
+        assert!(
+            reported[0].ends_with("config.json:2:8: this is not UTF-8 text; the defaults are used"),
+            "{reported:?}"
+        );
         assert!(change(&path, "model", Some("m")).unwrap_err().message.contains(":2:8: "));
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
@@ -426,9 +429,9 @@ mod tests {
     #[test]
     fn a_key_of_a_model_that_does_not_exist_is_told_with_the_one_meant() {
         let (_folder, path) = file("");
-        let told = |key: &str| change(&path, key, Some("1")).unwrap_err().message;
-        assert_eq!(told("models.a.b.prices"), "there is no key models.a.b.prices; did you mean price?");
-        assert_eq!(told("models.gpt-4.1-nano"), "models.gpt-4.1-nano must be an object");
+        let reported = |key: &str| change(&path, key, Some("1")).unwrap_err().message;
+        assert_eq!(reported("models.a.b.prices"), "there is no key models.a.b.prices; did you mean price?");
+        assert_eq!(reported("models.gpt-4.1-nano"), "models.gpt-4.1-nano must be an object");
     }
 
     #[test]

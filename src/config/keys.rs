@@ -286,12 +286,12 @@ mod tests {
             "a": {"editFormat": "xml", "contextWindow": -1, "price": {"input": 1, "ouput": 2}},
             "b": 3
         });
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let path = ["models".to_string()];
-        assert!(Shape::ByName(MODEL).check(&mut value, &path, &mut |_, what| told.push(what)));
+        assert!(Shape::ByName(MODEL).check(&mut value, &path, &mut |_, what| reported.push(what)));
         assert_eq!(value, serde_json::json!({"a": {"editFormat": "xml", "price": {"input": 1}}}));
-        assert_eq!(told.len(), 3, "{told:?}");
-        assert!(told[1].contains("did you mean output"), "{told:?}");
+        assert_eq!(reported.len(), 3, "{reported:?}");
+        assert!(reported[1].contains("did you mean output"), "{reported:?}");
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub struct ShellConfig {
     /// More folders that can be rebuilt, as globs.
     pub derived: Vec<String>,
     /// Folders that are archived though they look so.
-    pub kept: Vec<String>,
+    pub archived: Vec<String>,
     /// More folders that commands may write; not archived.
     pub write: Vec<String>,
     /// More files under the home folder that no command may read, as globs.
@@ -97,7 +97,7 @@ impl ShellConfig {
             rules: rules_of(keys.get("rules")),
             workspace_rules: Vec::new(),
             derived: texts(keys, "derived"),
-            kept: texts(keys, "kept"),
+            archived: texts(keys, "kept"),
             write: texts(keys, "write"),
             private: texts(keys, "private"),
             caches: texts(keys, "caches"),

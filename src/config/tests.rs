@@ -228,8 +228,8 @@ fn no_secret_is_shown() {
         .user(json!({"headers": {"Authorization": "Bearer s3cret"}, "providers": {"p": {"headers": {"X": "s3cret"}}}}))
         .env("OPENAI_API_KEY", "s3cret");
     let config = world.load();
-    let shown = format!("{config:?} {:?} {:?} {:?}", config.connection(), config.listing(), config.providers);
-    assert!(!shown.contains("s3cret"), "{shown}");
+    let displayed = format!("{config:?} {:?} {:?} {:?}", config.connection(), config.listing(), config.providers);
+    assert!(!displayed.contains("s3cret"), "{displayed}");
     assert_eq!(config.connection().headers, [("Authorization".to_string(), "Bearer s3cret".to_string())]);
 }
 

@@ -475,8 +475,8 @@ mod tests {
         let dir = world(&[".git/HEAD", "sub/a"]);
         fs::write(dir.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         fs::write(dir.path().join(".git/MERGE_HEAD"), "").unwrap();
-        let told = git(&dir.path().join("sub"), Duration::ZERO).unwrap();
-        assert!(told.starts_with("branch main; a merge is under way"), "{told}");
+        let reported = git(&dir.path().join("sub"), Duration::ZERO).unwrap();
+        assert!(reported.starts_with("branch main; a merge is under way"), "{reported}");
         assert_eq!(summary(""), "clean");
         assert_eq!(summary("M  a\n M b\n?? c\nUU d\n"), "1 in conflict, 1 staged, 1 changed, 1 untracked (a, b, c, d)");
         assert_eq!(git(tempfile::tempdir().unwrap().path(), Duration::ZERO), None);

@@ -230,7 +230,7 @@ mod tests {
 
     struct World {
         dir: tempfile::TempDir,
-        told: mpsc::Receiver<Notice>,
+        notice_queue: mpsc::Receiver<Notice>,
         tell: mpsc::Sender<Notice>,
     }
 
@@ -238,8 +238,8 @@ mod tests {
         fn new() -> Self {
             let dir = tempfile::tempdir().expect("a folder");
             drop(Memory::open(Options::in_folder(dir.path())));
-            let (tell, told) = mpsc::channel();
-            World { dir, told, tell }
+            let (tell, notice_queue) = mpsc::channel();
+            World { dir, notice_queue, tell }
         }
 
         fn open(&self, wait: Duration) -> MemoryHandle {
@@ -252,7 +252,7 @@ mod tests {
         }
 
         fn heard(&self) -> Notice {
-            self.told.recv_timeout(LONG).expect("a notice")
+            self.notice_queue.recv_timeout(LONG).expect("a notice")
         }
 
         /// Takes the lock of another program; dropping it lets go.
@@ -285,9 +285,9 @@ mod tests {
         memory.flushed().await;
         let other = w.lock();
         let session = memory.create(new());
-        let asked = memory.append(&session, said("one"));
+        let question = memory.append(&session, said("one"));
         let mut answer = NewMessage::text(Role::Assistant, "");
-        answer.meta = MessageMeta { turn: Some(asked), ..MessageMeta::default() };
+        answer.meta = MessageMeta { turn: Some(question), ..MessageMeta::default() };
         let id = memory.append(&session, answer.clone());
         answer.content = Some("two".into());
         let own = session.clone();
@@ -300,10 +300,10 @@ mod tests {
         assert_eq!((memory.banner(), in_file(w.dir.path())), (None, vec![]));
         drop(other);
         let own = session.clone();
-        let kept = memory.ask(move |m| Ok((m.load(&own)?, m.get(&own)?.title))).await.expect("read");
-        let texts: Vec<_> = kept.0.iter().map(|m| m.message.content.as_deref().unwrap_or_default()).collect();
-        assert_eq!((texts, kept.1.as_deref()), (vec!["one", "two"], Some("a title")));
-        assert_eq!(kept.0[1].message.meta.turn, Some(kept.0[0].id), "the id it was given stands for it");
+        let stored = memory.ask(move |m| Ok((m.load(&own)?, m.get(&own)?.title))).await.expect("read");
+        let texts: Vec<_> = stored.0.iter().map(|m| m.message.content.as_deref().unwrap_or_default()).collect();
+        assert_eq!((texts, stored.1.as_deref()), (vec!["one", "two"], Some("a title")));
+        assert_eq!(stored.0[1].message.meta.turn, Some(stored.0[0].id), "the id it was given stands for it");
         assert_eq!(in_file(w.dir.path()), ["one", "two"]);
     }
 

@@ -14,7 +14,7 @@ pub struct StatsRow {
     /// The format the edits were written in.
     pub format: String,
     /// Edits requested.
-    pub asked: u64,
+    pub requested: u64,
     /// Edits that landed, by the rung that found their place, most frequent first.
     pub landed: Vec<(String, u64)>,
     /// Edits whose place was found and that were then refused by the person or the policy.
@@ -102,7 +102,7 @@ struct Tally {
 impl Tally {
     fn add(&mut self, session: &str, model: &str, edit: &StoredEdit, ok: bool) {
         let (row, rungs) = self.rows.entry((model.to_string(), edit.format.clone())).or_default();
-        row.asked += 1;
+        row.requested += 1;
         let place = (session.to_string(), edit.path.clone());
         if self.open.remove(&place) {
             row.retried += 1;

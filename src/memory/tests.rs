@@ -57,11 +57,11 @@ fn a_session_comes_back_as_it_was() {
     let w = World::new();
     let memory = w.open();
     let s = session(&memory, "/p");
-    let mut asked = user("do it @a.rs\n---\nReference\n");
-    asked.meta.typed = Some(11);
-    asked.meta.attached = Some("[]".into());
-    asked.blobs = vec![Blob { name: "a.png".into(), kind: "image/png".into(), bytes: vec![1, 2, 3] }];
-    let turn = memory.append(&s, &asked).unwrap();
+    let mut requested = user("do it @a.rs\n---\nReference\n");
+    requested.meta.typed = Some(11);
+    requested.meta.attached = Some("[]".into());
+    requested.blobs = vec![Blob { name: "a.png".into(), kind: "image/png".into(), bytes: vec![1, 2, 3] }];
+    let turn = memory.append(&s, &requested).unwrap();
     let mut said = answer("done");
     said.tool_calls = Some("[{\"id\":\"c\"}]".into());
     said.meta.thinking = Some("hm".into());
@@ -73,8 +73,8 @@ fn a_session_comes_back_as_it_was() {
     drop(memory);
 
     let memory = w.open();
-    let kept = memory.load(&s).unwrap();
-    assert_eq!(kept.iter().map(|m| &m.message).take(2).collect::<Vec<_>>(), [&asked, &said]);
+    let stored = memory.load(&s).unwrap();
+    assert_eq!(stored.iter().map(|m| &m.message).take(2).collect::<Vec<_>>(), [&requested, &said]);
     let listed = memory.list("/p").unwrap();
     assert_eq!((listed[0].title.as_deref(), listed[0].messages), (Some("do it @a.rs"), 2));
     assert_eq!((listed[0].model.as_str(), listed[0].state), ("m2", SessionUse::Ended));
@@ -95,8 +95,8 @@ fn streamed_text_is_kept_as_it_grows() {
     memory.checkpoint(&s, id, "par", Some("t")).unwrap();
     assert_eq!(memory.load(&s).unwrap()[1].message.content.as_deref(), Some("par"));
     memory.replace(&s, id, &answer("part and whole")).unwrap();
-    let kept = memory.load(&s).unwrap();
-    assert_eq!(kept[1].message, answer("part and whole"));
+    let stored = memory.load(&s).unwrap();
+    assert_eq!(stored[1].message, answer("part and whole"));
     memory.remove_from(&s, id).unwrap();
     assert_eq!(memory.load(&s).unwrap().len(), 1);
     assert_eq!(memory.get(&s).unwrap().messages, 1);
@@ -163,9 +163,9 @@ fn forks_take_messages_up_to_one() {
     let upto = memory.append(&s, &two).unwrap();
     memory.append(&s, &user("three")).unwrap();
     let fork = memory.fork(&s, Some(upto)).unwrap();
-    let kept = memory.load(&fork).unwrap();
-    assert_eq!(kept.len(), 2);
-    assert_eq!(kept[1].message.meta.turn, Some(kept[0].id));
+    let stored = memory.load(&fork).unwrap();
+    assert_eq!(stored.len(), 2);
+    assert_eq!(stored[1].message.meta.turn, Some(stored[0].id));
     assert_eq!(memory.load(&s).unwrap().len(), 3);
     assert_eq!(memory.get(&fork).unwrap().parent.as_deref(), Some(s.as_str()));
 }
@@ -341,26 +341,26 @@ fn edits_are_counted_by_model_and_format() {
     let w = World::new();
     let memory = w.open();
     let s = session(&memory, "/p");
-    let kept = |json: &str| {
+    let stored = |json: &str| {
         let mut m = NewMessage { tool_results: Some(json.into()), ..NewMessage::text(Role::Tool, "") };
         m.meta.model = Some("m2".into());
         memory.append(&s, &m).unwrap();
     };
-    kept(r#"[{"id":"1","name":"replaceInFile","ok":false,"edits":[{"path":"a","format":"tools","rung":null}]}]"#);
-    kept(r#"[{"id":"2","name":"replaceInFile","ok":true,"edits":[{"path":"a","format":"tools","rung":"exact"}]}]"#);
-    kept(r#"[{"id":"3","name":"replaceInFile","ok":false,"edits":[{"path":"b","format":"tools","rung":"exact"}]}]"#);
-    kept(r#"[{"id":"4","name":"readFile","ok":true}]"#);
+    stored(r#"[{"id":"1","name":"replaceInFile","ok":false,"edits":[{"path":"a","format":"tools","rung":null}]}]"#);
+    stored(r#"[{"id":"2","name":"replaceInFile","ok":true,"edits":[{"path":"a","format":"tools","rung":"exact"}]}]"#);
+    stored(r#"[{"id":"3","name":"replaceInFile","ok":false,"edits":[{"path":"b","format":"tools","rung":"exact"}]}]"#);
+    stored(r#"[{"id":"4","name":"readFile","ok":true}]"#);
     // Of one answer: one written, one refused, one that changes nothing.
-    kept(
+    stored(
         r#"[{"id":"","name":"xml","ok":false,"edits":[{"path":"c","format":"xml","rung":"by indentation","ok":true},
             {"path":"c","format":"xml","rung":"exact","ok":false}]},
             {"id":"","name":"xml","ok":true,"edits":[{"path":"c","format":"xml","rung":null}]}]"#,
     );
-    kept("torn [");
+    stored("torn [");
     let row = StatsRow {
         model: "m2".into(),
         format: "tools".into(),
-        asked: 3,
+        requested: 3,
         landed: vec![("exact".into(), 1)],
         unchanged: 0,
         refused: 1,
@@ -400,7 +400,7 @@ fn what_a_fork_copied_and_what_a_person_wrote_are_not_counted() {
     memory.append(&s, &user("No file was changed. Why?")).unwrap();
     memory.fork(&s, None).unwrap();
     let (rows, unreadable) = memory.stats(Some("/p")).unwrap();
-    let counts: Vec<_> = rows.iter().map(|row| (row.asked, row.nudged)).collect();
+    let counts: Vec<_> = rows.iter().map(|row| (row.requested, row.nudged)).collect();
     assert_eq!((counts, unreadable), (vec![(1, 1)], 0));
 }
 
@@ -449,8 +449,8 @@ fn a_damaged_file_is_moved_aside() {
 fn a_locked_file_sends_memory_into_ram_and_back() {
     let w = World::new();
     let memory = w.open();
-    let told = std::sync::Arc::new(Mutex::new(Vec::new()));
-    let sink = told.clone();
+    let heard = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let sink = heard.clone();
     memory.listen(Box::new(move |n| sink.lock().unwrap().push(n)));
     let s = session(&memory, "/p");
     let first = memory.append(&s, &user("one")).unwrap();
@@ -459,7 +459,7 @@ fn a_locked_file_sends_memory_into_ram_and_back() {
     blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
     let second = memory.append(&s, &answer("two")).unwrap();
     assert_eq!(memory.banner(), Some(Trouble::Locked));
-    assert_eq!(told.lock().unwrap().last(), Some(&Notice::InMemoryOnly { trouble: Trouble::Locked }));
+    assert_eq!(heard.lock().unwrap().last(), Some(&Notice::InMemoryOnly { trouble: Trouble::Locked }));
     assert_eq!(memory.load(&s).unwrap().len(), 2);
     assert_eq!(memory.list("/p").unwrap()[0].messages, 2);
     memory.replace(&s, first, &user("one, mended")).unwrap();
@@ -482,8 +482,8 @@ fn a_locked_file_sends_memory_into_ram_and_back() {
     assert_eq!(memory.load(&other).unwrap().len(), 1);
     let ids: Vec<i64> = memory.load(&s).unwrap().iter().map(|m| m.id).collect();
     assert!(ids.iter().all(|id| *id < 100), "{ids:?}");
-    let kept = memory.changeset("/p", "c1").unwrap().unwrap();
-    assert_eq!((kept.cause.message, kept.files.len()), (Some(ids[1]), 1));
+    let stored = memory.changeset("/p", "c1").unwrap().unwrap();
+    assert_eq!((stored.cause.message, stored.files.len()), (Some(ids[1]), 1));
     assert!(memory.written("/p", "a").unwrap().unwrap().is(Some([1; 32])));
 }
 
@@ -554,7 +554,7 @@ fn the_parts_of_an_answer_come_back_as_they_were() {
     let w = World::new();
     let memory = w.open();
     let s = session(&memory, "/p");
-    let asked = memory.append(&s, &user("go")).unwrap();
+    let requested = memory.append(&s, &user("go")).unwrap();
     let mut arriving = answer("");
     arriving.meta.state = MessageState::Streaming;
     let id = memory.append(&s, &arriving).unwrap();
@@ -574,7 +574,7 @@ fn the_parts_of_an_answer_come_back_as_they_were() {
     assert_eq!(memory.load(&s).unwrap()[1].message, whole);
     let fork = memory.fork(&s, None).unwrap();
     assert_eq!(memory.load(&fork).unwrap()[1].message, whole);
-    memory.remove_from(&s, asked).unwrap();
+    memory.remove_from(&s, requested).unwrap();
     memory.end(&s).unwrap();
     memory.end(&fork).unwrap();
     memory.delete(&fork).unwrap();
@@ -587,9 +587,9 @@ fn parts_survive_a_time_in_ram() {
     let w = World::new();
     let memory = w.open();
     let s = session(&memory, "/p");
-    let mut kept = answer("one");
-    kept.parts = vec![sealed("text", 3, Some("1"))];
-    memory.append(&s, &kept).unwrap();
+    let mut stored = answer("one");
+    stored.parts = vec![sealed("text", 3, Some("1"))];
+    memory.append(&s, &stored).unwrap();
     let other = rusqlite::Connection::open(w.options().path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut new = answer("two");
@@ -597,11 +597,11 @@ fn parts_survive_a_time_in_ram() {
     memory.append(&s, &new).unwrap();
     assert_eq!(memory.banner(), Some(Trouble::Locked));
     let parts = |memory: &Memory| -> Vec<_> { memory.load(&s).unwrap().into_iter().map(|m| m.message.parts).collect() };
-    assert_eq!(parts(&memory), [kept.parts.clone(), new.parts.clone()]);
+    assert_eq!(parts(&memory), [stored.parts.clone(), new.parts.clone()]);
     other.execute_batch("ROLLBACK").unwrap();
     memory.reconnect().unwrap();
     assert_eq!(memory.banner(), None);
-    assert_eq!(parts(&memory), [kept.parts, new.parts]);
+    assert_eq!(parts(&memory), [stored.parts, new.parts]);
 }
 
 #[test]
@@ -653,8 +653,9 @@ fn usage_is_added_up_by_session_model_and_turn_and_a_fork_counts_once() {
     step("b", 5, 0, None);
     memory.fork(&s, Some(last)).unwrap();
     let rows = memory.usage(Some("/p"), None, UsageBy::Model).unwrap();
-    let shown: Vec<_> = rows.iter().map(|r| (r.key.as_str(), r.steps, r.input, r.cache_read, r.cost_nanos)).collect();
-    assert_eq!(shown, [("a", 3, 6_000, 1_000, 2_000_000), ("b", 1, 5, 0, 0)]);
+    let table_rows: Vec<_> =
+        rows.iter().map(|r| (r.key.as_str(), r.steps, r.input, r.cache_read, r.cost_nanos)).collect();
+    assert_eq!(table_rows, [("a", 3, 6_000, 1_000, 2_000_000), ("b", 1, 5, 0, 0)]);
     assert_eq!((rows[0].missed, rows[0].unpriced, rows[1].unpriced), (1, 0, 1));
     let by = |by| memory.usage(Some("/p"), Some(&s), by).unwrap();
     assert_eq!((by(UsageBy::Turn).len(), by(UsageBy::Session)[0].steps), (1, 4));
@@ -710,9 +711,9 @@ fn a_damaged_image_or_part_hides_no_message_and_is_reported() {
     let memory = world.open();
     let id = session(&memory, "/p");
     let image = |name: &str| Blob { name: name.into(), kind: "image/png".into(), bytes: vec![1, 2] };
-    let mut asked = NewMessage::text(Role::User, "look");
-    asked.blobs = vec![image("a.png"), image("b.png")];
-    let question = memory.append(&id, &asked).unwrap();
+    let mut requested = NewMessage::text(Role::User, "look");
+    requested.blobs = vec![image("a.png"), image("b.png")];
+    let question = memory.append(&id, &requested).unwrap();
     let mut said = answer("seen");
     let part = |kind: &str, bytes| MessagePart { kind: kind.into(), bytes, seal: Some("{}".into()), origin: None };
     said.parts = vec![part("thinking", 0), part("text", 4)];

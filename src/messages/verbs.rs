@@ -39,7 +39,7 @@ verbs! {
     undid: "undid", "取り消し";
     undoing: "undoing", "取り消し中";
     ask: "ask", "質問";
-    asked: "asked", "質問";
+    requested: "asked", "質問";
     asking: "asking", "質問中";
     run: "run", "実行";
     ran: "ran", "実行";
@@ -50,7 +50,7 @@ verbs! {
 }
 
 /// Returns a verb as it is shown; the name of a tool that has no verb stays as it is.
-pub fn shown(word: &str) -> &str {
+pub fn localized(word: &str) -> &str {
     static TABLE: Table = Table::new();
     translated(&TABLE, VERBS, word)
 }

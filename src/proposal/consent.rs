@@ -56,7 +56,7 @@ mod tests {
             assert!(Consent::is_unasked(&Consent::Flag(flag).to_string()), "{flag}");
         }
         assert!(Consent::is_unasked(&Consent::Rule.to_string()));
-        let asked = [Consent::Person, Consent::Policy("edits"), Consent::Policy("session"), Consent::Flag("--yes")];
-        assert!(asked.iter().all(|consent| !Consent::is_unasked(&consent.to_string())));
+        let consents = [Consent::Person, Consent::Policy("edits"), Consent::Policy("session"), Consent::Flag("--yes")];
+        assert!(consents.iter().all(|consent| !Consent::is_unasked(&consent.to_string())));
     }
 }

@@ -148,7 +148,7 @@ pub struct KeyPlaces {
     /// A command that prints it is configured.
     pub command: bool,
     /// It is among the keys that nebula keeps.
-    pub kept: bool,
+    pub stored: bool,
 }
 
 /// A model file that was found on this computer.

@@ -96,7 +96,7 @@ pub struct Call {
     /// The step of the session it belongs to, from 1; 0: not known.
     pub step: u32,
     /// The question to the person that it caused, and the answer.
-    pub asked: Option<(String, String)>,
+    pub exchange: Option<(String, String)>,
     /// Questions of the person about what it changes, and the answers of the model.
     pub comments: Vec<(String, String)>,
 }
@@ -118,7 +118,7 @@ impl Call {
             rung: None,
             took: None,
             step: 0,
-            asked: None,
+            exchange: None,
             comments: Vec::new(),
         }
     }

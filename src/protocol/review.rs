@@ -67,7 +67,7 @@ pub struct ReviewedFile {
     /// Normalised path.
     pub path: String,
     /// Its state as it was shown.
-    pub shown: State,
+    pub displayed: State,
     /// The state that is wanted in its place.
     pub then: State,
 }

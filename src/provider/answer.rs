@@ -89,8 +89,8 @@ impl Answer {
     fn withdraw(&mut self, text: usize, thinking: usize, calls: usize) {
         take_back(&mut self.text, &mut self.spans, PartKind::Text, text);
         take_back(&mut self.thinking, &mut self.spans, PartKind::Thinking, thinking);
-        let kept = self.calls.len().saturating_sub(calls);
-        self.keep_calls(|at| at < kept);
+        let remaining = self.calls.len().saturating_sub(calls);
+        self.keep_calls(|at| at < remaining);
         self.parted = true;
     }
 
@@ -129,12 +129,12 @@ impl Answer {
 fn take_back(text: &mut String, spans: &mut Vec<Span>, kind: PartKind, bytes: usize) {
     let mut left = bytes;
     for span in spans.iter_mut().rev().filter(|span| span.kind == kind).take_while(|span| span.seal.is_none()) {
-        let kept = text.len().saturating_sub(left.min(span.bytes));
-        if left == 0 || !text.is_char_boundary(kept) {
+        let remaining = text.len().saturating_sub(left.min(span.bytes));
+        if left == 0 || !text.is_char_boundary(remaining) {
             break;
         }
-        let taken = text.len() - kept;
-        text.truncate(kept);
+        let taken = text.len() - remaining;
+        text.truncate(remaining);
         span.bytes -= taken;
         left -= taken;
     }

@@ -15,12 +15,13 @@ const MOST: usize = 64;
 /// use alone. They are asked about side by side, and one that does not answer `within` stays as it was listed.
 pub async fn described(provider: &dyn Provider, models: Vec<Model>, present: &str, within: Duration) -> Vec<Model> {
     let wanted = |model: &Model| model.facts.window.is_none() && (provider.local() || is_named(model, present));
-    let asked: Vec<usize> = models.iter().enumerate().filter(|(_, m)| wanted(m)).map(|(at, _)| at).take(MOST).collect();
-    let told = join_all(asked.iter().map(|at| timeout(within, provider.probe(&models[*at].name)))).await;
+    let wanted_at: Vec<usize> =
+        models.iter().enumerate().filter(|(_, m)| wanted(m)).map(|(at, _)| at).take(MOST).collect();
+    let answers = join_all(wanted_at.iter().map(|at| timeout(within, provider.probe(&models[*at].name)))).await;
     let mut models = models;
-    for (at, told) in asked.into_iter().zip(told) {
+    for (at, answers) in wanted_at.into_iter().zip(answers) {
         let facts = std::mem::take(&mut models[at].facts);
-        models[at].facts = facts.or(told.unwrap_or_default());
+        models[at].facts = facts.or(answers.unwrap_or_default());
     }
     models
 }

@@ -75,8 +75,8 @@ impl Environment {
     }
 
     fn is_secret(&self, name: &str) -> bool {
-        let kept = self.keep.iter().any(|glob| glob.is_match(name));
-        !kept && (looks_secret(name) || self.named.iter().any(|named| named == name))
+        let allowed = self.keep.iter().any(|glob| glob.is_match(name));
+        !allowed && (looks_secret(name) || self.named.iter().any(|named| named == name))
     }
 
     /// Returns what was left out and is long enough to be told from other text: name and value.

@@ -187,7 +187,7 @@ fn plain(start: &Start) -> io::Result<Child> {
 /// Returns a second stage that becomes the shell, in its sandbox and under the guard.
 #[cfg(target_os = "linux")]
 fn staged(start: &Start) -> Result<Spawned, HelperReport> {
-    let told = |failure| match failure {
+    let reported = |failure| match failure {
         stage::Failure::Sandbox(why) => HelperReport::NoSandbox(why.to_string()),
         stage::Failure::View(why) => HelperReport::NoView(why.to_string()),
         stage::Failure::Guard(why) if start.guard.is_some() => HelperReport::NoGuard(why.to_string()),
@@ -203,7 +203,7 @@ fn staged(start: &Start) -> Result<Spawned, HelperReport> {
         let staged = stage::take_over(&ours, start)?;
         Ok((pid(&child)?, serving, ours, staged))
     };
-    let (shell, serving, control, staged) = begin().map_err(told)?;
+    let (shell, serving, control, staged) = begin().map_err(reported)?;
     if let (Some(serving), Some(listener)) = (serving.clone(), staged.listener) {
         let listener = Arc::new(listener);
         thread::spawn(move || guard::serve(&listener, serving.keeping.as_deref(), serving.network.as_deref()));
@@ -350,8 +350,8 @@ impl Helper {
     #[cfg(target_os = "linux")]
     fn summarise(&mut self) {
         let Some(serving) = &self.serving else { return };
-        let kept = serving.keeping.as_ref().map(|keeping| guard::lock(keeping).summary().clone());
-        let mut summary = kept.unwrap_or_default();
+        let retained = serving.keeping.as_ref().map(|keeping| guard::lock(keeping).summary().clone());
+        let mut summary = retained.unwrap_or_default();
         serving.network.as_ref().inspect(|network| network.add_to(&mut summary));
         self.tell(&HelperReport::Summary(summary));
     }

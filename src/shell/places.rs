@@ -39,7 +39,7 @@ pub struct PlaceSettings {
     /// `shell.derived`: more folders that can be rebuilt, as globs.
     pub derived: Vec<String>,
     /// `shell.kept`: folders that are archived though they look derived.
-    pub kept: Vec<String>,
+    pub archived: Vec<String>,
 }
 
 /// The limits on copies of what is changed in place.
@@ -65,7 +65,7 @@ pub struct PathClasses {
     own: PathBuf,
     ignores: Ignores,
     derived: GlobSet,
-    kept: GlobSet,
+    archived: GlobSet,
     known: Mutex<HashMap<PathBuf, Option<PathBuf>>>,
 }
 
@@ -78,7 +78,7 @@ impl PathClasses {
             archive: archive.clone(),
             ignores: Ignores::new(&root),
             derived: globs(&settings.derived),
-            kept: globs(&settings.kept),
+            archived: globs(&settings.archived),
             known: Mutex::default(),
             root,
         }
@@ -129,13 +129,13 @@ impl PathClasses {
         }
         let derived = self.looks_derived(folder);
         // Proof may appear later: a folder that is not derived now is checked again by the next command.
-        let kept = derived.then(|| folder.to_path_buf());
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_path_buf(), kept);
+        let archived = derived.then(|| folder.to_path_buf());
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_path_buf(), archived);
         derived
     }
 
     fn looks_derived(&self, folder: &Path) -> bool {
-        if self.kept.is_match(folder) {
+        if self.archived.is_match(folder) {
             return false;
         }
         if self.derived.is_match(folder) {
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(of("src/.shaft/x"), PathClass::Kept);
         assert_eq!(of("x.big"), PathClass::Excluded("*.big".into()));
         assert_eq!(places.of(Path::new("/etc/hosts"), false), PathClass::Outside);
-        let settings = PlaceSettings { derived: vec!["out".into()], kept: vec!["target".into()] };
+        let settings = PlaceSettings { derived: vec!["out".into()], archived: vec!["target".into()] };
         let places = PathClasses::new(&workspace, &archive, &settings);
         assert_eq!(places.of(&root.join("out/x"), false), PathClass::Derived("out/".into()));
         assert_eq!(places.of(&root.join("target/x"), false), PathClass::Kept);

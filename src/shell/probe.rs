@@ -283,8 +283,8 @@ fn attempt(trial: &Trial<'_>, guarded: bool, bounded: bool) -> Result<String, Mi
     if let Some(why) = progress.failed {
         return Err(Missing::Trial(why));
     }
-    let kept = staging.journal().unwrap_or_default();
-    match !guarded || ["a", "b"].iter().all(|path| kept.iter().any(|kept| kept.path == *path)) {
+    let saved = staging.journal().unwrap_or_default();
+    match !guarded || ["a", "b"].iter().all(|path| saved.iter().any(|saved| saved.path == *path)) {
         true => Ok(progress.sandbox.unwrap_or_default()),
         false => Err(Missing::Guard("the paths of calls cannot be read".into())),
     }

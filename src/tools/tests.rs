@@ -46,8 +46,8 @@ fn plan_mode_is_offered_no_tool_that_writes() {
 #[test]
 fn the_edits_of_a_call_are_seen_from_its_arguments() {
     let tools = ToolSet::builtin();
-    let told = tools.edits("replaceInFile", &json!({"path": "a", "search": 5, "replace": ""})).expect("an edit");
-    assert_eq!(told.expect_err("wrong"), "`search` must be a string, but is a number");
+    let reported = tools.edits("replaceInFile", &json!({"path": "a", "search": 5, "replace": ""})).expect("an edit");
+    assert_eq!(reported.expect_err("wrong"), "`search` must be a string, but is a number");
     assert!(tools.edits("readFile", &json!({"path": "a"})).is_none());
     assert!(tools.edits("applyPatch", &json!({"patch": "hello"})).expect("an edit").is_err());
     for (name, args) in [
@@ -133,12 +133,12 @@ fn context() -> (tempfile::TempDir, ToolContext) {
 #[tokio::test]
 async fn a_run_tells_its_progress_and_can_be_stopped() {
     let (_folder, context) = context();
-    let (lines, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let (lines, mut reported) = tokio::sync::mpsc::unbounded_channel();
     let stop = CancellationToken::new();
     let args = Args::new(json!({"item": "the world"})).expect("arguments");
     let run = Weigh.run(context, args, Progress::to(lines), stop.clone());
     let watch = async {
-        assert_eq!(told.recv().await.as_deref(), Some("on the scales"));
+        assert_eq!(reported.recv().await.as_deref(), Some("on the scales"));
         stop.cancel();
     };
     let (result, ()) = tokio::join!(run, watch);

@@ -234,7 +234,7 @@ impl Keys {
     }
 
     /// Returns the text of the shortest key for `action` in exactly `context`; none: it has no key.
-    pub fn shown(&self, context: Context, action: Action) -> Option<String> {
+    pub fn display(&self, context: Context, action: Action) -> Option<String> {
         let bound = self.bound.get(&context)?.iter().filter(|(_, a)| *a == action);
         bound.map(|(chords, _)| label(chords)).min_by_key(String::len)
     }
@@ -428,7 +428,7 @@ mod tests {
         for group in GROUPS.iter().filter(|g| !g.hint().is_empty()) {
             for action in group.actions {
                 let around = std::iter::once(&group.context).chain(group.context.outer());
-                let bound = around.filter_map(|c| keys.shown(*c, *action)).count() > 0;
+                let bound = around.filter_map(|c| keys.display(*c, *action)).count() > 0;
                 let typed = matches!(action, Action::Mention | Action::Commands | Action::Sessions);
                 assert!(bound || typed, "{:?} {action:?}", group.context);
             }
@@ -448,10 +448,10 @@ mod tests {
     #[test]
     fn keys_are_written_as_on_the_keycaps() {
         let keys = Keys::default();
-        assert_eq!(keys.shown(Context::Global, Action::ToggleMode).as_deref(), Some("Shift-Tab"));
-        assert_eq!(keys.shown(Context::Global, Action::ChooseModel).as_deref(), Some("Ctrl-O"));
-        assert_eq!(keys.shown(Context::Pane, Action::First).as_deref(), Some("g g"));
-        assert_eq!(keys.shown(Context::Diff, Action::Toggle).as_deref(), Some("Space"));
+        assert_eq!(keys.display(Context::Global, Action::ToggleMode).as_deref(), Some("Shift-Tab"));
+        assert_eq!(keys.display(Context::Global, Action::ChooseModel).as_deref(), Some("Ctrl-O"));
+        assert_eq!(keys.display(Context::Pane, Action::First).as_deref(), Some("g g"));
+        assert_eq!(keys.display(Context::Diff, Action::Toggle).as_deref(), Some("Space"));
         assert_eq!(keys.word(Context::Chat, Action::ChooseModel).as_deref(), Some("Ctrl-O"));
         assert_eq!(keys.pair(Context::Sessions, [Action::Up, Action::Down]).as_deref(), Some("Up/Down"));
         let preview = [Action::PreviewUp, Action::PreviewDown];

@@ -74,11 +74,11 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
     };
     front.perform_now(first)?;
     let answers = front.screen.answers()?;
-    let mut told = vec![Msg::Resize(columns, rows)];
-    told.extend((answers.rule == Some(2)).then_some(Msg::Wide));
-    told.extend(answers.background.map(Msg::Background));
-    told.extend(answers.typed.into_iter().map(Msg::Key));
-    let exit = front.run(events, woken, told).await?;
+    let mut received = vec![Msg::Resize(columns, rows)];
+    received.extend((answers.rule == Some(2)).then_some(Msg::Wide));
+    received.extend(answers.background.map(Msg::Background));
+    received.extend(answers.typed.into_iter().map(Msg::Key));
+    let exit = front.run(events, woken, received).await?;
     Ok(Left { exit, session: front.app.resumable().map(str::to_string), unreviewed: front.app.unreviewed() })
 }
 
@@ -123,11 +123,11 @@ impl Front {
         &mut self,
         mut events: mpsc::Receiver<Event>,
         woken: Arc<Notify>,
-        mut told: Vec<Msg>,
+        mut received: Vec<Msg>,
     ) -> Result<Exit, Error> {
         // What the agent has told by now belongs to the first frame.
-        gather(&mut told, &mut events);
-        let mut away = self.update(told)?;
+        gather(&mut received, &mut events);
+        let mut away = self.update(received)?;
         self.draw()?;
         let mut drawn = Instant::now();
         let mut signals = Signals::new()?;
@@ -322,14 +322,14 @@ impl Front {
         match what {
             Away::Suspend => signals.suspend().await,
             Away::Open(path) => {
-                let mut told = |event| messages.push(Msg::Agent(event));
-                if let Err(why) = editor::open(&path, events, &mut told).await {
+                let mut received = |event| messages.push(Msg::Agent(event));
+                if let Err(why) = editor::open(&path, events, &mut received).await {
                     messages.push(Msg::Edited(EditFor::Input, Err(why)));
                 }
             }
             Away::Edit(purpose, text, name) => {
-                let mut told = |event| messages.push(Msg::Agent(event));
-                let result = editor::edit(&text, &name, events, &mut told).await;
+                let mut received = |event| messages.push(Msg::Agent(event));
+                let result = editor::edit(&text, &name, events, &mut received).await;
                 messages.push(Msg::Edited(purpose, result));
             }
         }
@@ -473,9 +473,9 @@ mod tests {
 
     #[test]
     fn only_neighbours_of_one_item_become_one() {
-        let told = |body| Event { session: None, body };
-        let grew = |id, text: &str| told(EventBody::Grew(ItemId(id), text.to_string()));
-        let retrying = || told(EventBody::Retrying(None));
+        let received = |body| Event { session: None, body };
+        let grew = |id, text: &str| received(EventBody::Grew(ItemId(id), text.to_string()));
+        let retrying = || received(EventBody::Retrying(None));
         let mut all = Vec::new();
         for event in [grew(1, "a"), grew(1, "b"), grew(2, "c"), grew(1, "d"), retrying(), grew(1, "e")] {
             join(&mut all, event);

@@ -375,11 +375,11 @@ impl Staged {
     /// Handles a file that another program saved, and then once more over the new file: the newest stays, the earlier
     /// one gets a name beside it.
     fn keep_both(&self, temp: &str) -> io::Error {
-        let kept = format!("{}.saved-meanwhile", self.name);
+        let retained = format!("{}.saved-meanwhile", self.name);
         let done =
-            self.folder.exchange(temp, &self.name).and_then(|_| self.folder.rename_new(temp, &self.folder, &kept));
+            self.folder.exchange(temp, &self.name).and_then(|_| self.folder.rename_new(temp, &self.folder, &retained));
         match done {
-            Ok(()) => io::Error::other(format!("it was saved twice meanwhile; the earlier text is in {kept}")),
+            Ok(()) => io::Error::other(format!("it was saved twice meanwhile; the earlier text is in {retained}")),
             Err(error) => error,
         }
     }

@@ -12,9 +12,9 @@ pub async fn keep(services: &Services, error: &Error) {
     let Some(outline) = error.outline.clone() else { return };
     let paths = lock(&services.config).paths.clone();
     let write = move || {
-        let mut told: Value = serde_json::from_str(&outline).unwrap_or_default();
-        told["at"] = time::now().into();
-        let _ = last_request::write(&paths, &told);
+        let mut record: Value = serde_json::from_str(&outline).unwrap_or_default();
+        record["at"] = time::now().into();
+        let _ = last_request::write(&paths, &record);
     };
     let _ = tokio::task::spawn_blocking(write).await;
 }

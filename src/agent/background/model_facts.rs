@@ -116,9 +116,9 @@ pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: Str
     }
     let services = Arc::clone(services);
     if provider.local() && lock(&services.config).model_config(&model).context_window.is_some() {
-        let (ask, asked) = oneshot::channel();
+        let (ask, requests) = oneshot::channel();
         *lock(&services.facts_later) = Some(ask);
-        tokio::spawn(describe_later(services, provider, model, asked));
+        tokio::spawn(describe_later(services, provider, model, requests));
     } else if provider.local() {
         services.looking.send_replace(true);
         tokio::spawn(async move {
@@ -136,9 +136,9 @@ async fn describe_later(
     services: Arc<Services>,
     provider: Arc<dyn Provider>,
     model: String,
-    mut asked: oneshot::Receiver<()>,
+    mut requests: oneshot::Receiver<()>,
 ) {
-    let mut waited_for = match timeout(AFTER_START, &mut asked).await {
+    let mut waited_for = match timeout(AFTER_START, &mut requests).await {
         Ok(Ok(())) => true,
         // Another model was chosen meanwhile.
         Ok(Err(_)) => return,
@@ -146,8 +146,8 @@ async fn describe_later(
     };
     describe(&services, &*provider, &model).await;
     // From here on nobody can ask: who asked before is answered.
-    asked.close();
-    waited_for |= asked.try_recv().is_ok();
+    requests.close();
+    waited_for |= requests.try_recv().is_ok();
     services.report(if waited_for { ServiceReport::Looked } else { ServiceReport::Status });
 }
 

@@ -85,8 +85,8 @@ pub fn change(services: &Services, ids: &[String], scope: ReviewScope) -> Result
 }
 
 /// Merges the way from what was shown to what is wanted into the present state: the result, and its conflicts.
-fn merged(shown: &State, then: &State, now: &State) -> Option<(State, usize)> {
-    let merged = merge::three_way(shown.bytes()?, then, now)?;
+fn merged(displayed: &State, then: &State, now: &State) -> Option<(State, usize)> {
+    let merged = merge::three_way(displayed.bytes()?, then, now)?;
     let conflicts = merged.conflicts.len();
     Some((merged.after, conflicts))
 }
@@ -97,12 +97,12 @@ fn merged(shown: &State, then: &State, now: &State) -> Option<(State, usize)> {
 /// When a file cannot be read, or cannot be merged, in words.
 pub fn restoring(services: &Services, files: Vec<ReviewedFile>) -> Result<Vec<FileChange>, String> {
     let mut changes = Vec::new();
-    for ReviewedFile { path, shown, then } in files {
+    for ReviewedFile { path, displayed, then } in files {
         let now = services.workspace.read_whole(&path).map_err(|error| error.to_string())?.state;
-        let change = if now == shown {
+        let change = if now == displayed {
             FileChange::new(path, now, then, UNDO, &[])
         } else {
-            let merged = shown.bytes().and_then(|shown| merge::three_way(shown, &then, &now));
+            let merged = displayed.bytes().and_then(|displayed| merge::three_way(displayed, &then, &now));
             let Some(merged) = merged else {
                 return Err(crate::messages::agent::review_cannot_merge(&path));
             };

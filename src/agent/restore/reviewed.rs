@@ -24,13 +24,13 @@ pub(super) async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, 
     let (ids, services) = (ids.clone(), Arc::clone(&context.services));
     let written: HashSet<String> = result.written.iter().map(|(path, _)| path.clone()).collect();
     let why = reason.to_string();
-    let kept = tokio::task::spawn_blocking(move || {
+    let recorded = tokio::task::spawn_blocking(move || {
         let touched =
             |id: &&Id| services.archive.paths(**id).is_ok_and(|paths| paths.iter().any(|path| written.contains(path)));
         let ids: Vec<String> = ids.iter().filter(touched).map(|id| id.to_string()).collect();
         review::decide(&services, &ids, ReviewDecision::Restore, &why)
     });
-    if let Ok(Err(why)) = kept.await {
+    if let Ok(Err(why)) = recorded.await {
         context.say(Level::Warning, why, "").await;
     }
     give_reason(context, reason);
@@ -47,12 +47,12 @@ fn give_reason(context: &SessionContext, reason: &str) {
 /// Keeps changes that wait to be reviewed, and tells so.
 pub async fn keep_reviewed(context: Arc<SessionContext>, names: Vec<String>) {
     let services = Arc::clone(&context.services);
-    let kept = tokio::task::spawn_blocking(move || {
+    let recorded = tokio::task::spawn_blocking(move || {
         let ids = review::chosen(&services, &names)?;
         review::decide(&services, &ids, ReviewDecision::Keep, "")?;
         Ok::<usize, String>(ids.len())
     });
-    match kept.await {
+    match recorded.await {
         Ok(Ok(count)) => context.say(Level::Info, say::review_kept(count), "").await,
         Ok(Err(why)) => context.say(Level::Warning, why, "").await,
         Err(_) => {}

@@ -185,8 +185,8 @@ mod tests {
         };
         let edit =
             Edit { path: Some("a.rs".into()), op, format: Format::TOOLS, by: "replaceInFile".into(), whole: true };
-        let shown: String = preview(&edit).iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect();
-        assert_eq!(shown, "+mod b;\n-use x;\n+use y;\n");
+        let displayed: String = preview(&edit).iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect();
+        assert_eq!(displayed, "+mod b;\n-use x;\n+use y;\n");
     }
 
     fn followed(before: &str, after: &str) -> String {

@@ -295,8 +295,8 @@ impl SessionContext {
 
     /// Returns the tokens of the last request, and the window they count against.
     pub fn shown_context(&self) -> Option<(u64, u64)> {
-        let shown = lock(&self.status_data);
-        shown.context.as_ref().map(|(parts, window)| (parts.iter().map(|(_, tokens)| tokens).sum(), *window))
+        let status = lock(&self.status_data);
+        status.context.as_ref().map(|(parts, window)| (parts.iter().map(|(_, tokens)| tokens).sum(), *window))
     }
 
     /// Returns tokens of the last request that are the same in every one: system prompt and tools.

@@ -74,8 +74,8 @@ pub struct CallDisplayRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     preview: Vec<String>,
     /// The question to the person, and the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    asked: Option<(String, String)>,
+    #[serde(default, rename = "asked", skip_serializing_if = "Option::is_none")]
+    exchange: Option<(String, String)>,
     /// Questions of the person about what it changes, and the answers of the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     comments: Vec<(String, String)>,
@@ -102,7 +102,7 @@ impl CallDisplayRecord {
             counts: call.counts.map(|c| (c.added, c.removed)),
             reason: call.reason.clone(),
             preview,
-            asked: call.asked.clone(),
+            exchange: call.exchange.clone(),
             comments: call.comments.clone(),
         }
     }
@@ -118,7 +118,7 @@ impl CallDisplayRecord {
         call.summary.clone_from(&self.summary);
         call.took = self.micros.map(std::time::Duration::from_micros);
         call.reason.clone_from(&self.reason);
-        call.asked.clone_from(&self.asked);
+        call.exchange.clone_from(&self.exchange);
         call.comments.clone_from(&self.comments);
         if let Some((added, removed)) = self.counts {
             call.counts = Some(Counts { added, removed });

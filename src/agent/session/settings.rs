@@ -102,15 +102,15 @@ async fn choose_effort(context: &SessionContext, word: &str) {
     let services = &context.services;
     let title = match Effort::parse(word) {
         Some(effort) => {
-            let kept = services.configure(move |config| {
+            let saved = services.configure(move |config| {
                 config.hold_effort(None);
-                let kept = config.set("effort", effort.word());
-                if kept.is_err() {
+                let saved = config.set("effort", effort.word());
+                if saved.is_err() {
                     config.hold_effort(Some(effort.word()));
                 }
-                kept
+                saved
             });
-            if let Some(Err(e)) = kept.await {
+            if let Some(Err(e)) = saved.await {
                 services.say(Level::Warning, say::setting_not_kept(&"effort", &e), say::until_end());
             }
             let model = context.model();

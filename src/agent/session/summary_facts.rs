@@ -166,15 +166,19 @@ mod tests {
 
     #[test]
     fn what_was_said_stands_verbatim_and_what_happened_by_file() {
-        let mut asked = row(Role::User, "make it `quick`\n\n---\nReference", None);
-        asked.message.meta.typed = Some(15);
+        let mut requested = row(Role::User, "make it `quick`\n\n---\nReference", None);
+        requested.message.meta.typed = Some(15);
         let mut hidden = row(Role::User, "go on", None);
         hidden.message.meta.typed = Some(0);
         let edit = r#"[{"id":"a","name":"replaceInFile","ok":true,"changeset":"01","edits":[{"path":"b.rs","format":"tools","rung":"exact"}]}]"#;
         let no =
             r#"[{"id":"b","name":"deleteFile","ok":false,"edits":[{"path":"c.rs","format":"tools","rung":null}]}]"#;
-        let rows =
-            [asked, hidden, row(Role::Tool, "done", Some(edit)), row(Role::Tool, "rejected: keep it\nmore", Some(no))];
+        let rows = [
+            requested,
+            hidden,
+            row(Role::Tool, "done", Some(edit)),
+            row(Role::Tool, "rejected: keep it\nmore", Some(no)),
+        ];
         let text = facts(&rows, SAID);
         assert!(
             text.contains("> make it `quick`\n") && !text.contains("Reference") && !text.contains("go on"),

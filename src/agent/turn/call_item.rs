@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_person_is_told_what_happened_and_not_what_the_model_shall_do() {
-        for (told, shown) in [
+        for (words, sentence) in [
             ("src/a.rs does not exist. Use listDirectory to see what does.", "src/a.rs does not exist"),
             (
                 "the arguments could not be read: expected `}` at 3\nThey were:\n{",
@@ -87,7 +87,7 @@ mod tests {
             ("Wrote v1.2 of a.rs.", "Wrote v1.2 of a.rs"),
             ("", ""),
         ] {
-            assert_eq!(first_sentence(told), shown);
+            assert_eq!(first_sentence(words), sentence);
         }
     }
 }

@@ -222,9 +222,9 @@ pub async fn undo(
 fn undo_summary(outcome_of_proposal: &ProposalResult) -> (CallState, String) {
     let paths: Vec<&str> = outcome_of_proposal.written.iter().map(|(p, _)| p.as_str()).collect();
     let reason = outcome_of_proposal.decision.as_ref().and_then(|d| d.reason.as_deref()).map(str::trim).unwrap_or("");
-    let told = |what: &str| if reason.is_empty() { String::new() } else { format!("\nThe person{what}: {reason}") };
-    let says = told(" says");
-    let reason = told("'s reason");
+    let remark = |what: &str| if reason.is_empty() { String::new() } else { format!("\nThe person{what}: {reason}") };
+    let says = remark(" says");
+    let reason = remark("'s reason");
     match &outcome_of_proposal.outcome {
         Outcome::Applied { hunks, .. } if hunks.rejected == 0 => {
             (CallState::Done, format!("Restored: {}{says}", paths.join(", ")))
@@ -252,7 +252,7 @@ async fn place(
         [one] => Some(one.clone()),
         _ => None,
     };
-    let (count, asked) = (edits.len(), session.asked_whole.clone());
+    let (count, questioned) = (edits.len(), session.asked_whole.clone());
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
@@ -270,7 +270,7 @@ async fn place(
             let instead = if within { workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: known, instead })
         };
-        let rules = GroupRules { in_play, all_or_nothing: false, asked: Some(asked) };
+        let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned) };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
         tell_drift(&context, &seen, &mut outcome.results);
         (outcome.changes, outcome.results)
@@ -402,8 +402,8 @@ async fn tell(
         {
             text.push_str(&format!("\n{tested}"));
         }
-        for (asked, answer) in &p.exchanges {
-            text.push_str(&format!("\nBefore deciding the person asked: {asked}\nYou answered: {answer}"));
+        for (questioned, answer) in &p.exchanges {
+            text.push_str(&format!("\nBefore deciding the person asked: {questioned}\nYou answered: {answer}"));
         }
         p.item.call.comments = std::mem::take(&mut p.exchanges);
         p.item.call.summary = verdict.summary;

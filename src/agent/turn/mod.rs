@@ -1,12 +1,12 @@
 //! One turn, top to bottom: ask the model, do what it asks for, send it the results, until it is done.
 
-mod asked_on;
 mod call_item;
 mod command;
 mod comment;
 mod compact;
 mod edits;
 mod effect;
+mod follow_up;
 mod message;
 mod question;
 mod repeated_output;
@@ -29,10 +29,10 @@ use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::{usage, window};
-use crate::agent::turn::asked_on::AskedOn;
 use crate::agent::turn::call_item::first_sentence;
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::Effect;
+use crate::agent::turn::follow_up::FollowUp;
 use crate::agent::turn::repetition::Repeats;
 use crate::agent::turn::request::Unbuilt;
 use crate::agent::turn::step::{Act, Ended, Step};
@@ -95,7 +95,7 @@ pub async fn run(
 const COMPACT_AGAIN: u32 = 3;
 
 async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
-    let (mut repeats, mut effect, mut asked_on) = (Repeats::default(), Effect::default(), AskedOn::default());
+    let (mut repeats, mut effect, mut follow_up) = (Repeats::default(), Effect::default(), FollowUp::default());
     // The step at which a summary was last made, and whether a refusal for length was answered by a shorter request.
     let (mut count, mut worked, mut summarised, mut shortened) = (0, false, None, false);
     loop {
@@ -134,7 +134,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
         {
             continue;
         }
-        if asked_on.again(context, session, &step) {
+        if follow_up.again(context, session, &step) {
             continue;
         }
         if step.silent {
@@ -230,7 +230,7 @@ async fn cut_off(context: &SessionContext, step: &Step) -> Option<TurnEnd> {
 /// Stops a turn in which the same was refused a second time, and says what would help.
 async fn refused_again(context: &SessionContext, refusal: &str) -> TurnEnd {
     let why = refusal.lines().last().unwrap_or_default();
-    let title = say::refused_twice(&first_words(&records::shown(first_sentence(why)), 160));
+    let title = say::refused_twice(&first_words(&records::localized(first_sentence(why)), 160));
     let detail = say::say_exactly();
     context
         .events

@@ -183,14 +183,14 @@ mod tests {
         let status = edit::EditStatus::Landed(found);
         let results = [EditResult { index: 0, path: "a.rs".into(), format: edit::Format::TOOLS, status }];
         let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![file] };
-        let told = |choice: Choice, reason: Option<&str>| {
+        let text_of = |choice: Choice, reason: Option<&str>| {
             let said = FileDecision { hunks: vec![choice], edited: None };
             let mut decision = Decision::new(vec![said], Consent::Person);
             decision.reason = reason.map(String::from);
             decided(&results, &proposal, &decision, &mut HashSet::new()).for_model.unwrap_or_default()
         };
-        assert!(told(Choice::Accept, Some(" name it total ")).ends_with("The person says: name it total"));
-        assert!(told(Choice::Reject, Some("too long")).ends_with("The person's reason: too long"));
-        assert!(!told(Choice::Accept, None).contains("The person"));
+        assert!(text_of(Choice::Accept, Some(" name it total ")).ends_with("The person says: name it total"));
+        assert!(text_of(Choice::Reject, Some("too long")).ends_with("The person's reason: too long"));
+        assert!(!text_of(Choice::Accept, None).contains("The person"));
     }
 }

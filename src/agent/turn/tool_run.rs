@@ -325,7 +325,7 @@ impl ToolRun<'_> {
         item.set(&self.context.events, CallState::Asking).await;
         let reply = question::ask(self.context, question.clone(), None, self.stop).await?;
         let words = reply.words(&question.choices);
-        item.call.asked = Some((question.text, words.clone()));
+        item.call.exchange = Some((question.text, words.clone()));
         Some((reply, words))
     }
 

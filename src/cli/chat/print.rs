@@ -29,7 +29,7 @@ pub struct Printer {
     call_states: HashMap<ItemId, CallState>,
     failed: usize,
     /// The title of the last notice.
-    told: String,
+    last_notice: String,
     /// True if an unfinished line, a prompt, is on the screen.
     open: bool,
 }
@@ -142,7 +142,7 @@ impl Printer {
         if !call.state.is_final() || known.is_some_and(CallState::is_final) || answered {
             return Ok(());
         }
-        let mut line = say::call(&self.step.max(1), &verbs::shown(&call.verb.short), &call.main);
+        let mut line = say::call(&self.step.max(1), &verbs::localized(&call.verb.short), &call.main);
         if let Some(counts) = call.counts.filter(|c| c.added + c.removed > 0) {
             line.push_str(&format!(", {}", lines(counts)));
         }
@@ -164,7 +164,7 @@ impl Printer {
 
     /// Prints a notice.
     pub fn notice(&mut self, notice: &Notice) -> io::Result<()> {
-        self.told.clone_from(&notice.title);
+        self.last_notice.clone_from(&notice.title);
         match notice.detail.is_empty() {
             true => self.say(&notice.title),
             false => self.say(&say::sentences(&notice.title.trim_end_matches('.'), &notice.detail)),
@@ -173,10 +173,10 @@ impl Printer {
 
     /// Prints that a turn failed, and why, where no notice just told it.
     pub fn turn_failed(&mut self, message: &str, hint: &str) -> io::Result<()> {
-        if self.told == message {
+        if self.last_notice == message {
             return self.say(say::failed());
         }
-        self.say(&say::turn_failed(&records::shown(message), &records::shown(hint)))
+        self.say(&say::turn_failed(&records::localized(message), &records::localized(hint)))
     }
 
     /// Prints a question with its choices.
@@ -203,7 +203,7 @@ impl Printer {
         }
         self.say(&say::sentences(&say::proposal(&files, &lines, &count::hunks(hunks)), &say::words()))?;
         if let Some(needs) = proposal.needs_person() {
-            self.say(&say::careful(&records::shown(&needs.to_string())))?;
+            self.say(&say::careful(&records::localized(&needs.to_string())))?;
         }
         (1..=hunks).try_for_each(|number| self.hunk(proposal, number, false))
     }

@@ -350,8 +350,8 @@ impl ArchiveCommands<'_> {
     /// Measures the archive now; memory stores the size.
     fn measure(&mut self) -> Result<u64> {
         let bytes = self.archive.size()?;
-        let kept = self.memory.set_archive_size(&self.project(), bytes);
-        self.remembered(kept)?;
+        let stored = self.memory.set_archive_size(&self.project(), bytes);
+        self.remembered(stored)?;
         Ok(bytes)
     }
 

@@ -131,7 +131,7 @@ impl ArchiveCommands<'_> {
                 Piece::EditDone { edit, .. } => edits.push(edit),
                 Piece::EditDropped { why, .. } | Piece::BrokenCall { why, .. } => bail!("{why}"),
                 Piece::Call { name, arguments, .. } => match tools.edits(&name, &arguments) {
-                    Some(Ok(asked)) => edits.extend(asked),
+                    Some(Ok(questioned)) => edits.extend(questioned),
                     Some(Err(why)) => bail!("{name}: {why}"),
                     None => {}
                 },
@@ -157,7 +157,7 @@ impl ArchiveCommands<'_> {
             let instead = if within { self.workspace.meant_by(&path) } else { Vec::new() };
             Ok(Current { path, state, seen: true, instead })
         };
-        let outcome = edit::apply(edits, &mut lookup, &GroupRules { in_play, all_or_nothing: true, asked: None });
+        let outcome = edit::apply(edits, &mut lookup, &GroupRules { in_play, all_or_nothing: true, questioned: None });
         let failed: Vec<&EditResult> = outcome
             .results
             .iter()

@@ -332,9 +332,9 @@ fn versions_can_be_listed_shown_compared_and_checked() {
     assert!(w.run(&["diff", &version(1), &version(0)], None).out.ends_with("-one\n+two\n"));
     assert_eq!(w.run(&["show", "fff"], None).code, FAILED);
     let changeset = w.json(&["history", "--json"])[0]["id"].as_str().expect("an id").to_string();
-    let shown = w.run(&["show", &changeset], None).out;
-    assert!(shown.contains("\ncause      make it better\napproved   person\nfile       "), "{shown}");
-    assert!(shown.ends_with(&format!("{}  a\n", version(0))), "{shown}");
+    let displayed = w.run(&["show", &changeset], None).out;
+    assert!(displayed.contains("\ncause      make it better\napproved   person\nfile       "), "{displayed}");
+    assert!(displayed.ends_with(&format!("{}  a\n", version(0))), "{displayed}");
     for words in [&["diff", &changeset][..], &["diff", &version(0), &changeset]] {
         let ran = w.run(words, None);
         let says = "is a changeset: `nebula history FILE` lists the versions of one file";

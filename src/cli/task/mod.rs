@@ -195,7 +195,7 @@ impl EventPrinter {
             EventBody::Proposed(proposal, _) => return self.proposed(proposal),
             EventBody::Approved(proposal, decision) => self.decided(&proposal, &decision)?,
             EventBody::Settled(_, outcome) => self.settled(&outcome)?,
-            EventBody::Asked(question) => return self.asked(question),
+            EventBody::Asked(question) => return self.on_question(question),
             EventBody::Archived(changeset) => {
                 let paths: Vec<_> = changeset.files.iter().map(|f| f.path.as_str()).collect();
                 if changeset.by == COMMAND {
@@ -342,7 +342,7 @@ impl EventPrinter {
         Ok(())
     }
 
-    fn asked(&mut self, question: Question) -> io::Result<StepDone> {
+    fn on_question(&mut self, question: Question) -> io::Result<StepDone> {
         if self.ask {
             self.fresh_line()?;
             return Ok(StepDone { question: Some(ApprovalRequest::Question(question)), ..StepDone::default() });

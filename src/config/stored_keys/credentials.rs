@@ -180,13 +180,13 @@ mod tests {
         assert_eq!(mode(&path), 0o600);
         assert!(load().credentials().is_some_and(|(ok, says)| ok && says.contains("https://api.openai.com")));
         // One that others can read is not used, and that is said; nothing in it is lost.
-        let kept = std::fs::read(&path).expect("keys");
+        let retained = std::fs::read(&path).expect("keys");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("changed");
         assert_eq!(load().connection().key, None);
         assert!(load().credentials().is_some_and(|(ok, says)| !ok && says.contains("chmod 600")));
         let why = load().keep_key(&other, Some(&Secret::new("sk-3"))).expect_err("refused");
         assert!(why.hint.starts_with("chmod 600 "), "{why:?}");
-        assert_eq!(std::fs::read(&path).expect("keys"), kept);
+        assert_eq!(std::fs::read(&path).expect("keys"), retained);
         // Neither is one that was changed by hand.
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("changed");
         std::fs::write(&path, "[{\"provider\": 1}]").expect("written");

@@ -265,9 +265,9 @@ pub(in crate::edit) fn from_code(
         emit(&path, inner, true, ctx);
     } else if let Some((file, nearly_all)) = resembled(content, fence, ctx, named) {
         // A model that has tools for its changes may only quote the file, or a part of it.
-        let asked = ctx.expected != Some(Format::TOOLS);
+        let is_expected = ctx.expected != Some(Format::TOOLS);
         let path = file.path.clone();
-        emit(&path, content, asked || (nearly_all && titled), ctx);
+        emit(&path, content, is_expected || (nearly_all && titled), ctx);
     }
 }
 
@@ -324,8 +324,8 @@ fn resembled<'c>(
     let lines: HashSet<&str> = content.lines().map(str::trim).collect();
     let alike = |(at, file): (usize, &'c KnownFile)| {
         let known = ctx.lines(at).filter(|k| !k.holds(fence))?;
-        let kept: usize = lines.iter().filter_map(|l| known.counts.get(*l)).sum();
-        (kept * 10 >= known.solid * 6 && kept > 0).then_some((file, kept * 10 >= known.solid * 9))
+        let retained: usize = lines.iter().filter_map(|l| known.counts.get(*l)).sum();
+        (retained * 10 >= known.solid * 6 && retained > 0).then_some((file, retained * 10 >= known.solid * 9))
     };
     let mut fits = ctx.known.iter().enumerate().filter(|(_, k)| named(k)).filter_map(alike);
     let (file, nearly_all) = fits.next()?;

@@ -30,7 +30,7 @@ pub struct GroupRules {
     pub all_or_nothing: bool,
     /// Refuse a whole new text that leaves out most definitions of its file, as [`EditStatus::Doubted`], but
     /// for those texts (path and text) of which the model was asked before; `None`: every one is placed as inexact.
-    pub asked: Option<HashSet<(String, String)>>,
+    pub questioned: Option<HashSet<(String, String)>>,
 }
 
 /// The state of a file in the middle of a run.
@@ -218,8 +218,9 @@ impl File {
                     return Ok(EditStatus::Same);
                 }
                 if let Some(part) = part_of(text, &mut new, edit.format) {
-                    let asked = |asked: &HashSet<_>| asked.contains(&(self.path.clone(), content.to_string()));
-                    let asks = rules.asked.as_ref().is_some_and(|all| !asked(all));
+                    let questioned =
+                        |questioned: &HashSet<_>| questioned.contains(&(self.path.clone(), content.to_string()));
+                    let asks = rules.questioned.as_ref().is_some_and(|all| !questioned(all));
                     let detail = match part {
                         Part::Taken(detail) => detail,
                         Part::Doubted(why) if asks => return Ok(EditStatus::Doubted(format!("{why} {ASKED}"))),

@@ -13,7 +13,7 @@ fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> EditOutc
         let state = files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
         Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new() })
     };
-    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing, asked: None })
+    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing, questioned: None })
 }
 
 #[test]

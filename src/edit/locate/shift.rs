@@ -70,10 +70,10 @@ impl Shift {
             Shift::None => line.to_string(),
             Shift::Add(more) => format!("{more}{line}"),
             Shift::Remove(less) => {
-                let kept = indent.strip_prefix(less.as_str());
+                let remaining = indent.strip_prefix(less.as_str());
                 // A line with less indentation than the shift removes has none left.
-                let kept = kept.unwrap_or_else(|| &indent[common(indent, less)..]);
-                format!("{kept}{rest}")
+                let remaining = remaining.unwrap_or_else(|| &indent[common(indent, less)..]);
+                format!("{remaining}{rest}")
             }
             Shift::Columns { width, by, tabs } => {
                 let columns = (columns(indent, *width) as isize + by).max(0) as usize;

@@ -18,9 +18,9 @@ struct Definition<'t> {
 pub(in crate::edit) fn lost_definitions(old: &str, new: &str) -> Option<(usize, usize)> {
     let (before, after) = (definitions(&Lines::new(old)), definitions(&Lines::new(new)));
     let names: HashSet<&str> = after.iter().map(|a| a.name).collect();
-    let kept = before.iter().filter(|b| names.contains(b.name)).count();
+    let retained = before.iter().filter(|b| names.contains(b.name)).count();
     let most = |n: usize| n * 2 <= before.len();
-    (before.len() >= 2 && most(kept) && most(after.len())).then_some((before.len() - kept, before.len()))
+    (before.len() >= 2 && most(retained) && most(after.len())).then_some((before.len() - retained, before.len()))
 }
 
 /// Returns where the one definition that a text consists of stands in a file: from its first line to its last, and its

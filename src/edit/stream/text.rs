@@ -58,7 +58,7 @@ enum Holds {
     Edits(bool),
     /// Code, shown as prose; kept if it may be a whole file.
     /// `titled`: the path stands right above it or in its opening line.
-    Code { kept: Option<String>, path: Option<String>, titled: bool },
+    Code { content_so_far: Option<String>, path: Option<String>, titled: bool },
 }
 
 impl Text {
@@ -292,8 +292,8 @@ impl Text {
 
     /// Returns whether a hunk without a header counts: where a patch was asked for, or in a fence of edits.
     fn bare_hunk(&self, text: &str, ctx: &ReaderContext) -> bool {
-        let asked = matches!(ctx.expected, None | Some(Format::PATCH));
-        text.starts_with("@@ ") && (asked || self.fence.is_some())
+        let is_expected = matches!(ctx.expected, None | Some(Format::PATCH));
+        text.starts_with("@@ ") && (is_expected || self.fence.is_some())
     }
 
     /// Handles a JSON object that is a call, or prose.
@@ -371,8 +371,9 @@ impl Text {
                 self.flush(ctx);
                 input.skip(line.next);
                 self.show(&opening, ctx);
-                let kept = (!ctx.known.is_empty()).then(String::new);
-                self.fence = Some(OpenFence { fence, line: opening, holds: Holds::Code { kept, path, titled } });
+                let content_so_far = (!ctx.known.is_empty()).then(String::new);
+                self.fence =
+                    Some(OpenFence { fence, line: opening, holds: Holds::Code { content_so_far, path, titled } });
                 Next::Again
             }
         }
@@ -406,9 +407,9 @@ impl Text {
         input.skip(line.next);
         let Some(OpenFence { fence, holds, .. }) = self.fence.take() else { return Next::Again };
         match holds {
-            Holds::Code { kept, path, titled } => {
+            Holds::Code { content_so_far, path, titled } => {
                 self.show(&raw, ctx);
-                let Some(mut content) = kept else { return Next::Again };
+                let Some(mut content) = content_so_far else { return Next::Again };
                 if fence.indent > 0 {
                     let lines = content.split_inclusive('\n');
                     content = lines.map(|line| starts::dedented(line, fence.indent)).collect();
@@ -427,10 +428,10 @@ impl Text {
     /// Passes prose on, and remembers its last line.
     fn say(&mut self, text: &str, ctx: &mut ReaderContext) {
         self.after_backtick = text.ends_with('`');
-        if let Some(OpenFence { holds: Holds::Code { kept, .. }, .. }) = &mut self.fence {
-            match kept {
+        if let Some(OpenFence { holds: Holds::Code { content_so_far, .. }, .. }) = &mut self.fence {
+            match content_so_far {
                 Some(code) if code.len() + text.len() <= LONGEST => code.push_str(text),
-                _ => *kept = None,
+                _ => *content_so_far = None,
             }
         } else {
             let room = HEAD - self.saying.len();

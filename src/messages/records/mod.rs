@@ -23,7 +23,7 @@ const NUMBERS: &[&str] =
     &["n", "all", "done", "count", "have", "seconds", "first", "total", "bytes", "share", "found", "known"];
 
 /// Returns the text as the person reads it; one that is no record stays as it is.
-pub fn shown(text: &str) -> Cow<'_, str> {
+pub fn localized(text: &str) -> Cow<'_, str> {
     if text.is_empty() {
         return text.into();
     }
@@ -49,15 +49,15 @@ fn for_person(text: &str) -> Option<String> {
 /// Returns the cause of a changeset: what a person wrote, or an undo or redo.
 pub fn cause(text: &str) -> Cow<'_, str> {
     match text.starts_with("undo of ") || text.starts_with("redo of ") {
-        true => shown(text),
+        true => localized(text),
         false => text.into(),
     }
 }
 
 /// Replaces a record by what the person reads.
 pub fn show(text: &mut String) {
-    if let Cow::Owned(shown) = shown(text) {
-        *text = shown;
+    if let Cow::Owned(localized) = localized(text) {
+        *text = localized;
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn records_are_shown_in_the_language_of_the_screen() {
-        let japanese = |text: &str| with(Language::Japanese, || shown(text).into_owned());
+        let japanese = |text: &str| with(Language::Japanese, || localized(text).into_owned());
         for (english, want) in [
             ("38 lines", "38行"),
             ("1 of 2 hunks written", "2ハンク中1件を書き込み"),
@@ -192,7 +192,7 @@ mod tests {
             ("round half to even: see docs", "round half to even: see docs"),
         ] {
             assert_eq!(japanese(english), want);
-            assert_eq!(shown(english), english);
+            assert_eq!(localized(english), english);
         }
     }
 
@@ -201,9 +201,9 @@ mod tests {
         for (english, _) in calls::FOR_PERSON {
             let value = |name: &'static str| (name, "7");
             let text = fill(english, &names(english).into_iter().map(value).collect::<Vec<_>>(), 0);
-            assert!(with(Language::Japanese, || shown(&text).into_owned()) != text, "{english} is not translated");
+            assert!(with(Language::Japanese, || localized(&text).into_owned()) != text, "{english} is not translated");
         }
-        for (told, want) in [
+        for (message, want) in [
             ("there is no tool named x; there are: list, readFile", "the model named a tool that does not exist: x"),
             ("the person did not allow the command: too wide", "you rejected this: too wide"),
             (
@@ -212,7 +212,7 @@ mod tests {
             ),
             ("two stays", "two stays"),
         ] {
-            assert_eq!(shown(told), want);
+            assert_eq!(localized(message), want);
         }
     }
 }

@@ -131,9 +131,10 @@ fn load(model: &str, path: &Path, out: &Sender<Result<Delta, Error>>) -> Result<
     let sizes = Sizes::read(&header).map_err(named)?;
     let layout = Layout::of(header.text("tokenizer.chat_template")).map_err(named)?;
     let vocabulary = Vocabulary::read(&mut header).map_err(named)?;
-    let (weights, kept) = sizes.memory(&header);
-    let needs = format!("{} of memory, and up to {} more as its window fills", size::words(weights), size::words(kept));
-    if let Some(free) = free_memory().filter(|free| weights.saturating_add(kept) > *free) {
+    let (weights, cache) = sizes.memory(&header);
+    let needs =
+        format!("{} of memory, and up to {} more as its window fills", size::words(weights), size::words(cache));
+    if let Some(free) = free_memory().filter(|free| weights.saturating_add(cache) > *free) {
         return Err(named(format!("needs {needs}; {} are free", size::words(free))));
     }
     let file = path.file_name().unwrap_or_default().to_string_lossy();
@@ -145,8 +146,8 @@ fn load(model: &str, path: &Path, out: &Sender<Result<Delta, Error>>) -> Result<
 
 /// Returns the memory that is free, where the system says so.
 fn free_memory() -> Option<u64> {
-    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 

@@ -80,17 +80,17 @@ impl Sizes {
         // No product overflows: each size has a limit.
         let [layers, width, heads, shared, head, between, window] =
             [self.layers, self.width, self.heads, self.shared, self.head, self.between, self.window].map(|n| n as u64);
-        let kept = layers * 2 * shared * head * window;
+        let cached = layers * 2 * shared * head * window;
         let pass = SLICE as u64 * (SCORES * heads * window + 3 * between + 3 * width + 4 * heads * head);
-        (weights.fold(0, u64::saturating_add), (kept + pass).saturating_mul(NUMBER))
+        (weights.fold(0, u64::saturating_add), (cached + pass).saturating_mul(NUMBER))
     }
 }
 
 /// Returns the window of a model: that of its file, as far as it was trained for it, and never above the largest.
 pub fn window(header: &Header) -> u64 {
-    let told = header.size("context_length").unwrap_or(2_048);
-    let trained = header.size("rope.scaling.original_context_length").unwrap_or(told);
-    told.min(trained.max(1)).min(LARGEST_WINDOW)
+    let context_length = header.size("context_length").unwrap_or(2_048);
+    let trained = header.size("rope.scaling.original_context_length").unwrap_or(context_length);
+    context_length.min(trained.max(1)).min(LARGEST_WINDOW)
 }
 
 /// A network and what it has read.
@@ -117,7 +117,7 @@ struct Layer {
     gate: QMatMul,
     up: QMatMul,
     down: QMatMul,
-    kept: Option<(Tensor, Tensor)>,
+    cached: Option<(Tensor, Tensor)>,
 }
 
 /// Weights, and what is added to what comes of them.
@@ -186,13 +186,13 @@ impl Loader<'_> {
 
     fn layer(&mut self, number: usize, sizes: &Sizes) -> Result<Layer, String> {
         let name = |part: &str| format!("blk.{number}.{part}");
-        let (asking, asked) = (sizes.heads * sizes.head, sizes.shared * sizes.head);
+        let (asking, shared_width) = (sizes.heads * sizes.head, sizes.shared * sizes.head);
         let Sizes { width, between, head, .. } = *sizes;
         Ok(Layer {
             norm: self.norm(&name("attn_norm.weight"), width)?,
             query: self.linear(&name("attn_q"), asking, width)?,
-            key: self.linear(&name("attn_k"), asked, width)?,
-            value: self.linear(&name("attn_v"), asked, width)?,
+            key: self.linear(&name("attn_k"), shared_width, width)?,
+            value: self.linear(&name("attn_v"), shared_width, width)?,
             joined: self.matrix(&name("attn_output.weight"), width, asking)?,
             query_norm: self.vector(&name("attn_q_norm.weight"), head)?,
             key_norm: self.vector(&name("attn_k_norm.weight"), head)?,
@@ -200,7 +200,7 @@ impl Loader<'_> {
             gate: self.matrix(&name("ffn_gate.weight"), between, width)?,
             up: self.matrix(&name("ffn_up.weight"), between, width)?,
             down: self.matrix(&name("ffn_down.weight"), width, between)?,
-            kept: None,
+            cached: None,
         })
     }
 }
@@ -280,8 +280,8 @@ impl Network {
         let angles = self.rotation.at(at, count)?;
         let mask = mask(at, count)?;
         for layer in &mut self.layers {
-            let asked = rms(&x, &layer.norm, self.sizes.epsilon)?;
-            let attended = layer.attend(&asked, (&angles, mask.as_ref()), at, &self.sizes)?;
+            let normalised = rms(&x, &layer.norm, self.sizes.epsilon)?;
+            let attended = layer.attend(&normalised, (&angles, mask.as_ref()), at, &self.sizes)?;
             x = (x + attended)?;
             let fed = rms(&x, &layer.after_norm, self.sizes.epsilon)?;
             let fed = (layer.gate.forward(&fed)?.silu()? * layer.up.forward(&fed)?)?;
@@ -346,7 +346,7 @@ impl Layer {
     fn keep(&mut self, (key, value): (&Tensor, &Tensor), at: usize, window: usize) -> TensorResult<(Tensor, Tensor)> {
         let (count, heads, head) = key.dims3()?;
         let length = at + count;
-        let room = self.kept.as_ref().map_or(0, |(keys, _)| keys.dims()[1]);
+        let room = self.cached.as_ref().map_or(0, |(keys, _)| keys.dims()[1]);
         if room < length {
             let larger = length.next_power_of_two().max(256).min(window.max(length));
             let grown = |old: Option<&Tensor>| {
@@ -356,10 +356,10 @@ impl Layer {
                 }
                 TensorResult::Ok(new)
             };
-            let (keys, values) = self.kept.as_ref().map_or((None, None), |(keys, values)| (Some(keys), Some(values)));
-            self.kept = Some((grown(keys)?, grown(values)?));
+            let (keys, values) = self.cached.as_ref().map_or((None, None), |(keys, values)| (Some(keys), Some(values)));
+            self.cached = Some((grown(keys)?, grown(values)?));
         }
-        let Some((keys, values)) = &self.kept else { candle_core::bail!("no room for keys") };
+        let Some((keys, values)) = &self.cached else { candle_core::bail!("no room for keys") };
         keys.slice_set(&key.transpose(0, 1)?.contiguous()?, 1, at)?;
         values.slice_set(&value.transpose(0, 1)?.contiguous()?, 1, at)?;
         Ok((keys.narrow(1, 0, length)?, values.narrow(1, 0, length)?))

@@ -124,7 +124,7 @@ async fn ask(provider: &Inside, request: Request) -> (String, Usage, Option<EndR
     for delta in provider.stream(request).collect::<Vec<_>>().await {
         match delta {
             Ok(Delta::Text(more)) => text.push_str(&more),
-            Ok(Delta::Usage(told)) => usage = told,
+            Ok(Delta::Usage(response)) => usage = response,
             Ok(Delta::End(reason)) => end = Some(reason),
             Ok(_) => {}
             Err(why) => error = Some(why),
@@ -215,7 +215,7 @@ async fn embedded_answers_stop_once_nobody_listens() {
     let file = put(folder.path(), "tiny.gguf", &model("qwen2", 0).bytes());
     let provider = inside(&file);
     let mut answer = provider.stream(request(&["long"], 400));
-    assert!(matches!(answer.next().await, Some(Ok(Delta::Notice(told))) if told.contains("memory")));
+    assert!(matches!(answer.next().await, Some(Ok(Delta::Notice(response))) if response.contains("memory")));
     assert!(answer.next().await.is_some_and(|delta| delta.is_ok()));
     drop(answer);
     let (_, usage, end, _) = ask(&provider, request(&["long"], 2)).await;

@@ -53,19 +53,19 @@ pub(in crate::provider) fn listed(entry: &Value) -> Option<Model> {
 }
 
 /// Returns the form in which an Anthropic model takes how much it is to think.
-fn thinking(told: &Value) -> Option<Thinking> {
-    let takes = |form: &str| told.pointer(&format!("/types/{form}/supported")).and_then(Value::as_bool);
+fn thinking(response: &Value) -> Option<Thinking> {
+    let takes = |form: &str| response.pointer(&format!("/types/{form}/supported")).and_then(Value::as_bool);
     match (takes("adaptive"), takes("enabled")) {
         (Some(true), _) => Some(Thinking::Adaptive),
         (_, Some(true)) => Some(Thinking::Budget),
         (Some(false), Some(false)) => Some(Thinking::None),
-        _ => told["supported"].as_bool().filter(|thinks| !thinks).map(|_| Thinking::None),
+        _ => response["supported"].as_bool().filter(|thinks| !thinks).map(|_| Thinking::None),
     }
 }
 
 /// Returns the efforts that a model knows, and none at all, which every one takes that takes one.
-fn efforts(told: &Value) -> Option<Vec<Effort>> {
-    let knows = |effort: &Effort| told[effort.word()]["supported"] == true;
+fn efforts(response: &Value) -> Option<Vec<Effort>> {
+    let knows = |effort: &Effort| response[effort.word()]["supported"] == true;
     let known: Vec<Effort> = Effort::ALL.into_iter().filter(|effort| knows(effort)).collect();
     let first = (!known.contains(&Effort::None)).then_some(Effort::None);
     (!known.is_empty()).then(|| first.into_iter().chain(known).collect())

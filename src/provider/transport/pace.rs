@@ -72,9 +72,9 @@ mod tests {
     #[tokio::test]
     async fn what_comes_in_the_next_turn_is_taken_and_nothing_else_is_waited_for() {
         let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
-        let told = tokio::spawn(async move { sender.send(1).await.map(|()| sender) });
+        let sending = tokio::spawn(async move { sender.send(1).await.map(|()| sender) });
         assert_eq!(soon(receiver.recv()).await, Some(Some(1)));
-        let _sender = told.await.expect("sent").expect("received");
+        let _sender = sending.await.expect("sent").expect("received");
         assert_eq!(soon(receiver.recv()).await, None);
     }
 }

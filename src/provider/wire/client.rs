@@ -134,8 +134,8 @@ impl<F: Format> Shared<F> {
             // The lock is held while what is new is written; nothing can panic under it.
             let ClientState { format, learnt, lessons, .. } = &mut *self.state();
             let most = F::most(request, learnt);
-            let asked = RequestBasis { place: &place, host: &self.server.host, learnt, most };
-            (format.address(&self.server, request), format.body(request, &asked), *lessons)
+            let basis = RequestBasis { place: &place, host: &self.server.host, learnt, most };
+            (format.address(&self.server, request), format.body(request, &basis), *lessons)
         };
         let sent = self.server.client().map_err(never)?.post(address.clone());
         let sent = sent.header(CONTENT_TYPE, "application/json").header(ACCEPT, "text/event-stream");
@@ -156,9 +156,9 @@ impl<F: Format> Shared<F> {
         }
         if failure.error.kind == Kind::BadRequest {
             match self.learn(request, &place, &failure.error.hint, lessons) {
-                Some(Lesson::Notice(told)) => {
+                Some(Lesson::Notice(reported)) => {
                     failure.again = Again::Now;
-                    let _ = out.send(Ok(Delta::Notice(told))).await;
+                    let _ = out.send(Ok(Delta::Notice(reported))).await;
                 }
                 Some(Lesson::Quiet) => failure.again = Again::Now,
                 None => {}
@@ -200,8 +200,8 @@ impl<F: Format> Shared<F> {
         let mut models: Vec<Model> = Vec::new();
         let mut page: Option<String> = None;
         for _ in 0..PAGES {
-            let asked = self.server.client().map_err(never)?.get(F::list(&self.server, page.as_deref()));
-            let mut response = self.send(asked, TO_LIST).await?;
+            let request = self.server.client().map_err(never)?.get(F::list(&self.server, page.as_deref()));
+            let mut response = self.send(request, TO_LIST).await?;
             if !response.status().is_success() {
                 return Err(self.server.refused(response, "").await);
             }
@@ -233,8 +233,8 @@ impl<F: Format> Shared<F> {
             if facts.window.is_some() {
                 break;
             }
-            if let Some(told) = self.probe(&probe).await {
-                facts = facts.or((probe.read)(&told));
+            if let Some(reported) = self.probe(&probe).await {
+                facts = facts.or((probe.read)(&reported));
             }
         }
         facts
@@ -242,13 +242,13 @@ impl<F: Format> Shared<F> {
 
     async fn probe(&self, probe: &Probe) -> Option<serde_json::Value> {
         let client = self.server.client().ok()?;
-        let asked = match &probe.body {
+        let request = match &probe.body {
             Some(body) => {
                 client.post(probe.url.clone()).header(CONTENT_TYPE, "application/json").body(body.to_string())
             }
             None => client.get(probe.url.clone()),
         };
-        let mut response = self.send(asked, TO_PROBE).await.ok().filter(|response| response.status().is_success())?;
+        let mut response = self.send(request, TO_PROBE).await.ok().filter(|response| response.status().is_success())?;
         serde_json::from_slice(&read_limited(&mut response, LARGEST).await?).ok()
     }
 

@@ -72,7 +72,7 @@ pub(in crate::provider) trait Format: Send + Sized + 'static {
     fn address(&self, server: &Server, request: &Request) -> Url;
 
     /// Returns the body of `request`.
-    fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes;
+    fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes;
 
     /// Reads the answer to `request`.
     fn reader(request: &Request) -> Box<dyn Reader>;

@@ -143,8 +143,8 @@ impl Learnt {
         if field == ThinkField::Thoughts {
             refused.push(ThinkField::Effort);
         }
-        let told = |effort: Effort| Lesson::Notice(say::effort_left_out(&request.model, &host, &effort.word()));
-        effort.map_or(Lesson::Quiet, told)
+        let notice = |effort: Effort| Lesson::Notice(say::effort_left_out(&request.model, &host, &effort.word()));
+        effort.map_or(Lesson::Quiet, notice)
     }
 }
 

@@ -35,12 +35,12 @@ pub(super) fn outline(wire: Wire, address: &Url, body: &[u8], error: &Error) -> 
     address.set_query(None);
     // A name or a password in an address is nobody's business.
     let _ = (address.set_username(""), address.set_password(None));
-    let told = json!({
+    let record = json!({
         "wire": wire.name(), "address": address.as_str(), "status": error.status, "requestId": error.request_id,
         "kind": error.kind.word(), "message": error.message, "hint": error.hint,
         "bytes": bytes, "request": shape("", &body),
     });
-    told.to_string()
+    record.to_string()
 }
 
 fn shape(field: &str, value: &Value) -> Value {
@@ -93,14 +93,14 @@ mod tests {
         let error = Error { status: Some(400), ..Error::new(Kind::BadRequest, "refused", "It says: no") };
         let text = outline(Wire::Responses, &address, body.to_string().as_bytes(), &error);
         assert!(!text.contains("secret"), "{text}");
-        let told: Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(told["address"], "https://host.test/v1/responses");
-        assert_eq!((&told["status"], &told["request"]["max_tokens"]), (&json!(400), &json!(9)));
+        let record: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(record["address"], "https://host.test/v1/responses");
+        assert_eq!((&record["status"], &record["request"]["max_tokens"]), (&json!(400), &json!(9)));
         assert_eq!(
-            told["request"]["input"][0],
+            record["request"]["input"][0],
             json!({"role": "user", "content": [{"type": "input_text", "text": "6 bytes"}]})
         );
-        assert_eq!(told["request"]["input"][4], "17 more");
-        assert_eq!(told["request"]["tools"][0]["name"], "readFile");
+        assert_eq!(record["request"]["input"][4], "17 more");
+        assert_eq!(record["request"]["tools"][0]["name"], "readFile");
     }
 }

@@ -84,22 +84,22 @@ mod tests {
         Message::assistant("", ids.iter().map(call).collect())
     }
 
-    fn shown(messages: Vec<Message>) -> Option<Vec<String>> {
+    fn texts(messages: Vec<Message>) -> Option<Vec<String>> {
         let messages: Vec<_> = messages.into_iter().map(Arc::new).collect();
-        let shown = |m: &Arc<Message>| match m.answers() {
+        let texts = |m: &Arc<Message>| match m.answers() {
             Some(id) => format!("{id}={}", m.text()),
             None => m.calls().map(|c| c.id.as_str()).collect::<Vec<_>>().join(" "),
         };
-        Some(paired(&messages)?.iter().map(shown).collect())
+        Some(paired(&messages)?.iter().map(texts).collect())
     }
 
     #[test]
     fn what_is_whole_stays_the_same() {
         assert_eq!(
-            shown(vec![Message::user("a"), calls(&["x", "x"]), Message::tool("x", "1"), Message::tool("x", "2")]),
+            texts(vec![Message::user("a"), calls(&["x", "x"]), Message::tool("x", "1"), Message::tool("x", "2")]),
             None
         );
-        assert_eq!(shown(vec![]), None);
+        assert_eq!(texts(vec![]), None);
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
             calls(&["d"]),
         ];
         let wanted = ["a b c", "a=1", "b=interrupted by the user", "c=3", "", "d", "d=interrupted by the user"];
-        assert_eq!(shown(messages).expect("mended"), wanted);
+        assert_eq!(texts(messages).expect("mended"), wanted);
     }
 
     #[test]

@@ -94,8 +94,8 @@ impl ReasoningTags {
         // The longest end of the text that may be the beginning of the tag waits. The tag is ASCII, so is what waits.
         let most = end.len().min(self.held.len());
         let waits = (1..=most).rev().find(|n| self.held.as_bytes().ends_with(&end.as_bytes()[..*n])).unwrap_or(0);
-        let told: String = self.held.drain(..self.held.len() - waits).collect();
-        emit(&told, Delta::Thinking, out);
+        let thoughts: String = self.held.drain(..self.held.len() - waits).collect();
+        emit(&thoughts, Delta::Thinking, out);
         false
     }
 }

@@ -190,8 +190,8 @@ impl SentMessages {
     /// `same` before, or its head alone.
     fn resume(&mut self, head: String, same: usize) -> (BytesMut, usize) {
         // Nobody else holds the body of a request that is over.
-        let kept = std::mem::take(&mut self.body);
-        let mut body = kept.try_into_mut().unwrap_or_else(|sending| BytesMut::from(&*sending));
+        let previous = std::mem::take(&mut self.body);
+        let mut body = previous.try_into_mut().unwrap_or_else(|sending| BytesMut::from(&*sending));
         if self.head != head || body.len() < head.len() {
             body.clear();
             body.extend_from_slice(head.as_bytes());
@@ -236,10 +236,10 @@ mod tests {
 
     /// Returns both bodies of a request.
     fn bodies(written: &mut [SentMessages; 2], head: &str, messages: &[Arc<Message>], marks: &[usize]) -> [Bytes; 2] {
-        for kept in written.iter_mut() {
+        for previous in written.iter_mut() {
             let json = |text: &str| format!("{{\"text\":\"{text}\"}}");
             // A text of two words is two pieces.
-            kept.update(Target::default(), messages, |message, _| message.text().split(' ').map(json).collect());
+            previous.update(Target::default(), messages, |message, _| message.text().split(' ').map(json).collect());
         }
         let turns = Turns { role, open: "\"parts\":[", marks: marks.to_vec(), mark: ",\"mark\":1}".into() };
         let [listed, framed] = written;
@@ -265,7 +265,7 @@ mod tests {
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             ((dice >> 33) % sides) as usize
         };
-        let (mut kept, mut messages, mut sending) = (<[SentMessages; 2]>::default(), Vec::new(), None);
+        let (mut previous, mut messages, mut sending) = (<[SentMessages; 2]>::default(), Vec::new(), None);
         for step in 0..2_000 {
             match roll(8) {
                 0 => messages.truncate(roll(messages.len() as u64 + 1)),
@@ -280,7 +280,7 @@ mod tests {
                 })),
             }
             let (head, marks) = (["{\"m\":", "{\"n\":"][usize::from(roll(9) == 0)], [roll(6), roll(30)]);
-            let bodies = [&mut kept, &mut <[SentMessages; 2]>::default()]
+            let bodies = [&mut previous, &mut <[SentMessages; 2]>::default()]
                 .map(|written| self::bodies(written, head, &messages, &marks));
             assert_eq!(bodies[0], bodies[1], "step {step}");
             // At times the one before is still being sent.

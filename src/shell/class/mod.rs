@@ -147,7 +147,7 @@ impl Reader<'_> {
                     self.plain(text, &name, words);
                 }
                 for words in inner {
-                    let text = words.iter().map(shown).collect::<Vec<_>>().join(" ");
+                    let text = words.iter().map(displayed).collect::<Vec<_>>().join(" ");
                     self.words(&text, &words, has_document, depth + 1);
                 }
             }
@@ -290,7 +290,7 @@ impl Reader<'_> {
 }
 
 /// Returns a word as it is shown.
-fn shown(word: &Word) -> String {
+fn displayed(word: &Word) -> String {
     match word.is_static {
         true if word.text.is_empty() || word.text.contains(char::is_whitespace) => format!("'{}'", word.text),
         true => word.text.clone(),

@@ -34,7 +34,7 @@ pub struct Keeping {
     limits: CopyLimits,
     bounds: Option<Bounds>,
     staging: CommandStaging,
-    kept: HashSet<String>,
+    saved: HashSet<String>,
     /// Staged files that still share their bytes, by inode.
     linked: HashMap<Inode, Vec<Linked>>,
     /// Files that no longer had a name of the workspace's when they were handed to the archive, and the one they had.
@@ -80,7 +80,7 @@ impl Keeping {
             limits,
             bounds,
             staging,
-            kept: HashSet::new(),
+            saved: HashSet::new(),
             linked: HashMap::new(),
             sealed: HashMap::new(),
             copied: HashSet::new(),
@@ -96,7 +96,7 @@ impl Keeping {
     pub fn switch(&mut self, staging: CommandStaging) -> Summary {
         self.part_all();
         self.staging = staging;
-        self.kept.clear();
+        self.saved.clear();
         self.copied.clear();
         self.unarchived.clear();
         std::mem::take(&mut self.summary)
@@ -169,7 +169,7 @@ impl Keeping {
             PathClass::Derived(_) | PathClass::Kept => {}
         }
         let Some(name) = self.name(path)? else { return Ok(()) };
-        if self.kept.contains(&name) {
+        if self.saved.contains(&name) {
             return Ok(());
         }
         match meta.file_type() {
@@ -332,15 +332,15 @@ impl Keeping {
             (true, false) => format!("{name}/"),
             (false, _) => name,
         };
-        if self.kept.contains(&path) {
+        if self.saved.contains(&path) {
             return Ok(());
         }
         self.add(JournalLine { path, kind, mode, staged: None, inode: JournalLine::COPY })
     }
 
-    fn add(&mut self, kept: JournalLine) -> Verdict {
-        self.staging.add(&kept).map_err(|e| number(&e))?;
-        self.kept.insert(kept.path);
+    fn add(&mut self, saved: JournalLine) -> Verdict {
+        self.staging.add(&saved).map_err(|e| number(&e))?;
+        self.saved.insert(saved.path);
         Ok(())
     }
 
@@ -373,7 +373,7 @@ impl Keeping {
     fn copy(&mut self, path: &Path, meta: &Metadata) -> Verdict {
         let own = inode(meta);
         let Some(name) = self.name(path)? else { return Ok(()) };
-        if self.kept.contains(&name) && (meta.nlink() == 1 || self.copied.contains(&own)) {
+        if self.saved.contains(&name) && (meta.nlink() == 1 || self.copied.contains(&own)) {
             return Ok(());
         }
         let mut names = vec![path.to_path_buf()];
@@ -401,7 +401,7 @@ impl Keeping {
         let mut first: Option<PathBuf> = None;
         for path in names {
             let Some(name) = self.name(&path)? else { continue };
-            if self.kept.contains(&name) {
+            if self.saved.contains(&name) {
                 continue;
             }
             let (to, staged) = self.staging.new_name();

@@ -170,8 +170,8 @@ pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_
     }
     let (temporary, since) = (around.temporary.to_path_buf(), around.since);
     // What has no text cannot be told to the helper: the folder around it is private then.
-    let told = |path: PathBuf| path.ancestors().find(|path| path.to_str().is_some()).map(Path::to_path_buf);
-    let private = real(private.into_iter().filter_map(told).collect());
+    let nameable = |path: PathBuf| path.ancestors().find(|path| path.to_str().is_some()).map(Path::to_path_buf);
+    let private = real(private.into_iter().filter_map(nameable).collect());
     let [write, unkept, sockets] = [write, unkept, sockets].map(real);
     Bounds { grant, write, unkept, temporary, since, private, sockets, ports: settings.ports.clone() }
 }

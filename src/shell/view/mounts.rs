@@ -144,7 +144,7 @@ fn bind_to_read(folder: &OwnedFd, at: &Path) -> io::Result<()> {
     rustix::mount::mount_bind(link_of(folder), at)?;
     // A mount of another namespace keeps its own restrictions.
     let has = rustix::fs::fstatvfs(folder)?.f_flag;
-    let kept = [
+    let retained = [
         (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
         (StatVfsMountFlags::NODEV, MountFlags::NODEV),
         (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
@@ -152,8 +152,8 @@ fn bind_to_read(folder: &OwnedFd, at: &Path) -> io::Result<()> {
         (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
         (StatVfsMountFlags::RELATIME, MountFlags::RELATIME),
     ];
-    let kept = kept.into_iter().filter(|(flag, _)| has.contains(*flag)).map(|(_, flag)| flag);
-    let flags = kept.fold(MountFlags::BIND | MountFlags::RDONLY, |all, flag| all | flag);
+    let retained = retained.into_iter().filter(|(flag, _)| has.contains(*flag)).map(|(_, flag)| flag);
+    let flags = retained.fold(MountFlags::BIND | MountFlags::RDONLY, |all, flag| all | flag);
     Ok(rustix::mount::mount_remount(at, flags, c"")?)
 }
 

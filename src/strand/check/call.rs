@@ -155,8 +155,8 @@ impl Checker<'_> {
     }
 
     fn not_a(&mut self, expr: &Expr, wanted: &str, found: &Ty) -> Ty {
-        let shown = self.types.show(found);
-        self.misfits(expr.node, format!("expected {wanted}, found {shown}"))
+        let rendered = self.types.show(found);
+        self.misfits(expr.node, format!("expected {wanted}, found {rendered}"))
     }
 
     /// Types functions of lists, sets, maps and options.
@@ -238,8 +238,8 @@ impl Checker<'_> {
                 }
                 Some((_, ty)) => self.expect(&arg.value, ty),
                 None => {
-                    let shown = self.types.show(&found);
-                    self.misfits(arg.value.node, format!("{shown} has no field '{name}'"));
+                    let rendered = self.types.show(&found);
+                    self.misfits(arg.value.node, format!("{rendered} has no field '{name}'"));
                 }
             }
             seen.push(name);
@@ -270,8 +270,8 @@ impl Checker<'_> {
             Shape::Unknown => Ty::Err,
             _ => {
                 let _ = expr;
-                let shown = self.types.show(&ty);
-                self.misfits(args[0].node, format!("{shown} has no predicate"))
+                let rendered = self.types.show(&ty);
+                self.misfits(args[0].node, format!("{rendered} has no predicate"))
             }
         }
     }

@@ -57,8 +57,8 @@ impl Checker<'_> {
                 } else if matches!(ty.head.name.as_str(), "Map" | "Set") {
                     let key = self.types.lower(&ty.args[0]);
                     if !self.types.is_key(&key) {
-                        let shown = self.types.show(&key);
-                        self.misfits(ty.args[0].head.node, format!("{shown} cannot be a key or a member of a set"));
+                        let rendered = self.types.show(&key);
+                        self.misfits(ty.args[0].head.node, format!("{rendered} cannot be a key or a member of a set"));
                     }
                 }
             }
@@ -227,8 +227,8 @@ impl Checker<'_> {
                     Ty::Option(item) => (*item).clone(),
                     Ty::Err => Ty::Err,
                     _ => {
-                        let shown = self.types.show(&found);
-                        self.misfits(expr.node, format!("expected Option, found {shown}"))
+                        let rendered = self.types.show(&found);
+                        self.misfits(expr.node, format!("expected Option, found {rendered}"))
                     }
                 };
                 self.locals.push((name.clone(), item));

@@ -133,8 +133,8 @@ impl Checker<'_> {
             Ty::List(item) => (*item).clone(),
             Ty::Err => Ty::Err,
             _ => {
-                let shown = self.types.show(&found);
-                self.misfits(of.node, format!("expected List, found {shown}"))
+                let rendered = self.types.show(&found);
+                self.misfits(of.node, format!("expected List, found {rendered}"))
             }
         };
         match element.args.iter().find(|(name, _)| name == "item").map(|(_, value)| &value.kind) {

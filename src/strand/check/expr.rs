@@ -142,14 +142,14 @@ impl Checker<'_> {
     }
 
     fn cannot_infer(&mut self, expr: &Expr, expected: Option<&Ty>) -> Ty {
-        let shown = print::expr(expr);
+        let rendered = print::expr(expr);
         match expected {
             Some(Ty::Err) => Ty::Err,
             Some(ty) => {
                 let expected = self.types.show(ty);
-                self.misfits(expr.node, format!("expected {expected}, found {shown}"))
+                self.misfits(expr.node, format!("expected {expected}, found {rendered}"))
             }
-            None => self.misfits(expr.node, format!("cannot infer the type of {shown}")),
+            None => self.misfits(expr.node, format!("cannot infer the type of {rendered}")),
         }
     }
 
@@ -225,8 +225,8 @@ impl Checker<'_> {
         match self.types.base(&found) {
             ty @ (Ty::Int | Ty::Float | Ty::Err) => ty,
             _ => {
-                let shown = self.types.show(&found);
-                self.misfits(inner.node, format!("expected Int or Float, found {shown}"))
+                let rendered = self.types.show(&found);
+                self.misfits(inner.node, format!("expected Int or Float, found {rendered}"))
             }
         }
     }
@@ -278,9 +278,9 @@ impl Checker<'_> {
         if lists {
             words.push("List".to_owned());
         }
-        let (words, shown) = (words.join(" or "), self.types.show(&found));
+        let (words, rendered) = (words.join(" or "), self.types.show(&found));
         self.infer_quietly(second);
-        self.misfits(first.node, format!("expected {words}, found {shown}"))
+        self.misfits(first.node, format!("expected {words}, found {rendered}"))
     }
 
     fn membership(&mut self, left: &Expr, right: &Expr) -> Ty {
@@ -291,8 +291,8 @@ impl Checker<'_> {
                 self.infer(left, None);
             }
             _ => {
-                let shown = self.types.show(&found);
-                self.misfits(right.node, format!("expected List, Set or Map, found {shown}"));
+                let rendered = self.types.show(&found);
+                self.misfits(right.node, format!("expected List, Set or Map, found {rendered}"));
             }
         }
         Ty::Bool
@@ -315,11 +315,11 @@ impl Checker<'_> {
             return Ty::Err;
         }
         let fields = self.record_fields(&found);
-        let shown = self.types.show(&found);
+        let rendered = self.types.show(&found);
         match fields.map(|fields| fields.into_iter().find(|(field, _)| field == name)) {
             Some(Some((_, ty))) => ty,
-            Some(None) => self.misfits(expr.node, format!("{shown} has no field '{name}'")),
-            None => self.misfits(expr.node, format!("expected a record with field '{name}', found {shown}")),
+            Some(None) => self.misfits(expr.node, format!("{rendered} has no field '{name}'")),
+            None => self.misfits(expr.node, format!("expected a record with field '{name}', found {rendered}")),
         }
     }
 
@@ -328,8 +328,8 @@ impl Checker<'_> {
             To::Def(id) => id,
             To::Builtin if head.name == "Unit" && variant.is_none() && args.is_none() => return Ty::Unit,
             To::Builtin => {
-                let shown = print::expr(expr);
-                return self.misfits(expr.node, format!("{shown} constructs no value"));
+                let rendered = print::expr(expr);
+                return self.misfits(expr.node, format!("{rendered} constructs no value"));
             }
             _ => {
                 args.unwrap_or(&[]).iter().for_each(|arg| self.infer_quietly(&arg.value));
@@ -348,8 +348,8 @@ impl Checker<'_> {
             (Shape::Union(variants), Some(name)) => match variants.into_iter().find(|(variant, _)| variant == name) {
                 Some((_, fields)) => self.fill(expr, name, &fields, given, false),
                 None => {
-                    let shown = self.types.show(&ty);
-                    return self.misfits(expr.node, format!("{shown} has no variant '{name}'"));
+                    let rendered = self.types.show(&ty);
+                    return self.misfits(expr.node, format!("{rendered} has no variant '{name}'"));
                 }
             },
             (Shape::Nominal(base, _) | Shape::Alias(base), None) if given.len() == 1 && given[0].name.is_none() => {
@@ -359,8 +359,8 @@ impl Checker<'_> {
                 self.expect(&given[0].value, &ty);
             }
             _ => {
-                let (shown, text) = (self.types.show(&ty), print::expr(expr));
-                return self.misfits(expr.node, format!("{text} does not construct a {shown}"));
+                let (rendered, text) = (self.types.show(&ty), print::expr(expr));
+                return self.misfits(expr.node, format!("{text} does not construct a {rendered}"));
             }
         }
         ty

@@ -203,13 +203,13 @@ pub(super) fn conflicts(s: &mut Session, out: &mut Writer, command: &ConflictCom
     match command {
         ConflictCommand::List => {
             let open = |conflict: &&Conflict| conflict.kind != "finding" && (all || conflict.status != "resolved");
-            let shown: Vec<&Conflict> = stored.iter().filter(open).collect();
+            let displayed: Vec<&Conflict> = stored.iter().filter(open).collect();
             if out.json {
-                let values = shown.iter().map(|conflict| conflict.to_json());
+                let values = displayed.iter().map(|conflict| conflict.to_json());
                 out.value(&values.chain(merged.iter().map(|finding| finding.to_json())).collect());
                 return Ok(0);
             }
-            for conflict in shown {
+            for conflict in displayed {
                 let line = format!("{} {} {} {}", conflict.id, conflict.kind, conflict.status, about(conflict));
                 out.line(line.trim_end());
             }
@@ -317,7 +317,7 @@ pub(super) fn repaired(out: &Writer, done: &Repaired) {
         lines => format!("; {lines} lines are in .strand/quarantine.jsonl"),
     };
     let mut text =
-        format!("kept {}{fetched}{aside}; the old log is {}", plural(done.kept, "op"), done.old_log.display());
+        format!("kept {}{fetched}{aside}; the old log is {}", plural(done.retained, "op"), done.old_log.display());
     for (number, line) in &done.quarantined {
         let first: String = line.chars().take(100).collect();
         text.push_str(&format!("\n  line {number}: {first}"));
@@ -325,7 +325,7 @@ pub(super) fn repaired(out: &Writer, done: &Repaired) {
     out.answer(&text, || {
         let lines: Vec<Value> =
             done.quarantined.iter().map(|(line, text)| json!({"line": line, "text": text})).collect();
-        json!({"kept": done.kept, "fetched": done.fetched, "quarantined": lines, "old_log": done.old_log})
+        json!({"kept": done.retained, "fetched": done.fetched, "quarantined": lines, "old_log": done.old_log})
     });
 }
 

@@ -102,8 +102,8 @@ fn print_accepted(out: &Writer, result: &Accepted) -> u8 {
 /// Prints what became of offered ops, and gives programs more values. Returns the exit code.
 fn tell_with(out: &Writer, result: &Accepted, more: &[(&str, Value)]) -> u8 {
     for rejected in &result.rejected {
-        let kept = rejected.conflict.as_ref().map_or(String::new(), |conflict| format!(" (kept as {conflict})"));
-        out.refused(&format!("{}{kept}", rejected.message));
+        let stored_as = rejected.conflict.as_ref().map_or(String::new(), |conflict| format!(" (kept as {conflict})"));
+        out.refused(&format!("{}{stored_as}", rejected.message));
     }
     result.warnings.iter().for_each(|warning| out.note(&format!("Warning: {warning}")));
     for (name, _, loser) in &result.absorbed {

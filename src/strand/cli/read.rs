@@ -164,8 +164,8 @@ pub(super) fn view(s: &mut Session, out: &mut Writer, args: &args::ViewArgs) -> 
         ids = with_deps(state, &ids);
     }
     let (skip, most) = args.page.unwrap_or((0, usize::MAX));
-    let shown = ids.iter().skip(skip).take(most);
-    let views: Vec<&View> = shown.filter_map(|id| state.reading(*id)).collect();
+    let page = ids.iter().skip(skip).take(most);
+    let views: Vec<&View> = page.filter_map(|id| state.reading(*id)).collect();
     if out.json {
         let all: Vec<Value> = views.iter().map(|view| view_json(s, state, view, args)).collect();
         out.value(&Value::Array(all));

@@ -155,7 +155,7 @@ fn keep_dangling(state: &State, body: &mut Body, old: Option<&View>) {
             }
         });
     }
-    if let Some(kept) = join(layer, parts) {
-        *body = kept;
+    if let Some(joined) = join(layer, parts) {
+        *body = joined;
     }
 }

@@ -22,9 +22,9 @@ impl Unparsed {
     pub fn new(location: &str, text: &str, fault: &SyntaxError) -> Unparsed {
         let (line, column) = fault.line_col(text);
         let message = format!("E0001 at {location}:{line}:{column}: {}", fault.message);
-        let shown = text.split('\n').nth(line - 1).unwrap_or_default();
-        let start = shown.char_indices().nth(column - 1).map_or(shown.len(), |(at, _)| at);
-        Unparsed { message, line: shown.trim_end_matches('\r').to_owned(), start: start.min(shown.len()) }
+        let source_line = text.split('\n').nth(line - 1).unwrap_or_default();
+        let start = source_line.char_indices().nth(column - 1).map_or(source_line.len(), |(at, _)| at);
+        Unparsed { message, line: source_line.trim_end_matches('\r').to_owned(), start: start.min(source_line.len()) }
     }
 }
 

@@ -29,19 +29,19 @@ fn every_faulty_statement_is_told() {
 
 #[test]
 fn one_fault_does_not_hide_another() {
-    let told = |layer, text: &str| -> Vec<(usize, usize)> {
+    let reported = |layer, text: &str| -> Vec<(usize, usize)> {
         parse_body(layer, text).unwrap_err().iter().map(|fault| fault.line_col(text)).collect()
     };
     let tile = "column {\n  text(value=)\n  row {\n    text(vale\n      =1 2)\n    button(label=\"x\")\n  }\n  input(bind=d label=\"x\")\n}";
-    assert_eq!(told(Layer::Tile, tile), [(2, 14), (5, 10), (8, 16)]);
-    assert_eq!(told(Layer::Type, "{ a Int, b: Int, C: Text, d: List(, }"), [(1, 5), (1, 18), (1, 35)]);
+    assert_eq!(reported(Layer::Tile, tile), [(2, 14), (5, 10), (8, 16)]);
+    assert_eq!(reported(Layer::Type, "{ a Int, b: Int, C: Text, d: List(, }"), [(1, 5), (1, 18), (1, 35)]);
     // A bracket over several lines hides nothing after it.
-    assert_eq!(told(Layer::Reducer, "do=\n  a := f(1,\n    2 3)\n  b := 1\n  c 4"), [(3, 7), (5, 5)]);
+    assert_eq!(reported(Layer::Reducer, "do=\n  a := f(1,\n    2 3)\n  b := 1\n  c 4"), [(3, 7), (5, 5)]);
     // What is never closed is told once.
-    assert_eq!(told(Layer::Tile, "row { text(value=1)"), [(1, 20)]);
-    assert_eq!(told(Layer::Tile, "row { row { text(value=(1) }"), [(1, 28)]);
-    assert_eq!(told(Layer::Type, "{ a: Int"), [(1, 9)]);
-    assert_eq!(told(Layer::Reducer, "do= a := (1 + 2\n  b := 2"), [(2, 3)]);
+    assert_eq!(reported(Layer::Tile, "row { text(value=1)"), [(1, 20)]);
+    assert_eq!(reported(Layer::Tile, "row { row { text(value=(1) }"), [(1, 28)]);
+    assert_eq!(reported(Layer::Type, "{ a: Int"), [(1, 9)]);
+    assert_eq!(reported(Layer::Reducer, "do= a := (1 + 2\n  b := 2"), [(2, 3)]);
 }
 
 #[test]

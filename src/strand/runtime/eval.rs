@@ -310,13 +310,13 @@ impl<'a> Eval<'a> {
             }
             ("map", Value::List(items), _) => Ok(Value::List(items.iter().map(run).collect::<Result<_, _>>()?)),
             ("filter" | "count", Value::List(items), _) => {
-                let mut kept = Vec::new();
+                let mut retained = Vec::new();
                 for item in items {
                     if run(&item)? == Value::Bool(true) {
-                        kept.push(item);
+                        retained.push(item);
                     }
                 }
-                Ok(if name == "count" { Value::Int(kept.len() as i64) } else { Value::List(kept) })
+                Ok(if name == "count" { Value::Int(retained.len() as i64) } else { Value::List(retained) })
             }
             ("sort_by", Value::List(items), _) => {
                 let mut keyed =

@@ -86,7 +86,7 @@ impl Accepted {
 pub(super) struct Judged {
     pub result: Accepted,
     /// Ops of the state to be logged, in order.
-    pub kept: Vec<OpId>,
+    pub retained: Vec<OpId>,
     pub conflicts: Vec<Conflict>,
 }
 
@@ -158,7 +158,7 @@ impl Store {
         // A bundle is taken back only once it is recorded whole.
         files::append_conflicts(&self.root, &judged.conflicts)?;
         let line = |id: &OpId| Some((*id, self.state.graph().node(*id)?.op.to_line()));
-        let (ids, lines): (Vec<OpId>, Vec<String>) = judged.kept.iter().filter_map(line).unzip();
+        let (ids, lines): (Vec<OpId>, Vec<String>) = judged.retained.iter().filter_map(line).unzip();
         self.log_ops(&ids, lines, control)?;
         if waiting.is_empty() && pending.exists() {
             atomic_write(&pending, b"")?;
@@ -202,7 +202,7 @@ impl AcceptanceRules<'_> {
         }
         let order = offered.admitted.into_iter().filter(|id| fresh.contains(id));
         judged.result.accepted = order.collect();
-        judged.kept.clone_from(&judged.result.accepted);
+        judged.retained.clone_from(&judged.result.accepted);
         match self.policy {
             Policy::Strict => {}
             Policy::Heal => self.heal(state, &fresh, &mut judged),
@@ -386,7 +386,7 @@ impl AcceptanceRules<'_> {
             }
             fresh = offered.admitted.iter().copied().collect();
             judged.result.healed.extend(&offered.admitted);
-            judged.kept.extend(&offered.admitted);
+            judged.retained.extend(&offered.admitted);
         }
     }
 

@@ -61,7 +61,8 @@ impl Store {
     /// Refuses to judge ops anew that stand in an archive: what one brought cannot be taken back there.
     fn none_archived(&self, ops: &[Op]) -> Result<(), Error> {
         let archived = if ops.is_empty() { None } else { self.log.read()?.base };
-        let archived: HashSet<OpId> = archived.iter().flat_map(|base| &base.ops).map(|kept| kept.node.op.id).collect();
+        let archived: HashSet<OpId> =
+            archived.iter().flat_map(|base| &base.ops).map(|retained| retained.node.op.id).collect();
         let Some(first) = ops.iter().find(|op| archived.contains(&op.id)) else { return Ok(()) };
         Err(Refusal::Usage(format!(
             "{} is archived here and not in that store, and a pull may not take it back; push it first: strand op push",
@@ -99,9 +100,9 @@ pub fn push(from: &mut Store, to: &mut Store) -> Result<Accepted, Error> {
         let _lock = from.lock()?;
         let offered = from.state.offer(heals);
         from.state.refresh();
-        let kept: Vec<Op> =
+        let retained: Vec<Op> =
             offered.admitted.iter().filter_map(|id| from.state.graph().node(*id)).map(|node| node.op.clone()).collect();
-        from.commit(&kept, &[])?;
+        from.commit(&retained, &[])?;
     }
     Ok(result)
 }
@@ -154,7 +155,7 @@ fn take_in(
     into.state.retract(&ids);
     let offered = into.state.offer(theirs);
     into.state.refresh();
-    let mut all = Judged { kept: offered.admitted.clone(), ..Judged::default() };
+    let mut all = Judged { retained: offered.admitted.clone(), ..Judged::default() };
     all.result.accepted = offered.admitted;
     let mut withdrawals = judge_again(into, rules, taken_back, unpushed, &mut all);
     // The successors of a withdrawn op could never be admitted: they are withdrawn with it.
@@ -196,7 +197,7 @@ fn judge_again(
             judged.conflicts.into_iter().partition(|conflict| rejected.contains(&conflict.id));
         records.into_iter().for_each(|record| withdrawals.record(record));
         all.conflicts.extend(notes);
-        all.kept.extend(&judged.result.healed);
+        all.retained.extend(&judged.result.healed);
         all.result.rejected.extend(judged.result.rejected);
         all.result.healed.extend(judged.result.healed);
         all.result.warnings.extend(judged.result.warnings);

@@ -41,16 +41,16 @@ fn at_every_step(before: &Path, work: impl Fn(&Path) -> Result<Vec<OpId>, super:
             let dir = tempfile::tempdir().unwrap();
             copy(before, dir.path());
             fault::after(steps, torn);
-            let told = work(dir.path());
+            let reported = work(dir.path());
             if !fault::clear() {
-                assert!(told.is_ok() && steps > 1, "{told:?}");
+                assert!(reported.is_ok() && steps > 1, "{reported:?}");
                 break;
             }
             // Reading changes nothing; writing puts aside what is torn.
             let seen = known(&Store::open(dir.path()).unwrap());
             assert!(seen.is_superset(&had), "something accepted was lost at step {steps}");
-            let told: BTreeSet<OpId> = told.into_iter().flatten().collect();
-            assert!(seen.is_superset(&told), "something told to be accepted was lost at step {steps}");
+            let reported: BTreeSet<OpId> = reported.into_iter().flatten().collect();
+            assert!(seen.is_superset(&reported), "something told to be accepted was lost at step {steps}");
             let mut store = Store::open(dir.path()).unwrap();
             store.issue(&[add("slot.afterwards", "Int = 1")], &Issuer::new("user:me"), false).unwrap();
             store.checkpoint();
@@ -143,19 +143,19 @@ fn pushing_and_pulling_survive_any_end() {
             let copied = tempfile::tempdir().unwrap();
             copy(b.root(), copied.path());
             fault::after(steps, torn);
-            let told =
+            let reported =
                 Store::open(copied.path()).and_then(|mut b| pull(&mut b, &mut Store::open(master.root())?, true));
             if !fault::clear() {
-                assert_eq!(told.unwrap().withdrawn, lost);
+                assert_eq!(reported.unwrap().withdrawn, lost);
                 break;
             }
             let mut b = Store::open(copied.path()).unwrap();
-            let kept: Vec<String> =
+            let retained: Vec<String> =
                 b.conflicts().unwrap().iter().flat_map(|c| c.ops.iter().map(|op| op.to_string())).collect();
             let there = known(&b);
             for id in &lost {
                 assert!(
-                    there.contains(id) || kept.iter().any(|op| op.contains(&id.to_string())),
+                    there.contains(id) || retained.iter().any(|op| op.contains(&id.to_string())),
                     "lost at step {steps}"
                 );
             }
@@ -242,15 +242,15 @@ fn an_append_that_fails_leaves_the_store_as_the_disk_has_it() {
             let mut store = store(dir.path());
             let (hash, length) = (store.state().state_hash(), store.log().length().unwrap());
             fault::after(steps, torn);
-            let told = store.issue(&[add("slot.a", "Int = 1")], &Issuer::new("user:me"), false);
+            let reported = store.issue(&[add("slot.a", "Int = 1")], &Issuer::new("user:me"), false);
             if !fault::clear() {
-                assert!(told.is_ok() && steps > 1);
+                assert!(reported.is_ok() && steps > 1);
                 break;
             }
             // Only the disk failed: the program goes on, and knows what of it stands.
             let stands = Store::open(dir.path()).unwrap().state().state_hash();
             assert_eq!(store.state().state_hash(), stands, "at step {steps}");
-            assert!(told.is_err() && (stands == hash || store.log().length().unwrap() > length));
+            assert!(reported.is_err() && (stands == hash || store.log().length().unwrap() > length));
             store.issue(&[add("slot.b", "Int = 2")], &Issuer::new("user:me"), false).unwrap();
             let Verified { now, rebuilt, difference } = Store::open(dir.path()).unwrap().verify().unwrap();
             assert_eq!(difference, None);

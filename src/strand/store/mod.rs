@@ -267,7 +267,7 @@ impl Store {
         let entries = self.log.read()?;
         self.placed = entries.ops.iter().map(|op| op.id).zip(entries.places).collect();
         let archived = entries.base.into_iter().flat_map(|base| base.ops);
-        self.placed.extend(archived.map(|kept| (kept.node.op.id, kept.place)));
+        self.placed.extend(archived.map(|retained| (retained.node.op.id, retained.place)));
         self.placed_from = 0;
         Ok(())
     }
@@ -400,13 +400,13 @@ impl Store {
 
     /// Begins at the base of a log.
     fn stand_on_base(&mut self, base: Base, entries: &Entries) -> Result<(), Error> {
-        if base.ops.iter().any(|kept| entries.withdrawn.contains(&kept.node.op.id)) {
+        if base.ops.iter().any(|retained| entries.withdrawn.contains(&retained.node.op.id)) {
             let message = "it takes back an op that is archived".to_owned();
             return Err(Error::BadFile { path: self.log.path().to_owned(), message });
         }
         self.withdrawn.extend(&base.withdrawn);
-        self.placed.extend(base.ops.iter().map(|kept| (kept.node.op.id, kept.place)));
-        self.state.restore(base.ops.into_iter().map(|kept| kept.node).collect());
+        self.placed.extend(base.ops.iter().map(|retained| (retained.node.op.id, retained.place)));
+        self.state.restore(base.ops.into_iter().map(|retained| retained.node).collect());
         Ok(())
     }
 
@@ -416,9 +416,9 @@ impl Store {
         self.catch_up()?;
         self.whole()?;
         if self.log.length()? > self.offset {
-            let kept = self.log.truncate(self.offset, &self.inner("rejected"))?;
-            let kept = kept.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            self.notices.push(format!("an unfinished transaction was put aside in .strand/rejected/{kept}"));
+            let torn_file = self.log.truncate(self.offset, &self.inner("rejected"))?;
+            let torn_file = torn_file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            self.notices.push(format!("an unfinished transaction was put aside in .strand/rejected/{torn_file}"));
         }
         if std::mem::take(&mut self.mixed) {
             (self.offset, self.sum) = self.log.close_merge(self.offset)?;

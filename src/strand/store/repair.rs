@@ -15,7 +15,7 @@ use crate::strand::op::Op;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Repaired {
     /// The number of ops in transactions whose sums match.
-    pub kept: usize,
+    pub retained: usize,
     /// Every other line, with its number in the old log.
     pub quarantined: Vec<(usize, String)>,
     /// Ops that the upstream had and this log had lost.
@@ -37,7 +37,7 @@ impl Store {
         }
         let log = Log::new(path.clone());
         log.check_form()?;
-        let (kept, old_log, quarantined) = {
+        let (retained, old_log, quarantined) = {
             let _lock = WriteLock::wait(root, &log, LOCK_TIMEOUT)?;
             let old = disk::read(&path).map_err(|error| Error::io("read", &path, error))?;
             let (text, quarantined) = repaired_text(&log, &old)?;
@@ -51,16 +51,16 @@ impl Store {
                 disk::append_lines(&aside, &lines).map_err(|error| Error::io("append to", &aside, error))?;
             }
             let entries = log.parse(&text)?;
-            let kept = entries.ops.len() + entries.base.map_or(0, |base| base.ops.len());
+            let retained = entries.ops.len() + entries.base.map_or(0, |base| base.ops.len());
             if text != old {
                 log.replace_text(&text)?;
             }
             // It belongs to a log that was replaced.
             checkpoint::remove(root);
-            (kept, old_log, quarantined)
+            (retained, old_log, quarantined)
         };
         let fetched = Store::open(root)?.fetch_lost(&quarantined)?;
-        Ok(Repaired { kept, quarantined, fetched, old_log })
+        Ok(Repaired { retained, quarantined, fetched, old_log })
     }
 
     /// Fetches the ops of lost lines and missing parents from the upstream. Returns how many.
@@ -107,14 +107,14 @@ fn id_in(line: &str) -> Option<OpId> {
 /// Returns a damaged log's text with nothing in it but what can be proved, and the lines that were left out.
 fn repaired_text(log: &Log, text: &[u8]) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
     let resolved = resolve(text);
-    let shown = |number: usize, line: &[u8]| (number, String::from_utf8_lossy(line).into_owned());
+    let displayed = |number: usize, line: &[u8]| (number, String::from_utf8_lossy(line).into_owned());
     let mut left: Vec<(usize, String)> =
-        resolved.left.iter().map(|(number, place)| shown(*number, &text[place.clone()])).collect();
+        resolved.left.iter().map(|(number, place)| displayed(*number, &text[place.clone()])).collect();
     let head = text.get(..resolved.head).unwrap_or_default();
     let value: Value = serde_json::from_slice(head).unwrap_or_default();
     let head_holds = value.get("strand").is_some() && head.ends_with(b"\n");
     if !head_holds && !head.is_empty() {
-        left.insert(0, shown(1, head.strip_suffix(b"\n").unwrap_or(head)));
+        left.insert(0, displayed(1, head.strip_suffix(b"\n").unwrap_or(head)));
     }
     let is_base = |place: &std::ops::Range<usize>| text[place.clone()].starts_with(base::BEGINS);
     let base_kept = resolved.transactions.iter().flat_map(|found| &found.lines).any(|(_, place)| is_base(place));
@@ -142,7 +142,7 @@ fn repaired_text(log: &Log, text: &[u8]) -> Result<(Vec<u8>, Vec<(usize, String)
         tail.split(|byte| *byte == b'\n')
             .enumerate()
             .filter(|(_, line)| !line.is_empty())
-            .map(|(at, line)| shown(numbers + at, line)),
+            .map(|(at, line)| displayed(numbers + at, line)),
     );
     Ok((out, left))
 }

@@ -41,7 +41,7 @@ fn a_torn_tail_is_ignored_then_put_aside() {
     assert_eq!(store.whole().unwrap_err().kind(), "corrupt");
     assert_eq!(store.issue(&[add("slot.c", "Int = 2")], &me(), false).unwrap_err().kind(), "corrupt");
     let done = Store::repair(dir.path()).unwrap();
-    assert_eq!((done.kept, done.quarantined.len()), (1, 2));
+    assert_eq!((done.retained, done.quarantined.len()), (1, 2));
     let store = Store::open(dir.path()).unwrap();
     assert!(store.state().named(&qname("slot.b")).is_some() && store.state().named(&qname("slot.a")).is_none());
     let aside = std::fs::read_to_string(store.inner("quarantine.jsonl")).unwrap();
@@ -58,9 +58,9 @@ fn a_closed_last_transaction_with_a_wrong_sum_is_reported_and_lost_ops_come_from
     let text = std::fs::read_to_string(&log).unwrap();
     std::fs::write(&log, text.replace("\\\"z\\\"", "\\\"Z\\\"")).unwrap();
     let damaged = Store::open_from_log(b.root()).unwrap();
-    let told = damaged.whole().unwrap_err().to_string();
+    let reported = damaged.whole().unwrap_err().to_string();
     let line = text.lines().count();
-    assert!(told.contains(&format!("op-log.jsonl line {line}: the sum does not hold")), "{told}");
+    assert!(reported.contains(&format!("op-log.jsonl line {line}: the sum does not hold")), "{reported}");
     assert!(damaged.state().named(&qname("tile.NewForm")).is_some());
     let done = Store::repair(b.root()).unwrap();
     assert_eq!((done.quarantined.len(), done.fetched), (2, 1));
@@ -331,18 +331,18 @@ fn a_slot_renamed_at_once_to_what_a_binder_is_called_is_told() {
     b.issue(&[Draft::Edit { qname: qname("reducer.r"), patch }], &me(), false).unwrap();
     let rename = |to: &str| Draft::Rename { qname: qname("slot.old"), to: to.into() };
     a.issue(&[rename("n")], &me(), false).unwrap();
-    let told = |store: &Store| -> Vec<String> {
+    let reported = |store: &Store| -> Vec<String> {
         crate::strand::findings::findings(store.state(), true)
             .into_iter()
             .map(|found| found.id() + " " + &found.message)
             .collect()
     };
-    assert_eq!(told(&a), Vec::<String>::new());
+    assert_eq!(reported(&a), Vec::<String>::new());
     push(&mut b, &mut a).unwrap();
-    let [line] = told(&a).try_into().unwrap();
+    let [line] = reported(&a).try_into().unwrap();
     assert!(line.starts_with("W0905@reducer.r 'n' means the slot here"), "{line}");
     a.issue(&[Draft::Rename { qname: qname("slot.n"), to: "sum".into() }], &me(), false).unwrap();
-    assert_eq!(told(&a), Vec::<String>::new());
+    assert_eq!(reported(&a), Vec::<String>::new());
 }
 
 #[test]

@@ -554,8 +554,8 @@ fn conflict_markers_in_the_log_are_told_and_nothing_is_written() {
     let number = text.lines().count() + 1;
     std::fs::write(&log, format!("{text}<<<<<<< main\n")).unwrap();
     let mut store = repository.store();
-    let told = store.whole().unwrap_err().to_string();
-    assert!(told.contains(&format!("line {number}: it is a conflict marker of Git")), "{told}");
+    let reported = store.whole().unwrap_err().to_string();
+    assert!(reported.contains(&format!("line {number}: it is a conflict marker of Git")), "{reported}");
     let draft = Draft::Replace { qname: qname("slot.base"), body: "Int = 5".into(), doc: None };
     assert_eq!(store.issue(&[draft], &Issuer::new("user:me"), false).unwrap_err().kind(), "corrupt");
 }

@@ -232,9 +232,9 @@ impl App {
 
     fn open_finder(&mut self, words: &str) -> Vec<Effect> {
         let mut finder = Finder::default();
-        let asked = finder.list.narrow(words);
+        let queries = finder.list.narrow(words);
         self.popups.push(Popup::Finder(finder));
-        self.ask_all(Owner::Finder, asked)
+        self.ask_all(Owner::Finder, queries)
     }
 
     /// Puts `@rag` with its words into the input.

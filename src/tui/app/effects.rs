@@ -13,7 +13,7 @@ impl App {
     pub(super) fn ask(&mut self, owner: Owner, query: Query) -> Effect {
         let id = QueryId(self.queries.next);
         self.queries.next += 1;
-        self.queries.asked.insert(id, (owner, query.clone()));
+        self.queries.pending.insert(id, (owner, query.clone()));
         Effect::Send(Command::Ask(id, query))
     }
 

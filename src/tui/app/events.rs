@@ -144,7 +144,7 @@ impl App {
         self.questions.clear();
         self.layout.at = At::Input;
         // What the session before has changed is not for this one.
-        self.queries.asked.retain(|_, (owner, _)| *owner != Owner::Changed);
+        self.queries.pending.retain(|_, (owner, _)| *owner != Owner::Changed);
         self.session.changed_again = false;
         let without = self.session.status.model.is_none();
         let mut effects = vec![self.ask(Owner::History, Query::Inputs)];
@@ -225,7 +225,7 @@ impl App {
     }
 
     fn answer(&mut self, id: QueryId, listing: &Listing) -> Vec<Effect> {
-        let Some((owner, query)) = self.queries.asked.remove(&id) else { return Vec::new() };
+        let Some((owner, query)) = self.queries.pending.remove(&id) else { return Vec::new() };
         match owner {
             Owner::Pane(pane) => {
                 let effects = self.panes.answer(pane, &query, listing, self.now);
@@ -239,11 +239,11 @@ impl App {
             }
             Owner::Completion => {
                 let Some(completion) = &mut self.composer.completion else { return Vec::new() };
-                let asked = completion.answer(&query, listing);
+                let requested = completion.answer(&query, listing);
                 if completion.fresh && std::mem::take(&mut completion.hasty) {
                     return self.insert_completion();
                 }
-                self.ask_all(owner, asked)
+                self.ask_all(owner, requested)
             }
             Owner::Changed => self.changed(listing),
             // It asks for lines alone.
@@ -253,11 +253,11 @@ impl App {
                 Vec::new()
             }
             Owner::Finder => {
-                let asked = match self.popups.last_mut() {
+                let requested = match self.popups.last_mut() {
                     Some(Popup::Finder(finder)) => finder.list.answer(&query, listing),
                     _ => Vec::new(),
                 };
-                self.ask_all(owner, asked)
+                self.ask_all(owner, requested)
             }
             Owner::List => {
                 self.fill_list(listing);
@@ -278,7 +278,7 @@ impl App {
 
     /// Asks what the session has changed so far; one question at a time, and once more after what came meanwhile.
     fn ask_changed(&mut self) -> Vec<Effect> {
-        if self.queries.asked.values().any(|(owner, _)| *owner == Owner::Changed) {
+        if self.queries.pending.values().any(|(owner, _)| *owner == Owner::Changed) {
             self.session.changed_again = true;
             return Vec::new();
         }
@@ -302,8 +302,8 @@ impl App {
 
     fn sessions_answer(&mut self, query: &Query, listing: &Listing) -> Vec<Effect> {
         let (Screen::Sessions(sessions) | Screen::Start(sessions)) = &mut self.screen else { return Vec::new() };
-        let asked = sessions.answer(query, listing);
-        self.ask_all(Owner::Sessions, asked)
+        let requested = sessions.answer(query, listing);
+        self.ask_all(Owner::Sessions, requested)
     }
 
     fn fill_list(&mut self, listing: &Listing) {

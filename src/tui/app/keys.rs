@@ -365,7 +365,7 @@ impl App {
     /// Handles Ctrl-C: clears the input, or names the turn that runs; a second one quits.
     pub(super) fn cancel(&mut self) -> Vec<Effect> {
         self.keyboard.quit_armed = true;
-        let key = self.keyboard.keys.shown(Context::Global, Action::Cancel);
+        let key = self.keyboard.keys.display(Context::Global, Action::Cancel);
         let running = self.is_busy() || self.session.retry.is_some() || self.session.drafting;
         let jobs = self.session.status.jobs;
         self.say = key.map(|key| match (running, jobs) {

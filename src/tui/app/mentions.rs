@@ -24,9 +24,9 @@ impl App {
         }
         let c = self.composer.completion.get_or_insert_default();
         c.hasty = false;
-        let asked = if c.words == typing.words && c.listed { Vec::new() } else { c.narrow(&typing.words) };
+        let queries = if c.words == typing.words && c.listed { Vec::new() } else { c.narrow(&typing.words) };
         c.set_lines(&typing.lines);
-        self.ask_all(Owner::Completion, asked)
+        self.ask_all(Owner::Completion, queries)
     }
 
     pub(super) fn act_completion(&mut self, action: Action) -> Vec<Effect> {
@@ -35,8 +35,8 @@ impl App {
         let Some(completion) = &mut self.composer.completion else { return self.act_input(action) };
         match action {
             Action::Up | Action::Down => {
-                let asked = completion.step(action == Action::Down, rows);
-                self.ask_all(Owner::Completion, asked)
+                let queries = completion.step(action == Action::Down, rows);
+                self.ask_all(Owner::Completion, queries)
             }
             Action::PreviewUp | Action::PreviewDown => {
                 completion.scroll(action == Action::PreviewDown, finder::preview_rows(area));
@@ -117,8 +117,8 @@ impl App {
 
     /// Takes in which files there are of the name that was asked for.
     pub(super) fn offered(&mut self, query: &Query, listing: &Listing) {
-        let (Query::Files(asked), Listing::Files { hits, .. }) = (query, listing) else { return };
-        if let Some(offer) = self.composer.offer.as_mut().filter(|o| o.name == *asked) {
+        let (Query::Files(name), Listing::Files { hits, .. }) = (query, listing) else { return };
+        if let Some(offer) = self.composer.offer.as_mut().filter(|o| o.name == *name) {
             let name = offer.name.trim_start_matches("./");
             let named = |path: &&String| **path == name || path.ends_with(&format!("/{name}"));
             offer.path = hits.iter().map(|(path, _)| path).find(named).cloned();
@@ -127,7 +127,7 @@ impl App {
 
     /// Files came or went: a list that is open is asked for again, and keeps what is selected.
     pub(super) fn files_changed(&mut self) -> Vec<Effect> {
-        let asked = self.composer.completion.as_ref().map(Completion::again);
-        self.ask_all(Owner::Completion, asked.unwrap_or_default())
+        let queries = self.composer.completion.as_ref().map(Completion::again);
+        self.ask_all(Owner::Completion, queries.unwrap_or_default())
     }
 }

@@ -210,22 +210,22 @@ impl App {
     /// Takes many messages. Neighbouring events of the agent are measured once, after the last of them: a
     /// stream, and a long session that is opened, would else be laid out again for every piece.
     pub fn update_all(&mut self, messages: impl IntoIterator<Item = Msg>) -> Vec<Effect> {
-        let (mut effects, mut told, mut ticked) = (Vec::new(), false, false);
+        let (mut effects, mut had_event, mut ticked) = (Vec::new(), false, false);
         for msg in messages {
             let (event, tick) = (matches!(msg, Msg::Agent(_)), matches!(msg, Msg::Tick(_)));
             // Keys may rest on what the agent told just before.
-            if told && !event && !tick {
+            if had_event && !event && !tick {
                 self.measure();
             }
             effects.extend(self.dispatch(msg));
             if event || tick {
-                (told, ticked) = (told || event, ticked || tick);
+                (had_event, ticked) = (had_event || event, ticked || tick);
             } else {
                 self.measure();
-                (told, ticked) = (false, false);
+                (had_event, ticked) = (false, false);
             }
         }
-        if told || ticked {
+        if had_event || ticked {
             self.measure();
         }
         // A pane that just got room may want more than it asked for before.
@@ -304,12 +304,12 @@ impl App {
 
     /// Returns whether something was asked of the agent and not answered yet.
     pub fn awaits_answer(&self) -> bool {
-        self.queries.asked.values().any(|(owner, _)| *owner != Owner::Changed)
+        self.queries.pending.values().any(|(owner, _)| *owner != Owner::Changed)
     }
 
     /// Notices that stay, where there is no chat.
     pub(super) fn notices(&self) -> impl Iterator<Item = &crate::protocol::Notice> {
-        self.panes.chat.kept().iter().chain(&self.early)
+        self.panes.chat.standing().iter().chain(&self.early)
     }
 
     /// Returns the terminal's title: the workspace, with a mark while something waits for the person or nebula works.

@@ -199,6 +199,6 @@ impl App {
     fn completion_area(&self) -> ratatui::layout::Rect {
         let cursor = super::super::view::mention_at(self);
         let area = finder::place(&self.rects, cursor);
-        self.composer.completion.as_ref().map_or(area, |c| finder::shown(c, area))
+        self.composer.completion.as_ref().map_or(area, |c| finder::visible_area(c, area))
     }
 }

@@ -186,6 +186,6 @@ pub(in crate::tui) struct Appearance {
 /// Questions to the agent that are not answered yet.
 #[derive(Debug, Default)]
 pub(super) struct Queries {
-    pub asked: HashMap<QueryId, (Owner, Query)>,
+    pub pending: HashMap<QueryId, (Owner, Query)>,
     pub next: u64,
 }

@@ -98,8 +98,8 @@ impl Completion {
                 let more = (!complete).then(|| query.clone());
                 self.look().into_iter().chain(more).collect()
             }
-            (Query::Text(asked), Listing::Text { path, text, lines, bytes }) => {
-                if self.path() == Some(asked) {
+            (Query::Text(queries), Listing::Text { path, text, lines, bytes }) => {
+                if self.path() == Some(queries) {
                     let code = Code::of_file(path, text.as_deref().unwrap_or_default());
                     let text = text.as_ref().map(|t| t.lines().map(str::to_string).collect());
                     let preview = Preview { path: path.clone(), lines: text, code, count: *lines, bytes: *bytes };
@@ -108,7 +108,7 @@ impl Completion {
                 }
                 Vec::new()
             }
-            (Query::Text(asked), Listing::Failed(_)) if self.path() == Some(asked) => {
+            (Query::Text(queries), Listing::Failed(_)) if self.path() == Some(queries) => {
                 self.preview = None;
                 Vec::new()
             }

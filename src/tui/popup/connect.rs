@@ -531,8 +531,8 @@ mod tests {
         assert!(form.key.is_empty());
         act(&mut form, Action::Choose);
         form.paste("sk-secret\n");
-        let shown = text(&mut form, (100, 30));
-        assert!(shown.contains("9 characters") && !shown.contains("secret"), "{shown}");
+        let displayed = text(&mut form, (100, 30));
+        assert!(displayed.contains("9 characters") && !displayed.contains("secret"), "{displayed}");
         assert_eq!(act(&mut form, Action::Choose), ConnectOutcome::Stay);
         let checked = sent(act(&mut form, Action::Choose));
         assert_eq!((checked.provider.as_str(), checked.key.reveal(), checked.keep), ("openai", "sk-secret", false));
@@ -541,8 +541,8 @@ mod tests {
         // One check at a time.
         assert_eq!(act(&mut form, Action::Choose), ConnectOutcome::Stay);
         form.failed(last(&form), "api.openai.com rejected the key (401)");
-        let shown = text(&mut form, (100, 30));
-        assert!(shown.contains("rejected the key (401)"), "{shown}");
+        let displayed = text(&mut form, (100, 30));
+        assert!(displayed.contains("rejected the key (401)"), "{displayed}");
     }
 
     #[test]
@@ -553,8 +553,11 @@ mod tests {
         sent(act(&mut form, Action::Choose));
         let models = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "o3"].map(String::from).to_vec();
         form.accepted(last(&form), models.clone(), "gpt-4.1-mini");
-        let shown = text(&mut form, (100, 30));
-        assert!(shown.contains("gpt-4.1-mini   2 of 4") && shown.contains("accepted · 4 models"), "{shown}");
+        let displayed = text(&mut form, (100, 30));
+        assert!(
+            displayed.contains("gpt-4.1-mini   2 of 4") && displayed.contains("accepted · 4 models"),
+            "{displayed}"
+        );
         // The field in focus is in sight on the smallest screen too.
         assert!(text(&mut form, (40, 10)).contains("gpt-4.1-mini"));
         "NANO".chars().for_each(|c| form.type_char(c));
@@ -615,8 +618,8 @@ mod tests {
         act(&mut form, Action::Choose);
         sent(act(&mut form, Action::Choose));
         form.failed(last(&form), &"the server is not there ".repeat(4));
-        let shown = text(&mut form, (80, 24));
-        assert_eq!(shown.matches("there").count(), 4, "{shown}");
+        let displayed = text(&mut form, (80, 24));
+        assert_eq!(displayed.matches("there").count(), 4, "{displayed}");
     }
 
     #[test]
@@ -628,14 +631,14 @@ mod tests {
             let area = Rect::new(0, 0, 80, 24);
             form.measure(area, area, None);
             let mut at = None;
-            let shown = screen(80, 24, "dark", true, |_, buf, ctx| at = form.draw(buf, ctx)).text();
-            (shown, at.expect("a caret"))
+            let displayed = screen(80, 24, "dark", true, |_, buf, ctx| at = form.draw(buf, ctx)).text();
+            (displayed, at.expect("a caret"))
         };
-        let (shown, end) = drawn(&mut form);
-        assert!(shown.contains(":8080/v1"), "{shown}");
+        let (displayed, end) = drawn(&mut form);
+        assert!(displayed.contains(":8080/v1"), "{displayed}");
         act(&mut form, Action::TextStart);
-        let (shown, start) = drawn(&mut form);
-        assert!(shown.contains("http://long."), "{shown}");
+        let (displayed, start) = drawn(&mut form);
+        assert!(displayed.contains("http://long."), "{displayed}");
         assert!(start.x < end.x && start.y == end.y, "{start:?} {end:?}");
     }
 
@@ -646,8 +649,8 @@ mod tests {
         act(&mut form, Action::Up);
         assert!(!text(&mut form, (100, 30)).contains("paste"));
         act(&mut form, Action::Choose);
-        let asked = sent(act(&mut form, Action::Choose));
-        assert_eq!((asked.provider.as_str(), asked.base_url, asked.key.reveal()), ("embedded", None, ""));
+        let sent_form = sent(act(&mut form, Action::Choose));
+        assert_eq!((sent_form.provider.as_str(), sent_form.base_url, sent_form.key.reveal()), ("embedded", None, ""));
         form.failed(last(&form), "this nebula was built without the part that runs model files");
         assert!(text(&mut form, (100, 30)).contains("built without"));
         act(&mut form, Action::Choose);

@@ -63,9 +63,9 @@ impl Finder {
         let colon = typed.rfind(':').filter(|i| typed[i + 1..].chars().all(|c| c.is_ascii_digit() || c == '-'));
         let (words, lines) = typed.split_at(colon.unwrap_or(typed.len()));
         let words = words.trim_start_matches('@');
-        let asked = if self.list.words == words && self.list.listed { Vec::new() } else { self.list.narrow(words) };
+        let requests = if self.list.words == words && self.list.listed { Vec::new() } else { self.list.narrow(words) };
         self.list.set_lines(lines);
-        FinderOutcome::Ask(asked)
+        FinderOutcome::Ask(requests)
     }
 
     /// Does an action.
@@ -210,14 +210,14 @@ pub fn click(list: &mut Completion, area: Rect, at: Position) -> Clicked {
 }
 
 /// Returns where the completion is drawn: with nothing to choose from, one row says so.
-pub fn shown(list: &Completion, area: Rect) -> Rect {
+pub fn visible_area(list: &Completion, area: Rect) -> Rect {
     let none = list.listed && list.hits.is_empty();
     if none { Rect { y: area.bottom().saturating_sub(3), height: 3.min(area.height), ..area } } else { area }
 }
 
 /// Draws the completion above the input.
 pub fn popup(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
-    let area = shown(list, area);
+    let area = visible_area(list, area);
     frame(list, area, buf, ctx);
     draw(list, area, buf, ctx);
 }
@@ -281,11 +281,11 @@ fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
 /// Draws a path: cut in its middle, folders dim, matched letters in focus.
 fn entry(path: &str, at: &[u32], area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let room = usize::from(area.width.saturating_sub(4));
-    let shown = cut::path(path, room, ctx.glyphs.cut);
+    let displayed = cut::path(path, room, ctx.glyphs.cut);
     // Letters before the cut keep their place, letters behind it move with the end of the path.
-    let same = shown.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
-    let shift = path.len() as i64 - shown.len() as i64;
-    let end = shown.bytes().rev().zip(path.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let same = displayed.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
+    let shift = path.len() as i64 - displayed.len() as i64;
+    let end = displayed.bytes().rev().zip(path.bytes().rev()).take_while(|(a, b)| a == b).count();
     let at: Vec<u32> = at
         .iter()
         .filter_map(|&b| {
@@ -299,11 +299,11 @@ fn entry(path: &str, at: &[u32], area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
             }
         })
         .collect();
-    let name = cut::name_start(&shown);
+    let name = cut::name_start(&displayed);
     let (folders, file) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Path));
-    let mut spans = matched(&shown[..name], &at, folders, ctx);
+    let mut spans = matched(&displayed[..name], &at, folders, ctx);
     let rest: Vec<u32> = at.iter().filter(|b| **b as usize >= name).map(|b| b - name as u32).collect();
-    spans.extend(matched(&shown[name..], &rest, file, ctx));
+    spans.extend(matched(&displayed[name..], &rest, file, ctx));
     paint::spans(buf, area.x + 2, area.y, room, &spans);
 }
 
@@ -329,8 +329,8 @@ fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>)
     for (i, line) in lines.iter().enumerate().take(range.end).skip(range.start) {
         let y = area.y + 1 + (i - scroll) as u16;
         paint::text(buf, area.x, y, 4, &format!("{:>3} ", i + 1), dim);
-        let shown = cut::end(&show::plain(line), width.saturating_sub(5), ctx.glyphs.cut).into_owned();
-        paint::text(buf, area.x + 5, y, width.saturating_sub(5), &shown, ctx.theme.style(Role::Text));
+        let displayed = cut::end(&show::plain(line), width.saturating_sub(5), ctx.glyphs.cut).into_owned();
+        paint::text(buf, area.x + 5, y, width.saturating_sub(5), &displayed, ctx.theme.style(Role::Text));
     }
     // Colours come over the plain text where they are ready and the line is drawn as it is.
     ctx.colours.look(&p.code, range, |i, tokens| {

@@ -126,12 +126,12 @@ pub fn select(area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
 
 /// Draws the thumb of a list of `total` rows of which `shown` are seen from `top` on.
 pub fn thumb(area: Rect, total: usize, top: usize, buf: &mut Buffer, ctx: &Ctx<'_>) {
-    let shown = usize::from(area.height);
-    if total <= shown || shown == 0 || area.width == 0 {
+    let visible = usize::from(area.height);
+    if total <= visible || visible == 0 || area.width == 0 {
         return;
     }
-    let size = (shown * shown / total).max(1);
-    let from = (top * (shown - size)).div_ceil((total - shown).max(1)).min(shown - size);
+    let size = (visible * visible / total).max(1);
+    let from = (top * (visible - size)).div_ceil((total - visible).max(1)).min(visible - size);
     for i in from..from + size {
         let at = (area.x, area.y + i as u16);
         if buf.area.contains(at.into()) {

@@ -189,7 +189,7 @@ impl LinePainter<'_, '_> {
         let rows = [
             (format!("${variable}"), there(|p| p.variable), say::is_set(), say::not_set()),
             ("apiKeyCommand".into(), there(|p| p.command), say::configured(), say::not_configured()),
-            ("~/.nebula/credentials.json".into(), there(|p| p.kept), say::kept_there(), say::no_key_there()),
+            ("~/.nebula/credentials.json".into(), there(|p| p.stored), say::kept_there(), say::no_key_there()),
             (say::this_form().into(), form.has_good_key(), form_has, form_has),
         ];
         let (text, dim) = (self.ctx.theme.style(Role::Text), self.ctx.theme.style(Role::Dim));

@@ -265,10 +265,10 @@ impl Page {
         let filter = self.filter.as_ref()?;
         let y = area.y + 1;
         let hits = self.search_hits().unwrap_or_default();
-        let shown = wrap::cells(&hits);
-        let width = usize::from(area.width.saturating_sub(8)).saturating_sub(shown + usize::from(shown > 0));
-        let right = area.right().saturating_sub(3 + shown as u16);
-        paint::text(buf, right, y, shown, &hits, ctx.theme.style(Role::Dim));
+        let visible = wrap::cells(&hits);
+        let width = usize::from(area.width.saturating_sub(8)).saturating_sub(visible + usize::from(visible > 0));
+        let right = area.right().saturating_sub(3 + visible as u16);
+        paint::text(buf, right, y, visible, &hits, ctx.theme.style(Role::Dim));
         paint::text(buf, area.x + 3, y, 1, "/", ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD));
         let rows = filter.rows(width);
         paint::text(buf, area.x + 5, y, width, &rows.rows[rows.caret.0].text(), ctx.theme.style(Role::Text));

@@ -69,7 +69,7 @@ pub fn palette(keys: &Keys, typed: &str, model: Option<&str>) -> List {
         .map(|c| Entry {
             name: c.name.into(),
             detail: (c.detail)().into(),
-            note: c.key.and_then(|a| keys.shown(Context::Global, a)).unwrap_or_default(),
+            note: c.key.and_then(|a| keys.display(Context::Global, a)).unwrap_or_default(),
             usage: format!("{} {}", c.name, (c.arguments)()),
             long: match (c.name, model) {
                 ("/model", Some(model)) => say::model_now(&model, &(c.long)()),

@@ -51,13 +51,13 @@ pub fn draw(theme: &Theme, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     ];
     let said =
         [("nebula  ", bold(Role::Accent)), (say::sample_said(), of(Role::Text)), (" @src/cart.rs", of(Role::Mention))];
-    let asked = [("> ", bold(Role::Focus)), (say::sample_selected(), on(Role::Text, Role::Selection))];
+    let prompt_row = [("> ", bold(Role::Focus)), (say::sample_selected(), on(Role::Text, Role::Selection))];
     let rows: [(&[StyledPiece<'_>], Option<Role>); 5] = [
         (&said, None),
         (&before, Some(Role::RemovedBg)),
         (&after, Some(Role::AddedBg)),
         (&states, None),
-        (&asked, Some(Role::Selection)),
+        (&prompt_row, Some(Role::Selection)),
     ];
     for ((pieces, tint), y) in rows.into_iter().zip(area.y + 1..area.bottom().saturating_sub(1)) {
         let row = Rect { x: area.x + 1, y, width: area.width.saturating_sub(2), height: 1 };

@@ -307,8 +307,8 @@ impl Sessions {
             paint::text(buf, area.x + model as u16, area.y, MODEL, say::model(), dim);
         }
         right(buf, c.age, say::age());
-        let shown = self.rows.iter().enumerate().skip(self.top).take(self.height);
-        for ((i, row), y) in shown.zip(area.y + 1..area.bottom()) {
+        let visible = self.rows.iter().enumerate().skip(self.top).take(self.height);
+        for ((i, row), y) in visible.zip(area.y + 1..area.bottom()) {
             self.draw_row(row, &c, Rect { y, height: 1, ..area }, selects && i == self.selected, buf, ctx);
         }
         let w = usize::from(area.width);
@@ -508,8 +508,8 @@ mod tests {
     fn enter_resumes_and_a_session_in_use_can_only_be_forked() {
         let mut s = Sessions::default();
         let rows = vec![row("a", SessionState::InUse), row("b", SessionState::Open)];
-        let asked = s.answer(&s.ask(), &Listing::Sessions(rows));
-        assert_eq!(asked, [Query::Preview("a".into())]);
+        let queries = s.answer(&s.ask(), &Listing::Sessions(rows));
+        assert_eq!(queries, [Query::Preview("a".into())]);
         assert!(!s.offers(Action::Open));
         assert_eq!(
             s.act(Action::Fork),
@@ -524,8 +524,8 @@ mod tests {
     #[test]
     fn searching_asks_as_one_types() {
         let mut s = Sessions::default();
-        let asked = s.line(&LineFor::Search, LineInput::Now("ca"));
-        assert_eq!(asked, [PaneEffect::Ask(Query::Sessions("ca".into()))]);
+        let queries = s.line(&LineFor::Search, LineInput::Now("ca"));
+        assert_eq!(queries, [PaneEffect::Ask(Query::Sessions("ca".into()))]);
         // An answer to older words is dropped.
         s.answer(&Query::Sessions("c".into()), &Listing::Sessions(vec![row("x", SessionState::Ended)]));
         assert_eq!(s.count(), 0);

@@ -18,9 +18,9 @@ fn review() -> Review {
         entries: ids.iter().map(|id| entry(id)).collect(),
     };
     let turns = vec![turn("first", &["1"]), turn("second", &["2", "3"])];
-    let asked = review.answer(&Query::Review, &Listing::Review(turns));
+    let effects = review.answer(&Query::Review, &Listing::Review(turns));
     let ids = vec!["2".to_string(), "3".into()];
-    assert_eq!(asked, [PaneEffect::Ask(Query::ReviewChange(ids.clone(), ReviewScope::Net))]);
+    assert_eq!(effects, [PaneEffect::Ask(Query::ReviewChange(ids.clone(), ReviewScope::Net))]);
     let lines = |first: &str, last: &str| {
         let middle: String = (0..20).map(|n| format!("{n}\n")).collect();
         State::file(format!("{first}\n{middle}{last}\n").into_bytes())
@@ -39,8 +39,8 @@ fn what_is_restored_is_the_hunks_that_were_not_kept() {
     for action in [Action::Accept, Action::Reject] {
         assert_eq!(review.act(action), ReviewOutcome::Stay(Vec::new()));
     }
-    let ReviewOutcome::Stay(asked) = review.act(Action::Open) else { panic!("it stays") };
-    assert!(matches!(asked.as_slice(), [PaneEffect::Line { purpose: LineFor::Reason, .. }]), "{asked:?}");
+    let ReviewOutcome::Stay(effects) = review.act(Action::Open) else { panic!("it stays") };
+    assert!(matches!(effects.as_slice(), [PaneEffect::Line { purpose: LineFor::Reason, .. }]), "{effects:?}");
     let ReviewOutcome::Leave(sent) = review.line(&LineFor::Reason, LineInput::Taken(" not so ")) else {
         panic!("it is sent")
     };

@@ -19,11 +19,11 @@ pub async fn edit(
     text: &[u8],
     name: &str,
     events: &mut mpsc::Receiver<Event>,
-    told: &mut impl FnMut(Event),
+    on_event: &mut impl FnMut(Event),
 ) -> Result<Vec<u8>, String> {
     let lost = |e: io::Error| say::not_handed(&e);
     let file = EditorFile::new(name, text).map_err(lost)?;
-    open(file.path(), events, told).await?;
+    open(file.path(), events, on_event).await?;
     file.read().map_err(|e| say::not_read_back(&e))
 }
 
@@ -31,7 +31,11 @@ pub async fn edit(
 ///
 /// # Errors
 /// Why it did not, for the person.
-pub async fn open(path: &Path, events: &mut mpsc::Receiver<Event>, told: &mut impl FnMut(Event)) -> Result<(), String> {
+pub async fn open(
+    path: &Path,
+    events: &mut mpsc::Receiver<Event>,
+    on_event: &mut impl FnMut(Event),
+) -> Result<(), String> {
     let editor = ["VISUAL", "EDITOR"].iter().find_map(|n| std::env::var(n).ok().filter(|v| !v.trim().is_empty()));
     let editor = editor.unwrap_or_else(|| "vi".into());
     let mut words = editor.split_whitespace();
@@ -48,7 +52,7 @@ pub async fn open(path: &Path, events: &mut mpsc::Receiver<Event>, told: &mut im
                     Err(e) => Err(format!("{program}: {e}")),
                 };
             }
-            Some(event) = events.recv() => told(event),
+            Some(event) = events.recv() => on_event(event),
         }
     }
 }

@@ -83,7 +83,7 @@ pub struct TerminalScreen {
     /// It understands questions; another would print them.
     understands: bool,
     /// The time when it was asked for its capabilities, until its answers are read.
-    asked: Option<Instant>,
+    asked_at: Option<Instant>,
 }
 
 impl TerminalScreen {
@@ -100,11 +100,11 @@ impl TerminalScreen {
             let _ = disable_raw_mode();
         })?;
         let (notifies, understands) = (abilities.notifies, abilities.answers);
-        let mut screen = TerminalScreen { terminal, size, mouse, kitty: false, notifies, understands, asked: None };
+        let mut screen = TerminalScreen { terminal, size, mouse, kitty: false, notifies, understands, asked_at: None };
         screen.take()?;
         if understands {
             ask()?;
-            screen.asked = Some(Instant::now());
+            screen.asked_at = Some(Instant::now());
         }
         Ok(screen)
     }
@@ -116,8 +116,8 @@ impl TerminalScreen {
     /// When the terminal is gone.
     pub fn answers(&mut self) -> io::Result<Answers> {
         let mut answers = Answers::default();
-        let Some(asked) = self.asked.take() else { return Ok(answers) };
-        parse(&read_until(asked + PATIENCE)?, &mut answers);
+        let Some(asked_at) = self.asked_at.take() else { return Ok(answers) };
+        parse(&read_until(asked_at + PATIENCE)?, &mut answers);
         if answers.kitty {
             self.kitty = true;
             let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES;

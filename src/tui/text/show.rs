@@ -98,38 +98,38 @@ fn is_no_break(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn shown(line: &str, invisible: Invisible) -> String {
+    fn visible(line: &str, invisible: Invisible) -> String {
         pieces(line, 0, invisible).into_iter().map(|p| p.text).collect()
     }
 
     #[test]
     fn tabs_reach_the_next_stop() {
-        assert_eq!(shown("\ta", Invisible::Keep), "    a");
-        assert_eq!(shown("abc\td", Invisible::Keep), "abc d");
-        assert_eq!(shown("あ\tb\t\tc", Invisible::Keep), "あ  b       c");
+        assert_eq!(visible("\ta", Invisible::Keep), "    a");
+        assert_eq!(visible("abc\td", Invisible::Keep), "abc d");
+        assert_eq!(visible("あ\tb\t\tc", Invisible::Keep), "あ  b       c");
         assert_eq!(pieces("\tx", 2, Invisible::Keep)[0].text, "  ");
     }
 
     #[test]
     fn letters_that_pass_for_latin_ones_are_named_in_changed_lines() {
         // The `о` of `scоpe` is Cyrillic.
-        assert_eq!(shown("let sc\u{43e}pe", Invisible::Name), "let sc⟨U+043E⟩pe");
-        assert_eq!(shown("let sc\u{43e}pe", Invisible::Keep), "let sc\u{43e}pe");
-        assert_eq!(shown("привет", Invisible::Name), "привет");
+        assert_eq!(visible("let sc\u{43e}pe", Invisible::Name), "let sc⟨U+043E⟩pe");
+        assert_eq!(visible("let sc\u{43e}pe", Invisible::Keep), "let sc\u{43e}pe");
+        assert_eq!(visible("привет", Invisible::Name), "привет");
     }
 
     #[test]
     fn control_and_invisible_characters_are_seen() {
-        assert_eq!(shown("a\u{1b}[31m\r\u{7f}\u{9b}", Invisible::Keep), "a^[[31m^M^?⟨U+009B⟩");
-        assert_eq!(shown("a\u{200b}b\u{202e}", Invisible::Keep), "a⟨U+200B⟩b⟨U+202E⟩");
-        assert_eq!(shown("a\u{a0}b", Invisible::Name), "a⟨U+00A0⟩b");
-        assert_eq!(shown("a\u{a0}b", Invisible::Keep), "a\u{a0}b");
+        assert_eq!(visible("a\u{1b}[31m\r\u{7f}\u{9b}", Invisible::Keep), "a^[[31m^M^?⟨U+009B⟩");
+        assert_eq!(visible("a\u{200b}b\u{202e}", Invisible::Keep), "a⟨U+200B⟩b⟨U+202E⟩");
+        assert_eq!(visible("a\u{a0}b", Invisible::Name), "a⟨U+00A0⟩b");
+        assert_eq!(visible("a\u{a0}b", Invisible::Keep), "a\u{a0}b");
         assert_eq!(plain("a\tb"), "a   b");
         // A family and a heart on fire are one emoji each; a joiner between letters is not.
         for emoji in ["👩\u{200d}👩\u{200d}👧", "❤\u{fe0f}\u{200d}🔥", "👍🏽\u{200d}♀"] {
-            assert_eq!(shown(emoji, Invisible::Name), emoji);
+            assert_eq!(visible(emoji, Invisible::Name), emoji);
         }
-        assert_eq!(shown("a\u{200d}👧\u{200d}", Invisible::Name), "a⟨U+200D⟩👧⟨U+200D⟩");
+        assert_eq!(visible("a\u{200d}👧\u{200d}", Invisible::Name), "a⟨U+200D⟩👧⟨U+200D⟩");
     }
 
     #[test]

@@ -59,14 +59,14 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) {
 fn fitting(hints: Vec<Hint>, width: usize) -> Vec<Hint> {
     let mut order: Vec<usize> = (0..hints.len()).collect();
     order.sort_by_key(|i| hints[*i].rank);
-    let (mut left, mut kept) = (width.saturating_sub(1), vec![false; hints.len()]);
+    let (mut left, mut fits) = (width.saturating_sub(1), vec![false; hints.len()]);
     for i in order {
         if hints[i].cells() <= left {
             left -= hints[i].cells();
-            kept[i] = true;
+            fits[i] = true;
         }
     }
-    hints.into_iter().zip(kept).filter_map(|(hint, kept)| kept.then_some(hint)).collect()
+    hints.into_iter().zip(fits).filter_map(|(hint, fits)| fits.then_some(hint)).collect()
 }
 
 /// Keys and words of the present context.
@@ -108,7 +108,7 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
 }
 
 fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
-    let mut shown: Vec<String> = Vec::new();
+    let mut visible: Vec<String> = Vec::new();
     for action in group.actions.iter().filter(|a| app.offers(group.context, **a)) {
         let key = match (action, group.context) {
             (Action::Mention, _) => Some("@".into()),
@@ -117,14 +117,14 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
             (Action::Help, Context::Global) => help_key(app, inner),
             _ => app.keyboard.keys.word(inner, *action),
         };
-        shown.extend(key);
+        visible.extend(key);
     }
-    if shown.is_empty() {
+    if visible.is_empty() {
         return None;
     }
     let key = match group.actions {
         [one @ (Action::Up | Action::BackInTime), other] => app.keyboard.keys.pair(inner, [*one, *other])?,
-        _ => shown.join(" "),
+        _ => visible.join(" "),
     };
     Some((key, word(app, group)))
 }

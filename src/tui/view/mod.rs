@@ -136,9 +136,9 @@ fn notice_lines(app: &App, width: u16) -> Vec<(bool, bool, String)> {
     for notice in app.notices() {
         for (text, bold) in [(&notice.title, true), (&notice.detail, false)].into_iter().filter(|(t, _)| !t.is_empty())
         {
-            let shown = super::text::show::plain(text);
-            for (i, range) in wrap::breaks(&shown, width).into_iter().enumerate() {
-                rows.push((bold && i == 0, bold, shown[range].to_string()));
+            let visible = super::text::show::plain(text);
+            for (i, range) in wrap::breaks(&visible, width).into_iter().enumerate() {
+                rows.push((bold && i == 0, bold, visible[range].to_string()));
             }
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
     let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
     let words = match ctx.key(Context::Input, Action::Send).filter(|_| app.composer.queue.is_held()) {
         Some(key) => say::sends_next(&key),
-        None if app.composer.queue.is_held() => say::kept().into(),
+        None if app.composer.queue.is_held() => say::retained().into(),
         None => say::sent_one_by_one().into(),
     };
     pane_line(Rect { height: 1, ..area }, say::queued(), false, Some(Span::styled(words, dim).into()), buf, &ctx);
@@ -41,12 +41,12 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
         paint::text(buf, area.x + 1, y, 3, &n, dim);
         let taken = if i == 0 { keys_cells + 3 } else { 2 };
         let room = usize::from(area.width).saturating_sub(4 + taken);
-        let shown = if i + 1 == rows && hidden > 0 {
+        let visible = if i + 1 == rows && hidden > 0 {
             format!("{} {}", ctx.glyphs.more, count::more(&(hidden + 1)))
         } else {
             show::plain(entry.lines().next().unwrap_or("")).into_owned()
         };
-        paint::spans(buf, area.x + 4, y, room, &mentions(&cut::end(&shown, room, ctx.glyphs.cut), &ctx));
+        paint::spans(buf, area.x + 4, y, room, &mentions(&cut::end(&visible, room, ctx.glyphs.cut), &ctx));
         if i == 0 && usize::from(area.width) > keys_cells + 30 {
             paint::spans(buf, area.right() - 1 - keys_cells as u16, y, keys_cells, &keys);
         }

@@ -1,6 +1,6 @@
 //! What a person reads on the screen stands in the table of messages: no words of a language are left in `src/tui`.
 
-use nebula::messages::records::shown;
+use nebula::messages::records::localized;
 use nebula::messages::{Language, with};
 
 use super::sources;
@@ -159,7 +159,7 @@ fn is_recorded(template: &str) -> bool {
         text.push('7');
         text.push_str(part.split_once('}').map_or("", |(_, rest)| rest));
     }
-    with(Language::Japanese, || !shown(&text).is_ascii())
+    with(Language::Japanese, || !localized(&text).is_ascii())
 }
 
 /// Where the agent speaks to the person: what it says comes from the table of messages, or is in that of records.

@@ -153,7 +153,7 @@ async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     std::fs::write(world.root().join("a.txt"), format!("{now}mine\n")).expect("written");
     let restoring = |text: String| ReviewedFile {
         path: "a.txt".into(),
-        shown: file.after.clone(),
+        displayed: file.after.clone(),
         then: nebula::proposal::State::file(text.into_bytes()),
     };
     let first = restoring(now.replace("two", "2"));

@@ -2,8 +2,8 @@
 //! against servers that check each request by their format's rules.
 
 mod anthropic;
-mod asked_on;
 mod fake;
+mod follow_up;
 mod prefix;
 mod refusals;
 mod rules;

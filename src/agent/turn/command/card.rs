@@ -89,7 +89,7 @@ fn card(
         .flatten()
         .map_or(0, |prefix| prefix.len());
     CommandCard {
-        text: shown(&call.text),
+        text: displayed(&call.text),
         source: call.text.clone(),
         why: call.why.as_ref().map(|why| clean(why).into_owned()),
         class: class(found.class),
@@ -133,7 +133,7 @@ fn parts(judged: &JudgedCommand) -> Vec<CardPart> {
             Some(met) => words::meets(met.files, &size::words(met.bytes)),
             None => reason_words(part.reason).into(),
         };
-        CardPart { class: class(part.class), text: shown(part.text.lines().next().unwrap_or_default()), note }
+        CardPart { class: class(part.class), text: displayed(part.text.lines().next().unwrap_or_default()), note }
     };
     judged.found.parts.iter().enumerate().map(part).collect()
 }
@@ -149,7 +149,7 @@ fn class(class: Class) -> CommandClass {
 }
 
 /// Shows what is not seen.
-fn shown(text: &str) -> String {
+fn displayed(text: &str) -> String {
     let one = |c: char| match hidden(c) {
         true => format!("⟨U+{:04X}⟩", u32::from(c)),
         false => c.to_string(),

@@ -122,6 +122,6 @@ pub async fn allow(
         return Ok(());
     }
     let services = Arc::clone(&context.services);
-    let kept = tokio::task::spawn_blocking(move || services.keep_command_rule(&rule));
-    kept.await.map_err(|error| error.to_string())?
+    let saved = tokio::task::spawn_blocking(move || services.keep_command_rule(&rule));
+    saved.await.map_err(|error| error.to_string())?
 }

@@ -113,11 +113,11 @@ async fn propose(
     let title = words::preview_title(&text);
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title, files: changes.files });
     let decided = execute_proposal(context, proposal, Vec::new(), Approver::Person, cause(info), stop).await;
-    (told(&decided), decided.changeset)
+    (reported(&decided), decided.changeset)
 }
 
 /// Returns what came of the proposal, for the model.
-fn told(decided: &ProposalResult) -> String {
+fn reported(decided: &ProposalResult) -> String {
     let reason = decided.decision.as_ref().and_then(|decision| decision.reason.as_deref()).map(str::trim);
     let reason = reason.filter(|reason| !reason.is_empty()).map_or(String::new(), |reason| format!(": {reason}"));
     let nothing = "preview: nothing was changed";

@@ -21,9 +21,9 @@ pub(super) async fn tell_effort(context: &SessionContext, session: &mut Conversa
         _ if sent != effort => say::no_effort(&model, &effort.word(), &sent.word()),
         _ => return,
     };
-    let asked = (model.to_string(), effort);
-    if session.told_effort.as_ref() != Some(&asked) {
-        session.told_effort = Some(asked);
+    let effort_of_model = (model.to_string(), effort);
+    if session.told_effort.as_ref() != Some(&effort_of_model) {
+        session.told_effort = Some(effort_of_model);
         context.events.notice(Level::Info, title, "").await;
     }
 }

@@ -93,12 +93,12 @@ impl StepReader<'_> {
     /// Drops what the server begins anew: its last `calls`, and what was recognised in the newest part of the text. Their entries
     /// stay on the screen, interrupted.
     pub(super) async fn withdraw(&mut self, text: bool, calls: usize) {
-        let kept = self.calls.len().saturating_sub(calls);
-        for mut item in self.calls.split_off(kept).into_iter().flatten() {
+        let remaining = self.calls.len().saturating_sub(calls);
+        for mut item in self.calls.split_off(remaining).into_iter().flatten() {
             item.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
-        if self.oldest_open.0 >= kept {
-            self.oldest_open = (kept, usize::MAX);
+        if self.oldest_open.0 >= remaining {
+            self.oldest_open = (remaining, usize::MAX);
         }
         if !text {
             return;

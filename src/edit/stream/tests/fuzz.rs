@@ -177,7 +177,7 @@ fn mutated(text: &str, other: &str, numbers: &mut Numbers) -> String {
 #[derive(Debug, Default, PartialEq)]
 struct Read {
     prose: String,
-    told: Vec<String>,
+    reported: Vec<String>,
     growth: BTreeMap<(usize, String), String>,
 }
 
@@ -194,12 +194,12 @@ fn read(pieces: Vec<Piece>) -> (Read, Vec<Edit>) {
             Piece::EditStarted { id, .. } => begun.push(id),
             Piece::CallStarted { .. } | Piece::CallGrew { .. } => {}
             Piece::EditDone { edit, .. } => {
-                read.told.push(format!("{edit:?}"));
+                read.reported.push(format!("{edit:?}"));
                 edits.push(edit);
             }
-            Piece::EditDropped { why, .. } | Piece::BrokenCall { why, .. } => read.told.push(why),
+            Piece::EditDropped { why, .. } | Piece::BrokenCall { why, .. } => read.reported.push(why),
             Piece::Call { name, arguments, .. } => {
-                read.told.push(format!("{name} {arguments}"));
+                read.reported.push(format!("{name} {arguments}"));
                 edits.extend(edits_of(&name, &arguments));
             }
         }
@@ -214,7 +214,7 @@ fn place(edits: &[Edit], known: &[KnownFile]) {
         let state = found.map_or(FileState::Absent, |k| FileState::file(k.text.as_bytes()));
         Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new() })
     };
-    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing: false, asked: None });
+    apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing: false, questioned: None });
 }
 
 fn setting(name: &str, usual: u64) -> u64 {

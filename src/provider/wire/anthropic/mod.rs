@@ -52,8 +52,8 @@ impl Format for Anthropic {
         server.url("v1/messages")
     }
 
-    fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
-        self.cache.body(request, asked)
+    fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes {
+        self.cache.body(request, basis)
     }
 
     fn reader(request: &Request) -> Box<dyn Reader> {

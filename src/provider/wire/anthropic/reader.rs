@@ -200,8 +200,8 @@ impl AnthropicReader {
         out.extend(sealed(kind, block).map(|json| Delta::Seal { kind, index, json }));
     }
 
-    fn stopped(&mut self, told: &Value) {
-        let Some(reason) = told["stop_reason"].as_str() else { return };
+    fn stopped(&mut self, response: &Value) {
+        let Some(reason) = response["stop_reason"].as_str() else { return };
         self.end = Some(match reason {
             "end_turn" | "stop_sequence" => EndReason::Stop,
             "tool_use" => EndReason::Calls,
@@ -210,13 +210,13 @@ impl AnthropicReader {
             "pause_turn" => EndReason::Paused,
             _ => EndReason::Other,
         });
-        self.explanation = told["stop_details"]["explanation"].as_str().map(Into::into);
+        self.explanation = response["stop_details"]["explanation"].as_str().map(Into::into);
     }
 
     /// Fields of later events replace earlier ones; missing ones stay.
-    fn counted(&mut self, told: &Value, out: &mut Vec<Delta>) {
-        let Some(told) = told.as_object() else { return };
-        let known = told.iter().filter(|(_, value)| !value.is_null());
+    fn counted(&mut self, response: &Value, out: &mut Vec<Delta>) {
+        let Some(response) = response.as_object() else { return };
+        let known = response.iter().filter(|(_, value)| !value.is_null());
         self.usage.extend(known.map(|(name, value)| (name.clone(), value.clone())));
         let tokens = |name: &str| self.usage.get(name).and_then(count).unwrap_or_default();
         let (cache_read, cache_write) = (tokens("cache_read_input_tokens"), tokens("cache_creation_input_tokens"));

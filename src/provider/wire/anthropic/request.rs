@@ -33,10 +33,10 @@ impl AnthropicCache {
     }
 
     /// Returns the body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
-        let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
+    pub fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes {
+        let target = Target { model: request.model.clone(), unsealed: basis.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
-            let own = asked.learnt.sends_seals(message, Wire::Anthropic, asked.place, &request.model);
+            let own = basis.learnt.sends_seals(message, Wire::Anthropic, basis.place, &request.model);
             match message.role {
                 Role::Assistant => answered(message, own, ids),
                 Role::User => message.parts.iter().filter_map(said).collect(),
@@ -45,12 +45,12 @@ impl AnthropicCache {
         });
         self.look();
         // This format wants to be told, and its `Format::most` always does.
-        let most = asked.most.unwrap_or(4_096);
+        let most = basis.most.unwrap_or(4_096);
         let mut head = json!({"model": request.model, "stream": true});
         // What follows the room that is left stands behind the messages: it changes nothing before it.
         let mut closing = json!({"max_tokens": most});
-        if asked.learnt.takes(&request.model, ThinkField::Thoughts) {
-            let effort = asked.learnt.effort(request);
+        if basis.learnt.takes(&request.model, ThinkField::Thoughts) {
+            let effort = basis.learnt.effort(request);
             think(&mut closing, request, effort, most, self.in_loop_without_thinking());
         }
         if !request.tools.is_empty() {
@@ -195,15 +195,15 @@ fn said(part: &Part) -> Option<String> {
 
 /// Returns the result of a call, under the name the call goes by.
 fn result(message: &Message, ids: &mut Ids) -> Option<String> {
-    let told = message.tool_result()?;
-    let id = ids.close(&told.call)?.sent?;
+    let result = message.tool_result()?;
+    let id = ids.close(&result.call)?.sent?;
     let mut content = Vec::new();
-    if !told.text.trim().is_empty() {
-        content.push(json!({"type": "text", "text": told.text}));
+    if !result.text.trim().is_empty() {
+        content.push(json!({"type": "text", "text": result.text}));
     }
     content.extend(message.blobs().map(blob));
     let mut block = json!({"type": "tool_result", "tool_use_id": id, "content": content});
-    if !told.ok {
+    if !result.ok {
         block["is_error"] = true.into();
     }
     Some(block.to_string())
@@ -232,13 +232,13 @@ mod tests {
     }
 
     fn text(cache: &mut AnthropicCache, request: &Request) -> String {
-        let asked = RequestBasis {
+        let basis = RequestBasis {
             place: PLACE,
             host: "api.anthropic.com",
             learnt: &Learnt::default(),
             most: Some(request.facts.max_output.unwrap_or(16_384)),
         };
-        String::from_utf8(cache.body(request, &asked).to_vec()).expect("text")
+        String::from_utf8(cache.body(request, &basis).to_vec()).expect("text")
     }
 
     fn body(cache: &mut AnthropicCache, request: &Request) -> Value {

@@ -35,8 +35,8 @@ pub(in crate::provider) struct Chat {
 }
 
 impl Chat {
-    fn dialect(&self, request: &Request, asked: &RequestBasis) -> Dialect {
-        let host = asked.host;
+    fn dialect(&self, request: &Request, basis: &RequestBasis) -> Dialect {
+        let host = basis.host;
         let own = host == "api.openai.com";
         Dialect {
             usage: !self.no_usage,
@@ -48,7 +48,7 @@ impl Chat {
                 .cache_marks
                 .unwrap_or(host == "openrouter.ai" && request.model.starts_with("anthropic/")),
             hour: self.hour,
-            effort: asked.learnt.effort(request),
+            effort: basis.learnt.effort(request),
         }
     }
 }
@@ -88,9 +88,9 @@ impl Format for Chat {
         server.url("chat/completions")
     }
 
-    fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
-        let dialect = self.dialect(request, asked);
-        self.cache.body(request, dialect, asked.most, asked.place)
+    fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes {
+        let dialect = self.dialect(request, basis);
+        self.cache.body(request, dialect, basis.most, basis.place)
     }
 
     fn reader(request: &Request) -> Box<dyn Reader> {
@@ -98,8 +98,8 @@ impl Format for Chat {
     }
 
     /// Returns what a refusal taught: a server that does not know a field, or misses one, is asked again as it wants it.
-    fn learn(&mut self, request: &Request, asked: &RequestBasis, says: &str) -> Option<Lesson> {
-        let dialect = self.dialect(request, asked);
+    fn learn(&mut self, request: &Request, basis: &RequestBasis, says: &str) -> Option<Lesson> {
+        let dialect = self.dialect(request, basis);
         if dialect.usage && says.contains("stream_options") {
             self.no_usage = true;
             return Some(Lesson::Quiet);
@@ -107,7 +107,7 @@ impl Format for Chat {
         // `reasoning_effort` is another field, and learnt as every format does.
         let about_reasoning = says.replace("reasoning_effort", "").contains("reasoning");
         let next = match dialect.reasoning {
-            SentReasoning::AsItCame | SentReasoning::Everywhere if carries_reasoning(request, dialect, asked.place) => {
+            SentReasoning::AsItCame | SentReasoning::Everywhere if carries_reasoning(request, dialect, basis.place) => {
                 SentReasoning::Nowhere
             }
             _ => SentReasoning::Everywhere,
@@ -116,7 +116,7 @@ impl Format for Chat {
             return None;
         }
         self.reasoning.insert(request.model.clone(), next);
-        Some(if next == SentReasoning::Nowhere { Lesson::reasoning_left_out(asked.host) } else { Lesson::Quiet })
+        Some(if next == SentReasoning::Nowhere { Lesson::reasoning_left_out(basis.host) } else { Lesson::Quiet })
     }
 
     fn list(server: &Server, _page: Option<&str>) -> Url {
@@ -136,14 +136,16 @@ impl Format for Chat {
         let probe = |path: &str, read| Probe { url: server.root(path), body: None, read };
         vec![
             probe("/props", of_props),
-            probe(&format!("/api/v0/models/{model}"), |told| listed(told).map(|model| model.facts).unwrap_or_default()),
+            probe(&format!("/api/v0/models/{model}"), |response| {
+                listed(response).map(|model| model.facts).unwrap_or_default()
+            }),
         ]
     }
 }
 
 /// Returns the facts that llama.cpp gives of the model it has loaded.
-fn of_props(told: &Value) -> Facts {
-    let window = told["default_generation_settings"]["n_ctx"].as_u64().or_else(|| told["n_ctx"].as_u64());
-    let images = told["modalities"]["vision"].as_bool();
+fn of_props(response: &Value) -> Facts {
+    let window = response["default_generation_settings"]["n_ctx"].as_u64().or_else(|| response["n_ctx"].as_u64());
+    let images = response["modalities"]["vision"].as_bool();
     Facts { window: window.and_then(|n| u32::try_from(n).ok()).filter(|n| *n >= 256), images, ..Facts::default() }
 }

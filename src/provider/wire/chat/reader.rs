@@ -109,15 +109,17 @@ fn arguments(value: Any) -> String {
 }
 
 fn usage(value: &RawValue) -> Option<Usage> {
-    let told: Value = serde_json::from_str(value.get()).ok()?;
-    let (input, output) = (count(&told["prompt_tokens"]), count(&told["completion_tokens"]));
+    let announced: Value = serde_json::from_str(value.get()).ok()?;
+    let (input, output) = (count(&announced["prompt_tokens"]), count(&announced["completion_tokens"]));
     if input.is_none() && output.is_none() {
         return None;
     }
-    let (of_prompt, of_output) = (&told["prompt_tokens_details"], &told["completion_tokens_details"]);
+    let (of_prompt, of_output) = (&announced["prompt_tokens_details"], &announced["completion_tokens_details"]);
     let usage = Usage {
         input: input.unwrap_or_default(),
-        cache_read: count(&of_prompt["cached_tokens"]).or(count(&told["prompt_cache_hit_tokens"])).unwrap_or_default(),
+        cache_read: count(&of_prompt["cached_tokens"])
+            .or(count(&announced["prompt_cache_hit_tokens"]))
+            .unwrap_or_default(),
         cache_write: count(&of_prompt["cache_write_tokens"]).unwrap_or_default(),
         output: output.unwrap_or_default(),
         thinking: count(&of_output["reasoning_tokens"]).unwrap_or_default(),
@@ -132,7 +134,7 @@ struct Slot {
     index: Option<u64>,
     id: Option<String>,
     /// Told to the consumer: that takes a name.
-    told: bool,
+    announced: bool,
     arguments: String,
 }
 
@@ -157,8 +159,8 @@ impl Reader for ChatReader {
         let ours = matches!(event.name.as_str(), "" | "message" | "error" | "completion" | "chunk");
         match self.chunk(&event.data, out) {
             Err(Trouble::Unreadable(_)) if event.name == "error" => {
-                let told = serde_json::from_str(&event.data).unwrap_or_else(|_| event.data.as_str().into());
-                Err(Trouble::Reported(told))
+                let announced = serde_json::from_str(&event.data).unwrap_or_else(|_| event.data.as_str().into());
+                Err(Trouble::Reported(announced))
             }
             Err(Trouble::Unreadable(_)) if !ours || event.data.trim().is_empty() => Ok(()),
             taken => taken,
@@ -182,7 +184,7 @@ impl Reader for ChatReader {
     fn finish(&mut self, out: &mut Vec<Delta>) {
         self.thoughts.finish(out);
         for at in 0..self.slots.len() {
-            if !self.slots[at].told {
+            if !self.slots[at].announced {
                 // A call without a name is the consumer's to refuse, with the model listening.
                 self.tell(at, "", out);
             }
@@ -286,7 +288,7 @@ impl ChatReader {
             slot.id = id;
         }
         slot.arguments.push_str(&arguments);
-        if slot.told {
+        if slot.announced {
             if !arguments.is_empty() {
                 out.push(Delta::Call { index: at, id: None, name: None, arguments });
             }
@@ -306,7 +308,7 @@ impl ChatReader {
         // Some servers give every call the index 0, or none: another id, or a name after whole arguments, tells.
         let another = match (id, &slot.id) {
             (Some(new), Some(old)) => new != old,
-            _ => named && slot.told && (index.is_none() || is_whole(&slot.arguments)),
+            _ => named && slot.announced && (index.is_none() || is_whole(&slot.arguments)),
         };
         (!another).then_some(found)
     }
@@ -317,7 +319,7 @@ impl ChatReader {
         let given = self.slots[at].id.clone().filter(|id| !taken(id));
         let id = given.unwrap_or_else(|| format!("{}_{at}", self.stem));
         let slot = &mut self.slots[at];
-        slot.told = true;
+        slot.announced = true;
         out.push(Delta::Call { index: at, id: Some(id), name: Some(name.into()), arguments: slot.arguments.clone() });
     }
 }
@@ -449,19 +451,19 @@ mod tests {
 
     #[test]
     fn no_number_breaks_an_answer_off() {
-        let usage = |told: &str| {
+        let usage = |announced: &str| {
             let chunk = format!(
-                "{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"a\"}},\"finish_reason\":\"stop\"}}],\"usage\":{told}}}"
+                "{{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"a\"}},\"finish_reason\":\"stop\"}}],\"usage\":{announced}}}"
             );
             let (mut reader, mut out) = (ChatReader::new(0), Vec::new());
-            assert_eq!(reader.chunk(&chunk, &mut out), Ok(()), "{told}");
+            assert_eq!(reader.chunk(&chunk, &mut out), Ok(()), "{announced}");
             reader.finish(&mut out);
             let mut answer = Answer::default();
             out.iter().for_each(|delta| answer.push(delta));
-            assert_eq!((answer.text.as_str(), answer.end), ("a", Some(EndReason::Stop)), "{told}");
+            assert_eq!((answer.text.as_str(), answer.end), ("a", Some(EndReason::Stop)), "{announced}");
             answer.usage
         };
-        for (told, wanted) in [
+        for (announced, wanted) in [
             ("{\"prompt_tokens\":12.0,\"completion_tokens\":3.4}", Some(Usage::new(12, 3))),
             ("{\"prompt_tokens\":\"12\",\"completion_tokens\":\"3\"}", Some(Usage::new(12, 3))),
             ("{\"prompt_tokens\":-5,\"completion_tokens\":3}", Some(Usage::new(0, 3))),
@@ -474,7 +476,7 @@ mod tests {
             ("[7]", None),
             ("-1", None),
         ] {
-            assert_eq!(usage(told), wanted, "{told}");
+            assert_eq!(usage(announced), wanted, "{announced}");
         }
         let huge = usage("{\"prompt_tokens\":99999999999999999999999,\"completion_tokens\":18446744073709551615}");
         assert_eq!(huge, None, "no request has so many");

@@ -95,8 +95,8 @@ impl ChatCache {
     /// stands behind the messages.
     pub fn body(&mut self, request: &Request, dialect: Dialect, most: Option<u32>, place: &str) -> Bytes {
         // Nobody else holds the body of a request that is over: it is written on where it lies.
-        let kept = std::mem::take(&mut self.body);
-        let mut bytes = kept.try_into_mut().unwrap_or_else(|sending| BytesMut::from(&*sending));
+        let previous = std::mem::take(&mut self.body);
+        let mut bytes = previous.try_into_mut().unwrap_or_else(|sending| BytesMut::from(&*sending));
         let start = match &self.head {
             Some((head, start)) if head.fits(request, dialect) => *start,
             _ => self.begin(request, dialect, &mut bytes),

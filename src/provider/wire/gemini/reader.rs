@@ -217,8 +217,8 @@ impl GeminiReader {
             "MAX_TOKENS" => EndReason::Length,
             "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => EndReason::Malformed,
             reason if HELD_BACK.contains(&reason) => {
-                let told = message.and_then(Value::as_str).unwrap_or_default();
-                self.why = Some(format!("held back by the server: {reason} {told}").trim_end().to_string());
+                let finish_message = message.and_then(Value::as_str).unwrap_or_default();
+                self.why = Some(format!("held back by the server: {reason} {finish_message}").trim_end().to_string());
                 EndReason::Filter
             }
             _ => EndReason::Other,
@@ -226,8 +226,8 @@ impl GeminiReader {
     }
 }
 
-fn usage(told: &Value) -> Option<Usage> {
-    let tokens = |name: &str| count(&told[name]);
+fn usage(response: &Value) -> Option<Usage> {
+    let tokens = |name: &str| count(&response[name]);
     let (prompt, said, thinking) =
         (tokens("promptTokenCount"), tokens("candidatesTokenCount"), tokens("thoughtsTokenCount"));
     // A chunk that counts nothing of these says nothing.

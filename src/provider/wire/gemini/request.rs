@@ -25,11 +25,11 @@ const SKIP: &str = "skip_thought_signature_validator";
 
 impl GeminiCache {
     /// Returns the body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
+    pub fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes {
         let new = is_third_generation(&request.model);
-        let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
+        let target = Target { model: request.model.clone(), unsealed: basis.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
-            let own = asked.learnt.sends_seals(message, Wire::Gemini, asked.place, &request.model);
+            let own = basis.learnt.sends_seals(message, Wire::Gemini, basis.place, &request.model);
             match message.role {
                 Role::Assistant => answered(message, own, new, ids),
                 Role::User => message.parts.iter().filter_map(said).collect(),
@@ -40,7 +40,7 @@ impl GeminiCache {
         head.push_str(if head.len() > 1 { ",\"contents\":[" } else { "\"contents\":[" });
         let turns = Turns { role: role_of, open: "\"parts\":[", marks: Vec::new(), mark: String::new() };
         // The limit in it follows the room that is left: it changes nothing before it.
-        let config = config(request, asked).map(|config| format!(",\"generationConfig\":{config}"));
+        let config = config(request, basis).map(|config| format!(",\"generationConfig\":{config}"));
         self.written.turns(head, &turns, &format!("]{}}}", config.unwrap_or_default()))
     }
 }
@@ -57,13 +57,13 @@ fn head(request: &Request) -> Value {
 }
 
 /// Returns how long the answer may be and how much the model is to think, where either is said.
-fn config(request: &Request, asked: &RequestBasis) -> Option<Value> {
+fn config(request: &Request, basis: &RequestBasis) -> Option<Value> {
     let mut config = json!({});
-    if let Some(most) = asked.most {
+    if let Some(most) = basis.most {
         config["maxOutputTokens"] = most.into();
     }
-    if asked.learnt.takes(&request.model, ThinkField::Thoughts)
-        && let Some(thinking) = think(request, asked.learnt.effort(request))
+    if basis.learnt.takes(&request.model, ThinkField::Thoughts)
+        && let Some(thinking) = think(request, basis.learnt.effort(request))
     {
         config["thinkingConfig"] = thinking;
     }
@@ -159,10 +159,10 @@ fn said(part: &Part) -> Option<String> {
 
 /// Returns the response to a call; files are a part of it where the model takes that, else they follow it.
 fn result(message: &Message, new: bool, ids: &mut Ids) -> Vec<String> {
-    let Some((told, call)) = message.tool_result().and_then(|told| Some((told, ids.close(&told.call)?))) else {
+    let Some((result, call)) = message.tool_result().and_then(|result| Some((result, ids.close(&result.call)?))) else {
         return Vec::new();
     };
-    let mut response = json!({"name": call.tool, "response": {"result": told.text}});
+    let mut response = json!({"name": call.tool, "response": {"result": result.text}});
     if let Some(id) = call.sent {
         response["id"] = id.into();
     }

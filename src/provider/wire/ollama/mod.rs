@@ -43,8 +43,8 @@ impl Format for Ollama {
         server.url("api/chat")
     }
 
-    fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
-        self.cache.body(request, asked)
+    fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes {
+        self.cache.body(request, basis)
     }
 
     fn reader(request: &Request) -> Box<dyn Reader> {
@@ -60,16 +60,16 @@ impl Format for Ollama {
     }
 
     fn probes(server: &Server, model: &str) -> Vec<Probe> {
-        vec![Probe { url: server.url("api/show"), body: Some(json!({"model": model})), read: shown }]
+        vec![Probe { url: server.url("api/show"), body: Some(json!({"model": model})), read: facts_of }]
     }
 }
 
 /// Returns the facts in the answer of `/api/show`.
-fn shown(told: &Value) -> Facts {
-    let info = told["model_info"].as_object();
+fn facts_of(response: &Value) -> Facts {
+    let info = response["model_info"].as_object();
     let length = info.and_then(|info| info.iter().find(|(name, _)| name.ends_with(".context_length")));
     let window = length.and_then(|(_, value)| value.as_u64()).and_then(|n| u32::try_from(n).ok());
-    let can = told["capabilities"].as_array();
+    let can = response["capabilities"].as_array();
     let has = |word: &str| can.map(|can| can.iter().any(|w| w == word));
     Facts {
         window: window.filter(|n| *n >= 256),

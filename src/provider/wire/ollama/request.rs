@@ -22,29 +22,29 @@ const USUAL_WINDOW: u32 = 32_768;
 
 impl OllamaCache {
     /// Returns the body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
-        let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
+    pub fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes {
+        let target = Target { model: request.model.clone(), unsealed: basis.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
-            let own = asked.learnt.sends_seals(message, Wire::Ollama, asked.place, &request.model);
+            let own = basis.learnt.sends_seals(message, Wire::Ollama, basis.place, &request.model);
             match message.role {
                 Role::Assistant => vec![answered(message, own, ids)],
                 Role::User => vec![said(&message.text(), message)],
                 Role::Tool => result(message, ids),
             }
         });
-        let mut head = opened(&head(request, asked));
+        let mut head = opened(&head(request, basis));
         head.push_str(",\"messages\":[");
         if !request.system.is_empty() {
             head.push_str(&json!({"role": "system", "content": &*request.system}).to_string());
         }
         // The limit in the options follows the room that is left: it changes nothing before it.
-        self.written.listed(head, &format!("],\"options\":{}}}", options(request, asked)))
+        self.written.listed(head, &format!("],\"options\":{}}}", options(request, basis)))
     }
 }
 
-fn head(request: &Request, asked: &RequestBasis) -> Value {
+fn head(request: &Request, basis: &RequestBasis) -> Value {
     let mut head = json!({"model": request.model, "stream": true, "keep_alive": "30m"});
-    if let Some(effort) = asked.learnt.effort(request) {
+    if let Some(effort) = basis.learnt.effort(request) {
         head["think"] = match (effort, request.facts.thinking) {
             (Effort::None, _) => false.into(),
             (effort, Some(Thinking::Words)) => effort.word().into(),
@@ -57,9 +57,9 @@ fn head(request: &Request, asked: &RequestBasis) -> Value {
     head
 }
 
-fn options(request: &Request, asked: &RequestBasis) -> Value {
+fn options(request: &Request, basis: &RequestBasis) -> Value {
     let mut options = json!({"num_ctx": request.facts.window.unwrap_or(USUAL_WINDOW)});
-    if let Some(most) = asked.most {
+    if let Some(most) = basis.most {
         options["num_predict"] = most.into();
     }
     options
@@ -104,10 +104,10 @@ fn said(text: &str, message: &Message) -> String {
 
 /// Returns the result of a call; images go with a message behind it.
 fn result(message: &Message, ids: &mut Ids) -> Vec<String> {
-    let Some((told, call)) = message.tool_result().and_then(|told| Some((told, ids.close(&told.call)?))) else {
+    let Some((result, call)) = message.tool_result().and_then(|result| Some((result, ids.close(&result.call)?))) else {
         return Vec::new();
     };
-    let mut all = vec![json!({"role": "tool", "tool_name": call.tool, "content": told.text}).to_string()];
+    let mut all = vec![json!({"role": "tool", "tool_name": call.tool, "content": result.text}).to_string()];
     if message.blobs().any(|blob| is_image(&blob)) {
         all.push(said("The image of the result above.", message));
     }

@@ -45,8 +45,8 @@ impl Format for Responses {
         server.url("responses")
     }
 
-    fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
-        self.cache.body(request, asked)
+    fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes {
+        self.cache.body(request, basis)
     }
 
     fn reader(request: &Request) -> Box<dyn Reader> {

@@ -80,29 +80,29 @@ impl Reader for ResponsesReader {
         if data.is_empty() || data == "[DONE]" {
             return Ok(());
         }
-        let told: EventFields = serde_json::from_str(data).map_err(|why| Trouble::Unreadable(why.to_string()))?;
-        let kind = told.kind.as_deref().unwrap_or(&event.name).to_string();
-        let at = told.output_index.as_ref().and_then(Value::as_u64).unwrap_or(u64::MAX);
-        let delta = told.delta.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let fields: EventFields = serde_json::from_str(data).map_err(|why| Trouble::Unreadable(why.to_string()))?;
+        let kind = fields.kind.as_deref().unwrap_or(&event.name).to_string();
+        let at = fields.output_index.as_ref().and_then(Value::as_u64).unwrap_or(u64::MAX);
+        let delta = fields.delta.as_ref().and_then(Value::as_str).unwrap_or_default();
         match kind.as_str() {
-            "response.output_item.added" => self.added(at, told.item.as_deref(), out),
+            "response.output_item.added" => self.added(at, fields.item.as_deref(), out),
             "response.output_text.delta" | "response.refusal.delta" => self.say(at, delta, out),
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 self.grow(at, delta, Delta::Thinking, out);
             }
             "response.reasoning_summary_part.added"
-                if told.summary_index.as_ref().and_then(Value::as_u64).unwrap_or(0) > 0 =>
+                if fields.summary_index.as_ref().and_then(Value::as_u64).unwrap_or(0) > 0 =>
             {
                 self.grow(at, "\n\n", Delta::Thinking, out);
             }
             "response.function_call_arguments.delta" => self.arguments(at, delta, out),
-            "response.output_item.done" => self.done(at, told.item.as_deref(), out),
+            "response.output_item.done" => self.done(at, fields.item.as_deref(), out),
             "response.completed" | "response.incomplete" | "response.failed" => {
-                return self.completed(told.response.unwrap_or_default(), out);
+                return self.completed(fields.response.unwrap_or_default(), out);
             }
             "error" => {
                 let whole = || serde_json::from_str(data).unwrap_or_default();
-                return Err(Trouble::Reported(told.error.filter(|error| !error.is_null()).unwrap_or_else(whole)));
+                return Err(Trouble::Reported(fields.error.filter(|error| !error.is_null()).unwrap_or_else(whole)));
             }
             // Whatever is added later.
             _ => {}
@@ -243,17 +243,17 @@ impl ResponsesReader {
     }
 }
 
-fn usage(told: &Value) -> Option<Usage> {
-    let (input, output) = (count(&told["input_tokens"]), count(&told["output_tokens"]));
+fn usage(reported: &Value) -> Option<Usage> {
+    let (input, output) = (count(&reported["input_tokens"]), count(&reported["output_tokens"]));
     if input.is_none() && output.is_none() {
         return None;
     }
     let usage = Usage {
         input: input.unwrap_or_default(),
-        cache_read: count(&told["input_tokens_details"]["cached_tokens"]).unwrap_or_default(),
-        cache_write: count(&told["input_tokens_details"]["cache_write_tokens"]).unwrap_or_default(),
+        cache_read: count(&reported["input_tokens_details"]["cached_tokens"]).unwrap_or_default(),
+        cache_write: count(&reported["input_tokens_details"]["cache_write_tokens"]).unwrap_or_default(),
         output: output.unwrap_or_default(),
-        thinking: count(&told["output_tokens_details"]["reasoning_tokens"]).unwrap_or_default(),
+        thinking: count(&reported["output_tokens_details"]["reasoning_tokens"]).unwrap_or_default(),
         ..Usage::default()
     };
     Some(usage.consistent())
@@ -269,6 +269,6 @@ fn texts(parts: &Value) -> String {
 fn summary(item: &RawObject) -> String {
     let summary = item.value("summary");
     let parts = summary.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
-    let told = parts.collect::<Vec<_>>().join("\n\n");
-    if told.is_empty() { texts(&item.value("content")) } else { told }
+    let reported = parts.collect::<Vec<_>>().join("\n\n");
+    if reported.is_empty() { texts(&item.value("content")) } else { reported }
 }

@@ -20,34 +20,34 @@ pub(super) struct ResponsesCache {
 
 impl ResponsesCache {
     /// Returns the body of `request`.
-    pub fn body(&mut self, request: &Request, asked: &RequestBasis) -> Bytes {
-        let target = Target { model: request.model.clone(), unsealed: asked.learnt.unsealed(), variant: 0 };
+    pub fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes {
+        let target = Target { model: request.model.clone(), unsealed: basis.learnt.unsealed(), variant: 0 };
         self.written.update(target, &request.messages, |message, ids| {
-            let own = asked.learnt.sends_seals(message, Wire::Responses, asked.place, &request.model);
+            let own = basis.learnt.sends_seals(message, Wire::Responses, basis.place, &request.model);
             match message.role {
                 Role::Assistant => answered(message, own, ids),
                 Role::User => vec![said(message)],
                 Role::Tool => result(message, ids).into_iter().collect(),
             }
         });
-        let mut head = opened(&head(request, asked));
+        let mut head = opened(&head(request, basis));
         head.push_str(",\"input\":[");
         // The limit follows the room that is left: it changes nothing before it.
-        let most = asked.most.map(|most| format!(",\"max_output_tokens\":{most}"));
+        let most = basis.most.map(|most| format!(",\"max_output_tokens\":{most}"));
         self.written.listed(head, &format!("]{}}}", most.unwrap_or_default()))
     }
 }
 
-fn head(request: &Request, asked: &RequestBasis) -> Value {
+fn head(request: &Request, basis: &RequestBasis) -> Value {
     let mut head = json!({"model": request.model, "stream": true, "store": false});
     if request.facts.thinking != Some(Thinking::None) {
         // What is thought unasked comes sealed too, so that it can be sent back.
-        if asked.learnt.takes(&request.model, ThinkField::Seals) {
+        if basis.learnt.takes(&request.model, ThinkField::Seals) {
             head["include"] = json!(["reasoning.encrypted_content"]);
         }
-        if asked.learnt.takes(&request.model, ThinkField::Thoughts) {
+        if basis.learnt.takes(&request.model, ThinkField::Thoughts) {
             head["reasoning"] = json!({"summary": "auto"});
-            if let Some(effort) = asked.learnt.effort(request) {
+            if let Some(effort) = basis.learnt.effort(request) {
                 head["reasoning"]["effort"] = effort.word().into();
             }
         }
@@ -119,12 +119,12 @@ fn text_part(text: &str) -> Value {
 }
 
 fn result(message: &Message, ids: &mut Ids) -> Option<String> {
-    let told = message.tool_result()?;
-    let id = ids.close(&told.call)?.sent?;
+    let result = message.tool_result()?;
+    let id = ids.close(&result.call)?.sent?;
     let files: Vec<Value> = message.blobs().map(blob).collect();
     let output = match files.is_empty() {
-        true => Value::from(told.text.as_str()),
-        false => [text_part(&told.text)].into_iter().chain(files).collect(),
+        true => Value::from(result.text.as_str()),
+        false => [text_part(&result.text)].into_iter().chain(files).collect(),
     };
     Some(json!({"type": "function_call_output", "call_id": id, "output": output}).to_string())
 }

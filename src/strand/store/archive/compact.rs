@@ -87,7 +87,7 @@ impl Store {
         }
         let upstream = self.upstream()?;
         let mut known: HashSet<OpId> =
-            entries.base.iter().flat_map(|base| &base.ops).map(|kept| kept.node.op.id).collect();
+            entries.base.iter().flat_map(|base| &base.ops).map(|retained| retained.node.op.id).collect();
         let mut listed = entries.ops.iter().zip(&entries.places).peekable();
         let (mut cut, mut stays) = (None, None);
         for border in entries.borders.iter().filter(|border| **border > head.rest()) {
@@ -149,7 +149,7 @@ impl Store {
         let unreadable =
             || self.sound().err().unwrap_or_else(|| Error::NotFound("an op of the log is not known".to_owned()));
         let mut archived: Vec<_> =
-            old.into_iter().flat_map(|base| &base.ops).map(|kept| (&kept.node, kept.at)).collect();
+            old.into_iter().flat_map(|base| &base.ops).map(|retained| (&retained.node, retained.at)).collect();
         let moved = entries.ops.iter().zip(&entries.places).filter(|(_, place)| place.offset < cut);
         let mut count = 0;
         for (op, place) in moved {
@@ -188,10 +188,10 @@ impl Store {
         let entries = self.log.parse(made)?;
         let mut state = State::new();
         state.set_archives(self.archives.clone());
-        state.restore(entries.base.into_iter().flat_map(|base| base.ops).map(|kept| kept.node).collect());
+        state.restore(entries.base.into_iter().flat_map(|base| base.ops).map(|retained| retained.node).collect());
         state.apply(entries.ops);
-        let kept = self.archives.text(archive)?;
-        if state.state_hash() == state_hash && kept.ends_with(moved) {
+        let retained = self.archives.text(archive)?;
+        if state.state_hash() == state_hash && retained.ends_with(moved) {
             return Ok(());
         }
         let message = "a log made smaller would not come to the same state; nothing was changed".to_owned();

@@ -251,11 +251,11 @@ impl Log {
         file.seek(SeekFrom::Start(end)).map_err(at)?;
         let mut torn = Vec::new();
         file.read_to_end(&mut torn).map_err(at)?;
-        let kept = rejected.join(format!("torn-{}.jsonl", now_ms()));
-        let keep = disk::create_folder(rejected).and_then(|()| disk::replace(&kept, &torn));
-        keep.map_err(|error| Error::io("write", &kept, error))?;
+        let torn_path = rejected.join(format!("torn-{}.jsonl", now_ms()));
+        let keep = disk::create_folder(rejected).and_then(|()| disk::replace(&torn_path, &torn));
+        keep.map_err(|error| Error::io("write", &torn_path, error))?;
         disk::cut(&self.path, end).map_err(at)?;
-        Ok(kept)
+        Ok(torn_path)
     }
 
     /// Puts another text in place of this log, durably: a reader sees the one or the other.

@@ -411,8 +411,8 @@ impl Archive {
 
     /// Returns `2 of 7`: changesets that the filter leaves.
     pub fn search_hits(&self) -> Option<String> {
-        let shown = self.loaded && !self.filter.is_empty();
-        shown.then(|| count::hits(&thousands(self.found), &thousands(self.total)))
+        let visible = self.loaded && !self.filter.is_empty();
+        visible.then(|| count::hits(&thousands(self.found), &thousands(self.total)))
     }
 
     /// Returns what a tab shows.

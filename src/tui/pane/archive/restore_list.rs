@@ -48,7 +48,7 @@ impl RestoreList {
 
     /// Returns the file that is asked about: the one gone to, else the first that someone else changed and nothing was
     /// said of.
-    fn asked(&self) -> Option<usize> {
+    fn current_file(&self) -> Option<usize> {
         self.gone_to.or_else(|| self.previews.iter().position(undecided))
     }
 
@@ -60,7 +60,7 @@ impl RestoreList {
     /// Goes to the next file that someone else changed, or to the one before.
     fn go_to(&mut self, down: bool) {
         let foreign: Vec<usize> = (0..self.previews.len()).filter(|i| is_foreign(&self.previews[*i])).collect();
-        let next = match (self.asked(), down) {
+        let next = match (self.current_file(), down) {
             (Some(at), true) => foreign.iter().find(|i| **i > at),
             (Some(at), false) => foreign.iter().rfind(|i| **i < at),
             (None, true) => foreign.first(),
@@ -80,17 +80,17 @@ impl RestoreList {
     /// Returns whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         match action {
-            Action::LeaveForeign | Action::TakeOld => self.asked().is_some(),
+            Action::LeaveForeign | Action::TakeOld => self.current_file().is_some(),
             Action::MergeForeign => {
-                let asked = self.asked().map(|i| &self.previews[i].status);
-                matches!(asked, Some(RestoreStatus::Foreign { conflicts: Some(_), .. }))
+                let current_file = self.current_file().map(|i| &self.previews[i].status);
+                matches!(current_file, Some(RestoreStatus::Foreign { conflicts: Some(_), .. }))
             }
             Action::Open | Action::Write => self.is_chosen() && !self.proposal.files.is_empty(),
             Action::Escape | Action::Later | Action::Close => true,
             // Where there is one to choose for, it is asked about already.
             Action::Up | Action::Down => {
                 let foreign = self.previews.iter().filter(|f| is_foreign(f)).count();
-                foreign > usize::from(self.asked().is_some()) || foreign == 0 && self.previews.len() > FEW
+                foreign > usize::from(self.current_file().is_some()) || foreign == 0 && self.previews.len() > FEW
             }
             Action::HalfUp | Action::HalfDown | Action::First | Action::Last => true,
             _ => false,
@@ -121,7 +121,7 @@ impl RestoreList {
                 return Vec::new();
             }
         };
-        let Some(path) = self.asked().map(|i| self.previews[i].path.clone()) else { return Vec::new() };
+        let Some(path) = self.current_file().map(|i| self.previews[i].path.clone()) else { return Vec::new() };
         let request = RestoreRequest::Foreign { proposal: self.proposal.id, path, choice };
         vec![PaneEffect::send(Command::Restore(request))]
     }
@@ -143,7 +143,7 @@ impl RestoreList {
     pub fn at_row(&self, row: u16, height: u16) -> Option<Action> {
         let question = self.rows(height) as u16 + 2;
         let below = row.checked_sub(question)?;
-        let action = match (self.asked(), below) {
+        let action = match (self.current_file(), below) {
             (Some(_), 1) => Action::LeaveForeign,
             (Some(_), 2) => Action::MergeForeign,
             (Some(_), 3) => Action::TakeOld,
@@ -155,8 +155,8 @@ impl RestoreList {
 
     /// Returns the number of rows of the list where `height` rows hold it all; the question stays in view.
     fn rows(&self, height: u16) -> usize {
-        let asked = if self.asked().is_some() { 5 } else { 2 };
-        usize::from(height.saturating_sub(1 + asked)).min(self.previews.len()).max(1)
+        let current_file = if self.current_file().is_some() { 5 } else { 2 };
+        usize::from(height.saturating_sub(1 + current_file)).min(self.previews.len()).max(1)
     }
 
     /// Returns the number of rows that everything needs.
@@ -184,9 +184,9 @@ impl RestoreList {
         let name = |f: &RestorePreview| cells(&f.path[cut::name_start(&f.path)..]);
         let names = self.previews.iter().map(name).max().unwrap_or(0).min(usize::from(width).saturating_sub(20));
         let path_room = longest.clamp(12, usize::from(width).saturating_sub(52).clamp(12, 60)).max(names).max(14) + 4;
-        let asked = self.asked();
+        let current_file = self.current_file();
         for (i, preview) in self.previews.iter().enumerate().skip(top).take(rows) {
-            self.row(pen, ctx, (i - top) as u16 + 1, preview, path_room, asked == Some(i));
+            self.row(pen, ctx, (i - top) as u16 + 1, preview, path_room, current_file == Some(i));
         }
         if self.previews.len() > rows {
             pen.thumb(1, rows as u16, top, self.previews.len(), look);
@@ -194,7 +194,15 @@ impl RestoreList {
         self.question(pen, ctx, rows as u16 + 2);
     }
 
-    fn row(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16, preview: &RestorePreview, path_room: usize, asked: bool) {
+    fn row(
+        &self,
+        pen: &mut Pen<'_>,
+        ctx: &Ctx<'_>,
+        y: u16,
+        preview: &RestorePreview,
+        path_room: usize,
+        current_file: bool,
+    ) {
         let look = paint::look(ctx);
         let theme = look.theme;
         let clock = ctx.clock();
@@ -219,7 +227,7 @@ impl RestoreList {
             RestoreStatus::Foreign { at, counts, choice, .. } => {
                 let words = match choice {
                     None => say::foreign(),
-                    Some(ForeignChoice::Leave) => say::kept(),
+                    Some(ForeignChoice::Leave) => say::retained(),
                     Some(ForeignChoice::Merge) => say::will_merge(),
                     Some(ForeignChoice::TakeOld) => say::will_restore_version(),
                 };
@@ -229,7 +237,7 @@ impl RestoreList {
         };
         pen.put(1, y, glyph, 1, bold(theme, mark));
         let room = path_room - 4;
-        let name = if asked { bold(theme, Role::Path) } else { theme.style(Role::Path) };
+        let name = if current_file { bold(theme, Role::Path) } else { theme.style(Role::Path) };
         pen.spans(3, y, &paint::path(&show::plain(&preview.path), room, name, look), room);
         let x = path_room as u16 + 3;
         let room = usize::from(pen.width().saturating_sub(x + 1));
@@ -256,17 +264,18 @@ impl RestoreList {
         if whole && cells(why) > room {
             return;
         }
-        let why = records::shown(why);
-        let shown = show::plain(&why);
-        pen.put(x, y, &cut::words(&shown, room, ctx.glyphs.cut), room, ctx.theme.style(Role::Dim));
+        let why = records::localized(why);
+        let visible = show::plain(&why);
+        pen.put(x, y, &cut::words(&visible, room, ctx.glyphs.cut), room, ctx.theme.style(Role::Dim));
     }
 
     fn question(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16) {
         let look = paint::look(ctx);
         let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
         let width = usize::from(pen.width().saturating_sub(2));
-        let asked = self.asked().map(|i| &self.previews[i]);
-        let Some(RestorePreview { path, status: RestoreStatus::Foreign { counts, conflicts, .. } }) = asked else {
+        let current_file = self.current_file().map(|i| &self.previews[i]);
+        let Some(RestorePreview { path, status: RestoreStatus::Foreign { counts, conflicts, .. } }) = current_file
+        else {
             let show = Some((Action::Open, say::previews())).filter(|_| !self.proposal.files.is_empty());
             let leave = Some((Action::Escape, say::cancels()));
             let mut spans = Vec::new();

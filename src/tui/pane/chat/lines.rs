@@ -36,8 +36,8 @@ pub(super) fn user(
         };
         if real {
             spans.push(Span::styled(text[at..found.range.start].to_string(), plain));
-            let shown = if whole { text[found.range.clone()].to_string() } else { found.short() };
-            spans.push(Span::styled(shown, mention));
+            let visible = if whole { text[found.range.clone()].to_string() } else { found.short() };
+            spans.push(Span::styled(visible, mention));
             at = found.range.end;
         }
     }
@@ -177,7 +177,7 @@ pub(super) fn run_of_calls(
     }
     let (theme, glyphs) = (look.theme, look.glyphs);
     let (text, dim) = (theme.style(Role::Text), theme.style(Role::Dim));
-    let names = all.iter().map(|d| cells(verbs::shown(&d.verb.short))).max().unwrap_or(0).clamp(6, 17);
+    let names = all.iter().map(|d| cells(verbs::localized(&d.verb.short))).max().unwrap_or(0).clamp(6, 17);
     for did in &all {
         let (mark, role) = match did.state {
             CallState::Done => (glyphs.done, Role::Added),
@@ -188,7 +188,7 @@ pub(super) fn run_of_calls(
             CallState::Running | CallState::Streaming => (glyphs.queued, Role::Accent),
             CallState::Waiting => (glyphs.queued, Role::Dim),
         };
-        let name = cut::end(verbs::shown(&did.verb.short), names, glyphs.cut);
+        let name = cut::end(verbs::localized(&did.verb.short), names, glyphs.cut);
         let room = width.saturating_sub(names + cells(&did.summary) + 7);
         let mut spans = vec![
             Span::raw("  "),
@@ -220,7 +220,7 @@ fn went_wrong(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'st
     let reason = call.reason.as_deref().unwrap_or_default().lines().next().unwrap_or_default();
     let reason = reason.find(". ").map_or(reason, |end| &reason[..end]);
     let counted = if call.summary.is_empty() { String::new() } else { format!(", {}", call.summary) };
-    let what = format!("{} {}{counted}", verbs::shown(&call.verb.short), call.main);
+    let what = format!("{} {}{counted}", verbs::localized(&call.verb.short), call.main);
     let gap = if reason.is_empty() { "" } else { ": " };
     let line = Line::from(vec![
         Span::styled(format!("{mark} "), look.theme.style(role)),

@@ -48,7 +48,7 @@ pub struct Chat {
     moves: Vec<Move>,
     search: Search,
     /// Notices from before anything was said: they stay the last entries until the first turn begins.
-    kept: Vec<Notice>,
+    standing: Vec<Notice>,
     /// Labels stand beside the text in a narrow pane too.
     beside: bool,
 }
@@ -67,17 +67,17 @@ impl Chat {
     pub fn apply(&mut self, event: &EventBody, _now: i64) -> Vec<PaneEffect> {
         match event {
             EventBody::Opened(_) => {
-                let (window, kept) = (std::mem::take(&mut self.window), std::mem::take(&mut self.kept));
+                let (window, standing) = (std::mem::take(&mut self.window), std::mem::take(&mut self.standing));
                 *self = Chat { window, ..Chat::default() };
                 self.window.clear();
-                kept.into_iter().for_each(|notice| self.keep(notice));
+                standing.into_iter().for_each(|notice| self.keep(notice));
             }
             EventBody::Added(id, item) => self.add_before_kept(*id, item),
             EventBody::Grew(id, text) => self.grow(*id, text),
             EventBody::Changed(id, item) => self.change(*id, item),
             EventBody::TurnStarted(_) => {
                 self.running = true;
-                self.kept.clear();
+                self.standing.clear();
             }
             EventBody::TurnEnded(..) => {
                 self.running = false;

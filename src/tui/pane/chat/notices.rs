@@ -10,17 +10,17 @@ impl Chat {
     /// Adds a notice that stays, in whichever session is opened.
     pub fn keep(&mut self, notice: Notice) {
         self.push(BlockContent::Notice(notice.clone()));
-        self.kept.push(notice);
+        self.standing.push(notice);
     }
 
     /// Notes that the person says something: what stayed is above it from now on.
     pub fn release_kept(&mut self) {
-        self.kept.clear();
+        self.standing.clear();
     }
 
     /// Returns the notices that stay.
-    pub fn kept(&self) -> &[Notice] {
-        &self.kept
+    pub fn standing(&self) -> &[Notice] {
+        &self.standing
     }
 
     /// Returns whether the last entry is a notice that offers something.
@@ -35,10 +35,10 @@ impl Chat {
 
     /// Adds an entry; what is kept comes after the entries of a session that was resumed.
     pub(super) fn add_before_kept(&mut self, id: ItemId, item: &Item) {
-        let kept = std::mem::take(&mut self.kept);
-        kept.iter().for_each(|_| self.window.pop());
+        let standing = std::mem::take(&mut self.standing);
+        standing.iter().for_each(|_| self.window.pop());
         self.add(id, item);
-        kept.into_iter().for_each(|notice| self.keep(notice));
+        standing.into_iter().for_each(|notice| self.keep(notice));
     }
 
     pub(super) fn current_notice(&self) -> Option<&Notice> {

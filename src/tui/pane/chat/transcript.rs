@@ -151,9 +151,9 @@ impl Chat {
 
 /// Returns what was asked and answered about a call and is not shown yet: it stays in sight, below the calls that led to
 /// it.
-fn exchanges_of(call: &CallSummary, shown: Option<&CallSummary>) -> Vec<BlockContent> {
-    let asked = call.asked.iter().filter(|_| shown.is_none_or(|shown| shown.asked.is_none()));
-    let comments = call.comments.iter().skip(shown.map_or(0, |shown| shown.comments.len()));
+fn exchanges_of(call: &CallSummary, visible: Option<&CallSummary>) -> Vec<BlockContent> {
+    let exchange = call.exchange.iter().filter(|_| visible.is_none_or(|visible| visible.exchange.is_none()));
+    let comments = call.comments.iter().skip(visible.map_or(0, |visible| visible.comments.len()));
     let block = |by_person: bool| {
         move |(question, answer): &(String, String)| BlockContent::Exchange {
             question: question.clone(),
@@ -161,7 +161,7 @@ fn exchanges_of(call: &CallSummary, shown: Option<&CallSummary>) -> Vec<BlockCon
             by_person,
         }
     };
-    asked.map(block(false)).chain(comments.map(block(true))).collect()
+    exchange.map(block(false)).chain(comments.map(block(true))).collect()
 }
 
 fn said(item: &Item, whole: bool) -> BlockContent {

@@ -25,7 +25,7 @@ pub(super) struct CallSummary {
     pub(super) reason: Option<String>,
     pub(super) took: Option<Duration>,
     pub(super) step: u32,
-    pub(super) asked: Option<(String, String)>,
+    pub(super) exchange: Option<(String, String)>,
     /// Questions of the person about what it changes, and the answers.
     pub(super) comments: Vec<(String, String)>,
     /// It changes files, and not all that it proposed was written.
@@ -61,7 +61,7 @@ impl CallSummary {
             reason: call.reason.clone(),
             took: call.took,
             step: call.step,
-            asked: call.asked.clone(),
+            exchange: call.exchange.clone(),
             comments: call.comments.clone(),
             partly: call.is_partial(),
             again,
@@ -84,7 +84,7 @@ pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let [one] = calls {
         let again = if one.again { say::again() } else { "" };
-        parts.push(format!("{} {}{again}", verbs::shown(one.form()), one.main).trim_end().to_string());
+        parts.push(format!("{} {}{again}", verbs::localized(one.form()), one.main).trim_end().to_string());
     } else {
         for over in [true, false] {
             let same = calls.iter().filter(|c| c.counts() && (c.state == CallState::Done) == over);
@@ -95,7 +95,7 @@ pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
                     None => seen.push((verb, 1)),
                 }
             }
-            parts.extend(seen.into_iter().map(|(verb, n)| format!("{} {}", verbs::shown(verb), thousands(n))));
+            parts.extend(seen.into_iter().map(|(verb, n)| format!("{} {}", verbs::localized(verb), thousands(n))));
         }
     }
     for (state, word) in [
@@ -126,15 +126,15 @@ pub(super) fn fitted(text: &str, width: usize, cut: &str) -> String {
     if cells(text) <= width {
         return text.to_string();
     }
-    let mut kept = "";
+    let mut retained = "";
     for (at, _) in text.match_indices(", ") {
         if cells(&text[..at]) + 2 + cells(cut) <= width {
-            kept = &text[..at + 2];
+            retained = &text[..at + 2];
         }
     }
-    match kept {
+    match retained {
         "" => cut::end(text, width, cut).into_owned(),
-        kept => format!("{kept}{cut}"),
+        retained => format!("{retained}{cut}"),
     }
 }
 

@@ -65,7 +65,7 @@ impl DrawnLine {
 
 /// Returns `line` without its ending, drawn. Bytes that are no UTF-8 show as `<E9>`.
 pub fn show(line: &[u8], invisible: Invisible) -> DrawnLine {
-    let mut shown = DrawnLine::default();
+    let mut drawn = DrawnLine::default();
     let (mut at, mut column) = (0, 0);
     for chunk in line.utf8_chunks() {
         for piece in show::pieces(chunk.valid(), column, invisible) {
@@ -75,47 +75,47 @@ pub fn show(line: &[u8], invisible: Invisible) -> DrawnLine {
             if piece.kind == InvisibleKind::Text && piece.text.len() == piece.from.len() {
                 for (i, g) in piece.text.grapheme_indices(true) {
                     let from = at + piece.from.start + i;
-                    shown.push(g, from..from + g.len(), InvisibleKind::Text);
+                    drawn.push(g, from..from + g.len(), InvisibleKind::Text);
                 }
             } else {
                 // A tab, a control or an invisible character: one byte range, drawn as several cells that stay
                 // together.
-                shown.push(&piece.text, at + piece.from.start..at + piece.from.end, piece.kind);
+                drawn.push(&piece.text, at + piece.from.start..at + piece.from.end, piece.kind);
             }
         }
         at += chunk.valid().len();
-        column = shown.width();
+        column = drawn.width();
         for (i, b) in chunk.invalid().iter().enumerate() {
-            shown.push(&format!("<{b:02X}>"), at + i..at + i + 1, InvisibleKind::Invisible);
+            drawn.push(&format!("<{b:02X}>"), at + i..at + i + 1, InvisibleKind::Invisible);
         }
         at += chunk.invalid().len();
         column += 4 * chunk.invalid().len();
     }
-    shown
+    drawn
 }
 
 /// Returns a changed line with its ending: an ending other than `usual` is drawn, so that no change is invisible.
 pub fn show_changed(line: &[u8], ending: Ending, usual: Ending) -> DrawnLine {
-    let mut shown = show(line, Invisible::Name);
+    let mut drawn = show(line, Invisible::Name);
     let end = line.len();
     match ending {
-        Ending::CrLf if usual != Ending::CrLf => shown.push("^M", end..end + 2, InvisibleKind::Control),
-        Ending::Lf if usual == Ending::CrLf => shown.push("^J", end..end + 1, InvisibleKind::Control),
+        Ending::CrLf if usual != Ending::CrLf => drawn.push("^M", end..end + 2, InvisibleKind::Control),
+        Ending::Lf if usual == Ending::CrLf => drawn.push("^J", end..end + 1, InvisibleKind::Control),
         Ending::None if usual != Ending::None => {
-            shown.push(" ", end..end, InvisibleKind::Control);
+            drawn.push(" ", end..end, InvisibleKind::Control);
             for word in say::no_newline().split_inclusive(' ') {
-                shown.push(word, end..end, InvisibleKind::Control);
+                drawn.push(word, end..end, InvisibleKind::Control);
             }
         }
         _ => {}
     }
-    shown
+    drawn
 }
 
 /// Returns the number of rows that `show` would need, without building it for plain text.
-pub fn rows_of(line: &[u8], room: usize, shown: impl FnOnce() -> DrawnLine) -> usize {
+pub fn rows_of(line: &[u8], room: usize, drawn: impl FnOnce() -> DrawnLine) -> usize {
     let plain = line.len() <= room && line.iter().all(|b| (0x20..0x7f).contains(b));
-    if plain { 1 } else { wrapped(&shown(), room).len() }
+    if plain { 1 } else { wrapped(&drawn(), room).len() }
 }
 
 /// Lines of more bytes are broken wherever a row is full, and only what is seen of them is laid out.
@@ -161,33 +161,33 @@ fn most_cells(c: char) -> usize {
 }
 
 /// Returns the indent of the rows after the first from the code's left edge, the mark of wrapping included.
-pub fn hang(shown: &DrawnLine, room: usize) -> usize {
-    (shown.indent() + 4).min(room / 2)
+pub fn hang(drawn: &DrawnLine, room: usize) -> usize {
+    (drawn.indent() + 4).min(room / 2)
 }
 
 /// Returns the rows of a line in `room` cells, as ranges of its graphemes: broken at the borders of words. Later rows
 /// hang in by [`hang`]. There is always one row, and every grapheme is in exactly one.
-pub fn wrapped(shown: &DrawnLine, room: usize) -> Vec<Range<usize>> {
+pub fn wrapped(drawn: &DrawnLine, room: usize) -> Vec<Range<usize>> {
     let mut rows = Vec::new();
     let (mut start, mut room) = (0, room.max(2));
-    let later = room.saturating_sub(hang(shown, room)).max(2);
+    let later = room.saturating_sub(hang(drawn, room)).max(2);
     loop {
-        let end = break_at(shown, start, room);
+        let end = break_at(drawn, start, room);
         rows.push(start..end);
         (start, room) = (end, later);
-        if start >= shown.cells.len() {
+        if start >= drawn.cells.len() {
             return rows;
         }
     }
 }
 
 /// Returns the part of an unchanged line that is drawn in `room` cells, and whether something is missing.
-pub fn cut(shown: &DrawnLine, room: usize) -> (Range<usize>, bool) {
-    if shown.width() <= room {
-        return (0..shown.cells.len(), false);
+pub fn cut(drawn: &DrawnLine, room: usize) -> (Range<usize>, bool) {
+    if drawn.width() <= room {
+        return (0..drawn.cells.len(), false);
     }
     let mut used = 0;
-    let fits = shown.cells.iter().take_while(|c| {
+    let fits = drawn.cells.iter().take_while(|c| {
         used += c.width;
         used < room
     });
@@ -196,10 +196,10 @@ pub fn cut(shown: &DrawnLine, room: usize) -> (Range<usize>, bool) {
 
 /// Returns where the row that begins with grapheme `start` ends: at the last border between words, unless that leaves
 /// most of the row empty.
-fn break_at(shown: &DrawnLine, start: usize, room: usize) -> usize {
+fn break_at(drawn: &DrawnLine, start: usize, room: usize) -> usize {
     let (mut used, mut border, mut border_at) = (0, start, 0);
-    for (i, cell) in shown.cells.iter().enumerate().skip(start) {
-        if i > start && is_border(shown, i) {
+    for (i, cell) in drawn.cells.iter().enumerate().skip(start) {
+        if i > start && is_border(drawn, i) {
             (border, border_at) = (i, used);
         }
         used += cell.width;
@@ -207,13 +207,13 @@ fn break_at(shown: &DrawnLine, start: usize, room: usize) -> usize {
             return if border_at > room / 3 { border } else { i };
         }
     }
-    shown.cells.len()
+    drawn.cells.len()
 }
 
 /// Returns whether a row may begin with grapheme `i`.
-fn is_border(shown: &DrawnLine, i: usize) -> bool {
-    let (before, after) = (&shown.cells[i - 1], &shown.cells[i]);
-    let (b, a) = (shown.draws(before), shown.draws(after));
+fn is_border(drawn: &DrawnLine, i: usize) -> bool {
+    let (before, after) = (&drawn.cells[i - 1], &drawn.cells[i]);
+    let (b, a) = (drawn.draws(before), drawn.draws(after));
     if after.width > 0 && a.chars().next().is_some_and(never_first) {
         return false;
     }
@@ -234,8 +234,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn rows(line: &str, room: usize) -> Vec<String> {
-        let shown = show(line.as_bytes(), Invisible::Name);
-        wrapped(&shown, room).into_iter().map(|r| r.map(|i| shown.draws(&shown.cells[i])).collect()).collect()
+        let drawn = show(line.as_bytes(), Invisible::Name);
+        wrapped(&drawn, room).into_iter().map(|r| r.map(|i| drawn.draws(&drawn.cells[i])).collect()).collect()
     }
 
     #[test]
@@ -254,8 +254,8 @@ mod tests {
 
     #[test]
     fn nothing_is_invisible() {
-        let shown = show_changed("a\u{200b}\tb\u{1b}".as_bytes(), Ending::CrLf, Ending::Lf);
-        assert_eq!(shown.text, "a⟨U+200B⟩   b^[^M");
+        let drawn = show_changed("a\u{200b}\tb\u{1b}".as_bytes(), Ending::CrLf, Ending::Lf);
+        assert_eq!(drawn.text, "a⟨U+200B⟩   b^[^M");
         assert_eq!(show(b"caf\xe9", Invisible::Name).text, "caf<E9>");
         assert_eq!(show_changed(b"x", Ending::None, Ending::Lf).text, "x no newline at the end");
         assert_eq!(show_changed(b"x", Ending::Lf, Ending::CrLf).text, "x^J");
@@ -263,10 +263,10 @@ mod tests {
 
     #[test]
     fn unchanged_lines_are_cut() {
-        let shown = show("価格abc".as_bytes(), Invisible::Keep);
-        assert_eq!(cut(&shown, 7), (0..5, false));
-        assert_eq!(cut(&shown, 6), (0..3, true));
-        assert_eq!(cut(&shown, 4), (0..1, true));
+        let drawn = show("価格abc".as_bytes(), Invisible::Keep);
+        assert_eq!(cut(&drawn, 7), (0..5, false));
+        assert_eq!(cut(&drawn, 6), (0..3, true));
+        assert_eq!(cut(&drawn, 4), (0..1, true));
     }
 
     proptest! {
@@ -297,28 +297,28 @@ mod tests {
             room in 2usize..90,
         ) {
             let line: Vec<u8> = line.into_iter().filter(|b| *b != b'\n').collect();
-            let shown = show(&line, Invisible::Name);
+            let drawn = show(&line, Invisible::Name);
             let mut at = 0;
-            for cell in &shown.cells {
+            for cell in &drawn.cells {
                 prop_assert_eq!(cell.from.start, at);
                 at = cell.from.end;
             }
             prop_assert_eq!(at, line.len());
             let mut next = 0;
-            for row in wrapped(&shown, room) {
+            for row in wrapped(&drawn, room) {
                 prop_assert_eq!(row.start, next);
-                prop_assert!(row.end > row.start || shown.cells.is_empty());
+                prop_assert!(row.end > row.start || drawn.cells.is_empty());
                 next = row.end;
             }
-            prop_assert_eq!(next, shown.cells.len());
+            prop_assert_eq!(next, drawn.cells.len());
         }
 
         #[test]
         fn rows_fit(line in "[a-c .,(価)\t]{0,60}", room in 12usize..90) {
-            let shown = show(line.as_bytes(), Invisible::Name);
-            for (k, row) in wrapped(&shown, room).into_iter().enumerate() {
-                let hang = if k == 0 { 0 } else { hang(&shown, room) };
-                prop_assert!(shown.cells[row].iter().map(|c| c.width).sum::<usize>() + hang <= room);
+            let drawn = show(line.as_bytes(), Invisible::Name);
+            for (k, row) in wrapped(&drawn, room).into_iter().enumerate() {
+                let hang = if k == 0 { 0 } else { hang(&drawn, room) };
+                prop_assert!(drawn.cells[row].iter().map(|c| c.width).sum::<usize>() + hang <= room);
             }
         }
     }

@@ -55,7 +55,7 @@ pub(super) enum Side {
 
 /// A line of code ready to be drawn.
 pub(super) struct CodeLine {
-    pub shown: DrawnLine,
+    pub drawn: DrawnLine,
     /// A style for each grapheme.
     styles: Vec<Style>,
     /// Its rows; one when it is cut. Of a long line only those that are seen.
@@ -73,7 +73,7 @@ impl View {
     pub(super) fn code(
         &self,
         ctx: &Ctx<'_>,
-        shown: DrawnLine,
+        drawn: DrawnLine,
         source: Coloured<'_>,
         number: usize,
         (side, off): (Side, bool),
@@ -89,8 +89,8 @@ impl View {
                 tokens.extend(found.iter().map(|t| (t.end, t.role)));
             });
         }
-        let found = matches(&shown, &self.words);
-        let indent = shown.indent();
+        let found = matches(&drawn, &self.words);
+        let indent = drawn.indent();
         let (mut token, mut column) = (0, 0);
         let style = |cell: &Cell| {
             while tokens.get(token).is_some_and(|(end, _)| *end as usize <= cell.from.start) {
@@ -118,16 +118,16 @@ impl View {
             column += cell.width;
             style
         };
-        let styles = shown.cells.iter().map(style).collect();
+        let styles = drawn.cells.iter().map(style).collect();
         let (rows, cut) = match side {
             Side::Same if !self.wraps() => {
-                let (row, cut) = cells::cut(&shown, room);
+                let (row, cut) = cells::cut(&drawn, room);
                 (vec![row], cut)
             }
-            _ => (cells::wrapped(&shown, room), false),
+            _ => (cells::wrapped(&drawn, room), false),
         };
         let total = rows.len();
-        CodeLine { shown, styles, rows, cut, total, from: 0, long: false }
+        CodeLine { drawn, styles, rows, cut, total, from: 0, long: false }
     }
 
     /// Returns the rows of a long line that are seen; `end` stands for an unusual ending, on a row of its own.
@@ -144,17 +144,17 @@ impl View {
         let from = usize::try_from(-y).unwrap_or(0);
         let seen = from..from + usize::from(height);
         let (found, total) = cells::long_rows(line, room, seen.clone());
-        let (mut shown, mut rows) = (DrawnLine::default(), Vec::new());
+        let (mut drawn, mut rows) = (DrawnLine::default(), Vec::new());
         for row in found {
-            let start = shown.cells.len();
-            shown.append(cells::show(&line[row], Invisible::Name));
-            rows.push(start..shown.cells.len());
+            let start = drawn.cells.len();
+            drawn.append(cells::show(&line[row], Invisible::Name));
+            rows.push(start..drawn.cells.len());
         }
         let all = total + usize::from(!end.is_empty());
         if !end.is_empty() && seen.contains(&total) {
-            let start = shown.cells.len();
-            shown.append(cells::show(end.as_bytes(), Invisible::Name));
-            rows.push(start..shown.cells.len());
+            let start = drawn.cells.len();
+            drawn.append(cells::show(end.as_bytes(), Invisible::Name));
+            rows.push(start..drawn.cells.len());
         }
         let theme = ctx.theme;
         let struck = if off && side == Side::New { Modifier::CROSSED_OUT } else { Modifier::empty() };
@@ -166,8 +166,8 @@ impl View {
             };
             theme.style(role).add_modifier(struck)
         };
-        let styles = shown.cells.iter().map(style).collect();
-        CodeLine { shown, styles, rows, cut: false, total: all, from, long: true }
+        let styles = drawn.cells.iter().map(style).collect();
+        CodeLine { drawn, styles, rows, cut: false, total: all, from, long: true }
     }
 
     pub(super) fn put_code(
@@ -179,7 +179,7 @@ impl View {
         columns: Columns,
         look: Look<'_>,
     ) {
-        let hang = if code.long { 0 } else { cells::hang(&code.shown, columns.room) as u16 };
+        let hang = if code.long { 0 } else { cells::hang(&code.drawn, columns.room) as u16 };
         let dim = look.theme.style(Role::Dim);
         for (k, row) in code.rows.iter().enumerate() {
             let k = k + code.from;
@@ -194,7 +194,7 @@ impl View {
                 pen.put(at.saturating_sub(2), y, look.glyphs.wrapped, 1, dim);
             }
             for i in row.clone() {
-                at = pen.put(at, y, code.shown.draws(&code.shown.cells[i]), columns.room, code.styles[i]);
+                at = pen.put(at, y, code.drawn.draws(&code.drawn.cells[i]), columns.room, code.styles[i]);
             }
             if code.cut {
                 pen.put(at, y, look.glyphs.cut, 1, dim);
@@ -224,13 +224,13 @@ pub(super) fn words(old: &[u8], new: &[u8]) -> (Vec<Range<usize>>, Vec<Range<usi
 }
 
 /// Returns where words that are looked for stand in what is drawn.
-fn matches(shown: &DrawnLine, words: &str) -> Vec<Range<usize>> {
+fn matches(drawn: &DrawnLine, words: &str) -> Vec<Range<usize>> {
     // Letters of other length in small are not marked; they are still found.
-    if words.is_empty() || !contains(&shown.text, words) {
+    if words.is_empty() || !contains(&drawn.text, words) {
         return Vec::new();
     }
-    let lower = shown.text.to_lowercase();
+    let lower = drawn.text.to_lowercase();
     let text =
-        if words.chars().any(char::is_uppercase) || lower.len() != shown.text.len() { &shown.text } else { &lower };
+        if words.chars().any(char::is_uppercase) || lower.len() != drawn.text.len() { &drawn.text } else { &lower };
     text.match_indices(words).map(|(at, m)| at..at + m.len()).collect()
 }

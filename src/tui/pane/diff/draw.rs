@@ -236,9 +236,9 @@ impl View {
                 }
                 line = &line[..cells::LONG];
             }
-            let shown = cells::show(line, Invisible::Keep);
+            let visible = cells::show(line, Invisible::Keep);
             let source = Coloured { id, path: &file.path, lines };
-            self.code(ctx, shown, source, i, (Side::Same, false), &[])
+            self.code(ctx, visible, source, i, (Side::Same, false), &[])
         };
         let left = code(&file.before, file.ids.0, before);
         let rows = left.total;
@@ -284,9 +284,9 @@ impl View {
                 let end = cells::show_changed(b"", lines.ending(i), file.usual).text;
                 return self.long(ctx, line, &end, (side, off), y, pen_height);
             }
-            let shown = cells::show_changed(line, lines.ending(i), file.usual);
+            let visible = cells::show_changed(line, lines.ending(i), file.usual);
             let source = Coloured { id, path: &file.path, lines };
-            self.code(ctx, shown, source, i, (side, off), words)
+            self.code(ctx, visible, source, i, (side, off), words)
         };
         let old = left.filter(|_| show != Show::Right);
         let old = old.map(|i| (i, Side::Old, code(&file.before, file.ids.0, i, Side::Old, &words.0)));

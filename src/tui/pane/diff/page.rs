@@ -171,9 +171,9 @@ impl DiffPage {
     /// out.
     pub fn why_lines(&self, width: usize) -> (Vec<Vec<Inline>>, usize) {
         let mut lines = prose(&self.why, width.max(8));
-        let shown = if self.why_open { lines.len().min(WHY_OPEN) } else { lines.len().min(WHY) };
-        let left = lines.len() - shown;
-        lines.truncate(shown);
+        let visible = if self.why_open { lines.len().min(WHY_OPEN) } else { lines.len().min(WHY) };
+        let left = lines.len() - visible;
+        lines.truncate(visible);
         (lines, left)
     }
 
@@ -255,8 +255,8 @@ impl DiffPage {
     fn finish(&mut self) -> Vec<PaneEffect> {
         let (count, _) = self.choices.count();
         if count.rejected == 0 {
-            let kept = Some(self.reason.clone()).filter(|kept| !kept.is_empty());
-            return self.send(kept);
+            let retained = Some(self.reason.clone()).filter(|retained| !retained.is_empty());
+            return self.send(retained);
         }
         let prompt = if count.rejected == 1 { say::why_one() } else { say::why_many() };
         vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: self.reason.clone() }]
@@ -273,28 +273,28 @@ impl DiffPage {
     /// Returns which hunk of the proposal, as the model knows it, the one in focus is; `None`: the person wrote it.
     pub fn proposed(&self) -> Option<(usize, usize)> {
         let (f, h) = self.view.focus()?;
-        let (shown, proposal) = (self.edited.files.get(f)?, self.proposal.files.get(f)?);
-        let hunk = shown.hunks.get(h)?;
-        let at = proposal.hunks.iter().position(|of_model| is_same(proposal, of_model, shown, hunk))?;
+        let (edited, proposal) = (self.edited.files.get(f)?, self.proposal.files.get(f)?);
+        let hunk = edited.hunks.get(h)?;
+        let at = proposal.hunks.iter().position(|of_model| is_same(proposal, of_model, edited, hunk))?;
         Some((f, at))
     }
 
     /// Shows what the model answered about a hunk of the proposal, at that hunk as it is shown now.
     pub fn answered(&mut self, comment: &Comment, words: &str) {
         let (f, h) = (comment.file, comment.hunk);
-        let (Some(shown), Some(proposal)) = (self.edited.files.get(f), self.proposal.files.get(f)) else { return };
-        let Some(asked) = proposal.hunks.get(h) else { return };
-        let now = shown.hunks.iter().position(|hunk| is_same(proposal, asked, shown, hunk));
+        let (Some(edited), Some(proposal)) = (self.edited.files.get(f), self.proposal.files.get(f)) else { return };
+        let Some(proposed_hunk) = proposal.hunks.get(h) else { return };
+        let now = edited.hunks.iter().position(|hunk| is_same(proposal, proposed_hunk, edited, hunk));
         // The person edited it meanwhile: what is nearest shows the answer.
-        let at = now.unwrap_or(h.min(shown.hunks.len().saturating_sub(1)));
+        let at = now.unwrap_or(h.min(edited.hunks.len().saturating_sub(1)));
         self.view.answer_talk((f, at), words);
     }
 
     /// Asks the model about the hunk in focus.
     pub fn ask(&mut self, text: &str) -> Vec<PaneEffect> {
         let (Some((file, hunk)), false) = (self.proposed(), text.is_empty()) else { return Vec::new() };
-        if let Some(shown) = self.view.focus() {
-            self.view.add_talk(shown, text);
+        if let Some(visible) = self.view.focus() {
+            self.view.add_talk(visible, text);
         }
         let comment = Comment { file, hunk, text: text.to_string() };
         vec![PaneEffect::send(Command::Comment(self.proposal.id, comment))]

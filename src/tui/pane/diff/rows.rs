@@ -111,7 +111,7 @@ pub struct HunkView {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Talk {
     /// The person's.
-    pub asked: bool,
+    pub is_question: bool,
     /// The words.
     pub text: String,
 }
@@ -386,7 +386,7 @@ pub enum Heads {
 fn asked_by(by: &str) -> String {
     let one = |by: &str| {
         let (verb, times) = by.find(" (").map_or((by, ""), |at| by.split_at(at));
-        format!("{}{times}", verbs::shown(verb))
+        format!("{}{times}", verbs::localized(verb))
     };
     by.split(", ").map(one).collect::<Vec<_>>().join(", ")
 }

@@ -35,8 +35,8 @@ impl View {
     ) -> usize {
         let file = &self.files[f];
         let rows = file.talk_rows(hunk, part, width);
-        let asked = file.hunks[hunk].talk[part].asked;
-        let (label, role) = if asked { (say::you(), Role::Focus) } else { ("nebula", Role::Accent) };
+        let is_question = file.hunks[hunk].talk[part].is_question;
+        let (label, role) = if is_question { (say::you(), Role::Focus) } else { ("nebula", Role::Accent) };
         for (n, row) in rows.iter().enumerate() {
             let Ok(y) = u16::try_from(y + n as isize) else { continue };
             if n == 0 {

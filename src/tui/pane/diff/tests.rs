@@ -542,12 +542,12 @@ fn kept_comments_are_sent_with_the_decision() {
 fn a_question_is_about_a_hunk_of_the_model() {
     let mut diff = pane(140, 35, shop());
     diff.explain("One query in place of many.");
-    let asked = |effects: Vec<PaneEffect>| match &effects[..] {
+    let question_of = |effects: Vec<PaneEffect>| match &effects[..] {
         [PaneEffect::Run(Effect::Send(Command::Comment(_, comment)))] => Some((comment.file, comment.hunk)),
         _ => None,
     };
     assert!(diff.offers(Action::Comment));
-    let about = asked(diff.line(LineFor::Comment, LineInput::Taken("why a map?"), 0));
+    let about = question_of(diff.line(LineFor::Comment, LineInput::Taken("why a map?"), 0));
     assert_eq!(about, Some((0, 0)));
     // The person adds a hunk above: the others are still what the model proposed.
     let mine = format!("// mine\n{}", testing::CATALOG.1);
@@ -556,7 +556,7 @@ fn a_question_is_about_a_hunk_of_the_model() {
     page.view.set_focus((0, 0));
     assert!(!diff.offers(Action::Comment), "the model knows nothing of this hunk");
     act(&mut diff, &[Action::NextHunk, Action::NextHunk]);
-    let about = asked(diff.line(LineFor::Comment, LineInput::Taken("why twenty?"), 0));
+    let about = question_of(diff.line(LineFor::Comment, LineInput::Taken("why twenty?"), 0));
     assert_eq!(about, Some((0, 1)));
     let comment = crate::protocol::Comment { file: 0, hunk: 0, text: "why a map?".into() };
     diff.apply(&EventBody::CommentAnswer(ProposalId(7), comment, "it is looked up by id".into()), 0);

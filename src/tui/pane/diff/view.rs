@@ -130,12 +130,12 @@ impl View {
 
     /// Adds a question of the person about a hunk.
     pub fn add_talk(&mut self, (f, h): (usize, usize), text: &str) {
-        self.say((f, h), Talk { asked: true, text: text.to_string() });
+        self.say((f, h), Talk { is_question: true, text: text.to_string() });
     }
 
     /// Takes the model's answer about a hunk.
     pub fn answer_talk(&mut self, (f, h): (usize, usize), text: &str) {
-        self.say((f, h), Talk { asked: false, text: text.to_string() });
+        self.say((f, h), Talk { is_question: false, text: text.to_string() });
     }
 
     fn say(&mut self, (f, h): (usize, usize), talk: Talk) {
@@ -289,8 +289,12 @@ impl View {
             if lines.line(i).len() > cells::LONG {
                 return cells::long_rows(lines.line(i), room, 0..0).1 + usize::from(!plain_end);
             }
-            let shown = || cells::show_changed(lines.line(i), lines.ending(i), file.usual);
-            if plain_end { cells::rows_of(lines.line(i), room, shown) } else { cells::wrapped(&shown(), room).len() }
+            let visible = || cells::show_changed(lines.line(i), lines.ending(i), file.usual);
+            if plain_end {
+                cells::rows_of(lines.line(i), room, visible)
+            } else {
+                cells::wrapped(&visible(), room).len()
+            }
         };
         match row {
             Row::Pair { left, right, show, .. } => {

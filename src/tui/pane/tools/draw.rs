@@ -78,19 +78,19 @@ impl RowPainter<'_, '_, '_> {
         self.pen.put(1, y, glyph, 1, style);
         let active = matches!(call.state, CallState::Running | CallState::Asking);
         let text = if active { bold(look.theme, Role::Text) } else { self.style(Role::Text) };
-        self.pen.put(3, y, &cut::end(verbs::shown(&call.verb.short), name, look.glyphs.cut), name, text);
+        self.pen.put(3, y, &cut::end(verbs::localized(&call.verb.short), name, look.glyphs.cut), name, text);
         let right = self.pen.width().saturating_sub(1);
         // A file's name is never cut while its time or its result can give way.
         let file = cells(call.main.rsplit('/').next().unwrap_or_default()) + usize::from(call.main.contains('/')) * 2;
-        let shown: usize = result(call, self.ctx).iter().map(|s| cells(&s.content)).sum();
+        let visible: usize = result(call, self.ctx).iter().map(|s| cells(&s.content)).sum();
         let free = usize::from(right).saturating_sub(4 + name + 2);
-        let tight = entry.path_of_main().is_some() && free < file + shown + 8;
+        let tight = entry.path_of_main().is_some() && free < file + visible + 8;
         let time = if tight { String::new() } else { self.time(entry, next) };
         let dim = self.style(Role::Dim);
         self.pen.right(right, y, &[span(time.as_str(), dim)]);
         let end = match call.state {
             CallState::Asking => self.pen.right(right, y, &[span(say::waiting_for_you(), self.style(Role::Attention))]),
-            _ if tight && free < file + shown + 1 => right,
+            _ if tight && free < file + visible + 1 => right,
             _ if tight => self.pen.right(right, y, &result(call, self.ctx)),
             _ => {
                 let taken = (cells(&time) as u16 + 1).max(8);
@@ -149,11 +149,11 @@ impl RowPainter<'_, '_, '_> {
             let x = self.pen.put(3, y, diff::found(), room, dim);
             self.pen.put(x, y, found_word(rung), room, self.style(Role::Attention));
         }
-        let (shown, more) = tools.preview(i);
+        let (visible, more) = tools.preview(i);
         // What grows is shown at its end.
         let grows = entry.call.state == CallState::Streaming;
         let all = &entry.call.preview;
-        let note = (more > 0 && shown > 0).then(|| match grows {
+        let note = (more > 0 && visible > 0).then(|| match grows {
             true => format!("{} {}", self.ctx.glyphs.more, say::before(&count::lines(more))),
             false => format!("{} {}", self.ctx.glyphs.more, count::more_lines(more)),
         });
@@ -162,7 +162,7 @@ impl RowPainter<'_, '_, '_> {
         {
             self.pen.put(3, y, note, room, dim);
         }
-        self.preview(if grows { &all[all.len() - shown..] } else { &all[..shown] }, entry);
+        self.preview(if grows { &all[all.len() - visible..] } else { &all[..visible] }, entry);
         if let Some(note) = note.filter(|_| !grows)
             && let Some(y) = self.row()
         {
@@ -320,9 +320,9 @@ fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
     let dim = ctx.theme.style(Role::Dim);
     let removed = ctx.theme.style(Role::Removed);
     match (call.state, call.counts) {
-        (CallState::Streaming, None) => vec![span(say::writing(&verbs::shown(&call.verb.short)), dim)],
+        (CallState::Streaming, None) => vec![span(say::writing(&verbs::localized(&call.verb.short)), dim)],
         (CallState::Streaming, Some(counts)) => {
-            let mut spans = vec![span(format!("{} ", say::writing(&verbs::shown(&call.verb.short))), dim)];
+            let mut spans = vec![span(format!("{} ", say::writing(&verbs::localized(&call.verb.short))), dim)];
             spans.extend(paint::counts(counts, paint::look(ctx)));
             spans
         }

@@ -110,7 +110,7 @@ fn raw_end(value: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn shown(json: &str) -> Vec<(String, String, bool)> {
+    fn visible(json: &str) -> Vec<(String, String, bool)> {
         read(json).into_iter().map(|f| (f.name, f.value, f.whole)).collect()
     }
 
@@ -123,7 +123,7 @@ mod tests {
         let json =
             r#"{"path": "src/a.rs", "all": true, "list": ["x, y", {"z": 1}], "search": "a\n\"b\" \u3042\ud83d\ude00"}"#;
         assert_eq!(
-            shown(json),
+            visible(json),
             [
                 field("path", "src/a.rs", true),
                 field("all", "true", true),
@@ -137,7 +137,7 @@ mod tests {
     fn no_prefix_shows_a_torn_escape() {
         let json = r#"{"path": "src/a.rs", "n": 12, "text": "ü\n\u3042\ud83d\ude00 end"}"#;
         for end in (0..=json.len()).filter(|i| json.is_char_boundary(*i)) {
-            for (name, value, _) in shown(&json[..end]) {
+            for (name, value, _) in visible(&json[..end]) {
                 let whole = match name.as_str() {
                     "path" => "src/a.rs",
                     "n" => "12",
@@ -154,6 +154,6 @@ mod tests {
         for json in ["", "[1]", "{", "{\"a", "{\"a\"", "{a: 1}", "null"] {
             assert_eq!(read(json), [], "{json}");
         }
-        assert_eq!(shown("{\"a\":"), [field("a", "", false)]);
+        assert_eq!(visible("{\"a\":"), [field("a", "", false)]);
     }
 }

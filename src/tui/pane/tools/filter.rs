@@ -111,8 +111,8 @@ impl Tools {
         let entry = self.calls.iter().rev().take(64).find(active)?;
         let call = &entry.call;
         let words = |main: &str| match call.state {
-            CallState::Streaming => say::writing_of(&verbs::shown(&call.verb.short), &main),
-            _ => format!("{} {main}", verbs::shown(&call.verb.doing)),
+            CallState::Streaming => say::writing_of(&verbs::localized(&call.verb.short), &main),
+            _ => format!("{} {main}", verbs::localized(&call.verb.doing)),
         };
         let left = room.saturating_sub(cells(&words("")));
         let main = match entry.path_of_main() {

@@ -363,8 +363,8 @@ impl Tools {
         }
         let entry = &self.calls[i];
         let most = if entry.open == Some(true) { PREVIEW_OPEN } else { PREVIEW };
-        let shown = entry.call.preview.len().min(most);
-        (shown, entry.preview_total() - shown)
+        let visible = entry.call.preview.len().min(most);
+        (visible, entry.preview_total() - visible)
     }
 
     fn lay(&mut self) {
@@ -390,7 +390,7 @@ impl Tools {
         }
         tops.push(y);
         self.tops = tops;
-        let verbs = self.calls.iter().map(|e| wrap::cells(verbs::shown(&e.call.verb.short)));
+        let verbs = self.calls.iter().map(|e| wrap::cells(verbs::localized(&e.call.verb.short)));
         self.verbs = verbs.max().unwrap_or(0).clamp(VERB, NAME);
         self.find_hits();
         self.stale = false;
@@ -403,7 +403,7 @@ impl Tools {
             return 0;
         }
         let entry = &self.calls[i];
-        let (shown, more) = self.preview(i);
+        let (visible, more) = self.preview(i);
         let fields: usize = entry.fields.iter().map(CallEntry::field_rows).sum();
         let fields = if entry.call.preview.is_empty() { fields } else { 0 };
         usize::from(entry.apart)
@@ -411,8 +411,8 @@ impl Tools {
             + entry.reason.len()
             + usize::from(entry.drifted)
             + usize::from(entry.rung().is_some())
-            + shown
-            + usize::from(more > 0 && shown > 0)
+            + visible
+            + usize::from(more > 0 && visible > 0)
             + fields
     }
 
@@ -481,6 +481,6 @@ impl Tools {
 
 /// Returns a reason without what a colon at its end announces, which stands in the whole result.
 fn told_here(reason: &str) -> &str {
-    let Some(told) = reason.strip_suffix(':') else { return reason };
-    told.rfind(". ").map_or(told, |end| &told[..=end])
+    let Some(detail) = reason.strip_suffix(':') else { return reason };
+    detail.rfind(". ").map_or(detail, |end| &detail[..=end])
 }

@@ -109,8 +109,8 @@ fn a_long_reason_says_that_it_goes_on() {
     failed.reason = Some("words that say why ".repeat(30));
     let mut tools = Tools::default();
     add(&mut tools, vec![failed], NOW);
-    let shown = drawn(&mut tools, 60, 8).text();
-    assert_eq!(shown.lines().filter(|l| l.trim_end().ends_with('…')).count(), 1, "{shown}");
+    let visible = drawn(&mut tools, 60, 8).text();
+    assert_eq!(visible.lines().filter(|l| l.trim_end().ends_with('…')).count(), 1, "{visible}");
 }
 
 #[test]

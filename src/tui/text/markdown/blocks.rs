@@ -154,7 +154,7 @@ impl CodeBlock {
     }
 
     /// Returns lines to show, an unfinished one at the end among them.
-    pub fn shown(&self) -> usize {
+    pub fn visible(&self) -> usize {
         self.starts.len()
     }
 
@@ -402,8 +402,9 @@ impl Builder<'_> {
     /// Adds the address of a link whose text does not tell it.
     fn link_address(&mut self, range: Range<usize>) {
         let Some(address) = self.address.take() else { return };
-        let told = self.inlines.last().is_some_and(|i| i.face.link && i.text.ends_with(address.trim_end_matches('/')));
-        if !told && address.starts_with("http") {
+        let is_address =
+            self.inlines.last().is_some_and(|i| i.face.link && i.text.ends_with(address.trim_end_matches('/')));
+        if !is_address && address.starts_with("http") {
             self.inline(&format!(" ({address})"), Face { dim: true, ..self.face }, range);
         }
     }

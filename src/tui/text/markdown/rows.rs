@@ -57,7 +57,7 @@ impl Rows {
                 self.gap(&doc.blocks()[index - 1], block, look);
             }
             if let BlockKind::Code(code) = &block.kind {
-                for line in from..code.shown().max(1) {
+                for line in from..code.visible().max(1) {
                     self.code_line(code, index, line, &layout);
                     if index == self.block && line < code.lines() && code.has_colours() {
                         (self.settled, self.line) = (self.rows.len(), line + 1);

@@ -7,19 +7,19 @@ use crate::agent::turn::step::{Ended, Step};
 
 /// The kinds of answers that were asked on in a turn.
 #[derive(Default)]
-pub struct AskedOn {
+pub struct FollowUp {
     paused: bool,
     malformed: bool,
     empty: bool,
 }
 
-impl AskedOn {
+impl FollowUp {
     /// Returns whether the model is asked once more because of how this answer ended; it is told why.
     pub fn again(&mut self, context: &SessionContext, session: &mut Conversation, step: &Step) -> bool {
         if !step.acts.is_empty() {
             return false;
         }
-        let (asked, told) = match step.ended {
+        let (already, words) = match step.ended {
             // The server wants nothing but what it said.
             Ended::Paused => (&mut self.paused, None),
             Ended::Malformed => {
@@ -30,11 +30,11 @@ impl AskedOn {
             }
             _ => return false,
         };
-        if std::mem::replace(asked, true) {
+        if std::mem::replace(already, true) {
             return false;
         }
-        if let Some(told) = told {
-            session.add_hidden(context, told);
+        if let Some(words) = words {
+            session.add_hidden(context, words);
         }
         true
     }
