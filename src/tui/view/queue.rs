@@ -21,7 +21,7 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
     let (dim, text) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Text));
     let words = match ctx.key(Context::Input, Action::Send).filter(|_| app.composer.queue.is_held()) {
         Some(key) => say::sends_next(&key),
-        None if app.composer.queue.is_held() => say::retained().into(),
+        None if app.composer.queue.is_held() => say::kept().into(),
         None => say::sent_one_by_one().into(),
     };
     pane_line(Rect { height: 1, ..area }, say::queued(), false, Some(Span::styled(words, dim).into()), buf, &ctx);

@@ -227,7 +227,7 @@ impl RestoreList {
             RestoreStatus::Foreign { at, counts, choice, .. } => {
                 let words = match choice {
                     None => say::foreign(),
-                    Some(ForeignChoice::Leave) => say::retained(),
+                    Some(ForeignChoice::Leave) => say::kept(),
                     Some(ForeignChoice::Merge) => say::will_merge(),
                     Some(ForeignChoice::TakeOld) => say::will_restore_version(),
                 };
