@@ -54,7 +54,7 @@ pub async fn until_decided(
                 test = test(context, proposal, &running) => test,
             };
             let failed = test.state == TestState::Failed;
-            tested = told(&test);
+            tested = reported(&test);
             context.events.send(EventBody::Tested(proposal.id, test)).await;
             if !failed {
                 context.failed_tests.store(0, Ordering::Relaxed);
@@ -75,7 +75,7 @@ pub async fn until_decided(
 }
 
 /// Returns what the model is told of a test; none: there is nothing to tell.
-fn told(test: &ProposalTest) -> Option<String> {
+fn reported(test: &ProposalTest) -> Option<String> {
     let line = &test.line;
     let lines = test.failures.join("\n");
     match test.state {
@@ -106,7 +106,7 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
     let not_run =
         |why: &str| ProposalTest { state: TestState::NotRun, line: say::not_tested(&why), failures: Vec::new() };
     let services = Arc::clone(&context.services);
-    let asked = Arc::clone(proposal);
+    let requested = Arc::clone(proposal);
     let prepared = tokio::task::spawn_blocking(move || {
         let shell = &services.shell;
         let text = shell.settings.check.clone().or_else(|| usual(services.workspace.root()));
@@ -115,7 +115,7 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
             return Err(say::no_view(&why));
         }
         let view = View::create(&services.workspace, &services.archive).map_err(|error| error.to_string())?;
-        for file in &asked.files {
+        for file in &requested.files {
             view.put(&file.path, &file.after).map_err(|error| format!("{}: {error}", file.path))?;
         }
         Ok((text, view))

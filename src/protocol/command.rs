@@ -402,7 +402,7 @@ pub enum Query {
     Review,
     /// The files of these changes that wait.
     ReviewChange(Vec<String>, ReviewScope),
-    /// Names who wrote each line of a file.
+    /// The authors of the lines of a file.
     Blame(String),
     /// The contents of the context window, by part.
     Context,
