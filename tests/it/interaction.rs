@@ -400,6 +400,12 @@ fn line_mode_decides_by_words_and_moves_no_cursor() {
         assert!(out.contains(line), "{line}\n{out}");
     }
     assert!(!out.contains('\x1b'), "{out}");
+    // An undo asks, and each prompt is the last line before what is typed.
+    let (out, after) = chat(&recording, file, "shout\nall\nundo\nshow 1\ny\nredo\ny\nundo\n\n");
+    assert_eq!(after, file.replace("one", "ONE").replace("two", "TWO"));
+    assert_eq!(out.matches("y or n, n is the default\nanswer> \n").count(), 3, "{out}");
+    assert!(out.contains("redo of shout") && out.contains("nothing was accepted, nothing was written"), "{out}");
+    assert!(!out.contains("you> \nchanged"), "{out}");
     // Where the input ends nobody approves anything.
     let (out, after) = chat(&recording, file, "shout\n");
     assert_eq!(after, file);

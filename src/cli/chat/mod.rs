@@ -47,7 +47,8 @@ struct Chat {
     held: VecDeque<String>,
     /// The time when the open question was first printed. Its prompt is printed anew after whatever came between.
     put: Option<Instant>,
-    /// True from an undo or redo on until there is something to decide or to read.
+    /// True from an undo or redo on until there is something to decide or to read, and from its decision until it is
+    /// settled.
     restoring: bool,
     /// True if the summary of the session's changes was requested after a turn.
     summing_up: bool,
@@ -286,6 +287,8 @@ impl Chat {
                 true => Decision::accept(&pending.proposal, Consent::Person),
                 false => Decision::refuse(&pending.proposal),
             };
+            // What is typed next comes after it.
+            self.restoring = true;
             self.send(Command::Decide(pending.proposal.id, decision));
             return Ok(());
         }
@@ -394,7 +397,8 @@ impl Chat {
     }
 
     fn settled(&mut self, id: crate::proposal::ProposalId, outcome: &Outcome) -> io::Result<()> {
-        self.restoring = false;
+        // Of any other end a notice follows.
+        self.restoring &= !matches!(outcome, Outcome::Refused | Outcome::Withdrawn);
         self.drop_waiting(|question| matches!(question, OpenQuestion::Proposal(p) if p.proposal.id == id));
         self.printer.settled(outcome)
     }
