@@ -9,10 +9,10 @@ messages! {
     opens_list(key): "{key} opens the list", "{key}で一覧を開く";
     plan: "plan, reads only", "計画、読み取りのみ";
     agent: "agent", "エージェント";
-    edits_approved: "agent, edits approved", "エージェント、編集を承認";
-    review_approved: "agent, review", "エージェント、事後確認";
-    all_approved: "agent, edits and commands approved", "エージェント、編集とコマンドを承認";
-    nothing_approved: "agent, nothing approved", "エージェント、すべて拒否";
+    edits_approved: "edits approved", "編集を承認";
+    review_approved: "review", "事後確認";
+    all_approved: "edits and commands approved", "編集とコマンドを承認";
+    nothing_approved: "nothing approved", "すべて拒否";
     a_recording: "a recording", "録画";
     recording_of(model): "{model}, a recording", "{model}、録画";
     no_model: "no model", "モデルなし";

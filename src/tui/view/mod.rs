@@ -332,14 +332,7 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
     if area.width >= MEDIUM && !s.workspace.is_empty() {
         parts.push((s.workspace.clone(), text));
     }
-    match (s.mode, s.approval) {
-        (Mode::Plan, _) => parts.push((say::plan().into(), text)),
-        (Mode::Agent, Approval::Ask) => parts.push((say::agent().into(), text)),
-        (Mode::Agent, Approval::Edits) => parts.push((say::edits_approved().into(), attention)),
-        (Mode::Agent, Approval::Review) => parts.push((say::review_approved().into(), attention)),
-        (Mode::Agent, Approval::All) => parts.push((say::all_approved().into(), attention)),
-        (Mode::Agent, Approval::None) => parts.push((say::nothing_approved().into(), text)),
-    }
+    parts.push((if s.mode == Mode::Plan { say::plan() } else { say::agent() }.into(), text));
     match &s.model {
         Some(model) if s.recording && model == "recording" => parts.push((say::a_recording().into(), text)),
         Some(model) if s.recording => parts.push((say::recording_of(&model), text)),
@@ -349,6 +342,15 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         }
         None => {}
     }
+    let approved = match s.approval {
+        _ if s.mode == Mode::Plan => None,
+        Approval::Ask => None,
+        Approval::Edits => Some((say::edits_approved(), attention)),
+        Approval::Review => Some((say::review_approved(), attention)),
+        Approval::All => Some((say::all_approved(), attention)),
+        Approval::None => Some((say::nothing_approved(), text)),
+    };
+    parts.extend(approved.map(|(words, style)| (words.to_string(), style)));
     if app.card().is_some() && app.focus() == Focus::Question {
         parts.push((say::deciding().into(), t.style(Role::Accent)));
     }

@@ -6,7 +6,7 @@ use ratatui::text::Span;
 
 use crate::messages::{count, view as say};
 use crate::tui::action::{Action, Context};
-use crate::tui::app::App;
+use crate::tui::app::{App, Focus};
 use crate::tui::look::Ctx;
 use crate::tui::pane::line::pane_line;
 use crate::tui::text::{cut, paint, show, wrap};
@@ -27,7 +27,9 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
     pane_line(Rect { height: 1, ..area }, say::queued(), false, Some(Span::styled(words, dim).into()), buf, &ctx);
     let mut keys: Vec<Span> = Vec::new();
     for (action, does) in [(Action::Up, say::edits()), (Action::DropQueued, say::drops())] {
-        let Some(key) = ctx.key(Context::Input, action) else { continue };
+        // Elsewhere these keys do something else.
+        let key = ctx.key(Context::Input, action).filter(|_| app.focus() == Focus::Input);
+        let Some(key) = key else { continue };
         let gap = if keys.is_empty() { "" } else { "   " };
         keys.extend([Span::styled(format!("{gap}{key}"), text), Span::styled(format!(" {does}"), dim)]);
     }

@@ -44,9 +44,10 @@ impl CallSummary {
     fn form(&self) -> &str {
         match self.state {
             CallState::Done => &self.verb.done,
-            CallState::Streaming | CallState::Waiting | CallState::Running => &self.verb.doing,
-            // A question that waits is asked; a change that waits is not made.
-            CallState::Asking => &self.verb.doing,
+            CallState::Streaming | CallState::Running => &self.verb.doing,
+            // A question that waits is asked; what else waits is not being done.
+            CallState::Asking if self.name == "askUser" => &self.verb.doing,
+            CallState::Waiting | CallState::Asking => &self.verb.short,
             CallState::Refused | CallState::Failed | CallState::Interrupted => &self.verb.short,
         }
     }
@@ -89,7 +90,7 @@ pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
         for over in [true, false] {
             let same = calls.iter().filter(|c| c.counts() && (c.state == CallState::Done) == over);
             let mut seen: Vec<(&str, usize)> = Vec::new();
-            for verb in same.map(|c| if over { c.verb.done.as_str() } else { c.verb.doing.as_str() }) {
+            for verb in same.map(CallSummary::form) {
                 match seen.iter_mut().find(|(known, _)| *known == verb) {
                     Some((_, n)) => *n += 1,
                     None => seen.push((verb, 1)),

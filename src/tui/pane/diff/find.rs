@@ -1,7 +1,7 @@
 //! Searching a diff, and copying the hunk in focus.
 
 use super::rows::{Heads, Layout, Row, Show};
-use super::view::{CONTEXT, View};
+use super::view::{CONTEXT, View, hunk_of};
 use crate::messages::count;
 use crate::text::number::thousands;
 
@@ -11,26 +11,45 @@ impl View {
     pub fn search(&mut self, words: &str) -> bool {
         self.words = words.to_string();
         self.find_hits();
-        words.is_empty() || self.go_to(self.laid.at(self.top), true)
+        self.hit = self.next_hit();
+        words.is_empty() || self.show_hit()
     }
 
-    /// Goes to the next place that holds the words, or to the one before.
+    /// Goes to the next place that holds the words, or to the one before, round the ends.
     pub fn search_on(&mut self, forward: bool) -> bool {
-        let here = self.laid.at(self.top + usize::from(self.heads == Heads::All));
-        let n = self.laid.rows.len();
-        n > 0 && self.go_to(if forward { here + 1 } else { here + n - 1 }, forward)
+        let n = self.hits.len();
+        let shown = self
+            .hits
+            .get(self.hit)
+            .is_some_and(|row| (self.top..self.top + self.height()).contains(&self.laid.tops[*row]));
+        self.hit = match (shown, forward) {
+            _ if n == 0 => 0,
+            (true, true) => (self.hit + 1) % n,
+            (true, false) => (self.hit + n - 1) % n,
+            // It was scrolled away: what is looked at counts.
+            (false, true) => self.next_hit(),
+            (false, false) => (self.next_hit() + n - 1) % n,
+        };
+        self.show_hit()
     }
 
-    fn go_to(&mut self, start: usize, forward: bool) -> bool {
-        let n = self.laid.rows.len();
-        let step = |i: usize| if forward { (start + i) % n } else { (start + n - i) % n };
-        let hit = (0..n).map(step).find(|i| self.holds(*i));
-        if let Some(i) = hit {
-            let top = self.laid.tops[i].saturating_sub(usize::from(self.heads == Heads::All));
-            self.top = top.min(self.last_top());
-            self.follow();
+    /// Returns the first hit at or below the top, else the first of all.
+    fn next_hit(&self) -> usize {
+        let here = self.laid.at(self.top);
+        let next = self.hits.partition_point(|row| *row < here);
+        if next < self.hits.len() { next } else { 0 }
+    }
+
+    /// Scrolls to the present hit and gives its hunk the focus. Whether there is one.
+    fn show_hit(&mut self) -> bool {
+        let Some(row) = self.hits.get(self.hit).copied() else { return false };
+        let top = self.laid.tops[row].saturating_sub(usize::from(self.heads == Heads::All));
+        self.top = top.min(self.last_top());
+        self.follow();
+        if let Some(hunk) = self.laid.rows.get(row).and_then(hunk_of) {
+            (self.focus, self.on_head) = (Some(hunk), false);
         }
-        hit.is_some()
+        true
     }
 
     fn holds(&self, row: usize) -> bool {
@@ -52,13 +71,13 @@ impl View {
     pub(super) fn find_hits(&mut self) {
         let all = if self.words.is_empty() { 0 } else { self.laid.rows.len() };
         self.hits = (0..all).filter(|i| self.holds(*i)).collect();
+        self.hit = self.hit.min(self.hits.len().saturating_sub(1));
     }
 
-    /// Returns `2 of 7`: which of the rows that hold the words is seen first. None: nothing is looked for.
+    /// Returns `2 of 7`: which of the rows that hold the words is the present one. None: nothing is looked for.
     pub fn hits(&self) -> Option<String> {
-        let here = self.laid.at(self.top + usize::from(self.heads == Heads::All));
-        let at = self.hits.partition_point(|i| *i < here) + 1;
-        let hits = || count::hits(&thousands(at.min(self.hits.len())), &thousands(self.hits.len()));
+        let at = (self.hit + 1).min(self.hits.len());
+        let hits = || count::hits(&thousands(at), &thousands(self.hits.len()));
         (!self.words.is_empty()).then(hits)
     }
 

@@ -42,6 +42,8 @@ pub struct View {
     pub(super) words: String,
     /// The rows that hold the words.
     pub(super) hits: Vec<usize>,
+    /// The present one of them.
+    pub(super) hit: usize,
 }
 
 /// The rows at one size.
@@ -101,6 +103,7 @@ impl View {
             reviews: false,
             words: String::new(),
             hits: Vec::new(),
+            hit: 0,
         };
         let first = view.hunks().next();
         view.focus = first;
@@ -334,7 +337,7 @@ impl View {
         Columns { number, room: usize::from(room).max(4), half, width }
     }
 
-    fn height(&self) -> usize {
+    pub(super) fn height(&self) -> usize {
         usize::from(self.laid.height)
     }
 
@@ -473,7 +476,7 @@ impl View {
 }
 
 /// Returns the hunk that a row belongs to.
-fn hunk_of((file, row): &(u32, Row)) -> Option<(usize, usize)> {
+pub(super) fn hunk_of((file, row): &(u32, Row)) -> Option<(usize, usize)> {
     let hunk = match row {
         Row::Hunk { hunk } | Row::Note { hunk } | Row::Talk { hunk, .. } | Row::Pair { hunk, .. } => Some(*hunk),
         Row::Same { hunk, .. } => *hunk,
