@@ -107,7 +107,7 @@ messages! {
     net_or_single: "net change, or the entry's alone", "正味の変更、または項目単独";
     preview_up: "scroll the preview up", "プレビューを上へスクロール";
     preview_down: "scroll the preview down", "プレビューを下へスクロール";
-    run_in_view: "preview it: propose what it would change", "変更内容を先に確認";
+    run_in_view: "propose what it would change", "変更内容を先に確認";
     with_network: "run it with the network", "ネットワークありで実行";
     always_run: "always run, by a rule", "規則で常に実行";
     answer: "answer with what is selected", "選択した項目で回答";

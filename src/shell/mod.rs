@@ -34,7 +34,7 @@ pub use message::{Exit, ShellState, Summary};
 pub use output::{TestSummary, summarise_test};
 pub use places::{CopyLimits, PathClass, PathClasses, PlaceSettings};
 pub use probe::Offered;
-pub use report::{CommandReport, SCANNED, SealResult, Stopped};
+pub use report::{CommandReport, SCANNED, SealResult, Stopped, files_of_view};
 pub use request::{CommandRequest, LONGEST, StartError, check_text};
 pub use run::{CommandProgress, RunningCommand};
 pub use sandbox::{Grant, SandboxSettings};

@@ -126,8 +126,8 @@ fn files(changes: &[CommandChange]) -> Vec<String> {
     listed(changes.iter().take(LISTED).map(line).collect(), changes.len())
 }
 
-/// Returns the same for what a command changed in a view.
-pub(super) fn files_of_view(changes: &[FileChange]) -> Vec<String> {
+/// Returns a line for each path that a command changed in a view, the first of them where there are many.
+pub fn files_of_view(changes: &[FileChange]) -> Vec<String> {
     let line = |change: &FileChange| {
         let only_mode = change.hunks.iter().all(|hunk| hunk.kind == HunkKind::Mode);
         let sign = match (change.before.is_absent(), change.after.is_absent()) {

@@ -179,6 +179,15 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "コマンドを実行していません。ここではguardを使えません: {why}",
     ),
     (
+        "the command was not run: there is no preview here: {why}",
+        "コマンドを実行していません。ここではプレビューを使えません: {why}",
+    ),
+    (
+        "the command changes too much for a preview: more than {size}",
+        "変更が多すぎてプレビューできません（{size}を超えています）",
+    ),
+    ("what the command changed in the preview cannot be read: {why}", "プレビューでの変更を読み取れません: {why}"),
+    (
         "the command was not run: there is no sandbox here: {why}",
         "コマンドを実行していません。ここではサンドボックスを使えません: {why}",
     ),

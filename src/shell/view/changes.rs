@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 use crate::disk::{self, Links};
 use crate::proposal::{FileChange, State};
 use crate::shell::places::{PathClass, PathClasses};
-use crate::shell::report;
 use crate::text::number::thousands;
 use crate::workspace::{Workspace, state_of};
 
@@ -40,11 +39,6 @@ pub struct ViewChanges {
 }
 
 impl ViewChanges {
-    /// Returns a line for each changed path, the first of them where there are many.
-    pub fn lines(&self) -> Vec<String> {
-        report::files_of_view(&self.files)
-    }
-
     /// Returns a line for each thing that is not in the proposal.
     pub fn notes(&self) -> Vec<String> {
         let derived = self.derived.iter().map(|(folder, (files, bytes))| {

@@ -15,7 +15,9 @@ use crate::execute::command::cause;
 use crate::messages::card as words;
 use crate::proposal::Proposal;
 use crate::protocol::{CallState, Outcome};
-use crate::shell::{Command, CommandReport, CommandRequest, Exit, Keeper, SealResult, View, ViewChanges};
+use crate::shell::{
+    Command, CommandReport, CommandRequest, Exit, Keeper, SealResult, View, ViewChanges, files_of_view,
+};
 use crate::text::number::plural;
 
 /// The fate of the changes in a view.
@@ -52,7 +54,7 @@ pub async fn run(
     let mut changeset = None;
     match changes {
         Ok(changes) => {
-            report.files = changes.lines();
+            report.files = files_of_view(&changes.files);
             report.notes.extend(changes.notes());
             let (line, taken) = match (changes.files.len(), purpose) {
                 (0, _) => ("preview: nothing was changed, and nothing would have been".to_string(), None),

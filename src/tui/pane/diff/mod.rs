@@ -7,7 +7,6 @@
 
 mod align;
 mod cells;
-mod checked;
 mod choices;
 mod code;
 mod draw;
@@ -49,7 +48,7 @@ use crate::tui::pane::id::PaneId;
 use crate::tui::pane::mark::{Mark, Waiting};
 use crate::tui::theme::Role;
 use page::{Settled, decide};
-use strip::body;
+use strip::{above, body, draw_above};
 
 /// The proposal that waits, or the last one.
 #[derive(Debug, Default)]
@@ -80,9 +79,8 @@ impl Diff {
             }
             EventBody::CommentAnswer(id, comment, text) => {
                 let words = if text.is_empty() { say::no_answer() } else { text };
-                if let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == *id) {
-                    page.answered(comment, words);
-                }
+                let page = self.page.as_mut().filter(|p| p.proposal.id == *id);
+                page.into_iter().for_each(|page| page.answered(comment, words));
             }
             EventBody::Tested(id, test) => {
                 let pages = self.page.iter_mut().chain(&mut self.later).filter(|page| page.proposal.id == *id);
@@ -382,7 +380,7 @@ impl Diff {
         let Some(page) = &mut self.page else { return Vec::new() };
         let files = page.proposal.files.len();
         let rows = strip::height(files, self.size.1);
-        let Some(row) = row.checked_sub(checked::above(page, self.size)) else { return Vec::new() };
+        let Some(row) = row.checked_sub(above(page, self.size)) else { return Vec::new() };
         if row < rows {
             let focus = page.view.focus().map_or(0, |(f, _)| f);
             let file = strip::top(focus, files, usize::from(rows)) + usize::from(row);
@@ -476,9 +474,8 @@ impl Diff {
             return;
         };
         let (width, height) = (pen.width(), pen.height());
-        let above = checked::above(page, (width, height));
-        checked::draw(&mut pen, page, ctx);
-        let strip = strip::height(page.proposal.files.len(), height);
+        let (above, strip) = (above(page, (width, height)), strip::height(page.proposal.files.len(), height));
+        draw_above(&mut pen, page, ctx);
         strip::draw(&mut pen.part(0, above, width, strip), ctx, &page.view, page.decided());
         let rows = above + strip;
         let dim = |word| [span(word, look.theme.style(Role::Dim))];

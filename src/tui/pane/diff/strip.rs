@@ -1,4 +1,4 @@
-//! The top of a proposal: what the model said of it, and the strip, a row a file with a mark for each hunk.
+//! The top of a proposal: what the model said of it, how its test went, and the strip, a row a file with a mark for each hunk.
 
 use ratatui::text::Span;
 
@@ -9,6 +9,7 @@ use super::rows::FileView;
 use super::view::View;
 use crate::messages::{count, diff as say};
 use crate::proposal::Rung;
+use crate::protocol::TestState;
 use crate::tui::action::{Action, Context};
 use crate::tui::look::{Ctx, Look};
 use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
@@ -134,8 +135,7 @@ fn marks(f: usize, file: &FileView, choices: Option<&Choices>, look: Look<'_>) -
 
 /// Returns the number of rows left for the diff in a body of `height` rows: the model's words, strip and rule above it.
 pub(super) fn body(page: &DiffPage, width: u16, height: u16) -> u16 {
-    height
-        .saturating_sub(super::checked::above(page, (width, height)) + self::height(page.view.file_count(), height) + 1)
+    height.saturating_sub(above(page, (width, height)) + self::height(page.view.file_count(), height) + 1)
 }
 
 /// Returns the number of rows of what the model said; in a low pane what changes comes first.
@@ -166,5 +166,46 @@ pub(super) fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
         let key = ctx.key(Context::Diff, Action::Fold).map(|key| format!("  {key}")).unwrap_or_default();
         let words = format!("  {} {}{key}", look.glyphs.more, count::more_lines(left));
         pen.right(pen.width().saturating_sub(1), y, &[span(words, look.theme.style(Role::Dim))]);
+    }
+}
+
+/// Rows of failures in a low pane, and in any other.
+const FEW: usize = 2;
+const MOST: usize = 8;
+/// Panes of fewer rows are low.
+const LOW: u16 = 24;
+
+/// Returns the number of rows above the files.
+pub(super) fn above(page: &DiffPage, (width, height): (u16, u16)) -> u16 {
+    why_rows(page, width, height) + test_rows(page, height)
+}
+
+fn test_rows(page: &DiffPage, height: u16) -> u16 {
+    let most = if height < LOW { FEW } else { MOST };
+    page.test.as_ref().map_or(0, |test| 1 + test.failures.len().min(most) as u16)
+}
+
+/// Draws the rows above the files.
+pub(super) fn draw_above(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
+    let (width, height) = (pen.width(), pen.height());
+    let why = why_rows(page, width, height);
+    draw_why(&mut pen.part(0, 0, width, why), page, ctx);
+    let Some(test) = &page.test else { return };
+    let look = paint::look(ctx);
+    let theme = look.theme;
+    let (label, role) = match test.state {
+        TestState::Passed => (say::tested(), Role::Added),
+        TestState::Failed => (say::tested(), Role::Removed),
+        TestState::Running | TestState::NotRun => ("", Role::Dim),
+    };
+    let room = usize::from(width.saturating_sub(2));
+    let x = 1 + pen.put(1, why, label, room, theme.style(Role::Dim));
+    let line = cut::end(&test.line, room.saturating_sub(usize::from(x)), look.glyphs.cut);
+    let style = if role == Role::Dim { theme.style(role) } else { bold(theme, role) };
+    pen.put(if label.is_empty() { 1 } else { x }, why, &line, room, style);
+    let rows = usize::from(test_rows(page, height)).saturating_sub(1);
+    for (y, failure) in (why + 1..).zip(test.failures.iter().take(rows)) {
+        let failure = crate::text::clean::clean_line(failure);
+        pen.put(3, y, &cut::end(&failure, room.saturating_sub(2), look.glyphs.cut), room, theme.style(Role::Text));
     }
 }
