@@ -11,13 +11,7 @@ const NAMES: &[&str] = &["action.rs", "keys.rs", "theme/", "terminal/", "text/",
 /// Literals that are names, forms of files, or lines for a shell, and no words for a person.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("action.rs", &["` in `keys.toml`."]),
-    (
-        "app/commands.rs",
-        &[
-            "ansi", "auto", "contrast", "dark", "high", "html", "json", "light", "medium", "none", "plain", "turn",
-            "undo", "xhigh",
-        ],
-    ),
+    ("app/commands.rs", &["auto", "high", "html", "json", "medium", "none", "plain", "turn", "undo", "xhigh"]),
     ("app/keys.rs", &["model"]),
     ("app/load.rs", &["dark"]),
     ("app/mod.rs", &["auto", "dark", "light", "nebula"]),
@@ -27,7 +21,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pane/chat/words.rs", &["read"]),
     ("pane/diff/find.rs", &["--- a/{0}\\n+++ b/{0}\\n", "\\n\\\\ No newline at end of file\\n"]),
     ("pane/diff/strip.rs", &["nebula"]),
-    ("pane/diff/rows.rs", &["blocks", "delete", "edit", "lines", "move", "patch", "whole", "write"]),
     ("pane/diff/talk.rs", &["nebula"]),
     ("pane/tools/viewer.rs", &["read"]),
     ("popup/connect.rs", &["anthropic", "embedded", "gemini", "http://", "https://", "openai"]),

@@ -12,6 +12,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("provider/replay", "recordings"),
     ("cli/demo.rs", "the tour's folder"),
     ("cli/hook.rs", "the log of hooks"),
+    ("cli/files/past_to.rs", "the folder that a past state is written to"),
     ("cli/commit.rs", "the message that an editor opens"),
     ("tui/terminal/editor.rs", "the text that an editor opens"),
     ("workspace/write.rs", "files of the workspace, for `execute` alone"),

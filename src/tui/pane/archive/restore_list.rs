@@ -194,15 +194,7 @@ impl RestoreList {
         self.question(pen, ctx, rows as u16 + 2);
     }
 
-    fn row(
-        &self,
-        pen: &mut Pen<'_>,
-        ctx: &Ctx<'_>,
-        y: u16,
-        preview: &RestorePreview,
-        path_room: usize,
-        current_file: bool,
-    ) {
+    fn row(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>, y: u16, preview: &RestorePreview, path_room: usize, current: bool) {
         let look = paint::look(ctx);
         let theme = look.theme;
         let clock = ctx.clock();
@@ -237,7 +229,7 @@ impl RestoreList {
         };
         pen.put(1, y, glyph, 1, bold(theme, mark));
         let room = path_room - 4;
-        let name = if current_file { bold(theme, Role::Path) } else { theme.style(Role::Path) };
+        let name = if current { bold(theme, Role::Path) } else { theme.style(Role::Path) };
         pen.spans(3, y, &paint::path(&show::plain(&preview.path), room, name, look), room);
         let x = path_room as u16 + 3;
         let room = usize::from(pen.width().saturating_sub(x + 1));
