@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 
 use super::left;
 #[cfg(target_os = "linux")]
@@ -112,6 +112,9 @@ fn run() -> io::Result<()> {
     let start: Start = receive(&mut orders)?.ok_or(io::ErrorKind::UnexpectedEof)?;
     // It fails only where it is one already.
     let _ = rustix::process::setsid();
+    // A process that crashes writes its memory into its folder, over whatever is there, without any call that waits.
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    rustix::process::setrlimit(Resource::Core, none)?;
     rustix::process::set_child_subreaper(Pid::from_raw(1))?;
     // Held to the end: the states it keeps are no one else's to seal before.
     let _staging = start.staging.as_deref().map(lock).transpose()?;

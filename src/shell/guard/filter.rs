@@ -22,6 +22,8 @@ const NOTIFY: u32 = 0x7fc0_0000;
 const NOT_THERE: u32 = 0x0005_0000 | libc::ENOSYS as u32;
 const REFUSED: u32 = 0x0005_0000 | libc::EACCES as u32;
 const NOT_PERMITTED: u32 = 0x0005_0000 | libc::EPERM as u32;
+const NOT_SUPPORTED: u32 = 0x0005_0000 | libc::EOPNOTSUPP as u32;
+const NO_TERMINAL: u32 = 0x0005_0000 | libc::ENOTTY as u32;
 
 #[cfg(target_arch = "x86_64")]
 const OWN: u32 = 0xc000_003e;
@@ -55,6 +57,11 @@ const OLD: &[i64] = &[
     libc::SYS_mkdir,
     libc::SYS_rmdir,
     libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const OLD: &[i64] = &[];
@@ -70,6 +77,9 @@ const WAIT: &[i64] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
     FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
     libc::SYS_bind,
 ];
 
@@ -113,6 +123,12 @@ const ATTRIBUTES: &[i64] = &[
     libc::SYS_fchown,
     libc::SYS_fchownat,
     libc::SYS_utimensat,
+    libc::SYS_truncate,
+];
+
+/// Calls that set extended attributes, access lists and flags of files. No version holds those, and an access list
+/// changes the mode: they fail as on a file system that has none.
+const EXTENDED: &[i64] = &[
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
     libc::SYS_fsetxattr,
@@ -122,8 +138,60 @@ const ATTRIBUTES: &[i64] = &[
     SETXATTRAT,
     REMOVEXATTRAT,
     FILE_SETATTR,
-    libc::SYS_truncate,
 ];
+
+/// Requests of `ioctl` that set flags of a file through a descriptor that only reads: `FS_IOC_SETFLAGS` in both
+/// widths, `FS_IOC_SETVERSION`, `FS_IOC_FSSETXATTR`, `FS_IOC_ENABLE_VERITY`, `FS_IOC_SET_ENCRYPTION_POLICY`,
+/// `FAT_IOCTL_SET_ATTRIBUTES`.
+const FILE_FLAGS: &[u32] =
+    &[0x4008_6602, 0x4004_6602, 0x4008_7602, 0x401c_5820, 0x4080_6685, 0x800c_6613, 0x4004_7211];
+
+/// Requests of `ioctl` that change a terminal, whatever its descriptor was opened for: `TCSETS` to `TCSETSF`, `TCSETA`
+/// to `TCSETAF`, `TCSBRK`, `TCXONC`, `TCFLSH`, `TIOCEXCL`, `TIOCNXCL`, `TIOCSCTTY`, `TIOCSPGRP`, `TIOCSTI`,
+/// `TIOCSWINSZ`, `TIOCCONS`, `TIOCSETD`, `TCSBRKP`, `TCSETS2` to `TCSETSF2`, `TIOCVHANGUP`.
+const TERMINAL: &[u32] = &[
+    0x5402,
+    0x5403,
+    0x5404,
+    0x5406,
+    0x5407,
+    0x5408,
+    0x5409,
+    0x540a,
+    0x540b,
+    0x540c,
+    0x540d,
+    0x540e,
+    0x5410,
+    0x5412,
+    0x5414,
+    0x541d,
+    0x5423,
+    0x5425,
+    0x402c_542b,
+    0x402c_542c,
+    0x402c_542d,
+    0x5437,
+];
+
+/// Calls that reach the kernel's keyrings, in which other programs keep secrets.
+const KEYRINGS: &[i64] = &[libc::SYS_add_key, libc::SYS_request_key, libc::SYS_keyctl];
+
+/// Calls that set how a process is scheduled: their first argument is its number, 0 the caller's own.
+const SCHEDULING: &[i64] = &[
+    libc::SYS_sched_setscheduler,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+];
+/// Calls that set the priority of one process or of several: their arguments say which kind of number the second is.
+/// Each with the kind that is a process.
+pub const PRIORITIES: [(i64, u32); 2] = [(libc::SYS_setpriority, libc::PRIO_PROCESS), (libc::SYS_ioprio_set, 1)];
+
+/// Calls on System V objects, the argument that says what is done, and what changes or removes an object: `IPC_RMID`,
+/// `IPC_SET`, and of semaphores `SETVAL` and `SETALL`.
+const OBJECTS: [(i64, u32, &[u32]); 3] =
+    [(libc::SYS_shmctl, 1, &[0, 1]), (libc::SYS_msgctl, 1, &[0, 1]), (libc::SYS_semctl, 2, &[0, 1, 16, 17])];
 
 /// The sockets that may be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,6 +228,8 @@ pub struct Watched {
     pub connections: Connections,
     /// The sockets that may be made.
     pub sockets: Sockets,
+    /// What belongs to other programs is out of reach: processes, terminals, keys, shared memory.
+    pub confined: bool,
 }
 
 /// Returns the filter's program.
@@ -188,6 +258,13 @@ pub fn program(watched: Watched) -> Vec<sock_filter> {
     if watched.sockets != Sockets::All {
         all.extend(sockets(watched.sockets, else_answer));
     }
+    if watched.confined {
+        all.extend(of_others(else_answer));
+        // Whoever locks the archive's files keeps nebula from it.
+        let waits = watched.connections == Connections::Wait;
+        all.extend(each(&[libc::SYS_flock], NOTIFY).filter(|_| waits));
+    }
+    all.extend(each(EXTENDED, NOT_SUPPORTED).chain(requests(FILE_FLAGS, NO_TERMINAL)));
     all.extend(each(MISSING, NOT_THERE).chain(each(FORBIDDEN, NOT_PERMITTED)));
     all.push(step(RETURN, ALLOW, 0, 0));
     all
@@ -204,6 +281,66 @@ fn number(n: i64) -> u32 {
 /// Returns the filter that gives one answer to each of these calls.
 fn each(numbers: &[i64], answer: u32) -> impl Iterator<Item = sock_filter> {
     numbers.iter().flat_map(move |n| [step(EQUAL, number(*n), 0, 1), step(RETURN, answer, 0, 0)])
+}
+
+/// Returns the filter that gives one answer to each of these requests of `ioctl`.
+fn requests(requests: &[u32], answer: u32) -> Vec<sock_filter> {
+    among(libc::SYS_ioctl, 1, requests, answer)
+}
+
+/// Returns the filter that gives an answer to a call whose argument is one of these; what is not goes on to the next
+/// steps, which expect the call's number.
+fn among(call: i64, at: u32, values: &[u32], answer: u32) -> Vec<sock_filter> {
+    let mut inside = vec![step(LOAD, argument(at), 0, 0)];
+    inside.extend(values.iter().flat_map(|value| [step(EQUAL, *value, 0, 1), step(RETURN, answer, 0, 0)]));
+    inside.push(step(LOAD, NUMBER, 0, 0));
+    let mut all = vec![step(EQUAL, number(call), 0, inside.len() as u8)];
+    all.extend(inside);
+    all
+}
+
+/// Returns the filter by which what belongs to other programs is asked for, where somebody listens: their limits,
+/// scheduling and priorities, their System V objects and message queues, their terminals; and no key is reached.
+fn of_others(answer: u32) -> Vec<sock_filter> {
+    let high = argument(2) + 4;
+    let mut all = vec![
+        // To read limits, or to set one's own.
+        step(EQUAL, number(libc::SYS_prlimit64), 0, 8),
+        step(LOAD, argument(0), 0, 0),
+        step(EQUAL, 0, 4, 0),
+        step(LOAD, argument(2), 0, 0),
+        step(EQUAL, 0, 0, 3),
+        step(LOAD, high, 0, 0),
+        step(EQUAL, 0, 0, 1),
+        step(RETURN, ALLOW, 0, 0),
+        step(RETURN, answer, 0, 0),
+    ];
+    for call in SCHEDULING {
+        all.extend([
+            step(EQUAL, number(*call), 0, 4),
+            step(LOAD, argument(0), 0, 0),
+            step(EQUAL, 0, 0, 1),
+            step(RETURN, ALLOW, 0, 0),
+            step(RETURN, answer, 0, 0),
+        ]);
+    }
+    for (call, process) in PRIORITIES {
+        all.extend([
+            step(EQUAL, number(call), 0, 6),
+            step(LOAD, argument(0), 0, 0),
+            step(EQUAL, process, 0, 3),
+            step(LOAD, argument(1), 0, 0),
+            step(EQUAL, 0, 0, 1),
+            step(RETURN, ALLOW, 0, 0),
+            step(RETURN, answer, 0, 0),
+        ]);
+    }
+    for (call, at, changes) in OBJECTS {
+        all.extend(among(call, at, changes, answer));
+    }
+    all.extend(requests(TERMINAL, answer));
+    all.extend(each(KEYRINGS, NOT_THERE).chain(each(&[libc::SYS_mq_unlink], NOT_PERMITTED)));
+    all
 }
 
 /// The calls that open a path, and where their flags stand among their arguments.
@@ -317,6 +454,7 @@ mod tests {
             match step.code {
                 LOAD if step.k == NUMBER => value = u32::try_from(number).expect("a number"),
                 LOAD if step.k == ARCHITECTURE => value = architecture,
+                LOAD if (step.k - 16) % 8 == 4 => value = (arguments[(step.k as usize - 16) / 8] >> 32) as u32,
                 LOAD => value = arguments[(step.k as usize - 16) / 8] as u32,
                 EQUAL => at += jump(value == step.k),
                 AT_LEAST => at += jump(value >= step.k),
@@ -327,7 +465,13 @@ mod tests {
         }
     }
 
-    const ALL: Watched = Watched { files: true, frozen: false, connections: Connections::Wait, sockets: Sockets::Tcp };
+    const ALL: Watched = Watched {
+        files: true,
+        frozen: false,
+        connections: Connections::Wait,
+        sockets: Sockets::Tcp,
+        confined: true,
+    };
 
     fn run(architecture: u32, number: i64, arguments: [u64; 6]) -> u32 {
         judge(ALL, architecture, number, arguments)
@@ -382,7 +526,7 @@ mod tests {
         }
         let unheard = Watched { connections: Connections::Refused, ..ALL };
         assert_eq!(judge(unheard, OWN, libc::SYS_connect, [0; 6]), REFUSED);
-        let reads = Watched { files: false, frozen: true, connections: Connections::Wait, sockets: Sockets::Local };
+        let reads = Watched { files: false, frozen: true, sockets: Sockets::Local, ..ALL };
         let opened = |flags: i32| judge(reads, OWN, libc::SYS_openat, [0, 0, flags as u64, 0, 0, 0]);
         assert_eq!(opened(libc::O_RDONLY | libc::O_TRUNC | libc::O_CREAT), NOT_PERMITTED);
         assert_eq!((opened(libc::O_WRONLY | libc::O_TRUNC), opened(libc::O_RDONLY)), (ALLOW, ALLOW));
@@ -391,6 +535,46 @@ mod tests {
             assert_eq!(judge(reads, OWN, *n, [0; 6]), NOT_PERMITTED, "{n}");
         }
         assert_eq!(judge(reads, OWN, libc::SYS_io_uring_setup, [0; 6]), NOT_THERE);
+    }
+
+    #[test]
+    fn what_belongs_to_others_waits_and_ones_own_goes_on() {
+        let calls: &[(i64, [u64; 6], u32)] = &[
+            (libc::SYS_prlimit64, [0, 4, 0x7000, 0, 0, 0], ALLOW),
+            (libc::SYS_prlimit64, [7, 4, 0, 0x7000, 0, 0], ALLOW),
+            (libc::SYS_prlimit64, [7, 4, 0x7000, 0, 0, 0], NOTIFY),
+            (libc::SYS_prlimit64, [7, 4, 1 << 32, 0, 0, 0], NOTIFY),
+            (libc::SYS_sched_setaffinity, [0; 6], ALLOW),
+            (libc::SYS_sched_setscheduler, [7, 0, 0, 0, 0, 0], NOTIFY),
+            (libc::SYS_setpriority, [0; 6], ALLOW),
+            (libc::SYS_setpriority, [0, 7, 0, 0, 0, 0], NOTIFY),
+            (libc::SYS_setpriority, [2, 0, 0, 0, 0, 0], NOTIFY),
+            (libc::SYS_ioprio_set, [1, 0, 0, 0, 0, 0], ALLOW),
+            (libc::SYS_ioprio_set, [3, 0, 0, 0, 0, 0], NOTIFY),
+            (libc::SYS_shmctl, [5, 0, 0, 0, 0, 0], NOTIFY),
+            (libc::SYS_shmctl, [5, 2, 0, 0, 0, 0], ALLOW),
+            (libc::SYS_semctl, [5, 0, 16, 0, 0, 0], NOTIFY),
+            (libc::SYS_semctl, [5, 0, 12, 0, 0, 0], ALLOW),
+            (libc::SYS_mq_unlink, [0; 6], NOT_PERMITTED),
+            (libc::SYS_ioctl, [0, 0x5401, 0, 0, 0, 0], ALLOW),
+            (libc::SYS_ioctl, [0, 0x5414, 0, 0, 0, 0], NOTIFY),
+            (libc::SYS_ioctl, [0, 0x4008_6602, 0, 0, 0, 0], NO_TERMINAL),
+            (libc::SYS_flock, [0; 6], NOTIFY),
+        ];
+        for (call, arguments, expected) in calls {
+            assert_eq!(run(OWN, *call, *arguments), *expected, "{call} {arguments:?}");
+        }
+        let unheard = Watched { connections: Connections::Refused, ..ALL };
+        assert_eq!(judge(unheard, OWN, libc::SYS_setpriority, [0, 7, 0, 0, 0, 0]), REFUSED);
+        assert_eq!(judge(unheard, OWN, libc::SYS_flock, [0; 6]), ALLOW);
+        for call in KEYRINGS {
+            assert_eq!(run(OWN, *call, [0; 6]), NOT_THERE, "{call}");
+        }
+        for call in EXTENDED {
+            assert_eq!(run(OWN, *call, [0; 6]), NOT_SUPPORTED, "{call}");
+        }
+        let off = Watched { sockets: Sockets::All, connections: Connections::Free, confined: false, ..ALL };
+        assert_eq!(judge(off, OWN, libc::SYS_keyctl, [0; 6]), ALLOW);
     }
 
     #[test]

@@ -190,6 +190,41 @@ impl Keeping {
         self.lose(path)
     }
 
+    /// Answers for something whose times are about to be set. No version holds them; what is not the command's stays as
+    /// it is.
+    pub fn set_times(&mut self, path: &Path) -> Verdict {
+        match self.places.of(path, false) {
+            PathClass::Refused => self.refuse(path),
+            PathClass::Outside => match meta_of(path) {
+                Some(meta) => self.outside(path, Some(&meta)),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Answers for a file that is about to be locked: nebula waits for the locks of its own.
+    pub fn lock_file(&mut self, path: &Path) -> Verdict {
+        if self.places.of(path, false) == PathClass::Refused { self.refuse(path) } else { Ok(()) }
+    }
+
+    /// Answers for a file without a name that is about to be made in a folder.
+    pub fn make_unnamed(&mut self, folder: &Path) -> Verdict {
+        if self.places.of(folder, true) == PathClass::Refused { self.refuse(folder) } else { Ok(()) }
+    }
+
+    /// Returns when the session began, in nanoseconds since 1970; none: there is no sandbox.
+    pub fn since(&self) -> Option<u64> {
+        Some(self.bounds.as_ref()?.since)
+    }
+
+    /// Answers for a terminal that is about to be set: one older than the session is another program's.
+    pub fn set_terminal(&mut self, path: &Path) -> Verdict {
+        let Some(since) = self.since() else { return Ok(()) };
+        let older = path.starts_with(TERMINALS) && fs::metadata(path).is_ok_and(|meta| is_older(&meta, since));
+        if older { self.refuse(path) } else { Ok(()) }
+    }
+
     /// Keeps a folder that is about to go or to get another mode.
     pub fn lose_folder(&mut self, path: &Path) -> Verdict {
         let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };

@@ -4,6 +4,7 @@ mod connect;
 mod filter;
 mod keep;
 mod names;
+mod others;
 mod path;
 mod sys;
 
@@ -59,7 +60,8 @@ pub fn install(waiting: Waiting, grant: Option<Grant>) -> io::Result<Option<Owne
         Some(Grant::Read | Grant::Workspace) => Connections::Refused,
         Some(Grant::Online) => Connections::Free,
     };
-    sys::install(&filter::program(Watched { files, frozen, connections, sockets }), listens)
+    let confined = grant.is_some();
+    sys::install(&filter::program(Watched { files, frozen, connections, sockets, confined }), listens)
 }
 
 /// Keeps what calls are about to change, until no process has the filter any more.
@@ -157,8 +159,14 @@ fn before(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
         libc::SYS_fchmodat => mode(path(a, b, true), keeping),
         filter::FCHMODAT2 if means_descriptor(call, b, d) => mode(behind(call, a), keeping),
         filter::FCHMODAT2 => mode(path(a, b, !has(d, libc::AT_SYMLINK_NOFOLLOW)), keeping),
+        libc::SYS_fchown => mode(behind(call, a), keeping),
+        libc::SYS_fchownat if means_descriptor(call, b, e) => mode(behind(call, a), keeping),
+        libc::SYS_fchownat => mode(path(a, b, !has(e, libc::AT_SYMLINK_NOFOLLOW)), keeping),
+        libc::SYS_utimensat if b == 0 || means_descriptor(call, b, d) => set_times(behind(call, a), keeping),
+        libc::SYS_utimensat => set_times(path(a, b, !has(d, libc::AT_SYMLINK_NOFOLLOW)), keeping),
+        libc::SYS_flock => behind(call, a)?.map_or(Ok(()), |path| keeping.lock_file(&path)),
         libc::SYS_bind => make(connect::bound(call).or_else(|error| found(Err(error))), false, keeping),
-        _ => before_old(call, keeping),
+        _ => others::before(call, keeping).unwrap_or_else(|| before_old(call, keeping)),
     }
 }
 
@@ -185,7 +193,11 @@ fn before_old(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal>
         libc::SYS_symlink => make(path(b, false), false, keeping),
         libc::SYS_mknod => make(path(a, false), false, keeping),
         libc::SYS_mkdir => make(path(a, false), true, keeping),
-        libc::SYS_chmod => mode(path(a, true), keeping),
+        libc::SYS_chmod | libc::SYS_chown => mode(path(a, true), keeping),
+        libc::SYS_lchown => mode(path(a, false), keeping),
+        libc::SYS_utime | libc::SYS_utimes => set_times(path(a, true), keeping),
+        libc::SYS_futimesat if b == 0 => set_times(behind(call, a), keeping),
+        libc::SYS_futimesat => set_times(path_of(call, a, b, true), keeping),
         _ => Ok(()),
     }
 }
@@ -199,7 +211,7 @@ fn open(call: &Notification, folder: u64, address: u64, flags: u64, keeping: &mu
     let has = |flag: i32| flags & flag as u64 == flag as u64;
     if has(libc::O_TMPFILE) {
         // It has no name yet; the call that gives it one is kept.
-        return Ok(());
+        return path_of(call, folder, address, true)?.map_or(Ok(()), |path| keeping.make_unnamed(&path));
     }
     let exclusive = has(libc::O_CREAT) && has(libc::O_EXCL);
     let path = path_of(call, folder, address, !has(libc::O_NOFOLLOW) && !exclusive);
@@ -238,6 +250,10 @@ fn rename(old: Found, new: Found, flags: u64, keeping: &mut Keeping) -> Result<(
         return Ok(());
     }
     keeping.rename(&old, &new, flags & u64::from(libc::RENAME_EXCHANGE) != 0)
+}
+
+fn set_times(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
+    path?.map_or(Ok(()), |path| keeping.set_times(&path))
 }
 
 fn mode(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {

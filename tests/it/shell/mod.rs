@@ -3,6 +3,7 @@
 mod classes;
 mod forms;
 mod model;
+mod outsiders;
 mod person;
 mod review;
 mod sandbox;
