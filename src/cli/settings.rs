@@ -13,6 +13,7 @@ use super::args::{Cli, ConfigCmd, ModelArgs};
 use super::context::{Connected, Context};
 use super::out::{self, Out};
 use super::print;
+use crate::agent::command_rules;
 use crate::config::{self, last_request, size, workspace_config};
 use crate::execute::{UNGUARDED, can_exchange};
 use crate::memory::{self, Memory, StatsRow};
@@ -122,6 +123,10 @@ pub fn config(context: &mut Context, what: ConfigCmd) -> Result<i32> {
         ConfigCmd::Set { key, value } => {
             context.config.set(&key, &value).map_err(with_hint)?;
             out::say(format_args!("{key} = {value}"))?;
+            if key == "shell.rules" {
+                // Each is left out, or asks.
+                command_rules(&context.config).1.iter().for_each(out::complain);
+            }
         }
         ConfigCmd::Path => {
             match context.config.paths.config() {

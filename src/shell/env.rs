@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
+use super::output::mask;
 use super::sandbox::Grant;
 
 /// Names whose values are secrets, whatever their case.
@@ -84,6 +85,11 @@ impl Environment {
         &self.secrets
     }
 
+    /// Returns a text without what was left out.
+    pub fn masked(&self, text: &str) -> String {
+        mask::masked(&self.secrets, text.to_string())
+    }
+
     /// Returns the variables of command `id`, with those that commands before it left.
     pub fn of(
         &self,
@@ -121,7 +127,10 @@ impl Environment {
             let own = OF_THE_SHELL.contains(&name.as_str())
                 || [COMMAND, SESSION].contains(&name.as_str())
                 || RUNS.contains(&name.as_str());
-            !own && !self.is_secret(name) && given.get(name.as_str()) != Some(&value.as_str())
+            // A PATH on which nothing is found would end every command after it.
+            let empty =
+                name == "PATH" && !std::env::split_paths(value).any(|folder| folder.is_absolute() && folder.is_dir());
+            !own && !empty && !self.is_secret(name) && given.get(name.as_str()) != Some(&value.as_str())
         };
         let fits = |(name, value): &&(String, String)| {
             bytes += name.len() + value.len();
@@ -143,7 +152,7 @@ fn looks_secret(name: &str) -> bool {
     })
 }
 
-/// Returns the shell to run texts with: `bash`, else `sh`, on the command's own PATH.
+/// Returns the shell to run texts with: `bash`, else `sh`, on the PATH of these variables.
 ///
 /// # Errors
 /// When there is none, or the configured one is no program.
@@ -218,6 +227,7 @@ mod tests {
             pair("BASH_ENV", "z"),
             pair("PWD", "/"),
             pair(SESSION, "another's"),
+            pair("PATH", "0:sub/bin"),
         ]);
         assert_eq!(env.left(&given, &exported), BTreeMap::from([pair("VIRTUAL_ENV", "/v")]));
     }

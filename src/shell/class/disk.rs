@@ -40,7 +40,8 @@ pub fn look(found: &mut Assessment, around: &Around, path: &str) {
     let brought = |name: &String| is_brought(name, around, path);
     if let Some(name) = found.wrappers.iter().find(|name| brought(name)).cloned() {
         let (words, targets) = (vec![None], Vec::new());
-        found.parts.push(super::Part { text: name, class: Class::Work, reason: Reason::Runs, words, targets });
+        let (class, reason) = (Class::Work, Reason::Runs);
+        found.parts.push(super::Part { text: name, class, reason, words, targets, may_be_final: false });
     }
     super::secrets::look_below(found, around, Instant::now() + PATIENCE);
     found.settle();

@@ -130,6 +130,8 @@ pub struct Part {
     pub words: Vec<Option<String>>,
     /// The paths it would remove or overwrite.
     pub targets: Vec<Target>,
+    /// Which of its program's verbs it runs is known only when it runs: with the network it may be a final one.
+    pub may_be_final: bool,
 }
 
 /// The class of a text, and its parts.
@@ -147,6 +149,8 @@ pub struct Assessment {
     pub secrets: bool,
     /// It holds arithmetic, which evaluates what variables hold.
     pub evaluates: bool,
+    /// The first file it would change that acts later without being read again.
+    pub acts_later: Option<String>,
 }
 
 /// The surroundings a command runs in.
@@ -161,7 +165,14 @@ pub struct Around {
 impl Assessment {
     /// Takes the worst class of the parts.
     pub(super) fn settle(&mut self) {
-        self.class = self.parts.iter().map(|part| part.class).max().unwrap_or_default();
+        let worst = |parts: &[Part]| parts.iter().map(|part| part.class).max().unwrap_or_default();
+        // With the network, what is not known before it runs may be what nobody can take back.
+        if worst(&self.parts).grant() == Grant::Online {
+            for part in self.parts.iter_mut().filter(|part| part.may_be_final) {
+                (part.class, part.reason) = (Class::Final, Reason::Final);
+            }
+        }
+        self.class = worst(&self.parts);
     }
 
     /// Returns why the text has its class: the reason of its worst part.

@@ -6,6 +6,7 @@
 
 pub mod disk;
 mod kinds;
+mod later;
 mod parse;
 mod readers;
 pub mod rules;
@@ -21,6 +22,8 @@ pub use parse::Unknown;
 pub use parse::hidden;
 use parse::{Redirect, SimpleCommand};
 pub use word::Word;
+
+use crate::proposal::acts_later;
 
 /// Wrappers within wrappers are taken off so often.
 const DEEPEST: usize = 8;
@@ -54,6 +57,7 @@ pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
             reason: Reason::Network,
             words,
             targets: Vec::new(),
+            may_be_final: false,
         });
     }
     found.settle();
@@ -63,7 +67,8 @@ pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
 /// Returns a text that is not understood: at least `harm`, and what any of its words would be.
 fn not_understood(text: &str) -> Part {
     let class = any_word(text).0.max(Class::Harm);
-    Part { text: text.into(), class, reason: Reason::Unclear, words: vec![None], targets: Vec::new() }
+    let (words, targets) = (vec![None], Vec::new());
+    Part { text: text.into(), class, reason: Reason::Unclear, words, targets, may_be_final: true }
 }
 
 /// Returns the worst that any word of a text would be as the name of a program, with the words after it.
@@ -107,6 +112,9 @@ impl Reader<'_> {
 
     fn command(&mut self, command: SimpleCommand, depth: usize) {
         self.found.secrets |= command.redirects.iter().any(|redirect| secrets::may_name(&redirect.target));
+        for redirect in command.redirects.iter().filter(|redirect| redirect.writes) {
+            redirect.target.value().inspect(|path| self.changes(path));
+        }
         let redirects: Vec<Part> =
             command.redirects.iter().filter_map(|redirect| self.redirect(redirect, &command.text)).collect();
         if let Some(name) = command.assigned.iter().find(|name| !is_harmless(name)) {
@@ -177,7 +185,8 @@ impl Reader<'_> {
             self.found.secrets = true;
             reason = if class == Class::Read { Reason::Secrets } else { reason };
         }
-        if class <= Class::Work && class != Class::Read && tables::named(tables::RUNNERS, tables::base(name)) {
+        let runs = |table| tables::named(table, tables::base(name));
+        if class != Class::Read && (class <= Class::Work && runs(tables::RUNNERS) || runs(tables::FETCHES_AND_RUNS)) {
             let inside = any_word(&words.iter().skip(1).map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "));
             (class, reason) = if inside.0 > class { inside } else { (class, reason) };
         }
@@ -195,16 +204,29 @@ impl Reader<'_> {
         {
             (class, reason) = (Class::Harm, Reason::Overwrites);
         }
+        if class > Class::Read {
+            later::changed(name, words).iter().for_each(|path| self.changes(path));
+        }
         let targets = if self.moved { Vec::new() } else { targets };
         self.push(text.into(), class, reason, words);
         if let Some(part) = self.found.parts.last_mut() {
-            part.targets = targets;
+            (part.targets, part.may_be_final) = (targets, tables::may_be_final(words));
         }
     }
 
     fn push(&mut self, text: String, class: Class, reason: Reason, words: &[Word]) {
         let words = words.iter().map(|word| word.value().map(str::to_string)).collect();
-        self.found.parts.push(Part { text, class, reason, words, targets: Vec::new() });
+        self.found.parts.push(Part { text, class, reason, words, targets: Vec::new(), may_be_final: false });
+    }
+
+    /// Notes a file that a command would change, where it acts later.
+    fn changes(&mut self, path: &str) {
+        let full = flat(&self.around.folder.join(path));
+        let inside = full.strip_prefix(&self.around.root).ok().and_then(Path::to_str);
+        let named = if self.moved { Some(path) } else { inside };
+        if let Some(path) = named.filter(|path| acts_later(path)) {
+            self.found.acts_later.get_or_insert_with(|| path.to_string());
+        }
     }
 
     /// Returns a redirection that writes a file.
@@ -215,7 +237,7 @@ impl Reader<'_> {
         let connects = redirect.target.text.starts_with("/dev/tcp/") || redirect.target.text.starts_with("/dev/udp/");
         let part = |class, reason, targets| {
             let words = Vec::new();
-            Some(Part { text: text.into(), class, reason, words, targets })
+            Some(Part { text: text.into(), class, reason, words, targets, may_be_final: false })
         };
         if connects {
             return part(Class::Reach, Reason::Network, Vec::new());

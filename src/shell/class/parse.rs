@@ -139,13 +139,15 @@ pub fn parse(text: &str) -> Script {
         script.unknown.get_or_insert(Unknown::Syntax);
         return script;
     };
-    if tree.root_node().has_error() || text.contains("\\`") {
-        script.unknown.get_or_insert(Unknown::Syntax);
-    }
     let mut walk = Walk { text, script };
+    let root = tree.root_node();
+    if root.has_error() || text.contains("\\`") || joins_words(text) || walk.backticks(root) < text.matches('`').count()
+    {
+        walk.unknown(Unknown::Syntax);
+    }
     walk.node(tree.root_node(), 0);
     // A text that is kept for later, and arithmetic that may evaluate it.
-    if walk.script.evaluates && (text.contains("\\$(") || walk.holds_commands(tree.root_node())) {
+    if walk.script.evaluates && (text.contains("\\$(") || walk.holds_commands(root) || walk.holds_assignment(root)) {
         walk.unknown(Unknown::Meaning("((".into()));
     }
     walk.script
@@ -156,6 +158,13 @@ pub fn hidden(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
         || (c.is_control() && !matches!(c, '\n' | '\t'))
+}
+
+/// Returns whether a line goes on in the middle of a word: bash joins the two parts, the grammar does not.
+fn joins_words(text: &str) -> bool {
+    let blank = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    text.match_indices("\\\n")
+        .any(|(at, found)| !blank(text[..at].chars().next_back()) && !blank(text[at + found.len()..].chars().next()))
 }
 
 struct Walk<'a> {
@@ -194,7 +203,10 @@ impl Walk<'_> {
             "expansion" if self.source(node).contains("@P") => self.unknown(Unknown::Meaning("${…@P}".into())),
             _ => {}
         }
-        self.script.evaluates |= self.evaluates(node);
+        if self.evaluates(node) {
+            self.script.evaluates = true;
+            self.assigned_in(node);
+        }
         self.children(node, depth);
     }
 
@@ -217,6 +229,50 @@ impl Walk<'_> {
             "expansion" => source.starts_with("${!") || substring(source),
             _ => false,
         }
+    }
+
+    /// Notes the variables that arithmetic may set: all that it names, where anything in it sets one.
+    fn assigned_in(&mut self, node: Node<'_>) {
+        let source = self.source(node).to_string();
+        if sets_in_arithmetic(&source) {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let names = source.split(|c| !is_part(c)).filter(|name| name.starts_with(|c: char| !c.is_ascii_digit()));
+            let assigned = names.map(str::to_string).collect();
+            self.script.commands.push(SimpleCommand { text: source, assigned, ..SimpleCommand::default() });
+        }
+    }
+
+    /// Returns whether a variable below a node gets a text that sets another one where arithmetic evaluates it.
+    fn holds_assignment(&self, node: Node<'_>) -> bool {
+        let value = (node.kind() == "variable_assignment").then(|| node.child_by_field_name("value")).flatten();
+        if value.is_some_and(|value| sets_in_arithmetic(self.source(value))) {
+            return true;
+        }
+        let mut cursor = node.walk();
+        node.children(&mut cursor).any(|child| self.holds_assignment(child))
+    }
+
+    /// Counts the backticks that the grammar reads as bash does: those around substitutions, and those in quotes, in
+    /// comments and in here-documents of which bash evaluates nothing. One elsewhere begins a command that is not seen.
+    fn backticks(&self, node: Node<'_>) -> usize {
+        let within = |kind: &str| node.parent().is_some_and(|parent| parent.kind() == kind);
+        let literal = match node.kind() {
+            "raw_string" | "ansi_c_string" | "comment" => true,
+            "heredoc_body" => node.parent().is_some_and(|document| self.is_quoted_document(document)),
+            _ => false,
+        };
+        if literal || node.kind() == "`" && within("command_substitution") {
+            return self.source(node).matches('`').count();
+        }
+        let mut cursor = node.walk();
+        node.children(&mut cursor).map(|child| self.backticks(child)).sum()
+    }
+
+    /// Returns whether bash takes a here-document as it stands: its delimiter is quoted.
+    fn is_quoted_document(&self, document: Node<'_>) -> bool {
+        let mut cursor = document.walk();
+        let start = document.children(&mut cursor).find(|child| child.kind() == "heredoc_start");
+        start.is_some_and(|start| self.source(start).contains(['\'', '"', '\\']))
     }
 
     /// Returns whether bash ends a here-document where the grammar does: the two differ in delimiters of more than
@@ -343,6 +399,18 @@ impl Walk<'_> {
         let mut cursor = node.walk();
         node.children(&mut cursor).any(|child| self.has_hidden_text(child))
     }
+}
+
+/// Returns whether arithmetic sets a variable: by `=` that compares nothing, or by counting up or down.
+fn sets_in_arithmetic(source: &str) -> bool {
+    let bytes = source.as_bytes();
+    let at = |at: Option<usize>| at.and_then(|at| bytes.get(at)).copied().unwrap_or_default();
+    let sets = |equal: usize| {
+        let (before, two_before) = (at(equal.checked_sub(1)), at(equal.checked_sub(2)));
+        let compares = matches!(before, b'=' | b'!') || matches!(before, b'<' | b'>') && two_before != before;
+        !compares && at(Some(equal + 1)) != b'='
+    };
+    source.contains("++") || source.contains("--") || (0..bytes.len()).any(|n| bytes[n] == b'=' && sets(n))
 }
 
 /// Returns the name that an assignment or a loop sets.

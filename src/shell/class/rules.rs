@@ -12,6 +12,35 @@ const ANYTHING: &[&str] = &[
     "sh", "bash", "dash", "zsh", "ksh", "fish", "env", "xargs", "find", "sudo", "doas", "su", "ssh", "docker",
     "podman", "eval", "exec", "command", "npx", "bunx", "uvx", "nice", "nohup", "time", "timeout", "watch", "flock",
 ];
+/// More of them: shells, what starts a program in other surroundings, and what fetches one first.
+const MORE_ANYTHING: &str = "\
+    rbash mksh ash tcsh csh nu pwsh powershell elvish xonsh yash osh setpriv capsh chpst runuser pkexec hyperfine \
+    setarch linux32 linux64 nix-shell pnpx pipx nsenter unshare mosh ld";
+/// Interpreters and runners beside [`RUNNERS`]: without a script or a target of their own they run anything.
+const INTERPRETERS: &str = "\
+    pypy luajit julia Rscript R elixir iex erl groovy scala ocaml guile racket sbcl clisp tsx ts-node esno swipl ghci \
+    runghc raku tclsh wish gnuplot octave m4 jshell bb ipython fd sqlite gmake bmake ninja rake mage yarn pnpm npm uv \
+    poetry pdm conda mamba bundle pipenv hatch rye nix cmake go psql mysql";
+/// Parts of programs that run another one, which follows.
+const RUN_PARTS: &str = "\
+npm: exec x
+pnpm: dlx exec
+yarn: dlx exec
+bun: x
+uv: run x tool
+uvx:
+poetry: run shell
+pdm: run
+conda: run
+mamba: run
+pipenv: run shell
+hatch: run
+rye: run
+bundle: exec
+deno: eval repl
+nix: run shell develop
+cmake: -P -E
+composer: exec";
 /// Interpreters whose next word may be a text to run.
 const TEXT: &[&str] = &["-c", "-e", "-E", "-p", "-r", "-m", "--eval", "--print", "-i", "-"];
 
@@ -70,9 +99,22 @@ impl Rule {
         let open = |word: &String| {
             word.starts_with('-') && (TEXT.contains(&word.as_str()) || self.prefix.len() == 2 || name == "git")
         };
-        let runs_text = named(RUNNERS, name) && self.prefix.get(1).is_none_or(open);
-        if self.decision == RuleDecision::Allow && (ANYTHING.contains(&name) || runs_text) {
-            let example = if ANYTHING.contains(&name) { "the program itself" } else { "a script" };
+        let family = family(name);
+        let sets = |word: &String| word.contains('=') || open(word);
+        let runs_text = (named(RUNNERS, family) || named(INTERPRETERS, family)) && self.prefix.get(1).is_none_or(sets);
+        let anything = [name, family].iter().any(|name| ANYTHING.contains(name) || named(MORE_ANYTHING, name));
+        if self.decision != RuleDecision::Allow {
+            return Ok(());
+        }
+        let parts = RUN_PARTS.lines().filter_map(|line| line.split_once(':')).find(|(program, _)| *program == family);
+        if let Some(second) = self.prefix.get(1).filter(|word| parts.is_some_and(|(_, parts)| named(parts, word))) {
+            let inner = Rule { prefix: self.prefix[2..].to_vec(), ..self.clone() };
+            inner.check().map_err(|_| {
+                format!("{name} {second} runs anything: a rule would allow everything; give the program too")
+            })?;
+        }
+        if anything || runs_text {
+            let example = if anything { "the program itself" } else { "a script" };
             return Err(format!(
                 "{name} runs anything: a rule would allow everything; give {example}, as [\"python\", \"tools/gen.py\"]"
             ));
@@ -144,6 +186,10 @@ pub struct Enforced {
 /// Judges a command by rules and policy.
 pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: Enforced) -> Judgement {
     let mut judged = by_rules(found, rules, policy, enforced.guard && enforced.sandbox);
+    // As with edits, no policy and no rule accepts what acts later.
+    if found.acts_later.is_some() && matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule) {
+        judged.verdict = CommandVerdict::Ask;
+    }
     let known = found.parts.iter().all(|part| part.words.iter().all(Option::is_some));
     let runs_nothing =
         |part: &Part| part.words.first().and_then(Option::as_deref).is_none_or(super::readers::runs_nothing);
@@ -155,6 +201,16 @@ pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: 
         judged.verdict = if policy == ShellPolicy::None { CommandVerdict::Refuse(None) } else { CommandVerdict::Ask };
     }
     judged
+}
+
+/// Returns the name of a program without its version, and of a loader or an emulator the kind: `python3.11` is
+/// `python`.
+fn family(name: &str) -> &str {
+    if ["ld-", "ld.", "ld64", "qemu-"].iter().any(|start| name.starts_with(start)) {
+        return "ld";
+    }
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    if plain.is_empty() { name } else { plain }
 }
 
 fn by_rules(found: &Assessment, rules: &[Rule], policy: ShellPolicy, guarded: bool) -> Judgement {
@@ -169,9 +225,11 @@ fn by_rules(found: &Assessment, rules: &[Rule], policy: ShellPolicy, guarded: bo
         return judged(CommandVerdict::Ask, grant);
     }
     let allowed = |(part, rule): (&Part, &Option<Rule>)| part.class == Class::Read || rule.is_some();
-    let by_rule = found.unknown.is_none() && found.class > Class::Read && found.class < Class::Final;
+    let network = met.iter().flatten().any(|rule| rule.network);
+    // Arithmetic may set what programs are found by; with the network, a verb that is not known may be a final one.
+    let unclear = found.evaluates || network && found.parts.iter().any(|part| part.may_be_final);
+    let by_rule = found.unknown.is_none() && found.class > Class::Read && found.class < Class::Final && !unclear;
     if by_rule && policy != ShellPolicy::None && found.parts.iter().zip(&met).all(allowed) {
-        let network = met.iter().flatten().any(|rule| rule.network);
         return judged(CommandVerdict::Rule, if network { Grant::Online } else { Grant::Workspace });
     }
     judged(by_policy(found.class, policy, guarded), grant)
@@ -292,6 +350,45 @@ mod tests {
     }
 
     #[test]
+    fn what_acts_later_and_what_arithmetic_sets_is_asked_for() {
+        let enforced = Enforced { guard: true, sandbox: true, off: false };
+        let rules = [rule(&["cargo", "test"], RuleDecision::Allow, false), rule(&["cp"], RuleDecision::Allow, false)];
+        let of = |text: &str, policy| judge(&found(text), &rules, policy, enforced).verdict;
+        for text in [
+            "echo x > .git/hooks/pre-commit",
+            "cp a .git/hooks/post-checkout",
+            "cp AGENTS.md .",
+            "cp AGENTS.md sub",
+            "git config core.hooksPath d",
+            "git config alias.st '!touch x'",
+            "git config --unset user.name",
+            "sed -i s/a/b/ .git/config",
+            "echo x >> .vscode/tasks.json",
+            "tee .github/workflows/x.yml < a",
+            "cd .git/hooks && echo x > .envrc",
+            "dd if=a of=.envrc",
+        ] {
+            for policy in [ShellPolicy::Review, ShellPolicy::All, ShellPolicy::Ask] {
+                assert_eq!(of(text, policy), CommandVerdict::Ask, "{text}");
+            }
+        }
+        for text in ["cat AGENTS.md > copy", "git config --get user.name", "git config user.name", "echo .envrc > x"] {
+            assert_eq!(of(text, ShellPolicy::All), CommandVerdict::Policy, "{text}");
+        }
+        for text in [
+            "(( PATH=0 )); cargo test",
+            "echo $((PATH=0)); cargo test",
+            "for ((PATH=0; 0;)); do :; done; cargo test",
+            "x='PATH=0'; ((x)); cargo test",
+            ": ${x:=`rm a`}; cargo test",
+            ": \"${x:-`rm a`}\"; cargo test",
+        ] {
+            assert_eq!(of(text, ShellPolicy::Ask), CommandVerdict::Ask, "{text}");
+        }
+        assert_eq!(of("cargo test", ShellPolicy::Ask), CommandVerdict::Rule);
+    }
+
+    #[test]
     fn every_part_must_be_allowed_and_refusing_wins() {
         let rules = [
             rule(&["cargo", "test"], RuleDecision::Allow, false),
@@ -335,11 +432,50 @@ mod tests {
             &["git", "-C", "x"],
             &["sed"],
             &[""],
+            &["python3.11"],
+            &["python2.7", "-c"],
+            &["pypy3"],
+            &["lua5.4"],
+            &["gmake"],
+            &["make", "x=y"],
+            &["rbash"],
+            &["pwsh"],
+            &["Rscript"],
+            &["tsx"],
+            &["cmake", "-P"],
+            &["npm", "exec"],
+            &["npm", "exec", "npx"],
+            &["bun", "x"],
+            &["pnpm", "dlx"],
+            &["uv"],
+            &["poetry", "run"],
+            &["poetry", "run", "python"],
+            &["bundle", "exec"],
+            &["deno", "eval"],
+            &["nix-shell"],
+            &["/lib64/ld-linux-x86-64.so.2"],
+            &["qemu-x86_64"],
+            &["setpriv"],
+            &["hyperfine"],
+            &["fd"],
+            &["sqlite3"],
+            &["yarn"],
+            &["pnpm"],
         ] {
             assert!(rule(prefix, RuleDecision::Allow, false).check().is_err(), "{prefix:?}");
         }
         assert!(rule(&["python"], RuleDecision::Refuse, false).check().is_ok());
-        for prefix in [&["python", "tools/gen.py"][..], &["make", "test"], &["cargo"], &["git", "commit"]] {
+        for prefix in [
+            &["python", "tools/gen.py"][..],
+            &["python3.11", "tools/gen.py"],
+            &["make", "test"],
+            &["cargo"],
+            &["git", "commit"],
+            &["npm", "test"],
+            &["poetry", "run", "pytest"],
+            &["yarn", "build"],
+            &["go", "test"],
+        ] {
             assert!(rule(prefix, RuleDecision::Allow, false).check().is_ok(), "{prefix:?}");
         }
     }

@@ -68,7 +68,33 @@ flutter: publish
 mix: hex.publish
 hatch: publish
 flit: publish
-cargo: publish yank
+cargo: publish yank release
+lerna: publish
+changeset: publish
+release-it:
+semantic-release:
+goreleaser: release
+hg: push
+jj: push
+sl: push
+bzr: push
+darcs: push send
+fossil: push sync commit
+svn: commit ci delete del remove rm copy cp move mv mkdir import
+docker-compose: rm down kill push
+podman-compose: rm down kill push
+skopeo: copy delete sync
+vault: delete write put patch destroy disable revoke
+nomad: run stop purge
+consul: put delete
+etcdctl: put del
+helmfile: apply sync destroy
+serverless: deploy remove
+sls: deploy remove
+sam: deploy delete
+cdk: deploy destroy
+eb: deploy terminate
+firebase: deploy delete
 gem: push yank
 poetry: publish
 uv: publish
@@ -114,6 +140,29 @@ pub const RUNNERS: &str = "\
     taskset numactl nsenter firejail bwrap proot dbus-run-session xvfb-run valgrind rr expect screen tmux dtach \
     daemonize run-parts coproc make just awk gawk mawk python python2 python3 perl ruby node nodejs deno bun php \
     lua tclsh vim vi nvim ed ex emacs tar zip man less more sed rsync git";
+
+/// Programs that fetch others and run them: each word after them may be one.
+pub const FETCHES_AND_RUNS: &str = "\
+    npx bunx pnpx uvx pipx npm pnpm yarn bun deno uv poetry pdm conda mamba bundle nix nix-shell docker podman \
+    nerdctl ssh mosh sudo doas su runuser pkexec systemd-run";
+
+/// Shells: a script that they are given may hold anything.
+const SHELLS: &str = "sh bash dash zsh ksh mksh ash fish yash rbash";
+
+/// Returns whether what a simple command does is known only when it runs, and may be what nobody can take back: the
+/// verb of a program that has such ones, or a script of a shell.
+pub fn may_be_final(words: &[Word]) -> bool {
+    let Some(name) = words.first().and_then(Word::value).map(base) else { return true };
+    let arguments = words.get(1..).unwrap_or_default();
+    if named(SHELLS, name) {
+        return !arguments.iter().all(|word| word.text == "--version");
+    }
+    // The verbs of some stand behind another: `gh pr merge`, `docker compose down`.
+    let (arguments, verbs) = if name == "git" { (git_part(arguments), 1) } else { (arguments, 2) };
+    let is_verb = |word: &&Word| !word.text.starts_with('-');
+    row(FINAL, name).is_some_and(|words| !words.is_empty())
+        && arguments.iter().filter(is_verb).take(verbs).any(|word| !word.is_static)
+}
 
 /// Returns the class of a simple command, by its name and arguments; `work` where it is in none of the tables.
 pub fn class_of(words: &[Word]) -> (Class, Reason) {
@@ -244,7 +293,7 @@ fn is_final(name: &str, arguments: &[Word]) -> bool {
 }
 
 /// Returns the part of git and what follows it.
-fn git_part(arguments: &[Word]) -> &[Word] {
+pub fn git_part(arguments: &[Word]) -> &[Word] {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
         match word.text.as_str() {

@@ -16,6 +16,62 @@ fn at_least(least: Class, texts: &[&str]) {
 }
 
 #[test]
+fn what_nobody_can_take_back_is_known_however_it_is_written() {
+    let with_network = |text: &str| assess(text, &Around { root: "/w".into(), folder: "/w/sub".into() }, true).class;
+    for text in [
+        "G=push; git $G origin main",
+        "git pu\\\nsh origin main",
+        "echo main | xargs -I% git push origin %",
+        "echo push | xargs -I% git % origin",
+        "git p{u,u}sh",
+        "printf 'git push origin main\\n' > r.sh; sh r.sh",
+        "npx npm publish",
+        "pnpm exec npm publish",
+        "eval \"$X\"",
+        "npm $V",
+    ] {
+        assert_eq!(with_network(text), Class::Final, "{text}");
+    }
+    for text in [
+        "lerna publish",
+        "cargo release",
+        "hg push",
+        "jj git push",
+        "svn commit",
+        "docker-compose down -v",
+        "vault kv delete x",
+        "echo main | xargs -I % git push origin %",
+        "echo main | xargs -i git push origin {}",
+        "npx npm publish",
+    ] {
+        assert_eq!(class(text), Class::Final, "{text}");
+    }
+    for text in ["git fetch $R", "npm install $P", "curl $U", "cargo add $C", "git \\\n  fetch origin", "npm ci"] {
+        assert_eq!(with_network(text), Class::Reach, "{text}");
+    }
+    // Without the network nothing leaves.
+    assert!(class("sh r.sh") < Class::Reach && class("git $G") < Class::Reach);
+}
+
+#[test]
+fn backticks_and_arithmetic_that_bash_reads_otherwise_are_no_reading() {
+    for text in [
+        ": ${x:=`rm a`}",
+        "echo \"${x:-`rm a`}\"",
+        "echo ${x:=`python3 -c 'print(1+1)'`}",
+        "(( PATH=0 )); cat a",
+        "x='q[$(python3 -c 1)]'; echo ${!x}",
+        "cat <<X\n${x:-`rm a`}\nX\n",
+    ] {
+        assert!(class(text) > Class::Read, "{text}: {:?}", of(text));
+    }
+    for text in ["echo `ls`", "echo \"`ls`\"", "echo '`'", "for ((i=0; i<3; i++)); do echo $i; done", "((a == 1))"] {
+        assert_eq!(class(text), Class::Read, "{text}: {:?}", of(text));
+    }
+    assert_eq!(class("cat <<'X'\na `b` c\nX\n"), Class::Read);
+}
+
+#[test]
 fn what_only_reads_is_told_from_what_works() {
     for text in [
         "ls -la",

@@ -264,19 +264,34 @@ fn watch(arguments: &[Word]) -> Inner {
 fn xargs(arguments: &[Word]) -> Inner {
     let Some(rest) = after_options(arguments, XARGS) else { return Inner::Unknown(Unknown::Name) };
     // `-I MARK` and `-i`: each word that holds the mark is another.
-    let replaces = arguments
-        .iter()
-        .take(arguments.len() - rest.len())
-        .any(|word| word.text.starts_with("-I") || word.text.starts_with("-i") || word.text.starts_with("--replace"));
+    let mark = replaced(&arguments[..arguments.len() - rest.len()], rest);
+    let replaces = mark.is_some();
     let rest = match arguments.iter().position(|word| word.text == "-I") {
         Some(at) if at + 2 <= arguments.len() && rest.len() == arguments.len() - at - 1 => &rest[1..],
         _ => rest,
     };
     let Some((name, words)) = rest.split_first() else { return Inner::None };
-    let unsure = |word: &Word| if replaces { Word::unknown() } else { word.clone() };
-    let name = if replaces && !is_name(&name.text) { Word::unknown() } else { name.clone() };
+    let holds = |word: &Word| mark.as_ref().is_some_and(|mark| word.text.contains(mark.as_str()));
+    let unsure = |word: &Word| if holds(word) { Word::unknown() } else { word.clone() };
+    let name = if replaces && (holds(name) || !is_name(&name.text)) { Word::unknown() } else { name.clone() };
     let inner = std::iter::once(name).chain(words.iter().map(unsure)).chain([Word::unknown()]).collect();
     Inner::Words { own: false, assigned: Vec::new(), inner: vec![inner] }
+}
+
+/// Returns the mark that `xargs` replaces in each word; the empty one, which every word holds, where it is not known.
+fn replaced(options: &[Word], rest: &[Word]) -> Option<String> {
+    let at = options.iter().position(|word| word.text.starts_with("-I") || word.text.starts_with("-i"));
+    if let Some(at) = at {
+        let own = options[at].text.get(2..).unwrap_or_default();
+        return Some(match (own, options[at].is_static, options[at].text.starts_with("-I")) {
+            (_, false, _) => String::new(),
+            ("", true, true) => options.get(at + 1).or(rest.first()).and_then(Word::value).unwrap_or_default().into(),
+            ("", true, false) => "{}".into(),
+            (mark, true, _) => mark.into(),
+        });
+    }
+    let long = options.iter().find_map(|word| word.text.strip_prefix("--replace"))?;
+    Some(long.strip_prefix('=').map_or_else(|| "{}".into(), str::to_string))
 }
 
 fn is_name(text: &str) -> bool {

@@ -55,7 +55,14 @@ pub fn word(node: Node<'_>, text: &str) -> Word {
             Word::known(source.strip_prefix("$'").and_then(|rest| rest.strip_suffix('\'')).unwrap_or(source))
         }
         "string" => string(node, text),
-        "concatenation" => pieces(node, text, node.byte_range(), |piece| word(piece, text), bare),
+        "concatenation" => {
+            let whole = pieces(node, text, node.byte_range(), |piece| word(piece, text), bare);
+            // Braces may stand in several of its pieces.
+            match source.contains('{') && (source.contains(',') || source.contains("..")) {
+                true => Word { is_static: false, splits: true, ..whole },
+                false => whole,
+            }
+        }
         "process_substitution" => Word { text: "/dev/fd/".into(), is_static: false, splits: false },
         "command_name" => node.child(0).map_or_else(Word::unknown, |inner| word(inner, text)),
         _ => Word::unknown(),
