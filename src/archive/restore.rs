@@ -304,7 +304,7 @@ impl Archive {
             Ok(state) => state,
             Err(error) => return not_archived(error.to_string()),
         };
-        let now = match workspace.read_archived(path) {
+        let now = match workspace.read_to_restore(path) {
             Ok(read) => read,
             Err(error) => return not_archived(error.to_string()),
         };

@@ -74,8 +74,6 @@ impl Archive {
         let keep_bytes = entries.len() <= MANY;
         let mut all = CommandChanges::default();
         for entry in entries {
-            let mut entry = entry;
-            make_readable(staging.folder(), &mut entry);
             let before = staged_state(staging.folder(), &entry).map_err(at(staging.folder()))?;
             let after = match workspace.read_archived(&entry.path) {
                 Ok(read) => read.state,
@@ -84,8 +82,13 @@ impl Archive {
                     State::Absent
                 }
             };
+            let after = self.before_others(staging, &entry)?.unwrap_or(after);
             if before == after {
                 continue;
+            }
+            if let Some(bit) = lost_bit(&entry, &after) {
+                let why = format!("its {bit} bit: an undo brings it back without");
+                all.unread.push((entry.path.clone(), why));
             }
             let text = after.text().filter(|_| keep_bytes).map(|text| text.as_bytes().to_vec());
             all.changes.push(CommandChange {
@@ -98,6 +101,18 @@ impl Archive {
             });
         }
         Ok(all)
+    }
+
+    /// Returns what a command left at a path that another changeset has changed since the path was kept: the state
+    /// before that one. None: none has, and the present state is the command's.
+    fn before_others(&self, staging: &CommandStaging, entry: &JournalLine) -> Result<Option<State>, Error> {
+        if entry.kept == 0 {
+            return Ok(None);
+        }
+        let kept = entry.kept.max(staging.since());
+        let newer = self.versions(&entry.path)?.into_iter().find(|version| version.id.at() > kept);
+        // What cannot be read is no ground for anything: the present state counts.
+        Ok(newer.and_then(|version| self.state_of(&version).ok()))
     }
 
     /// Archives the states before these changes as one changeset. When this returns they are on disk.
@@ -158,16 +173,17 @@ fn change_kind(before: &State, after: &State) -> ChangeKind {
     }
 }
 
-/// Lets a staged file be read by its owner where its mode does not; the version has that bit more. A file that has
-/// another name keeps its mode: that name may be in the workspace.
-fn make_readable(folder: &Path, entry: &mut JournalLine) {
-    if let (StagedKind::File, Some(name), 0) = (entry.kind, &entry.staged, entry.mode & 0o400) {
-        entry.mode |= 0o400;
-        let staged = folder.join(name);
-        if fs::symlink_metadata(&staged).is_ok_and(|meta| meta.nlink() == 1) {
-            // A file that cannot be read then is reported by the reading.
-            let _ = fs::set_permissions(staged, fs::Permissions::from_mode(entry.mode & 0o1777));
-        }
+/// Returns the bit of a file's mode that no version holds, so that nothing runs as its owner or group, where the file
+/// does not have it now either.
+fn lost_bit(entry: &JournalLine, after: &State) -> Option<&'static str> {
+    let lost = match entry.kind {
+        StagedKind::File => entry.mode & !after.mode().unwrap_or_default() & 0o6000,
+        _ => 0,
+    };
+    match lost {
+        0 => None,
+        0o2000 => Some("set-group-ID"),
+        _ => Some("set-user-ID"),
     }
 }
 
@@ -243,8 +259,8 @@ fn name_version(folder: &Path, entry: &JournalLine, version: &Path) -> io::Resul
     } else if meta.mode() & 0o7777 != entry.mode & 0o1777 {
         fs::set_permissions(version, fs::Permissions::from_mode(entry.mode & 0o1777))?;
     }
-    // A file without the right to read it cannot be opened by its owner either: it is flushed with its folder.
-    Ok(File::open(version).ok())
+    // What cannot be opened all the same is flushed with its folder.
+    Ok(open_staged(version).ok())
 }
 
 #[cfg(target_os = "linux")]
@@ -270,21 +286,16 @@ mod tests {
         fs::hard_link(&file, &staged).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o200)).unwrap();
         let mode = || fs::metadata(&file).unwrap().mode() & 0o7777;
-        let line = |staged: &str| JournalLine {
+        let entry = JournalLine {
             path: "file".into(),
             kind: StagedKind::File,
             mode: 0o200,
-            staged: Some(staged.into()),
+            staged: Some("0001".into()),
             inode: (0, 0),
+            kept: 0,
         };
-        let mut entry = line("0001");
-        make_readable(dir.path(), &mut entry);
-        assert_eq!((entry.mode, mode()), (0o600, 0o200));
         let state = staged_state(dir.path(), &entry).unwrap();
         assert_eq!((state.bytes().map(|bytes| &bytes[..]), mode()), (Some(&b"kept"[..]), 0o200));
-
-        fs::remove_file(&file).unwrap();
-        make_readable(dir.path(), &mut line("0001"));
-        assert_eq!(fs::metadata(&staged).unwrap().mode() & 0o7777, 0o600);
+        assert_eq!(state.mode(), Some(0o200));
     }
 }

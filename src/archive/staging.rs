@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{Archive, Error, Id, at};
+use crate::text::time;
 
 /// The folder of staging folders in `.shaft`.
 const COMMANDS: &str = "commands";
@@ -78,6 +79,9 @@ pub struct JournalLine {
     /// Device and inode of the staged file; [`JournalLine::COPY`] where it is a copy that no program writes.
     #[serde(default)]
     pub inode: (u64, u64),
+    /// When it was kept, in unix milliseconds; 0: when the line is written.
+    #[serde(default)]
+    pub kept: i64,
 }
 
 impl JournalLine {
@@ -105,6 +109,8 @@ pub struct CommandStaging {
     _lock: File,
     journal: File,
     names: u64,
+    /// When the states of the same command before these were archived, in unix milliseconds.
+    since: i64,
 }
 
 impl CommandStaging {
@@ -118,12 +124,22 @@ impl CommandStaging {
         lock.lock_shared()?;
         let journal = OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(JOURNAL))?;
         let names = count_staged(folder)?;
-        Ok(CommandStaging { id, folder: folder.to_path_buf(), _lock: lock, journal, names })
+        Ok(CommandStaging { id, folder: folder.to_path_buf(), _lock: lock, journal, names, since: 0 })
     }
 
     /// Returns its id, which says when it was made.
     pub fn id(&self) -> Id {
         self.id
+    }
+
+    /// Notes that the states of the same command before these are archived: the versions so far are no one else's work.
+    pub fn follows(&mut self) {
+        self.since = time::now();
+    }
+
+    /// Returns when the states before these were archived, in unix milliseconds; 0: there were none.
+    pub(super) fn since(&self) -> i64 {
+        self.since
     }
 
     /// Returns where it lies.
@@ -143,7 +159,8 @@ impl CommandStaging {
     /// # Errors
     /// Any error of the file system; then the path must not be changed.
     pub fn add(&mut self, entry: &JournalLine) -> io::Result<()> {
-        let mut line = serde_json::to_vec(entry)?;
+        let kept = if entry.kept == 0 { time::now() } else { entry.kept };
+        let mut line = serde_json::to_vec(&JournalLine { kept, ..entry.clone() })?;
         line.push(b'\n');
         self.journal.write_all(&line)
     }
@@ -309,7 +326,9 @@ mod tests {
         let mut staging = archive.stage(&CommandInfo::default()).expect("staged");
         for (path, staged) in [("a", "/home/me/key"), ("b", "../x"), ("c", ""), ("d", "journal"), ("e", "0001")] {
             let (kind, staged) = (StagedKind::File, Some(staged.to_string()));
-            staging.add(&JournalLine { path: path.into(), kind, mode: 0o600, staged, inode: (1, 2) }).expect("added");
+            staging
+                .add(&JournalLine { path: path.into(), kind, mode: 0o600, staged, inode: (1, 2), kept: 0 })
+                .expect("added");
         }
         let paths: Vec<String> = staging.journal().expect("read").into_iter().map(|line| line.path).collect();
         assert_eq!(paths, ["e"]);

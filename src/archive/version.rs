@@ -49,7 +49,7 @@ impl Version {
         if disk::is(&stat, FileType::Symlink) {
             return Ok(State::Link { target: folder.read_link(name)? });
         }
-        let file = folder.open_file(name)?;
+        let file = folder.open_unreadable(name)?;
         if self.folder {
             let text = disk::read_open(&file, FOLDER_TEXT)?;
             let mode = std::str::from_utf8(&text).ok().and_then(|text| u32::from_str_radix(text.trim(), 8).ok());

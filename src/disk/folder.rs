@@ -252,6 +252,27 @@ impl Folder {
         Ok(unlinkat(&self.fd, one_name(name.as_ref())?, AtFlags::REMOVEDIR)?)
     }
 
+    /// Opens a regular file to read it, also where its mode keeps its owner out: it may be read for that moment.
+    ///
+    /// # Errors
+    /// As [`Folder::open_file`].
+    pub fn open_unreadable(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+        let name = one_name(name.as_ref())?;
+        let refused = match self.open_file(name) {
+            Err(refused) if refused.kind() == io::ErrorKind::PermissionDenied => refused,
+            opened => return opened,
+        };
+        let mode = self.stat(name)?.map_or(0o400, |stat| stat.st_mode & 0o7777);
+        if mode & 0o400 != 0 {
+            return Err(refused);
+        }
+        let set = |mode: u32| chmodat(&self.fd, name, Mode::from_raw_mode(mode as RawMode), AtFlags::empty());
+        set(mode | 0o400)?;
+        let opened = self.open_file(name);
+        set(mode)?;
+        opened
+    }
+
     /// Sets the permission bits of the folder of that name in this one, or of this one where the name is `.`. It need
     /// not be readable.
     ///

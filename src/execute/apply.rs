@@ -176,6 +176,7 @@ fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, arc
     };
     folders.open_up().map_err(|e| disk(e, &[]))?;
     let mut written = WriteReport { made: Vec::new(), not_kept: Vec::new(), unguarded: false };
+    written.not_kept.extend(clear_special(all, workspace).map_err(|e| disk(e, &[]))?);
     if !first.is_empty() {
         written.add(Writing { workspace, archive, files: first.clone() }.run()?);
         folders.remove();
@@ -194,6 +195,18 @@ fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, arc
         written.not_kept.push(format!("a folder's mode: {}", disk::words(&error)));
     }
     Ok(written)
+}
+
+/// Removes what is no file in the place of those that a restore brings back. Returns a line for each.
+fn clear_special(all: &[(&DecidedFile, &Read)], workspace: &Workspace) -> io::Result<Vec<String>> {
+    let comes =
+        |(file, now): &&(&DecidedFile, &Read)| file.restores() && now.state.is_absent() && !file.after().is_absent();
+    let mut removed = Vec::new();
+    for (file, _) in all.iter().filter(comes) {
+        let kind = write::remove_special(workspace, file.path())?;
+        removed.extend(kind.map(|kind| format!("{}: {kind} in its place was removed", file.path())));
+    }
+    Ok(removed)
 }
 
 /// Archives files as they are, without a change. Takes normalised paths; with `absent`, some may not be there yet.
@@ -268,7 +281,7 @@ fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, App
 }
 
 fn read_of(workspace: &Workspace, file: &DecidedFile) -> Result<Read, ReadError> {
-    if file.restores() { workspace.read_archived(file.path()) } else { workspace.read(file.path()) }
+    if file.restores() { workspace.read_to_restore(file.path()) } else { workspace.read(file.path()) }
 }
 
 /// Returns whether a file is as it was known. A changed mode is no conflict: an edit keeps whatever mode it finds.

@@ -133,10 +133,13 @@ impl Commands {
         let keeper = if request.view.is_some() { Keeper::View } else { keeper };
         let bounds = self.bounds_of(request)?;
         let given = self.shell.environment.of(&id, &left, request.grant, self.temporary());
+        // Not on the PATH that the last command left: that one may hold nothing.
+        let own: Vec<(String, String)> = self.shell.environment.all().clone().into_iter().collect();
         let (shell, arguments) =
-            find_shell(&given, self.shell.settings.program.as_deref()).map_err(StartError::Refused)?;
+            find_shell(&own, self.shell.settings.program.as_deref()).map_err(StartError::Refused)?;
         let info = CommandInfo {
-            command: request.text.clone(),
+            // Files and memory see no secret, in the command's own text neither.
+            command: self.shell.environment.masked(&request.text),
             cwd: folder.clone(),
             keeper: keeper.word().into(),
             approved: Some(request.consent.to_string()),
@@ -400,6 +403,7 @@ impl Command {
         let sealed = match seal(&mut old) {
             Ok(sealed) => {
                 let _ = old.remove();
+                open.follows();
                 Ok(Some(sealed))
             }
             Err(why) => {

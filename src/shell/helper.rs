@@ -353,10 +353,10 @@ impl Helper {
     #[cfg(target_os = "linux")]
     fn summarise(&mut self) {
         let Some(serving) = &self.serving else { return };
-        let retained = serving.keeping.as_ref().map(|keeping| guard::lock(keeping).summary().clone());
+        let retained = serving.keeping.as_ref().map(|keeping| guard::lock(keeping).summary());
         let mut summary = retained.unwrap_or_default();
         serving.network.as_ref().inspect(|network| network.add_to(&mut summary));
-        self.tell(&HelperReport::Summary(summary));
+        self.tell(&HelperReport::Summary(Box::new(summary)));
     }
 
     #[cfg(not(target_os = "linux"))]

@@ -1,6 +1,6 @@
 //! The messages between nebula and the helper of a command: one JSON value a line, over the helper's standard input.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
@@ -71,6 +71,12 @@ pub struct GuardStart {
 pub struct Summary {
     /// Folders that can be rebuilt, and in each the changes that were not archived.
     pub derived: BTreeMap<String, u64>,
+    /// Those among them, or beside them, that are gone as a whole.
+    #[serde(default)]
+    pub derived_gone: BTreeSet<String>,
+    /// A state found no room: its call was refused.
+    #[serde(default)]
+    pub no_room: bool,
     /// Writes that were refused.
     pub refused: u64,
     /// The first of them.
@@ -92,6 +98,8 @@ impl Summary {
         for (folder, count) in more.derived {
             *self.derived.entry(folder).or_default() += count;
         }
+        self.derived_gone.extend(more.derived_gone);
+        self.no_room |= more.no_room;
         self.refused += more.refused;
         self.first_refused = self.first_refused.take().or(more.first_refused);
         self.not_archived.extend(more.not_archived);
@@ -102,6 +110,22 @@ impl Summary {
 }
 
 impl Summary {
+    /// Returns a line for each folder that can be rebuilt and was changed or is gone.
+    pub fn derived_words(&self) -> impl Iterator<Item = String> + '_ {
+        let gone =
+            self.derived_gone.iter().map(|folder| format!("derived: {folder} removed (rebuild it; not archived)"));
+        let changed = self.derived.iter().filter(|(folder, _)| !self.derived_gone.contains(*folder));
+        gone.chain(changed.map(|(folder, count)| {
+            let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
+            format!("derived: {folder} ({changes}, not archived)")
+        }))
+    }
+
+    /// Returns a line where a state found no room.
+    pub fn room_words(&self) -> Option<String> {
+        self.no_room.then(|| "not enough room to archive: nothing unarchived was overwritten".into())
+    }
+
     /// Returns a line for the writes that were refused.
     pub fn refused_words(&self) -> Option<String> {
         let first = self.first_refused.as_ref()?;
@@ -164,7 +188,7 @@ pub enum HelperReport {
     /// States go into this staging folder; what is to be known of those before.
     Switched(PathBuf, Box<Summary>),
     /// The notes about the states since the last sealing.
-    Summary(Summary),
+    Summary(Box<Summary>),
     /// The shell has ended; the state it left, where it was written: its folder and exported variables.
     Exited(Exit, Option<ShellState>),
     /// This many of the command's processes still run, a little after the shell's end.

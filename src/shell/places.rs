@@ -144,8 +144,7 @@ impl PathClasses {
         let full = self.root.join(folder);
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let beside = |file: &str| full.parent().is_some_and(|above| above.join(file).is_file());
-        let in_git = full.parent().is_some_and(|above| above.ends_with(".git"));
-        if in_git && GIT_ONLY_GROWS.contains(&name) {
+        if folder.to_str().is_some_and(holds_objects) {
             return true;
         }
         let proof = CACHES.contains(&name)
@@ -155,6 +154,14 @@ impl PathClasses {
             || full.join("CACHEDIR.TAG").is_file();
         proof && self.ignores.leaves_out(&full, true)
     }
+}
+
+/// Returns whether a folder, with its closing `/` or without, holds the objects of a repository, the workspace's own or
+/// one within it. They only ever grow: what is added needs no keeping, what goes is nowhere else.
+pub fn holds_objects(folder: &str) -> bool {
+    let mut parts = folder.trim_end_matches('/').rsplit('/');
+    let last = parts.next().unwrap_or_default();
+    GIT_ONLY_GROWS.contains(&last) && parts.next() == Some(".git")
 }
 
 /// Returns a set of globs; broken ones are left out, which the reading of the configuration has said.
@@ -206,6 +213,16 @@ mod tests {
         assert_eq!(of("src/.shaft/x"), PathClass::Kept);
         assert_eq!(of("x.big"), PathClass::Excluded("*.big".into()));
         assert_eq!(places.of(Path::new("/etc/hosts"), false), PathClass::Outside);
+        for (folder, holds) in [
+            (".git/objects/", true),
+            ("sub/.git/lfs", true),
+            ("sub/.git/objects", true),
+            ("sub/x.git/objects", false),
+            (".git/modules/a/objects", false),
+            ("target/", false),
+        ] {
+            assert_eq!(holds_objects(folder), holds, "{folder}");
+        }
         let settings = PlaceSettings { derived: vec!["out".into()], archived: vec!["target".into()] };
         let places = PathClasses::new(&workspace, &archive, &settings);
         assert_eq!(places.of(&root.join("out/x"), false), PathClass::Derived("out/".into()));

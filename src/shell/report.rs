@@ -78,10 +78,7 @@ impl CommandReport {
             notes.push(format!("{count} {processes} as {}", command.id));
         }
         let summary = &progress.summary;
-        for (folder, count) in &summary.derived {
-            let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
-            notes.push(format!("derived: {folder} ({changes}, not archived)"));
-        }
+        notes.extend(summary.derived_words().chain(summary.room_words()));
         notes.extend(summary.refused_words());
         notes.extend(summary.connection_words().map(|line| {
             let lift = "ask again with needs: [\"network\"] and why, if it must reach further";

@@ -247,7 +247,7 @@ impl Shared {
                     progress.switched = Some(folder);
                     progress.summary.add(*summary);
                 }
-                HelperReport::Summary(summary) => progress.summary.add(summary),
+                HelperReport::Summary(summary) => progress.summary.add(*summary),
                 HelperReport::StillRun(count) => progress.still_run = Some(count),
                 HelperReport::Ended => progress.ended = true,
                 HelperReport::Notice(text) => progress.notices.push(text),

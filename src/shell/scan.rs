@@ -152,9 +152,18 @@ impl Scan {
     /// When the tree cannot be looked at, or the disk refuses.
     pub fn after(&self, places: &PathClasses, staging: &mut CommandStaging) -> Result<(), ScanError> {
         let (now, _) = look(places)?;
+        // The states are those of the moment when the folder was made.
+        let kept = staging.id().at();
         let mut add = |entry: JournalLine| staging.add(&entry).map_err(at(&self.shadow));
         for path in now.keys().filter(|path| !self.entries.contains_key(*path) && !self.is_left_out(path)) {
-            add(JournalLine { path: path.clone(), kind: StagedKind::Absent, mode: 0, staged: None, inode: (0, 0) })?;
+            add(JournalLine {
+                path: path.clone(),
+                kind: StagedKind::Absent,
+                mode: 0,
+                staged: None,
+                inode: (0, 0),
+                kept,
+            })?;
         }
         let changed: Vec<&Entry> =
             self.entries.values().filter(|entry| !now.get(&entry.path).is_some_and(|now| now.is_same(entry))).collect();
@@ -176,7 +185,7 @@ impl Scan {
             };
             let (path, kind, mode) = (entry.path.clone(), entry.kind, entry.mode);
             staging
-                .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY })
+                .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY, kept })
                 .map_err(at(&self.shadow))?;
         }
         Ok(())

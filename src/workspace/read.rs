@@ -115,6 +115,28 @@ impl Workspace {
         }
     }
 
+    /// Reads as [`Workspace::read_archived`] does, for a restore: a pipe, socket or device holds no bytes and counts as
+    /// nothing.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_to_restore(&self, path: &str) -> Result<Read, ReadError> {
+        match self.read_archived(path) {
+            Err(ReadError::NotAFile { .. }) if self.special(path).is_some() => Ok(ABSENT),
+            read => read,
+        }
+    }
+
+    /// Returns what kind of special file is at a normalised path, and the folder it is in; none: it is no pipe, socket
+    /// or device.
+    pub(super) fn special(&self, path: &str) -> Option<(Folder, &'static str)> {
+        let (above, name) = split(path.trim_end_matches('/'));
+        let folder = self.folder(above).ok()?;
+        let stat = folder.stat(name).ok()??;
+        let plain = [FileType::RegularFile, FileType::Symlink, FileType::Directory];
+        (!plain.iter().any(|kind| disk::is(&stat, *kind))).then(|| (folder, disk::kind_of_stat(&stat)))
+    }
+
     /// Returns the folder at a normalised path, opened without following a link.
     ///
     /// # Errors

@@ -182,6 +182,16 @@ impl<'a> Staging<'a> {
     }
 }
 
+/// Removes a pipe, socket or device at a normalised path, which holds no bytes. Returns what it was; none: there is none.
+///
+/// # Errors
+/// Any error of the file system.
+pub fn remove_special(workspace: &Workspace, path: &str) -> io::Result<Option<&'static str>> {
+    let Some((folder, kind)) = workspace.special(path) else { return Ok(None) };
+    folder.remove_file(split(path.trim_end_matches('/')).1)?;
+    Ok(Some(kind))
+}
+
 fn remove_made(made: &[(Arc<Folder>, String)]) {
     for (above, path) in made.iter().rev() {
         // One that is not empty any more stays.

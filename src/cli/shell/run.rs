@@ -15,6 +15,7 @@ use crate::archive::staging::CommandInfo;
 use crate::execute::Stores;
 use crate::execute::command::{SealedCommand, seal};
 use crate::proposal::Consent;
+use crate::shell::output::mask::Masker;
 use crate::shell::output::record::{self, CommandRecord};
 use crate::shell::{self, Command, CommandRequest, Commands, Exit, Grant, Keeper};
 use crate::text::number::plural;
@@ -111,7 +112,8 @@ pub(super) fn run_through(
     };
     // Where the channel is full, what is in it wakes the reader as well.
     command.running.on_change(move || drop(events.try_send(RunEvent::Changed)));
-    let stopped = context.block_on(follow(&command, received, as_json))?;
+    let masker = Masker::new(commands.shell().environment.secrets().to_vec());
+    let stopped = context.block_on(follow(&command, received, masker, as_json))?;
     commands.end_all();
     Ok(Some((command, stopped)))
 }
@@ -145,9 +147,14 @@ fn seal_changes(shell: &shell::Shell, command: &Command, stores: Stores<'_>) -> 
 }
 
 /// Prints what the command prints until nothing of it runs. Returns whether it was interrupted.
-async fn follow(command: &Command, mut received: mpsc::Receiver<RunEvent>, as_json: bool) -> Result<bool> {
+async fn follow(
+    command: &Command,
+    mut received: mpsc::Receiver<RunEvent>,
+    masker: Masker,
+    as_json: bool,
+) -> Result<bool> {
     let mut stopped = false;
-    let mut printer = OutputPrinter { id: &command.id, as_json, held: Vec::new() };
+    let mut printer = OutputPrinter { id: &command.id, as_json, masker, held: Vec::new() };
     loop {
         let progress = command.running.progress().clone();
         if progress.failed.is_some() || progress.is_answerable() {
@@ -178,12 +185,18 @@ async fn follow(command: &Command, mut received: mpsc::Receiver<RunEvent>, as_js
 struct OutputPrinter<'a> {
     id: &'a str,
     as_json: bool,
+    masker: Masker,
     /// The beginning of a character whose end has not come yet.
     held: Vec<u8>,
 }
 
 impl OutputPrinter<'_> {
     fn print(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let masked = self.masker.take(bytes);
+        self.pass(&masked)
+    }
+
+    fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut out = Out::stdout();
         if !self.as_json {
             out.document(bytes)?;
@@ -196,8 +209,10 @@ impl OutputPrinter<'_> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        let rest = self.masker.finish();
+        self.pass(&rest)?;
         let held = std::mem::take(&mut self.held);
-        self.event(&held)
+        if self.as_json { self.event(&held) } else { Ok(()) }
     }
 
     fn event(&self, bytes: &[u8]) -> io::Result<()> {
@@ -228,7 +243,8 @@ fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool)
         out::complain(shell::SCANNED);
     }
     let summary = &progress.summary;
-    summary.not_archived_words().for_each(out::complain);
+    let gone = summary.derived_words().filter(|line| line.contains(" removed ")).chain(summary.room_words());
+    gone.chain(summary.not_archived_words()).for_each(out::complain);
     if let Some(line) = summary.refused_words() {
         out::complain(line);
     }

@@ -57,6 +57,11 @@ impl Network {
         Network { bounds, above, refused: Mutex::default(), own: Mutex::default() }
     }
 
+    /// Returns when the session began, in nanoseconds since 1970.
+    pub fn since(&self) -> u64 {
+        self.bounds.since
+    }
+
     /// Adds what was refused since the last time.
     pub fn add_to(&self, summary: &mut Summary) {
         let refused = std::mem::take(&mut *self.refused.lock().unwrap_or_else(PoisonError::into_inner));

@@ -143,8 +143,7 @@ const EXTENDED: &[i64] = &[
 /// Requests of `ioctl` that set flags of a file through a descriptor that only reads: `FS_IOC_SETFLAGS` in both
 /// widths, `FS_IOC_SETVERSION`, `FS_IOC_FSSETXATTR`, `FS_IOC_ENABLE_VERITY`, `FS_IOC_SET_ENCRYPTION_POLICY`,
 /// `FAT_IOCTL_SET_ATTRIBUTES`.
-const FILE_FLAGS: &[u32] =
-    &[0x4008_6602, 0x4004_6602, 0x4008_7602, 0x401c_5820, 0x4080_6685, 0x800c_6613, 0x4004_7211];
+const FILE_FLAGS: &[u32] = &[0x4008_6602, 0x4004_6602, 0x4008_7602, 0x401c_5820, 0x4080_6685, 0x800c_6613, 0x4004_7211];
 
 /// Requests of `ioctl` that change a terminal, whatever its descriptor was opened for: `TCSETS` to `TCSETSF`, `TCSETA`
 /// to `TCSETAF`, `TCSBRK`, `TCXONC`, `TCFLSH`, `TIOCEXCL`, `TIOCNXCL`, `TIOCSCTTY`, `TIOCSPGRP`, `TIOCSTI`,
@@ -178,12 +177,8 @@ const TERMINAL: &[u32] = &[
 const KEYRINGS: &[i64] = &[libc::SYS_add_key, libc::SYS_request_key, libc::SYS_keyctl];
 
 /// Calls that set how a process is scheduled: their first argument is its number, 0 the caller's own.
-const SCHEDULING: &[i64] = &[
-    libc::SYS_sched_setscheduler,
-    libc::SYS_sched_setparam,
-    libc::SYS_sched_setaffinity,
-    libc::SYS_sched_setattr,
-];
+const SCHEDULING: &[i64] =
+    &[libc::SYS_sched_setscheduler, libc::SYS_sched_setparam, libc::SYS_sched_setaffinity, libc::SYS_sched_setattr];
 /// Calls that set the priority of one process or of several: their arguments say which kind of number the second is.
 /// Each with the kind that is a process.
 pub const PRIORITIES: [(i64, u32); 2] = [(libc::SYS_setpriority, libc::PRIO_PROCESS), (libc::SYS_ioprio_set, 1)];
@@ -228,7 +223,7 @@ pub struct Watched {
     pub connections: Connections,
     /// The sockets that may be made.
     pub sockets: Sockets,
-    /// What belongs to other programs is out of reach: processes, terminals, keys, shared memory.
+    /// True if processes, terminals, keys and shared memory of other programs are out of reach.
     pub confined: bool,
 }
 
@@ -465,13 +460,8 @@ mod tests {
         }
     }
 
-    const ALL: Watched = Watched {
-        files: true,
-        frozen: false,
-        connections: Connections::Wait,
-        sockets: Sockets::Tcp,
-        confined: true,
-    };
+    const ALL: Watched =
+        Watched { files: true, frozen: false, connections: Connections::Wait, sockets: Sockets::Tcp, confined: true };
 
     fn run(architecture: u32, number: i64, arguments: [u64; 6]) -> u32 {
         judge(ALL, architecture, number, arguments)

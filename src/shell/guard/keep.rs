@@ -4,23 +4,26 @@
 //! A staged hard link shares its bytes with whatever other name the file has. The first write through such a name gives
 //! the staged file bytes of its own first.
 
-use std::collections::{HashMap, HashSet};
+mod outside;
+mod shared;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use super::names::{Inode, Names, has_others, inode, meta_of, own_names};
-use super::path::is_descriptor;
+use super::names::{Inode, Names, has_others, inode, meta_of};
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::disk;
 use crate::shell::message::Summary;
-use crate::shell::places::{CopyLimits, PathClass, PathClasses};
-use crate::shell::sandbox::{Bounds, TEMPORARY};
+use crate::shell::places::{CopyLimits, PathClass, PathClasses, holds_objects};
+use crate::shell::sandbox::Bounds;
+pub use outside::is_older_terminal;
+use shared::Linked;
 
-/// The terminals, each a file.
-const TERMINALS: &str = "/dev/pts";
+/// The bits of a mode with which a file runs as its owner or group.
+const SET_ID: u32 = 0o6000;
 /// Paths of a kind that are named.
 const NAMED: usize = 20;
 
@@ -35,6 +38,10 @@ pub struct Keeping {
     bounds: Option<Bounds>,
     staging: CommandStaging,
     saved: HashSet<String>,
+    /// Folders among them that were not there.
+    new_folders: HashSet<String>,
+    /// Derived folders that went themselves.
+    gone: BTreeSet<String>,
     /// Staged files that still share their bytes, by inode.
     linked: HashMap<Inode, Vec<Linked>>,
     /// Files that no longer had a name of the workspace's when they were handed to the archive, and the one they had.
@@ -48,23 +55,6 @@ pub struct Keeping {
     /// The paths that the summary counts as not archived, each with why.
     unarchived: HashSet<(String, String)>,
     summary: Summary,
-}
-
-/// A staged hard link.
-struct Linked {
-    staged: String,
-    path: PathBuf,
-}
-
-/// Returns whether something was made since the session began. Where the file system does not say, it counts as older.
-fn is_newer(meta: &Metadata, since: u64) -> bool {
-    let made = meta.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
-    made.is_some_and(|made| made.as_nanos() >= u128::from(since))
-}
-
-/// Returns whether a terminal was there before the session began.
-fn is_older(meta: &Metadata, since: u64) -> bool {
-    i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec()) < i128::from(since)
 }
 
 /// Returns the error number that an error is to the caller.
@@ -81,6 +71,8 @@ impl Keeping {
             bounds,
             staging,
             saved: HashSet::new(),
+            new_folders: HashSet::new(),
+            gone: BTreeSet::new(),
             linked: HashMap::new(),
             sealed: HashMap::new(),
             copied: HashSet::new(),
@@ -97,14 +89,23 @@ impl Keeping {
         self.part_all();
         self.staging = staging;
         self.saved.clear();
+        self.new_folders.clear();
         self.copied.clear();
         self.unarchived.clear();
-        std::mem::take(&mut self.summary)
+        let notes = self.summary();
+        (self.summary, self.gone) = (Summary::default(), BTreeSet::new());
+        notes
     }
 
     /// Returns the notes so far.
-    pub fn summary(&self) -> &Summary {
-        &self.summary
+    pub fn summary(&self) -> Summary {
+        let gone = self.gone.iter().filter(|folder| self.places.root().join(folder).symlink_metadata().is_err());
+        Summary { derived_gone: gone.cloned().collect(), ..self.summary.clone() }
+    }
+
+    /// Notes that there was no room for a state: its call failed.
+    pub fn set_full(&mut self) {
+        self.summary.no_room = true;
     }
 
     /// Keeps the state before a file is changed in place, or made where `makes`.
@@ -162,7 +163,7 @@ impl Keeping {
             PathClass::Outside => return self.outside(path, Some(&meta)),
             PathClass::Excluded(glob) => return self.unarchived(path, &format!("archiveExclude: {glob}")),
             // What a repository only ever gains is kept where it goes all the same.
-            PathClass::Derived(folder) if self.made.contains(path) || !folder.starts_with(".git/") => {
+            PathClass::Derived(folder) if self.made.contains(path) || !holds_objects(&folder) => {
                 *self.summary.derived.entry(folder).or_default() += 1;
                 return Ok(());
             }
@@ -172,6 +173,9 @@ impl Keeping {
         if self.saved.contains(&name) {
             return Ok(());
         }
+        if self.is_in_new(&name) && !meta.is_dir() {
+            return self.absent(path);
+        }
         match meta.file_type() {
             kind if kind.is_symlink() => self.link(name, path, &meta),
             kind if kind.is_file() => self.hard_link(name, path, &meta),
@@ -180,8 +184,17 @@ impl Keeping {
         }
     }
 
-    /// Keeps the state before a file gets another mode, under every name that it has.
-    pub fn change_mode(&mut self, path: &Path) -> Verdict {
+    /// Keeps the state before a file gets another mode, `to` where it is known, or another owner, under every name that
+    /// it has.
+    pub fn change_mode(&mut self, path: &Path, to: Option<u32>) -> Verdict {
+        if let (Some(meta), Some(to)) = (meta_of(path), to)
+            && meta.is_file()
+            && to & !meta.mode() & SET_ID != 0
+            && self.places.of(path, false) == PathClass::Kept
+        {
+            self.unarchived(path, "no version holds a set-user-ID or set-group-ID bit: setting it was refused")?;
+            return Err(libc::EPERM);
+        }
         if let Some(meta) = meta_of(path).filter(|meta| has_others(path, meta)) {
             for other in self.names.others(&self.places, inode(&meta), path) {
                 self.lose(&other)?;
@@ -190,48 +203,19 @@ impl Keeping {
         self.lose(path)
     }
 
-    /// Answers for something whose times are about to be set. No version holds them; what is not the command's stays as
-    /// it is.
-    pub fn set_times(&mut self, path: &Path) -> Verdict {
-        match self.places.of(path, false) {
-            PathClass::Refused => self.refuse(path),
-            PathClass::Outside => match meta_of(path) {
-                Some(meta) => self.outside(path, Some(&meta)),
-                None => Ok(()),
-            },
-            _ => Ok(()),
-        }
-    }
-
-    /// Answers for a file that is about to be locked: nebula waits for the locks of its own.
-    pub fn lock_file(&mut self, path: &Path) -> Verdict {
-        if self.places.of(path, false) == PathClass::Refused { self.refuse(path) } else { Ok(()) }
-    }
-
-    /// Answers for a file without a name that is about to be made in a folder.
-    pub fn make_unnamed(&mut self, folder: &Path) -> Verdict {
-        if self.places.of(folder, true) == PathClass::Refused { self.refuse(folder) } else { Ok(()) }
-    }
-
-    /// Returns when the session began, in nanoseconds since 1970; none: there is no sandbox.
-    pub fn since(&self) -> Option<u64> {
-        Some(self.bounds.as_ref()?.since)
-    }
-
-    /// Answers for a terminal that is about to be set: one older than the session is another program's.
-    pub fn set_terminal(&mut self, path: &Path) -> Verdict {
-        let Some(since) = self.since() else { return Ok(()) };
-        let older = path.starts_with(TERMINALS) && fs::metadata(path).is_ok_and(|meta| is_older(&meta, since));
-        if older { self.refuse(path) } else { Ok(()) }
-    }
-
     /// Keeps a folder that is about to go or to get another mode.
     pub fn lose_folder(&mut self, path: &Path) -> Verdict {
         let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
         match self.places.of(path, true) {
             PathClass::Refused => self.refuse(path),
             PathClass::Kept => self.folder(path, &meta),
-            PathClass::Derived(folder) if folder.starts_with(".git/") => self.folder(path, &meta),
+            PathClass::Derived(folder) if holds_objects(&folder) => self.folder(path, &meta),
+            PathClass::Derived(folder) => {
+                if self.inside(path).to_str() == Some(folder.trim_end_matches('/')) {
+                    self.gone.insert(folder);
+                }
+                Ok(())
+            }
             PathClass::Outside if self.places.root().starts_with(path) => self.refuse(path),
             PathClass::Outside => self.outside(path, Some(&meta)),
             _ => Ok(()),
@@ -247,10 +231,25 @@ impl Keeping {
         self.names.add(old, new);
         self.move_away(old, new, &meta)?;
         match fs::symlink_metadata(new) {
-            Ok(there) if exchange => self.move_away(new, old, &there),
+            Ok(there) if exchange => {
+                self.move_away(new, old, &there)?;
+                match (meta.is_dir(), there.is_dir()) {
+                    (one, other) if one == other => Ok(()),
+                    // A file takes the place of a folder and the other way round: neither was there before.
+                    (one, other) => self.was_absent(new, one).and_then(|()| self.was_absent(old, other)),
+                }
+            }
             Ok(there) if there.is_dir() => self.lose_folder(new),
             Ok(_) => self.lose(new),
             Err(_) => self.make(new, meta.is_dir()),
+        }
+    }
+
+    /// Notes that nothing of this kind was at a path.
+    fn was_absent(&mut self, path: &Path, folder: bool) -> Verdict {
+        match self.places.of(path, folder) {
+            PathClass::Kept => self.note(path, StagedKind::Absent, 0, folder),
+            _ => Ok(()),
         }
     }
 
@@ -293,33 +292,8 @@ impl Keeping {
         Ok(())
     }
 
-    /// Answers for something outside the workspace that is about to be changed, or made where nothing is.
-    fn outside(&mut self, path: &Path, there: Option<&Metadata>) -> Verdict {
-        let Some(bounds) = &self.bounds else { return Ok(()) };
-        if is_descriptor(path) || path.starts_with(&bounds.temporary) {
-            return Ok(());
-        }
-        if path.starts_with(TERMINALS) && there.is_some_and(|meta| is_older(meta, bounds.since)) {
-            return self.refuse(path);
-        }
-        if TEMPORARY.iter().any(|folder| path.starts_with(folder)) && !bounds.unkept.iter().any(|p| path.starts_with(p))
-        {
-            let own = there.is_none_or(|meta| self.made.contains(path) || is_newer(meta, bounds.since));
-            if there.is_none() {
-                self.made.insert(path.to_path_buf());
-            }
-            return if own { Ok(()) } else { self.refuse(path) };
-        }
-        match bounds.write.iter().any(|free| path.starts_with(free)) {
-            true if bounds.unkept.iter().any(|unkept| path.starts_with(unkept)) => {
-                self.unarchived(path, "outside the workspace")
-            }
-            true => Ok(()),
-            false => self.refuse(path),
-        }
-    }
-
-    fn refuse(&mut self, path: &Path) -> Verdict {
+    /// Counts a call that is refused because of a path.
+    pub fn refuse(&mut self, path: &Path) -> Verdict {
         self.summary.refused += 1;
         self.summary.first_refused.get_or_insert_with(|| path.display().to_string());
         Err(libc::EACCES)
@@ -356,7 +330,16 @@ impl Keeping {
     }
 
     fn folder(&mut self, path: &Path, meta: &Metadata) -> Verdict {
+        if self.inside(path).to_str().is_some_and(|name| self.is_in_new(name)) {
+            return self.note(path, StagedKind::Absent, 0, true);
+        }
         self.note(path, StagedKind::Folder, meta.mode() & 0o7777, true)
+    }
+
+    /// Returns whether a path lies in a folder that was not there before. What other threads moved there between the
+    /// guard's look and the call was not there either.
+    fn is_in_new(&self, name: &str) -> bool {
+        !self.new_folders.is_empty() && name.match_indices('/').any(|(end, _)| self.new_folders.contains(&name[..=end]))
     }
 
     /// Writes a line of the journal without a staged file.
@@ -370,7 +353,10 @@ impl Keeping {
         if self.saved.contains(&path) {
             return Ok(());
         }
-        self.add(JournalLine { path, kind, mode, staged: None, inode: JournalLine::COPY })
+        if folder && kind == StagedKind::Absent {
+            self.new_folders.insert(path.clone());
+        }
+        self.add(JournalLine { path, kind, mode, staged: None, inode: JournalLine::COPY, kept: 0 })
     }
 
     fn add(&mut self, saved: JournalLine) -> Verdict {
@@ -389,6 +375,7 @@ impl Keeping {
             mode: 0o777,
             staged: Some(staged),
             inode: inode(meta),
+            kept: 0,
         })
     }
 
@@ -401,7 +388,14 @@ impl Keeping {
         let linked = Linked { staged: staged.clone(), path: path.to_path_buf() };
         self.linked.entry(inode(meta)).or_default().push(linked);
         let mode = meta.mode() & 0o7777;
-        self.add(JournalLine { path: name, kind: StagedKind::File, mode, staged: Some(staged), inode: inode(meta) })
+        self.add(JournalLine {
+            path: name,
+            kind: StagedKind::File,
+            mode,
+            staged: Some(staged),
+            inode: inode(meta),
+            kept: 0,
+        })
     }
 
     /// Keeps the bytes of a file that is about to be written, under every name that it has in the workspace.
@@ -439,6 +433,10 @@ impl Keeping {
             if self.saved.contains(&name) {
                 continue;
             }
+            if self.is_in_new(&name) {
+                self.absent(&path)?;
+                continue;
+            }
             let (to, staged) = self.staging.new_name();
             match &first {
                 Some(first) => fs::hard_link(first, &to).map_err(|e| number(&e))?,
@@ -452,6 +450,7 @@ impl Keeping {
                 mode,
                 staged: Some(staged),
                 inode: JournalLine::COPY,
+                kept: 0,
             })?;
         }
         self.copied.insert(inode(meta));
@@ -466,59 +465,6 @@ impl Keeping {
         }
         self.bytes += meta.len();
         copy_file(from, to, meta).map_err(|e| number(&e))
-    }
-
-    /// Prepares the writing of a file wherever it lies now: the staged hard links to it get bytes of their own.
-    fn part_shared(&mut self, path: &Path) -> Verdict {
-        if self.linked.is_empty() && self.sealed.is_empty() {
-            return Ok(());
-        }
-        let Ok(meta) = fs::metadata(path) else { return Ok(()) };
-        let own = inode(&meta);
-        // Its number alone may be another file's by now: in the archive it has a name more.
-        let sealed = self.sealed.get(&own).filter(|_| meta.nlink() > own_names(path)).cloned();
-        if let Some(path) = sealed {
-            self.unarchived(&path, "it is in the archive: writing to it through a descriptor was refused")?;
-            return Err(libc::EACCES);
-        }
-        let Some(links) = self.linked.remove(&own) else { return Ok(()) };
-        let parted = self.part(&links, Some(&meta));
-        if parted.is_err() {
-            self.linked.insert(own, links);
-        }
-        parted
-    }
-
-    /// Separates the staged files before the archive takes them: what has another name goes on being written there.
-    /// What has none can be reached through a descriptor alone, and stays the archive's.
-    fn part_all(&mut self) {
-        for (own, links) in std::mem::take(&mut self.linked) {
-            let staged = self.staging.folder().join(&links[0].staged);
-            let has_more = fs::symlink_metadata(staged).is_ok_and(|meta| meta.nlink() > links.len() as u64);
-            if !has_more || self.part(&links, None).is_err() {
-                self.sealed.insert(own, links[0].path.clone());
-            }
-        }
-    }
-
-    /// Gives staged hard links of one file bytes of their own; `limited`: the copy counts as one of the command's.
-    fn part(&mut self, links: &[Linked], limited: Option<&Metadata>) -> Verdict {
-        let folder = self.staging.folder().to_path_buf();
-        let shared = folder.join(&links[0].staged);
-        let (own, _) = self.staging.new_name();
-        match limited {
-            Some(meta) => self.copy_to(&shared, &own, meta, &links[0].path)?,
-            None => fs::symlink_metadata(&shared)
-                .and_then(|meta| copy_file(&shared, &own, &meta))
-                .map_err(|error| number(&error))?,
-        }
-        let mut replace = |staged: &str| {
-            let (next, _) = self.staging.new_name();
-            fs::hard_link(&own, &next)?;
-            fs::rename(&next, folder.join(staged))
-        };
-        links.iter().try_for_each(|link| replace(&link.staged)).map_err(|error| number(&error))?;
-        fs::remove_file(&own).map_err(|error| number(&error))
     }
 }
 

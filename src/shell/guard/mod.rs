@@ -80,12 +80,7 @@ pub fn serve(listener: &Arc<OwnedFd>, keeping: Option<&Mutex<Keeping>>, network:
                 let answer = match network {
                     Some(network) if call.number == libc::SYS_connect => network.connect(listener, &call),
                     Some(network) if call.number == libc::SYS_socket => Some(network.socket(&call)),
-                    _ => Some(match keeping {
-                        Some(keeping) => {
-                            before(&call, &mut lock(keeping)).map_or_else(CallReply::Fail, |()| CallReply::GoOn)
-                        }
-                        None => CallReply::GoOn,
-                    }),
+                    _ => Some(answer_of(&call, keeping, network)),
                 };
                 if let Some(answer) = answer {
                     // Its process may be gone by now.
@@ -94,6 +89,25 @@ pub fn serve(listener: &Arc<OwnedFd>, keeping: Option<&Mutex<Keeping>>, network:
             }
             Ok(None) => {}
             Err(_) => return,
+        }
+    }
+}
+
+/// Returns the answer to a call once what it is about to change is kept. Where nothing is kept, what is other programs'
+/// stays all the same.
+fn answer_of(call: &Notification, keeping: Option<&Mutex<Keeping>>, network: Option<&Network>) -> CallReply {
+    let Some(keeping) = keeping else {
+        let verdict = others::before(call, network.map(Network::since), None);
+        return verdict.unwrap_or(Ok(())).map_or_else(CallReply::Fail, |()| CallReply::GoOn);
+    };
+    let mut keeping = lock(keeping);
+    match before(call, &mut keeping) {
+        Ok(()) => CallReply::GoOn,
+        Err(number) => {
+            if number == libc::ENOSPC {
+                keeping.set_full();
+            }
+            CallReply::Fail(number)
         }
     }
 }
@@ -155,18 +169,18 @@ fn before(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal> {
         libc::SYS_symlinkat => make(path(b, c, false), false, keeping),
         libc::SYS_mknodat => make(path(a, b, false), false, keeping),
         libc::SYS_mkdirat => make(path(a, b, false), true, keeping),
-        libc::SYS_fchmod => mode(behind(call, a), keeping),
-        libc::SYS_fchmodat => mode(path(a, b, true), keeping),
-        filter::FCHMODAT2 if means_descriptor(call, b, d) => mode(behind(call, a), keeping),
-        filter::FCHMODAT2 => mode(path(a, b, !has(d, libc::AT_SYMLINK_NOFOLLOW)), keeping),
-        libc::SYS_fchown => mode(behind(call, a), keeping),
-        libc::SYS_fchownat if means_descriptor(call, b, e) => mode(behind(call, a), keeping),
-        libc::SYS_fchownat => mode(path(a, b, !has(e, libc::AT_SYMLINK_NOFOLLOW)), keeping),
+        libc::SYS_fchmod => mode(behind(call, a), Some(b), keeping),
+        libc::SYS_fchmodat => mode(path(a, b, true), Some(c), keeping),
+        filter::FCHMODAT2 if means_descriptor(call, b, d) => mode(behind(call, a), Some(c), keeping),
+        filter::FCHMODAT2 => mode(path(a, b, !has(d, libc::AT_SYMLINK_NOFOLLOW)), Some(c), keeping),
+        libc::SYS_fchown => mode(behind(call, a), None, keeping),
+        libc::SYS_fchownat if means_descriptor(call, b, e) => mode(behind(call, a), None, keeping),
+        libc::SYS_fchownat => mode(path(a, b, !has(e, libc::AT_SYMLINK_NOFOLLOW)), None, keeping),
         libc::SYS_utimensat if b == 0 || means_descriptor(call, b, d) => set_times(behind(call, a), keeping),
         libc::SYS_utimensat => set_times(path(a, b, !has(d, libc::AT_SYMLINK_NOFOLLOW)), keeping),
         libc::SYS_flock => behind(call, a)?.map_or(Ok(()), |path| keeping.lock_file(&path)),
         libc::SYS_bind => make(connect::bound(call).or_else(|error| found(Err(error))), false, keeping),
-        _ => others::before(call, keeping).unwrap_or_else(|| before_old(call, keeping)),
+        _ => others::before(call, keeping.since(), Some(keeping)).unwrap_or_else(|| before_old(call, keeping)),
     }
 }
 
@@ -193,8 +207,9 @@ fn before_old(call: &Notification, keeping: &mut Keeping) -> Result<(), Refusal>
         libc::SYS_symlink => make(path(b, false), false, keeping),
         libc::SYS_mknod => make(path(a, false), false, keeping),
         libc::SYS_mkdir => make(path(a, false), true, keeping),
-        libc::SYS_chmod | libc::SYS_chown => mode(path(a, true), keeping),
-        libc::SYS_lchown => mode(path(a, false), keeping),
+        libc::SYS_chmod => mode(path(a, true), Some(b), keeping),
+        libc::SYS_chown => mode(path(a, true), None, keeping),
+        libc::SYS_lchown => mode(path(a, false), None, keeping),
         libc::SYS_utime | libc::SYS_utimes => set_times(path(a, true), keeping),
         libc::SYS_futimesat if b == 0 => set_times(behind(call, a), keeping),
         libc::SYS_futimesat => set_times(path_of(call, a, b, true), keeping),
@@ -256,9 +271,10 @@ fn set_times(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
     path?.map_or(Ok(()), |path| keeping.set_times(&path))
 }
 
-fn mode(path: Found, keeping: &mut Keeping) -> Result<(), Refusal> {
+/// Keeps the state before a mode or an owner is set. `to` is the mode; none for an owner.
+fn mode(path: Found, to: Option<u64>, keeping: &mut Keeping) -> Result<(), Refusal> {
     path?.map_or(Ok(()), |path| match path.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         true => keeping.lose_folder(&path),
-        false => keeping.change_mode(&path),
+        false => keeping.change_mode(&path, to.map(|to| to as u32)),
     })
 }

@@ -6,15 +6,16 @@ use std::fs;
 use rustix::process::Pid;
 
 use super::filter::PRIORITIES;
+use super::keep::{Keeping, Refusal, is_older_terminal};
 use super::path::{descriptor, of_descriptor};
 use super::sys::Notification;
-use super::{Keeping, Refusal};
 use crate::shell::tree;
 
 type Verdict = Result<(), Refusal>;
 
 /// Answers a call on something without a path; none: it is none of these.
-pub fn before(call: &Notification, keeping: &mut Keeping) -> Option<Verdict> {
+/// `since` is when the session began, in nanoseconds since 1970; none: there is no sandbox.
+pub fn before(call: &Notification, since: Option<u64>, keeping: Option<&mut Keeping>) -> Option<Verdict> {
     let [first, second, ..] = call.arguments.map(descriptor);
     Some(match call.number {
         libc::SYS_prlimit64
@@ -23,11 +24,14 @@ pub fn before(call: &Notification, keeping: &mut Keeping) -> Option<Verdict> {
         | libc::SYS_sched_setaffinity
         | libc::SYS_sched_setattr => process(call, first),
         libc::SYS_setpriority | libc::SYS_ioprio_set => priority(call, first, second),
-        libc::SYS_shmctl => object("shm", first, keeping),
-        libc::SYS_msgctl => object("msg", first, keeping),
-        libc::SYS_semctl => object("sem", first, keeping),
+        libc::SYS_shmctl => object("shm", first, since),
+        libc::SYS_msgctl => object("msg", first, since),
+        libc::SYS_semctl => object("sem", first, since),
         libc::SYS_ioctl => match of_descriptor(call.process, first) {
-            Ok(path) => keeping.set_terminal(&path),
+            Ok(path) if since.is_some_and(|since| is_older_terminal(&path, since)) => {
+                keeping.map_or(Err(libc::EACCES), |keeping| keeping.refuse(&path))
+            }
+            Ok(_) => Ok(()),
             // The kernel will find nothing either.
             Err(_) => Ok(()),
         },
@@ -61,8 +65,8 @@ fn priority(call: &Notification, kind: i32, number: i32) -> Verdict {
 
 /// Answers for a System V object that is about to be changed or removed: one that was not changed since the session
 /// began is another program's.
-fn object(kind: &str, number: i32, keeping: &Keeping) -> Verdict {
-    let Some(since) = keeping.since() else { return Ok(()) };
+fn object(kind: &str, number: i32, since: Option<u64>) -> Verdict {
+    let Some(since) = since else { return Ok(()) };
     let table = fs::read_to_string(format!("/proc/sysvipc/{kind}")).map_err(|_| libc::EPERM)?;
     match changed_at(&table, number) {
         Some(at) if at < since / 1_000_000_000 => Err(libc::EPERM),

@@ -1,5 +1,6 @@
 //! What a command prints: cleaned line by line, whole in a log, and its head and tail for the model.
 
+pub mod mask;
 pub mod record;
 mod tests_of;
 
@@ -200,12 +201,13 @@ impl Output {
         }
     }
 
-    fn add(&mut self, mut line: String) {
-        for (name, value) in &self.secrets {
-            if line.contains(value.as_str()) {
-                line = line.replace(value.as_str(), &format!("[{name}]"));
-            }
-        }
+    /// Returns the line that is not over yet.
+    fn rest(&self) -> Option<String> {
+        self.cleaner.rest().map(|line| mask::masked(&self.secrets, line))
+    }
+
+    fn add(&mut self, line: String) {
+        let line = mask::masked(&self.secrets, line);
         if let Some(log) = &mut self.log
             && let Err(error) = log.add(&line)
         {
@@ -242,7 +244,7 @@ impl Output {
 
     /// Returns the last lines, at most so many, the unfinished one among them.
     pub fn last(&self, count: usize) -> Vec<String> {
-        let rest = self.cleaner.rest();
+        let rest = self.rest();
         let whole = count.saturating_sub(usize::from(rest.is_some()));
         self.tail.iter().skip(self.tail.len().saturating_sub(whole)).cloned().chain(rest).collect()
     }
@@ -250,7 +252,7 @@ impl Output {
     /// Returns the lines from `first` (counted from 0) on that are still held.
     pub fn since(&self, first: usize) -> Vec<String> {
         let held = self.lines - self.tail.len();
-        self.tail.iter().skip(first.saturating_sub(held)).cloned().chain(self.cleaner.rest()).collect()
+        self.tail.iter().skip(first.saturating_sub(held)).cloned().chain(self.rest()).collect()
     }
 
     /// Puts the log's lines on disk, as far as they are whole.
@@ -287,7 +289,7 @@ impl Output {
             )),
         }
         head.extend(end);
-        head.extend(self.cleaner.rest().map(|line| cut(&line)));
+        head.extend(self.rest().map(|line| cut(&line)));
         head.iter().fold(String::new(), |text, line| text + line + "\n")
     }
 }
@@ -395,12 +397,13 @@ mod tests {
         for n in 1..=20_000 {
             output.take(format!("line {n} sekretsekret\n").as_bytes());
         }
-        output.take(b"the end");
+        output.take(b"the end sekretsekret");
+        assert_eq!(output.last(1), ["the end [KEY]"]);
         output.finish();
         let reported = output.for_model("c1");
         assert!(
             reported.starts_with("line 1 [KEY]\n")
-                && reported.ends_with("the end\n")
+                && reported.ends_with("the end [KEY]\n")
                 && reported.len() <= HEAD + TAIL + 200
         );
         let left_out = reported.lines().find(|line| line.starts_with('[')).expect("a line that says so");

@@ -92,6 +92,7 @@ const FORMS: &[(&str, Needs)] = &[
         "python3 -c \"import sqlite3;c=sqlite3.connect('data.db');c.execute('create table t(x)');c.execute('insert into t values(1)');c.commit();c.close()\"; rm README.md",
         Python,
     ),
+    ("python3 -c \"import ctypes;ctypes.CDLL(None).renameat2(-100,b'src/deep/er/file.txt',-100,b'docs',2)\"", Python),
     (
         "python3 -c \"import os;os.rename('docs','src/docs');os.symlink('x','docs');os.replace('run.sh','empty.txt')\"",
         Python,

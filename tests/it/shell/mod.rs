@@ -5,6 +5,7 @@ mod forms;
 mod model;
 mod outsiders;
 mod person;
+mod restored;
 mod review;
 mod sandbox;
 mod tree;

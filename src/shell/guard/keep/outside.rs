@@ -1,0 +1,87 @@
+//! Answers for what no version holds: what lies outside the workspace, times, locks and terminals.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::super::names::meta_of;
+use super::super::path::is_descriptor;
+use super::{Keeping, Verdict};
+use crate::shell::places::PathClass;
+use crate::shell::sandbox::TEMPORARY;
+
+/// The terminals, each a file.
+const TERMINALS: &str = "/dev/pts";
+
+/// Returns whether something was made since the session began. Where the file system does not say, it counts as older.
+fn is_newer(meta: &Metadata, since: u64) -> bool {
+    let made = meta.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    made.is_some_and(|made| made.as_nanos() >= u128::from(since))
+}
+
+/// Returns whether a terminal was there before the session began.
+fn is_older(meta: &Metadata, since: u64) -> bool {
+    i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec()) < i128::from(since)
+}
+
+/// Returns whether a path is a terminal that was there before the session began: it is another program's.
+pub fn is_older_terminal(path: &Path, since: u64) -> bool {
+    path.starts_with(TERMINALS) && fs::metadata(path).is_ok_and(|meta| is_older(&meta, since))
+}
+
+impl Keeping {
+    /// Answers for something whose times are about to be set. No version holds them; what is not the command's stays as
+    /// it is.
+    pub fn set_times(&mut self, path: &Path) -> Verdict {
+        match self.places.of(path, false) {
+            PathClass::Refused => self.refuse(path),
+            PathClass::Outside => match meta_of(path) {
+                Some(meta) => self.outside(path, Some(&meta)),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Answers for a file that is about to be locked: nebula waits for the locks of its own.
+    pub fn lock_file(&mut self, path: &Path) -> Verdict {
+        if self.places.of(path, false) == PathClass::Refused { self.refuse(path) } else { Ok(()) }
+    }
+
+    /// Answers for a file without a name that is about to be made in a folder.
+    pub fn make_unnamed(&mut self, folder: &Path) -> Verdict {
+        if self.places.of(folder, true) == PathClass::Refused { self.refuse(folder) } else { Ok(()) }
+    }
+
+    /// Returns when the session began, in nanoseconds since 1970; none: there is no sandbox.
+    pub fn since(&self) -> Option<u64> {
+        Some(self.bounds.as_ref()?.since)
+    }
+
+    /// Answers for something outside the workspace that is about to be changed, or made where nothing is.
+    pub(super) fn outside(&mut self, path: &Path, there: Option<&Metadata>) -> Verdict {
+        let Some(bounds) = &self.bounds else { return Ok(()) };
+        if is_descriptor(path) || path.starts_with(&bounds.temporary) {
+            return Ok(());
+        }
+        if path.starts_with(TERMINALS) && there.is_some_and(|meta| is_older(meta, bounds.since)) {
+            return self.refuse(path);
+        }
+        if TEMPORARY.iter().any(|folder| path.starts_with(folder)) && !bounds.unkept.iter().any(|p| path.starts_with(p))
+        {
+            let own = there.is_none_or(|meta| self.made.contains(path) || is_newer(meta, bounds.since));
+            if there.is_none() {
+                self.made.insert(path.to_path_buf());
+            }
+            return if own { Ok(()) } else { self.refuse(path) };
+        }
+        match bounds.write.iter().any(|free| path.starts_with(free)) {
+            true if bounds.unkept.iter().any(|unkept| path.starts_with(unkept)) => {
+                self.unarchived(path, "outside the workspace")
+            }
+            true => Ok(()),
+            false => self.refuse(path),
+        }
+    }
+}

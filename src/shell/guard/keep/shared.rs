@@ -1,0 +1,68 @@
+//! Staged hard links: they share their bytes with the file's other names until one of these is written.
+
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+
+use super::super::names::{inode, own_names};
+use super::{Keeping, Verdict, copy_file, number};
+
+/// A staged hard link.
+pub(super) struct Linked {
+    pub(super) staged: String,
+    pub(super) path: PathBuf,
+}
+
+impl Keeping {
+    /// Prepares the writing of a file wherever it lies now: the staged hard links to it get bytes of their own.
+    pub(super) fn part_shared(&mut self, path: &Path) -> Verdict {
+        if self.linked.is_empty() && self.sealed.is_empty() {
+            return Ok(());
+        }
+        let Ok(meta) = fs::metadata(path) else { return Ok(()) };
+        let own = inode(&meta);
+        // Its number alone may be another file's by now: in the archive it has a name more.
+        let sealed = self.sealed.get(&own).filter(|_| meta.nlink() > own_names(path)).cloned();
+        if let Some(path) = sealed {
+            self.unarchived(&path, "it is in the archive: writing to it through a descriptor was refused")?;
+            return Err(libc::EACCES);
+        }
+        let Some(links) = self.linked.remove(&own) else { return Ok(()) };
+        let parted = self.part(&links, Some(&meta));
+        if parted.is_err() {
+            self.linked.insert(own, links);
+        }
+        parted
+    }
+
+    /// Separates the staged files before the archive takes them: what has another name goes on being written there.
+    /// What has none can be reached through a descriptor alone, and stays the archive's.
+    pub(super) fn part_all(&mut self) {
+        for (own, links) in std::mem::take(&mut self.linked) {
+            let staged = self.staging.folder().join(&links[0].staged);
+            let has_more = fs::symlink_metadata(staged).is_ok_and(|meta| meta.nlink() > links.len() as u64);
+            if !has_more || self.part(&links, None).is_err() {
+                self.sealed.insert(own, links[0].path.clone());
+            }
+        }
+    }
+
+    /// Gives staged hard links of one file bytes of their own; `limited`: the copy counts as one of the command's.
+    fn part(&mut self, links: &[Linked], limited: Option<&Metadata>) -> Verdict {
+        let folder = self.staging.folder().to_path_buf();
+        let shared = folder.join(&links[0].staged);
+        let (own, _) = self.staging.new_name();
+        match limited {
+            Some(meta) => self.copy_to(&shared, &own, meta, &links[0].path)?,
+            None => fs::symlink_metadata(&shared)
+                .and_then(|meta| copy_file(&shared, &own, &meta))
+                .map_err(|error| number(&error))?,
+        }
+        let mut replace = |staged: &str| {
+            let (next, _) = self.staging.new_name();
+            fs::hard_link(&own, &next)?;
+            fs::rename(&next, folder.join(staged))
+        };
+        links.iter().try_for_each(|link| replace(&link.staged)).map_err(|error| number(&error))?;
+        fs::remove_file(&own).map_err(|error| number(&error))
+    }
+}

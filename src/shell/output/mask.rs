@@ -1,0 +1,83 @@
+//! Secrets in output: each value that was left out of a command's environment shows as `[NAME]`.
+
+/// Returns a text in which the values of `secrets` (name, value), the longest first, are replaced by their names.
+pub fn masked(secrets: &[(String, String)], mut text: String) -> String {
+    for (name, value) in secrets {
+        if text.contains(value.as_str()) {
+            text = text.replace(value.as_str(), &format!("[{name}]"));
+        }
+    }
+    text
+}
+
+/// Masks bytes as they come. The beginning of a secret waits until it is known whether it is one.
+#[derive(Debug, Default)]
+pub struct Masker {
+    secrets: Vec<(String, String)>,
+    held: Vec<u8>,
+}
+
+impl Masker {
+    /// Creates one for these secrets (name, value), the longest first.
+    pub fn new(secrets: Vec<(String, String)>) -> Self {
+        Masker { secrets, held: Vec::new() }
+    }
+
+    /// Takes bytes; returns those that are masked and can be shown.
+    pub fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
+        if self.secrets.is_empty() {
+            return bytes.to_vec();
+        }
+        self.held.extend_from_slice(bytes);
+        self.mask(true)
+    }
+
+    /// Returns what waited, once nothing more comes.
+    pub fn finish(&mut self) -> Vec<u8> {
+        self.mask(false)
+    }
+
+    /// Masks what is held; the beginning of a secret is held on where more may come.
+    fn mask(&mut self, more: bool) -> Vec<u8> {
+        let (mut shown, mut at) = (Vec::with_capacity(self.held.len()), 0);
+        while at < self.held.len() {
+            let rest = &self.held[at..];
+            let begun = |value: &str| value.len() > rest.len() && value.as_bytes().starts_with(rest);
+            if more && self.secrets.iter().any(|(_, value)| begun(value)) {
+                break;
+            }
+            match self.secrets.iter().find(|(_, value)| rest.starts_with(value.as_bytes())) {
+                Some((name, value)) => {
+                    shown.extend(format!("[{name}]").bytes());
+                    at += value.len();
+                }
+                None => {
+                    shown.push(self.held[at]);
+                    at += 1;
+                }
+            }
+        }
+        self.held.drain(..at);
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_masked_however_it_is_cut() {
+        let secrets =
+            vec![("LONG".to_string(), "secret-value".to_string()), ("KEY".to_string(), "secret-v".to_string())];
+        let whole = b"a secret-value b secret-v\nsecret sec";
+        for cut in 0..whole.len() {
+            let mut masker = Masker::new(secrets.clone());
+            let mut shown = masker.take(&whole[..cut]);
+            shown.extend(masker.take(&whole[cut..]));
+            shown.extend(masker.finish());
+            assert_eq!(String::from_utf8_lossy(&shown), "a [LONG] b [KEY]\nsecret sec", "{cut}");
+        }
+        assert_eq!(Masker::new(secrets).take(b"plain$ "), b"plain$ ");
+    }
+}

@@ -1,0 +1,134 @@
+//! States that are hard to bring back: nested repositories, pipes in the way, modes, and two commands at once.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::process::{Command, Output, Stdio};
+
+use super::tree::{Tree, difference, text, works};
+
+fn run(tree: &Tree, command: &str) -> Output {
+    tree.nebula(&["run", "--", command])
+}
+
+fn both(output: &Output) -> String {
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+#[test]
+fn a_repository_within_comes_back_with_its_objects() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let git = "git -c user.name=T -c user.email=t@e -C sub";
+    let made = format!("mkdir sub && echo x > sub/f && git -C sub init -q && {git} add -A && {git} commit -qm inner");
+    assert!(Command::new("sh").args(["-c", &made]).current_dir(tree.root()).status().expect("ran").success());
+    let before = tree.snapshot();
+    for form in ["rm -rf sub", "rm -rf sub/.git", "mv sub/.git/objects sub/o; rm -rf sub/o"] {
+        assert_eq!(run(&tree, form).status.code(), Some(0), "{form}");
+        let undo = tree.nebula(&["undo", "--yes"]);
+        assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{form}: {}", both(&undo));
+        tree.git(&["-C", "sub", "fsck", "--no-dangling", "--no-progress"]);
+        tree.git(&["-C", "sub", "log", "--oneline"]);
+    }
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_or_folder_gives_way() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    assert_eq!(run(&tree, "rm README.md; mkfifo README.md; rm -r docs; mkfifo docs").status.code(), Some(0));
+    assert!(fs::symlink_metadata(tree.root().join("README.md")).expect("there").file_type().is_fifo());
+    let undo = tree.nebula(&["undo", "--yes"]);
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{}", both(&undo));
+    assert!(both(&undo).contains("a pipe in its place was removed"), "{}", both(&undo));
+}
+
+#[test]
+fn modes_come_back_or_are_named() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let set = |name: &str, mode| {
+        fs::set_permissions(tree.root().join(name), fs::Permissions::from_mode(mode)).expect("set");
+    };
+    set("README.md", 0o000);
+    set("run.sh", 0o755);
+    let before = tree.snapshot();
+    let ran = run(&tree, "rm -f README.md; chmod 4755 run.sh; chmod 600 empty.txt");
+    assert!(both(&ran).contains("not archived: run.sh (no version holds a set-user-ID"), "{}", both(&ran));
+    let undo = tree.nebula(&["undo", "--yes"]);
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{}", both(&undo));
+    set("run.sh", 0o4755);
+    let ran = run(&tree, "rm run.sh");
+    assert!(both(&ran).contains("not archived: run.sh (its set-user-ID bit: an undo"), "{}", both(&ran));
+}
+
+#[test]
+fn what_another_command_wrote_meanwhile_is_not_overwritten() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    for name in ["f1", "f2"] {
+        fs::write(tree.root().join(name), format!("the original of {name}\n")).expect("written");
+    }
+    // The first waits for the second to end.
+    let first = "echo A > f1; rm f2; touch ready; while ! [ -e over ]; do sleep 0.01; done; echo own > f3";
+    let mut nebula = Command::new(env!("CARGO_BIN_EXE_nebula"))
+        .args(["run", "--", first])
+        .current_dir(tree.root())
+        .env("HOME", tree.home())
+        .env("NEBULA_HOME", tree.home().join("own"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("started");
+    while !tree.root().join("ready").exists() {
+        assert!(nebula.try_wait().expect("asked").is_none(), "it ended before it was ready");
+        std::thread::yield_now();
+    }
+    assert_eq!(run(&tree, "echo B > f1; echo b > f2").status.code(), Some(0));
+    fs::write(tree.root().join("over"), "").expect("written");
+    assert!(nebula.wait().expect("over").success());
+    let undo = tree.nebula(&["undo", "--yes"]);
+    let read = |name: &str| fs::read_to_string(tree.root().join(name)).unwrap_or_default();
+    assert_eq!((read("f1").as_str(), read("f2").as_str(), read("f3").as_str()), ("B\n", "b\n", ""), "{}", both(&undo));
+    assert_ne!(undo.status.code(), Some(0), "{}", both(&undo));
+    assert!(both(&undo).contains("f1") && both(&undo).contains("f2"), "{}", both(&undo));
+}
+
+#[test]
+fn secrets_are_masked_wherever_they_show() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let secret = [("MY_SECRET", "topsecretvalue99")];
+    fs::write(tree.root().join("s"), "topsecretvalue99\ntopsecret").expect("written");
+    for flags in [&["run", "--json", "--"][..], &["run", "--"]] {
+        let ran = tree.nebula_with(
+            &[flags, &["cat s; echo topsecretvalue99 > made; printf '%s' topsecretX | tr X v"]].concat(),
+            &secret,
+        );
+        assert!(!both(&ran).contains("topsecretvalue99") && both(&ran).contains("[MY_SECRET]"), "{}", both(&ran));
+    }
+    let listed = tree.nebula(&["commands"]);
+    assert!(!both(&listed).contains("topsecretvalue99") && both(&listed).contains("[MY_SECRET]"), "{}", both(&listed));
+    let history = tree.nebula(&["history", "--json"]);
+    assert!(!both(&history).contains("topsecretvalue99"), "{}", both(&history));
+}
+
+#[test]
+fn a_derived_folder_that_goes_is_named() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let ran = run(&tree, "rm -r target");
+    assert!(both(&ran).contains("derived: target/ removed (rebuild it; not archived)"), "{}", both(&ran));
+}
