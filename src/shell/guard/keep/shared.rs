@@ -1,6 +1,7 @@
 //! Staged hard links: they share their bytes with the file's other names until one of these is written.
 
 use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::super::names::{inode, own_names};
