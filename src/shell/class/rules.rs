@@ -372,7 +372,9 @@ mod tests {
                 assert_eq!(of(text, policy), CommandVerdict::Ask, "{text}");
             }
         }
-        for text in ["cat AGENTS.md > copy", "git config --get user.name", "git config user.name", "echo .envrc > x"] {
+        for text in
+            ["cat AGENTS.md > copy", "git config --get user.name", "git config user.name", "echo .git/config > x"]
+        {
             assert_eq!(of(text, ShellPolicy::All), CommandVerdict::Policy, "{text}");
         }
         for text in [

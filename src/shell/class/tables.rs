@@ -158,7 +158,9 @@ pub fn may_be_final(words: &[Word]) -> bool {
         return !arguments.iter().all(|word| word.text == "--version");
     }
     // The verbs of some stand behind another: `gh pr merge`, `docker compose down`.
-    let (arguments, verbs) = if name == "git" { (git_part(arguments), 1) } else { (arguments, 2) };
+    const DEEP: &str = "gh glab docker podman nerdctl aws gcloud az heroku jj vault consul nomad";
+    let verbs = if named(DEEP, name) { 2 } else { 1 };
+    let arguments = if name == "git" { git_part(arguments) } else { arguments };
     let is_verb = |word: &&Word| !word.text.starts_with('-');
     row(FINAL, name).is_some_and(|words| !words.is_empty())
         && arguments.iter().filter(is_verb).take(verbs).any(|word| !word.is_static)
