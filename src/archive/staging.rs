@@ -79,7 +79,7 @@ pub struct JournalLine {
     /// Device and inode of the staged file; [`JournalLine::COPY`] where it is a copy that no program writes.
     #[serde(default)]
     pub inode: (u64, u64),
-    /// When it was kept, in unix milliseconds; 0: when the line is written.
+    /// The time at which it was kept, in unix milliseconds; 0: that at which the line is written.
     #[serde(default)]
     pub kept: i64,
 }
@@ -109,7 +109,7 @@ pub struct CommandStaging {
     _lock: File,
     journal: File,
     names: u64,
-    /// When the states of the same command before these were archived, in unix milliseconds.
+    /// The time at which the states of the same command before these were archived, in unix milliseconds; 0: never.
     since: i64,
 }
 

@@ -133,10 +133,7 @@ impl Commands {
         let keeper = if request.view.is_some() { Keeper::View } else { keeper };
         let bounds = self.bounds_of(request)?;
         let given = self.shell.environment.of(&id, &left, request.grant, self.temporary());
-        // Not on the PATH that the last command left: that one may hold nothing.
-        let own: Vec<(String, String)> = self.shell.environment.all().clone().into_iter().collect();
-        let (shell, arguments) =
-            find_shell(&own, self.shell.settings.program.as_deref()).map_err(StartError::Refused)?;
+        let (shell, arguments) = self.find_shell()?;
         let info = CommandInfo {
             // Files and memory see no secret, in the command's own text neither.
             command: self.shell.environment.masked(&request.text),
@@ -176,6 +173,13 @@ impl Commands {
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
+    }
+
+    /// Returns the shell and its arguments. It is not looked for on the PATH that the last command left, which may hold
+    /// nothing.
+    fn find_shell(&self) -> Result<(PathBuf, Vec<String>), StartError> {
+        let own: Vec<(String, String)> = self.shell.environment.all().clone().into_iter().collect();
+        find_shell(&own, self.shell.settings.program.as_deref()).map_err(StartError::Refused)
     }
 
     /// Checks a request. Returns the folder that the command runs in.

@@ -130,7 +130,7 @@ pub struct Part {
     pub words: Vec<Option<String>>,
     /// The paths it would remove or overwrite.
     pub targets: Vec<Target>,
-    /// Which of its program's verbs it runs is known only when it runs: with the network it may be a final one.
+    /// True if its program's verb is known only when it runs: with the network it may be a final one.
     pub may_be_final: bool,
 }
 

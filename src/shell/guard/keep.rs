@@ -20,7 +20,6 @@ use crate::shell::message::Summary;
 use crate::shell::places::{CopyLimits, PathClass, PathClasses, holds_objects};
 use crate::shell::sandbox::Bounds;
 pub use outside::is_older_terminal;
-use shared::Linked;
 
 /// The bits of a mode with which a file runs as its owner or group.
 const SET_ID: u32 = 0o6000;
@@ -55,6 +54,12 @@ pub struct Keeping {
     /// The paths that the summary counts as not archived, each with why.
     unarchived: HashSet<(String, String)>,
     summary: Summary,
+}
+
+/// A staged hard link.
+struct Linked {
+    staged: String,
+    path: PathBuf,
 }
 
 /// Returns the error number that an error is to the caller.

@@ -11,11 +11,9 @@ use super::path::{descriptor, of_descriptor};
 use super::sys::Notification;
 use crate::shell::tree;
 
-type Verdict = Result<(), Refusal>;
-
 /// Answers a call on something without a path; none: it is none of these.
 /// `since` is when the session began, in nanoseconds since 1970; none: there is no sandbox.
-pub fn before(call: &Notification, since: Option<u64>, keeping: Option<&mut Keeping>) -> Option<Verdict> {
+pub fn before(call: &Notification, since: Option<u64>, keeping: Option<&mut Keeping>) -> Option<Result<(), Refusal>> {
     let [first, second, ..] = call.arguments.map(descriptor);
     Some(match call.number {
         libc::SYS_prlimit64
@@ -40,7 +38,7 @@ pub fn before(call: &Notification, since: Option<u64>, keeping: Option<&mut Keep
 }
 
 /// Answers for a process, or a thread of one, that is about to be changed: it has to be one of this command.
-fn process(call: &Notification, thread: i32) -> Verdict {
+fn process(call: &Notification, thread: i32) -> Result<(), Refusal> {
     // What is gone, or never was, the kernel does not find either.
     let Some(process) = tree::process_of(thread) else { return Ok(()) };
     let is_own = || Pid::from_raw(process).is_some_and(|process| tree::descendants().contains(&process));
@@ -52,7 +50,7 @@ fn process(call: &Notification, thread: i32) -> Verdict {
 
 /// Answers for the priority of a process, or of several: those of a group are this command's where its number is 0, or
 /// that of a process of it; those of a user are not.
-fn priority(call: &Notification, kind: i32, number: i32) -> Verdict {
+fn priority(call: &Notification, kind: i32, number: i32) -> Result<(), Refusal> {
     let of_process = PRIORITIES.iter().find(|(known, _)| *known == call.number).map_or(0, |(_, kind)| *kind);
     match kind - of_process.cast_signed() {
         0 | 1 if number == 0 => Ok(()),
@@ -65,7 +63,7 @@ fn priority(call: &Notification, kind: i32, number: i32) -> Verdict {
 
 /// Answers for a System V object that is about to be changed or removed: one that was not changed since the session
 /// began is another program's.
-fn object(kind: &str, number: i32, since: Option<u64>) -> Verdict {
+fn object(kind: &str, number: i32, since: Option<u64>) -> Result<(), Refusal> {
     let Some(since) = since else { return Ok(()) };
     let table = fs::read_to_string(format!("/proc/sysvipc/{kind}")).map_err(|_| libc::EPERM)?;
     match changed_at(&table, number) {

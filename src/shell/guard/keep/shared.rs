@@ -2,16 +2,10 @@
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::names::{inode, own_names};
-use super::{Keeping, Verdict, copy_file, number};
-
-/// A staged hard link.
-pub(super) struct Linked {
-    pub(super) staged: String,
-    pub(super) path: PathBuf,
-}
+use super::{Keeping, Linked, Verdict, copy_file, number};
 
 impl Keeping {
     /// Prepares the writing of a file wherever it lies now: the staged hard links to it get bytes of their own.
