@@ -10,7 +10,7 @@ messages! {
     sessions: "go to the recent sessions", "最近のセッションへ移動";
     focus_question: "go to the question", "質問へ移動";
     focus_input: "write to nebula", "nebulaに入力する";
-    toggle_mode: "ask, approve edits, review, plan", "確認・編集承認・事後確認・計画を切り替え";
+    toggle_mode: "ask, approve edits, review, plan", "確認・編集・事後・計画を切り替え";
     palette: "commands", "コマンド";
     commands: "commands", "コマンド";
     choose_model: "another model", "モデルを変更";

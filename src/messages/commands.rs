@@ -67,7 +67,7 @@ messages! {
     review_arguments: "[keep|restore ID…|all]", "[keep|restore ID…|all]";
     review: "changes made without a question", "確認なしで行われた変更";
     review_long: "Lists them; keeps them, or proposes what was there before.", "一覧を表示し、残すか、以前の状態を提案します。";
-    file_argument: "FILE", "FILE";
+    file_argument: "FILE", "ファイル";
     blame: "who wrote each line of a file", "ファイルの各行の作成者";
     blame_long: "Shows beside each run of lines the prompt, the command or the outside hand it is from.", "各行を書いたプロンプト、コマンド、外部の変更を表示します。";
     usage: "tokens and cost of this session", "このセッションのトークンと費用";

@@ -379,8 +379,8 @@ pub fn proposal() -> Proposal {
         include_str!("../../src/tui/pane/testdata/cart.after"),
     );
     let files = vec![
-        change("src/catalog.rs", CATALOG.0, CATALOG.1, "replaceInFile (2)", Rung::Exact, None),
-        change("src/cart.rs", CART.0, CART.1, "replaceInFile", Rung::Indentation, Some("4 further right")),
+        change("src/catalog.rs", CATALOG.0, CATALOG.1, "edit (2)", Rung::Exact, None),
+        change("src/cart.rs", CART.0, CART.1, "edit", Rung::Indentation, Some("4 further right")),
     ];
     Proposal { id: ProposalId(7), title: "replaceInFile".into(), files }
 }

@@ -187,8 +187,8 @@ mod tests {
         let two = [did("replaceInFile", "a.rs", Refused), did("replaceInFile", "a.rs", Done)];
         assert_eq!(said(&two), "2 steps: edited 1, 1 rejected");
         // What did not happen yet is not told as if it had.
-        assert_eq!(said(&[did("replaceInFile", "a.rs", Waiting)]), "1 step: editing a.rs");
-        assert_eq!(said(&[did("replaceInFile", "a.rs", Asking)]), "1 step: editing a.rs, waiting for you");
+        assert_eq!(said(&[did("replaceInFile", "a.rs", Waiting)]), "1 step: edit a.rs");
+        assert_eq!(said(&[did("replaceInFile", "a.rs", Asking)]), "1 step: edit a.rs, waiting for you");
         let three = [did("editFile", "a", Done), did("editFile", "b", Failed), did("writeFile", "c", Interrupted)];
         assert_eq!(said(&three), "3 steps: edited 1, 1 failed, 1 interrupted");
         assert_eq!(said(&[did("writeFile", "a.rs", Refused)]), "1 step: write a.rs, rejected");

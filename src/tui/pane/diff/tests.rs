@@ -134,7 +134,7 @@ fn space_turns_over_and_esc_leaves_it_pending() {
 
 #[test]
 fn the_two_ends_of_a_move_are_decided_together() {
-    let [from, to] = FileChange::moved("a.rs", "b.rs", State::file(*b"one\n"), State::file(*b"two\n"), "moveFile", &[]);
+    let [from, to] = FileChange::moved("a.rs", "b.rs", State::file(*b"one\n"), State::file(*b"two\n"), "move", &[]);
     let mut diff = pane(140, 35, proposal(vec![from, to]));
     insta::assert_snapshot!(drawn(&diff, "dark").text());
     act(&mut diff, &[Action::Reject]);
