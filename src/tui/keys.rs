@@ -239,7 +239,7 @@ impl Keys {
         bound.map(|(chords, _)| label(chords)).min_by_key(String::len)
     }
 
-    /// Returns what [`Keys::shown`] does, for a key of `bound` that reaches it from `inner`: keys that a context on the
+    /// Returns what [`Keys::display`] does, for a key of `bound` that reaches it from `inner`: keys that a context on the
     /// way takes for something else are passed over.
     pub fn visible(&self, inner: Context, bound: Context, action: Action) -> Option<String> {
         let candidates = self.bound.get(&bound)?.iter().filter(|(_, a)| *a == action);

@@ -1,13 +1,15 @@
 //! Mounts a view. The process that becomes the shell moves into namespaces of its own, where an overlay lies over the
 //! workspace and over the folders for temporary files.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags};
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::process::{getegid, geteuid};
 
@@ -36,6 +38,7 @@ pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
     // What is mounted here is seen nowhere else.
     let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     rustix::mount::mount_change("/", alone).map_err(|error| step("mounts of its own", error.into()))?;
+    let around = mounted()?;
     let workspace = Layers::open(&view.root, &view.folder)?;
     let temporary: Vec<_> = view.temporary.iter().map(|(at, folder)| (at, Layers::open(at, folder).ok())).collect();
     let home = open(&view.home)?;
@@ -54,7 +57,55 @@ pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
             _ => real.push(at.clone()),
         }
     }
+    // Modes and times are changed without a file that is opened to write.
+    for mount in &around {
+        only_read(mount, Path::new(&link_of(mount))).map_err(|error| step("what is around it, only read", error))?;
+    }
     Ok(real)
+}
+
+/// Opens what is mounted so far, but for `/proc`, which is of this process and has no modes to change. What cannot be
+/// opened no command reaches either.
+fn mounted() -> io::Result<Vec<OwnedFd>> {
+    let text = fs::read("/proc/self/mountinfo")?;
+    let mut all = Vec::new();
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
+        let kind = fields.iter().position(|field| *field == b"-").and_then(|dash| fields.get(dash + 1));
+        let (Some(at), Some(kind)) = (fields.get(4), kind) else {
+            return Err(io::Error::other("the mounts of this process cannot be read"));
+        };
+        if *kind == b"proc" {
+            continue;
+        }
+        let at = PathBuf::from(OsString::from_vec(unescaped(at)));
+        match rustix::fs::openat(CWD, &at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+            Ok(mount) => all.push(mount),
+            Err(Errno::ACCESS | Errno::NOENT | Errno::NOTDIR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(all)
+}
+
+/// Returns a path of `mountinfo`, where blanks and the like stand as `\040`.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let mut path = Vec::new();
+    let mut rest = text;
+    while let [first, after @ ..] = rest {
+        let octal = after.first_chunk::<3>().filter(|digits| *first == b'\\' && digits.iter().all(u8::is_ascii_digit));
+        match octal {
+            Some(digits) => {
+                path.push(digits.iter().fold(0_u8, |value, digit| value.wrapping_mul(8).wrapping_add(digit - b'0')));
+                rest = &after[3..];
+            }
+            None => {
+                path.push(*first);
+                rest = after;
+            }
+        }
+    }
+    path
 }
 
 /// Checks that the workspace is this person's: only their own user and group are known in the view.
@@ -89,7 +140,7 @@ fn namespaces(error: &io::Error) -> io::Error {
 
 /// Numbers of errors that tell why.
 mod libc_numbers {
-    use rustix::io::Errno;
+    use super::Errno;
 
     pub const EPERM: i32 = Errno::PERM.raw_os_error();
     pub const EACCES: i32 = Errno::ACCESS.raw_os_error();
@@ -142,6 +193,11 @@ fn protect(view: &ViewStart, home: &OwnedFd, own: Option<&OwnedFd>) -> io::Resul
 /// Mounts a folder at a path so that it is only read there.
 fn bind_to_read(folder: &OwnedFd, at: &Path) -> io::Result<()> {
     rustix::mount::mount_bind(link_of(folder), at)?;
+    only_read(folder, at)
+}
+
+/// Makes the mount at a path, which `folder` lies in, one that is only read.
+fn only_read(folder: &OwnedFd, at: &Path) -> io::Result<()> {
     // A mount of another namespace keeps its own restrictions.
     let has = rustix::fs::fstatvfs(folder)?.f_flag;
     let retained = [
@@ -164,4 +220,16 @@ fn open(path: &Path) -> io::Result<OwnedFd> {
 
 fn link_of(folder: &OwnedFd) -> String {
     format!("/proc/self/fd/{}", folder.as_raw_fd())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_the_mounts_is_read() {
+        assert_eq!(unescaped(br"/a\040b\134c"), b"/a b\\c");
+        assert_eq!(unescaped(br"/a\04"), br"/a\04");
+        assert!(mounted().expect("read").len() > 1);
+    }
 }

@@ -237,3 +237,29 @@ async fn without_a_command_the_line_says_how_to_name_one() {
     assert!(test.state == TestState::NotRun && test.line.contains("shell.check"), "{test:?}");
     live.close().await;
 }
+
+#[test]
+fn a_preview_changes_no_mode_and_no_time_around_it() {
+    use std::os::unix::fs::PermissionsExt;
+    if !views() {
+        return;
+    }
+    let tree = Tree::new();
+    let around = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let file = around.path().join("a b");
+    std::fs::write(&file, "mine\n").expect("written");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("set");
+    let told = |path: &Path| std::fs::metadata(path).map(|meta| (meta.permissions().mode(), meta.modified().ok())).ok();
+    let before = told(&file);
+    let at = file.display();
+    let script =
+        format!("chmod 777 '{at}'; touch -d 2001-01-01 '{at}'; chmod 755 README.md; echo x > /dev/null && echo on");
+    let ran = tree.nebula(&["run", "--preview", &script]);
+    assert_eq!(told(&file), before, "{}", text(&ran.stderr));
+    // The terminal's and other devices work as ever, and the view can be written.
+    assert!(
+        text(&ran.stdout).contains("on\n") && text(&ran.stdout).contains("new mode 100755"),
+        "{}",
+        text(&ran.stdout)
+    );
+}
