@@ -70,14 +70,14 @@ impl PendingApprovals {
         rx
     }
 
-    /// Registers the receiver of wishes to test a proposal, until the proposal is withdrawn.
+    /// Registers the receiver of requests to test a proposal, until the proposal is withdrawn.
     pub fn tests(&self, id: ProposalId) -> mpsc::UnboundedReceiver<()> {
         let (tx, rx) = mpsc::unbounded_channel();
         self.lock().insert(RequestId::Tests(id), PendingRequest::Tests(tx));
         rx
     }
 
-    /// Hands the wish to test a proposal to its receiver. Returns false if there is none.
+    /// Hands the request to test a proposal to its receiver. Returns false if there is none.
     pub fn test(&self, id: ProposalId) -> bool {
         let waiting = self.lock();
         matches!(waiting.get(&RequestId::Tests(id)), Some(PendingRequest::Tests(tester)) if tester.send(()).is_ok())

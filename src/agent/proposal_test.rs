@@ -2,21 +2,25 @@
 //! workspace is never touched.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{Notify, oneshot};
 
+use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
+use crate::agent::session::conversation::first_words;
 use crate::archive::staging::CommandInfo;
 use crate::messages::agent as say;
 use crate::proposal::{Consent, Decision, Proposal};
 use crate::protocol::{EventBody, ProposalTest, TestState};
-use crate::shell::{Command, CommandRequest, Exit, Grant, Keeper, TestSummary, View, summarise_test};
+use crate::shell::{Command, CommandRequest, Exit, Grant, Keeper, StartError, TestSummary, View, summarise_test};
 
 /// The time limit of a test.
 const LIMIT: Duration = Duration::from_secs(600);
+/// Characters of its text that name a test.
+const NAMED: usize = 40;
 /// Lines of failures that are shown and told.
 const SHOWN: usize = 8;
 /// So many proposals in a row go back to the model because they failed; the next one waits for the person.
@@ -33,7 +37,7 @@ const USUAL: &[(&str, &str)] = &[
     ("mix.exs", "mix test"),
 ];
 
-/// Waits for the decision about a proposal and runs the tests that are wished meanwhile: at once where the configuration
+/// Waits for the decision about a proposal and runs the tests that are requested meanwhile: at once where the configuration
 /// names one. Returns the decision and the result of the last test, for the model; no decision: it failed and goes back
 /// to the model.
 pub async fn until_decided(
@@ -42,7 +46,7 @@ pub async fn until_decided(
     mut waiting: oneshot::Receiver<Decision>,
     by_model: bool,
 ) -> (Option<Decision>, Option<String>) {
-    let mut wishes = context.approvals.tests(proposal.id);
+    let mut requests = context.approvals.tests(proposal.id);
     let by_itself = by_model && context.services.shell.settings.check.is_some();
     let mut tested = None;
     let mut due = by_itself;
@@ -67,10 +71,10 @@ pub async fn until_decided(
                 context.failed_tests.store(0, Ordering::Relaxed);
                 return (decided.ok(), tested);
             }
-            Some(()) = wishes.recv() => due = true,
+            Some(()) = requests.recv() => due = true,
         }
-        // Wishes that came meanwhile are the same one.
-        while wishes.try_recv().is_ok() {}
+        // Requests that came meanwhile are the same one.
+        while requests.try_recv().is_ok() {}
     }
 }
 
@@ -80,25 +84,37 @@ fn reported(test: &ProposalTest) -> Option<String> {
     let lines = test.failures.join("\n");
     match test.state {
         TestState::Running | TestState::NotRun => None,
-        TestState::Passed => Some(format!("Tested before the decision, applied to a picture of the workspace: {line}")),
+        TestState::Passed => Some(format!("Tested before the decision, applied in a view of the workspace: {line}")),
         TestState::Failed => Some(format!(
-            "Tested before the decision, applied to a picture of the workspace, and it failed: {line}\n{lines}"
+            "Tested before the decision, applied in a view of the workspace, and it failed: {line}\n{lines}"
         )),
     }
 }
 
-/// The command of a test, ended where the test is given up.
+/// A test under way: its command is ended where the test is given up.
 #[derive(Default)]
-struct TestRun(std::sync::Mutex<Option<Arc<Command>>>);
+struct TestRun(Arc<Mutex<TestProgress>>);
+
+#[derive(Default)]
+enum TestProgress {
+    #[default]
+    Starting,
+    Running(Arc<Command>),
+    Over,
+}
 
 impl Drop for TestRun {
     fn drop(&mut self) {
-        if let Some(command) = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
-            command.running.stop();
-            // Its view goes with the last who holds it.
-            std::thread::spawn(move || drop(command.take_view()));
+        if let TestProgress::Running(command) = std::mem::replace(&mut *lock(&self.0), TestProgress::Over) {
+            std::thread::spawn(move || give_up(&command));
         }
     }
+}
+
+fn give_up(command: &Command) {
+    command.running.stop();
+    // Its view goes with the last who holds it.
+    drop(command.take_view());
 }
 
 /// Tests a proposal.
@@ -127,11 +143,10 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
     let state = TestState::Running;
     let test = ProposalTest { state, line: say::testing(&text), failures: Vec::new() };
     context.events.send(EventBody::Tested(proposal.id, test)).await;
-    let command = match begin(context, text.clone(), view).await {
+    let command = match begin(context, text.clone(), view, running).await {
         Ok(command) => command,
         Err(why) => return not_run(&why),
     };
-    *running.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(Arc::clone(&command));
     let in_time = wait(&command).await;
     let ended = Arc::clone(&command);
     let work = move || {
@@ -141,18 +156,32 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
     };
     let _ = tokio::task::spawn_blocking(work).await;
     command.set_told();
-    running.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    *lock(&running.0) = TestProgress::Over;
     result(&text, &command, in_time)
 }
 
 /// Starts the command of a test.
-async fn begin(context: &Arc<SessionContext>, text: String, view: View) -> Result<Arc<Command>, String> {
-    let commands = Arc::clone(&context.commands);
+async fn begin(
+    context: &Arc<SessionContext>,
+    text: String,
+    view: View,
+    running: &TestRun,
+) -> Result<Arc<Command>, String> {
+    let (commands, progress) = (Arc::clone(&context.commands), Arc::clone(&running.0));
     let folder = Some(".".to_string());
     let (grant, consent) = (Grant::Workspace, Consent::Policy("test"));
     let request = CommandRequest { text, folder, grant, consent, view: Some(Arc::new(view)) };
     let info = CommandInfo { session: context.id(), ..CommandInfo::default() };
-    let begun = tokio::task::spawn_blocking(move || commands.begin(&request, Keeper::View, info, None));
+    let begun = tokio::task::spawn_blocking(move || {
+        let command = commands.begin(&request, Keeper::View, info, None)?;
+        let mut progress = lock(&progress);
+        match *progress {
+            // Given up while it started.
+            TestProgress::Over => give_up(&command),
+            _ => *progress = TestProgress::Running(Arc::clone(&command)),
+        }
+        Ok::<_, StartError>(command)
+    });
     begun.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
 }
 
@@ -192,7 +221,8 @@ fn result(text: &str, command: &Command, in_time: bool) -> ProposalTest {
     let took = progress.took.map_or(String::new(), |took| format!(" · {:.1} s", took.as_secs_f64()));
     ProposalTest {
         state: if passed { TestState::Passed } else { TestState::Failed },
-        line: format!("{}: {how}{took}", text.lines().next().unwrap_or_default()),
+        // A long command leaves room for its result.
+        line: format!("{}: {how}{took}", first_words(text, NAMED)),
         failures: if passed { Vec::new() } else { failures },
     }
 }

@@ -72,6 +72,7 @@ impl Archive {
     pub fn compare(&self, workspace: &Workspace, staging: &CommandStaging) -> Result<CommandChanges, Error> {
         let entries = staging.journal().map_err(at(staging.folder()))?;
         let keep_bytes = entries.len() <= MANY;
+        let others = self.changesets_since(staging, &entries)?;
         let mut all = CommandChanges::default();
         for entry in entries {
             let before = staged_state(staging.folder(), &entry).map_err(at(staging.folder()))?;
@@ -82,7 +83,7 @@ impl Archive {
                     State::Absent
                 }
             };
-            let after = self.before_others(staging, &entry)?.unwrap_or(after);
+            let after = self.before_others(&others, staging, &entry)?.unwrap_or(after);
             if before == after {
                 continue;
             }
@@ -103,16 +104,35 @@ impl Archive {
         Ok(all)
     }
 
-    /// Returns what a command left at a path that another changeset has changed since the path was kept: the state
-    /// before that one. None: none has, and the present state is the command's.
-    fn before_others(&self, staging: &CommandStaging, entry: &JournalLine) -> Result<Option<State>, Error> {
-        if entry.kept == 0 {
-            return Ok(None);
-        }
-        let kept = entry.kept.max(staging.since());
-        let newer = self.versions(&entry.path)?.into_iter().find(|version| version.id.at() > kept);
+    /// Returns the changesets made since the first of these paths was kept, oldest first, each with its paths.
+    fn changesets_since(
+        &self,
+        staging: &CommandStaging,
+        entries: &[JournalLine],
+    ) -> Result<Vec<(Id, Vec<String>)>, Error> {
+        let Some(first) = entries.iter().filter(|entry| entry.kept != 0).map(|entry| entry.kept).min() else {
+            return Ok(Vec::new());
+        };
+        let since = first.max(staging.since());
+        let newer = self.list()?.into_iter().filter(|id| id.at() > since);
         // What cannot be read is no ground for anything: the present state counts.
-        Ok(newer.and_then(|version| self.state_of(&version).ok()))
+        Ok(newer.filter_map(|id| Some((id, self.paths(id).ok()?))).collect())
+    }
+
+    /// Returns what a command left at a path that another changeset has changed since the path was kept: the state
+    /// before that one. None: none has, and the present state is the command's. A version that no changeset names is
+    /// no one's change: a sealing that was cut off leaves such versions of this very command.
+    fn before_others(
+        &self,
+        others: &[(Id, Vec<String>)],
+        staging: &CommandStaging,
+        entry: &JournalLine,
+    ) -> Result<Option<State>, Error> {
+        let kept = entry.kept.max(staging.since());
+        let names_it = |(id, paths): &&(Id, Vec<String>)| id.at() > kept && paths.contains(&entry.path);
+        let Some((changeset, _)) = others.iter().find(names_it).filter(|_| entry.kept != 0) else { return Ok(None) };
+        let version = self.version_in(&entry.path, *changeset)?.filter(|version| version.id.at() > kept);
+        Ok(version.and_then(|version| self.state_of(&version).ok()))
     }
 
     /// Archives the states before these changes as one changeset. When this returns they are on disk.
@@ -297,5 +317,37 @@ mod tests {
         let state = staged_state(dir.path(), &entry).unwrap();
         assert_eq!((state.bytes().map(|bytes| &bytes[..]), mode()), (Some(&b"kept"[..]), 0o200));
         assert_eq!(state.mode(), Some(0o200));
+    }
+
+    #[test]
+    fn a_sealing_that_was_cut_off_is_done_again_whole_and_then_not_twice() {
+        use crate::archive::{ArchiveSettings, staging::CommandInfo};
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("a"), "after").unwrap();
+        let workspace = Workspace::open(dir.path()).unwrap();
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).unwrap();
+        let mut staging = archive.stage(&CommandInfo::default()).unwrap();
+        let (staged, name) = staging.new_name();
+        fs::write(staged, "before").unwrap();
+        let kept = crate::text::time::now() - 1_000;
+        let (kind, staged, inode) = (StagedKind::File, Some(name), JournalLine::COPY);
+        staging.add(&JournalLine { path: "a".into(), kind, mode: 0o600, staged, inode, kept }).unwrap();
+        let seal = |archive: &Archive| {
+            let mut lock = archive.lock().unwrap();
+            let changes = archive.compare(&workspace, &staging).unwrap().changes;
+            (changes.len(), archive.seal(&mut lock, &staging, &changes, None))
+        };
+        for step in ["seal: flush", "seal: changeset"] {
+            let full = move |at: &str| if at == step { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) };
+            let (changes, sealed) = seal(&archive.clone().with_probe(std::sync::Arc::new(full)));
+            assert_eq!((changes, sealed.is_err()), (1, true), "{step}");
+        }
+        let (changes, sealed) = seal(&archive);
+        let (changeset, files) = sealed.unwrap();
+        assert_eq!((changes, files.len()), (1, 1));
+        let version = archive.version_in("a", changeset).unwrap().unwrap();
+        assert_eq!(archive.show(&version).unwrap().text(), Some("before"));
+        // Cut off before the staging folder was emptied: the changeset has all of it.
+        assert_eq!(archive.compare(&workspace, &staging).unwrap().changes, []);
     }
 }

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{Archive, Error, Id, at};
+use crate::disk;
 use crate::text::time;
 
 /// The folder of staging folders in `.shaft`.
@@ -288,7 +289,7 @@ impl Archive {
                 }
                 Ok((Err(TryLockError::WouldBlock), _)) => {}
                 // Its process died between the folder and its first file, or after the last: nothing was staged.
-                Err(error) if error.kind() == io::ErrorKind::NotFound && is_old(&folder) => {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && disk::is_old(&folder) => {
                     let _ = fs::remove_dir_all(&folder);
                 }
                 _ => {}
@@ -304,12 +305,6 @@ impl Archive {
 /// Returns the inode of a folder.
 fn place(folder: &Path) -> io::Result<u64> {
     Ok(fs::symlink_metadata(folder)?.ino())
-}
-
-/// Returns whether a folder is older than the making of one takes.
-fn is_old(folder: &Path) -> bool {
-    let age = fs::metadata(folder).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
-    age.is_some_and(|age| age.as_secs() > 60)
 }
 
 #[cfg(test)]

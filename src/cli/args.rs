@@ -162,7 +162,7 @@ pub struct RunArgs {
     /// Let it reach the network, and write the caches that are filled from it
     #[arg(long, conflicts_with = "read")]
     pub network: bool,
-    /// Run it on a picture of the workspace and print what it would change there; nothing is changed
+    /// Run it in a copy-on-write view of the workspace and print what it would change there; nothing is changed
     #[arg(long, conflicts_with_all = ["network", "read", "keeper", "unkept"])]
     pub preview: bool,
     /// Let it write nothing and reach nothing

@@ -47,6 +47,12 @@ pub fn temp_name() -> String {
     format!("{TEMP_PREFIX}{}-{n}-{nanos:x}", std::process::id())
 }
 
+/// Returns whether a folder was made so long ago that its making is over, in whatever state it is.
+pub fn is_old(folder: &Path) -> bool {
+    let age = fs::symlink_metadata(folder).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+    age.is_some_and(|age| age.as_secs() > 60)
+}
+
 /// Returns whether a file name is one that [`temp_name`] gives.
 pub fn is_temp_name(name: &str) -> bool {
     owner_of_temp(name).is_some()

@@ -6,12 +6,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use super::error::PastError;
 use crate::archive::restore::state_sha;
 use crate::archive::{self, Id, Sha, sha256};
 use crate::execute::Stores;
-use crate::memory::{self, LeftState};
+use crate::memory::LeftState;
 use crate::proposal::State;
-use crate::workspace::ReadError;
 
 /// Files of more bytes, or of more lines, are not blamed.
 const BYTES: usize = 4 << 20;
@@ -43,26 +43,6 @@ pub struct BlamedLine {
     pub cause: LineCause,
 }
 
-/// The reason why a file cannot be blamed.
-#[derive(Debug, thiserror::Error)]
-pub enum BlameError {
-    /// It has too many bytes or lines, or is no text.
-    #[error("{0}: too large to blame, or no text")]
-    TooLarge(String),
-    /// It is not there.
-    #[error("{0} is no file: `nebula history` lists what has versions")]
-    Missing(String),
-    /// The archive cannot be read.
-    #[error(transparent)]
-    Archive(#[from] archive::Error),
-    /// The file cannot be read.
-    #[error(transparent)]
-    File(#[from] ReadError),
-    /// Memory cannot be read.
-    #[error("memory: {0}")]
-    Memory(#[from] memory::Error),
-}
-
 /// A state of the file and what caused it.
 struct PastState {
     text: String,
@@ -75,10 +55,10 @@ struct PastState {
 ///
 /// # Errors
 /// When it is too large or no text, or archive, memory or the file cannot be read.
-pub fn blame(path: &str, stores: Stores<'_>) -> Result<Vec<BlamedLine>, BlameError> {
+pub fn blame(path: &str, stores: Stores<'_>) -> Result<Vec<BlamedLine>, PastError> {
     let now = stores.workspace.read_whole(path)?.state;
     if matches!(now, State::Absent | State::Folder { .. }) {
-        return Err(BlameError::Missing(path.into()));
+        return Err(PastError::Missing(path.into()));
     }
     let versions = stores.archive.versions(path)?;
     let left: HashMap<String, LeftState> = stores.memory.left_states(&stores.project(), path)?.into_iter().collect();
@@ -129,7 +109,7 @@ pub fn blame(path: &str, stores: Stores<'_>) -> Result<Vec<BlamedLine>, BlameErr
 }
 
 /// Returns the changeset that made each version old.
-fn made_by(path: &str, versions: &[archive::Version], stores: Stores<'_>) -> Result<HashMap<Id, Id>, BlameError> {
+fn made_by(path: &str, versions: &[archive::Version], stores: Stores<'_>) -> Result<HashMap<Id, Id>, PastError> {
     let mut ids = stores.archive.list()?;
     ids.sort_unstable();
     let mut made = HashMap::new();
@@ -145,8 +125,8 @@ fn made_by(path: &str, versions: &[archive::Version], stores: Stores<'_>) -> Res
     Ok(made)
 }
 
-fn text_of(state: &State, path: &str) -> Result<String, BlameError> {
-    let too_large = || BlameError::TooLarge(path.into());
+fn text_of(state: &State, path: &str) -> Result<String, PastError> {
+    let too_large = || PastError::TooLarge(path.into());
     match state {
         State::Absent | State::Folder { .. } => Ok(String::new()),
         State::File { bytes, .. } if bytes.len() <= BYTES && !bytes.contains(&0) => {

@@ -2,7 +2,9 @@
 //! Nothing here writes.
 
 mod blame;
+mod error;
 mod moment;
 
-pub use blame::{BlameError, BlamedLine, LineCause, blame};
-pub use moment::{FileThen, Moment, MomentError, differing, state_at, version_at};
+pub use blame::{BlamedLine, LineCause, blame};
+pub use error::PastError;
+pub use moment::{FileThen, Moment, differing, state_at, version_at};

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::error::PastError;
 use crate::archive::restore::state_sha;
 use crate::archive::{self, Id, Version};
 use crate::execute::Stores;
-use crate::memory;
 use crate::proposal::{FileChange, State};
 use crate::text::time;
-use crate::workspace::ReadError;
 
 /// A moment: just before a changeset, or now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,48 +28,22 @@ pub struct FileThen {
     pub version: Option<Id>,
 }
 
-/// The reason why there is no such moment.
-#[derive(Debug, thiserror::Error)]
-pub enum MomentError {
-    /// It is written in no known way.
-    #[error("{0} is no moment: give a changeset, SESSION:MESSAGE, 14:05, 2026-11-21T14:05, -2h, or now")]
-    Unknown(String),
-    /// Nothing is archived so early.
-    #[error("nothing is archived before {0}")]
-    TooEarly(String),
-    /// Nothing is archived.
-    #[error("the archive is empty: only the present state is known")]
-    Empty,
-    /// Nothing was changed since then.
-    #[error("nothing was changed since {0}")]
-    NothingSince(String),
-    /// The archive cannot be read, or has nothing of that name.
-    #[error(transparent)]
-    Archive(#[from] archive::Error),
-    /// A file of the workspace cannot be read.
-    #[error(transparent)]
-    File(#[from] ReadError),
-    /// Memory cannot be read.
-    #[error("memory: {0}")]
-    Memory(#[from] memory::Error),
-}
-
 impl Moment {
     /// Reads a moment as the person writes it: a changeset (the state just before it), `SESSION:MESSAGE`, a time of day or of
     /// a date, `-2h` for as long ago, or `now`.
     ///
     /// # Errors
     /// When it is no moment, or nothing is archived so early.
-    pub fn parse(text: &str, stores: Stores<'_>) -> Result<Moment, MomentError> {
+    pub fn parse(text: &str, stores: Stores<'_>) -> Result<Moment, PastError> {
         let mut ids = stores.archive.list()?;
         ids.sort_unstable();
         if text == "now" {
             return Ok(Moment { after: ids.last().copied().unwrap_or(Id::MIN), next: None });
         }
         if let Some(at) = time::read(text, time::now(), time::zone()) {
-            let first = *ids.first().ok_or(MomentError::Empty)?;
+            let first = *ids.first().ok_or(PastError::Empty)?;
             if at < first.at() {
-                return Err(MomentError::TooEarly(time::local(first.at())));
+                return Err(PastError::TooEarly(time::local(first.at())));
             }
             let next = ids.partition_point(|id| id.at() <= at);
             return Ok(Moment { after: before(&ids, next), next: ids.get(next).copied() });
@@ -80,9 +53,9 @@ impl Moment {
             None if text.chars().all(|c| c.is_ascii_hexdigit() || c == '-') && !text.starts_with('-') => {
                 stores.archive.find_changeset(text)?
             }
-            None => return Err(MomentError::Unknown(text.into())),
+            None => return Err(PastError::Unknown(text.into())),
         };
-        let at = ids.binary_search(&next).map_err(|_| MomentError::Unknown(text.into()))?;
+        let at = ids.binary_search(&next).map_err(|_| PastError::Unknown(text.into()))?;
         Ok(Moment { after: before(&ids, at), next: Some(next) })
     }
 }
@@ -93,12 +66,12 @@ fn before(ids: &[Id], place: usize) -> Id {
 }
 
 /// Returns the first changeset since a message of a session.
-fn of_message(session: &str, message: &str, text: &str, stores: Stores<'_>) -> Result<Id, MomentError> {
-    let message: i64 = message.parse().map_err(|_| MomentError::Unknown(text.into()))?;
+fn of_message(session: &str, message: &str, text: &str, stores: Stores<'_>) -> Result<Id, PastError> {
+    let message: i64 = message.parse().map_err(|_| PastError::Unknown(text.into()))?;
     let session = stores.memory.find(&stores.project(), session)?;
     let records = stores.memory.changesets_since(&session, message)?;
     let ids = records.iter().filter_map(|record| Id::parse(record.id.as_deref()?));
-    ids.min().ok_or_else(|| MomentError::NothingSince(text.into()))
+    ids.min().ok_or_else(|| PastError::NothingSince(text.into()))
 }
 
 /// Returns the version that holds what stood at a path at a moment: the oldest one made after it. None: it is as now.
@@ -113,7 +86,7 @@ pub fn version_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<Opti
 ///
 /// # Errors
 /// When archive or workspace cannot be read.
-pub fn state_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<State, MomentError> {
+pub fn state_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<State, PastError> {
     match version_at(path, moment, stores)? {
         Some(version) => Ok(stores.archive.show(&version)?),
         None => {
@@ -125,7 +98,7 @@ pub fn state_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<State,
 
 /// Returns what nebula last wrote to a path, where someone changed it since and its bytes are known. Without a later
 /// version that is what stood there at the moment.
-fn left_by_nebula(path: &str, now: &State, stores: Stores<'_>) -> Result<Option<State>, MomentError> {
+fn left_by_nebula(path: &str, now: &State, stores: Stores<'_>) -> Result<Option<State>, PastError> {
     let Some(written) = stores.memory.written(&stores.project(), path)? else { return Ok(None) };
     if written.is(state_sha(now)) {
         return Ok(None);
@@ -142,7 +115,7 @@ fn left_by_nebula(path: &str, now: &State, stores: Stores<'_>) -> Result<Option<
 ///
 /// # Errors
 /// When archive or workspace cannot be read.
-pub fn differing(moment: Moment, stores: Stores<'_>) -> Result<(Vec<FileThen>, Vec<String>), MomentError> {
+pub fn differing(moment: Moment, stores: Stores<'_>) -> Result<(Vec<FileThen>, Vec<String>), PastError> {
     let (mut paths, mut unreadable) = (BTreeSet::new(), Vec::new());
     for id in stores.archive.list()? {
         match stores.archive.paths(id) {

@@ -204,7 +204,7 @@ pub enum TurnEnd {
     Asking(String),
 }
 
-/// The test of a proposal that waits: its command ran on a picture of the workspace in which the proposal is applied.
+/// The test of a proposal that waits: its command ran in a view of the workspace in which the proposal is applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposalTest {
     /// The state of the test.

@@ -1,4 +1,4 @@
-//! `nebula run --preview`: a person's own command on a picture of the workspace, and what it would change.
+//! `nebula run --preview`: a person's own command in a view of the workspace, and what it would change.
 
 use std::sync::Arc;
 

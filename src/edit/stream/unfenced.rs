@@ -13,23 +13,29 @@ const PATHS: [&str; 4] = ["path", "file", "filename", "file_path"];
 const TEXTS: [&str; 3] = ["content", "text", "code"];
 /// Files of one answer that are read so, at most.
 const MOST: usize = 20;
+/// A larger answer is read by its format alone.
+const LARGEST: usize = 4 << 20;
+/// Lines of one answer that may begin such a file without being one, at most: each is looked for to the end.
+const MOST_TRIES: usize = 64;
 
 /// Returns the edits of an answer in which no format is read, as pieces: none for the format of tools, nor where a file
 /// comes twice.
 pub fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]) -> Vec<Piece> {
-    if known.is_empty() || expected.is_none_or(|format| format == Format::TOOLS) {
+    if known.is_empty() || text.len() > LARGEST || expected.is_none_or(|format| format == Format::TOOLS) {
         return Vec::new();
     }
     let mut files: Vec<(&str, String)> = Vec::new();
-    let mut at = 0;
-    while at < text.len() && files.len() < MOST {
+    let (mut at, mut tries) = (0, 0);
+    while at < text.len() && files.len() < MOST && tries < MOST_TRIES {
         let line = text[at..].split_inclusive('\n').next().unwrap_or_default();
         let start = at + line.len() - line.trim_start().len();
-        let end = match line.trim_start().bytes().next() {
-            Some(b'{' | b'[') => object(&text[start..], known, &mut files),
+        let first = line.trim_start().bytes().next().filter(|first| b"{[<".contains(first));
+        let end = match first {
             Some(b'<') => tag(&text[start..], known, &mut files),
-            _ => None,
+            Some(_) => object(&text[start..], known, &mut files),
+            None => None,
         };
+        tries += usize::from(first.is_some() && end.is_none());
         at = end.map_or(at + line.len(), |end| start + end);
     }
     let twice = |(n, (path, _)): (usize, &(&str, String))| files[..n].iter().any(|(other, _)| other == path);
@@ -144,6 +150,15 @@ mod tests {
         }
         let two = "{\"path\": \"calc.py\", \"content\": \"1\"}\n<src/a.py>\n2\n</src/a.py>\n";
         assert_eq!(read(two, Format::BLOCKS).len(), 2);
+    }
+
+    #[test]
+    fn lines_that_begin_a_file_without_being_one_are_tried_a_few_times() {
+        let hostile: String = (0..100_000).map(|n| format!("<x{n} path=calc.py>\n")).collect();
+        assert_eq!(read(&hostile, Format::WHOLE), []);
+        assert_eq!(read(&"{\n".repeat(100_000), Format::WHOLE), []);
+        let tried = format!("{}<calc.py>\nx = 2\n</calc.py>\n", "{ not json\n".repeat(MOST_TRIES - 1));
+        assert_eq!(read(&tried, Format::WHOLE).len(), 1);
     }
 
     #[test]

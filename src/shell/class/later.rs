@@ -7,9 +7,8 @@ use super::word::Word;
 const CHANGE: &str = "\
     cp mv ln install tee truncate touch chmod chown sed perl ruby dd rsync patch ed ex rm rmdir unlink shred mkdir \
     mkfifo link symlink sponge vi vim nano awk gawk python python3 node";
-/// Options of `git config` that only read, and its parts that do.
-const GIT_READS: &[&str] =
-    &["get", "list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--show-origin"];
+/// Options of `git config` that only read.
+const GIT_READS: &[&str] = &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--show-origin"];
 
 /// Returns the paths that a simple command may change, as far as its text shows them.
 pub fn changed(name: &str, words: &[Word]) -> Vec<String> {
@@ -22,16 +21,35 @@ pub fn changed(name: &str, words: &[Word]) -> Vec<String> {
         return Vec::new();
     }
     let known: Vec<&str> = arguments.iter().filter_map(Word::value).filter(|word| !word.starts_with('-')).collect();
+    let names_target = named("cp mv ln install", name);
+    let folders: Vec<&str> = arguments.iter().filter(|_| names_target).filter_map(target).collect();
     // What is copied is only read.
-    let into = arguments.iter().any(|word| word.text.starts_with("-t") || word.text.starts_with("--target"));
-    let sources = if named("cp ln install rsync", name) && !into { known.len().saturating_sub(1) } else { 0 };
+    let copies = named("cp ln install rsync", name) && folders.is_empty();
+    let sources = if copies { known.len().saturating_sub(1) } else { 0 };
     let mut paths: Vec<String> =
         known[sources..].iter().map(|word| word.strip_prefix("of=").unwrap_or(word).to_string()).collect();
     // What lands in a folder has its own name there.
     if let Some((onto, from)) = known.split_last() {
         paths.extend(from.iter().map(|from| format!("{}/{}", onto.trim_end_matches('/'), base(from))));
     }
+    for folder in folders.into_iter().filter(|folder| !folder.is_empty()) {
+        paths.extend(known.iter().map(|from| format!("{}/{}", folder.trim_end_matches('/'), base(from))));
+    }
     paths
+}
+
+/// Returns the folder that an option of `cp` and its like names, as far as it stands in the same word: `-tDIR`, also
+/// behind other letters, and `--target-directory=DIR` with any of its abbreviations.
+fn target(word: &Word) -> Option<&str> {
+    let text = word.text.as_str();
+    if let Some(long) = text.strip_prefix("--t") {
+        return Some(long.split_once('=').map_or("", |(_, folder)| folder));
+    }
+    let short = text.strip_prefix('-').filter(|short| !short.starts_with('-'))?;
+    short
+        .split_once('t')
+        .filter(|(before, _)| before.bytes().all(|b| b.is_ascii_alphabetic()))
+        .map(|(_, folder)| folder)
 }
 
 /// Returns whether a part of git writes its configuration.
@@ -40,9 +58,13 @@ fn sets_git(arguments: &[Word]) -> bool {
     if part.value() != Some("config") {
         return false;
     }
-    let operands = rest.iter().filter(|word| !word.text.starts_with('-')).count();
+    let mut operands = rest.iter().filter(|word| !word.text.starts_with('-'));
+    let first = operands.next().map(|word| word.text.as_str());
+    let is_alone = first.is_some_and(|part| part != "edit") && operands.next().is_none();
     let removes = |word: &Word| ["--unset", "--remove", "--rename", "--edit"].iter().any(|o| word.text.starts_with(o));
-    let reads = rest.iter().any(|word| GIT_READS.contains(&word.text.as_str()))
-        || operands == 1 && !rest.iter().any(|word| removes(word) || word.text == "-e");
+    let asks = |word: &Word| GIT_READS.contains(&word.text.as_str());
+    let reads = rest.iter().take_while(|word| word.text.starts_with('-')).any(asks)
+        || matches!(first, Some("get" | "list"))
+        || is_alone && !rest.iter().any(|word| removes(word) || word.text == "-e");
     !reads
 }

@@ -42,7 +42,7 @@ const NOWHERE: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"
 
 /// Returns what a text would do. `network`: it is asked to reach beyond this machine.
 pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
-    let mut reader = Reader { around, found: Assessment::default(), moved: false };
+    let mut reader = Reader { around, found: Assessment::default(), moved: false, into: PathBuf::new() };
     reader.text(text, 0);
     let mut found = reader.found;
     found.secrets |= secrets::is_named_in(text);
@@ -91,6 +91,8 @@ struct Reader<'a> {
     found: Assessment,
     /// The folder may be another by now.
     moved: bool,
+    /// The folders that it was changed to, as far as they are known.
+    into: PathBuf,
 }
 
 impl Reader<'_> {
@@ -176,7 +178,11 @@ impl Reader<'_> {
 
     /// Reads a simple command that wraps nothing.
     fn plain(&mut self, text: &str, name: &str, words: &[Word]) {
-        self.moved |= ["cd", "pushd", "popd"].contains(&name);
+        if ["cd", "pushd", "popd"].contains(&name) {
+            self.moved = true;
+            let folder = words.iter().skip(1).filter_map(Word::value).find(|word| !word.starts_with('-'));
+            folder.inspect(|folder| self.into.push(folder));
+        }
         let (mut class, mut reason) = tables::class_of(words);
         if readers::asks_version(words) || class == Class::Work && readers::only_reads(words) {
             (class, reason) = (Class::Read, Reason::Reads);
@@ -223,8 +229,9 @@ impl Reader<'_> {
     fn changes(&mut self, path: &str) {
         let full = flat(&self.around.folder.join(path));
         let inside = full.strip_prefix(&self.around.root).ok().and_then(Path::to_str);
-        let named = if self.moved { Some(path) } else { inside };
-        if let Some(path) = named.filter(|path| acts_later(path)) {
+        let there = flat(&self.into.join(path));
+        let named = if self.moved { [Some(path), there.to_str()] } else { [inside, None] };
+        if let Some(path) = named.into_iter().flatten().find(|path| acts_later(path)) {
             self.found.acts_later.get_or_insert_with(|| path.to_string());
         }
     }

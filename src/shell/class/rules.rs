@@ -367,14 +367,29 @@ mod tests {
             "tee .github/workflows/x.yml < a",
             "cd .git/hooks && echo x > .envrc",
             "dd if=a of=.envrc",
+            "cp --target-directory=.git/hooks pre-commit",
+            "cp -vt.git/hooks pre-commit",
+            "cp -t .git/hooks pre-commit",
+            "install -t.github/workflows x.yml",
+            "cd .git/hooks && echo x >> pre-commit",
+            "cd .git && cd hooks && cp ../../x pre-commit",
+            "git config core.hooksPath list",
+            "git config core.pager get",
+            "git config edit",
         ] {
             for policy in [ShellPolicy::Review, ShellPolicy::All, ShellPolicy::Ask] {
                 assert_eq!(of(text, policy), CommandVerdict::Ask, "{text}");
             }
         }
-        for text in
-            ["cat AGENTS.md > copy", "git config --get user.name", "git config user.name", "echo .git/config > x"]
-        {
+        for text in [
+            "cat AGENTS.md > copy",
+            "git config --get user.name",
+            "git config user.name",
+            "echo .git/config > x",
+            "git config list",
+            "git config get user.name",
+            "cd .git && cd .. && echo x >> a",
+        ] {
             assert_eq!(of(text, ShellPolicy::All), CommandVerdict::Policy, "{text}");
         }
         for text in [

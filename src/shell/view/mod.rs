@@ -1,4 +1,4 @@
-//! Views: a copy-on-write picture of the workspace in which a command runs and changes nothing. What it would have
+//! Views: copy-on-write overlays over the workspace in which a command runs and changes nothing. What it would have
 //! changed is read afterwards.
 //!
 //! ```text
@@ -29,6 +29,7 @@ use super::message::ViewStart;
 use super::places::PathClasses;
 use super::sandbox::TEMPORARY;
 use crate::archive::{Archive, Error};
+use crate::disk;
 use crate::proposal::State;
 use crate::workspace::{Workspace, copy_large};
 
@@ -199,19 +200,13 @@ fn sweep(views: &Path) {
         let free = match File::open(folder.join(LOCK)) {
             Ok(lock) => lock.try_lock().is_ok(),
             // It may be on its way.
-            Err(_) => is_old(&folder),
+            Err(_) => disk::is_old(&folder),
         };
         if free {
             // What stays is removed by the next one.
             let _ = remove(&folder);
         }
     }
-}
-
-/// Returns whether a folder is older than the making of one takes.
-fn is_old(folder: &Path) -> bool {
-    let age = fs::symlink_metadata(folder).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
-    age.is_some_and(|age| age.as_secs() > 60)
 }
 
 /// Removes a view's folder, also where a command or the kernel took the rights of folders in it away.

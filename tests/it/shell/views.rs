@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use nebula::config::RuleConfig;
 use nebula::proposal::{Choice, Decision};
 use nebula::protocol::{CallState, Command, CommandDecision, EventBody, ProposalTest, TestState, TurnEnd};
 use nebula::provider::{Delta, Replay};
@@ -152,6 +153,47 @@ async fn plan_mode_builds_in_a_view_that_is_thrown_away() {
     assert!(told.contains("plan mode runs nothing that reaches further"), "{told}");
     assert!(!world.has("out.txt"));
     live.close().await;
+}
+
+#[tokio::test]
+async fn a_command_that_a_rule_asks_about_is_asked_for_and_not_previewed() {
+    if !views() {
+        return;
+    }
+    for plan in [false, true] {
+        let world = if plan { world().plan() } else { world() };
+        let model = Arc::new(Replay::from_steps(vec![
+            call("runCommand", json!({"command": "touch asked.txt"})),
+            call("runCommand", json!({"command": "touch other.txt"})),
+            say("done"),
+        ]));
+        let mut parts = world.parts(model.clone());
+        parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+        parts.config.shell.preview = Some("always".into());
+        let prefix = ["touch", "asked.txt"].map(String::from).to_vec();
+        parts.config.shell.rules = vec![RuleConfig { prefix, decision: "ask".into(), network: false, why: None }];
+        let mut live = world.start_with(parts, model);
+        live.submit("go");
+        if !plan {
+            let question = live
+                .until(|event| match event {
+                    EventBody::Asked(question) => Some(question.clone()),
+                    _ => None,
+                })
+                .await;
+            assert!(question.text.contains("$ touch asked.txt"), "{}", question.text);
+            live.send(Command::DecideCommand(question.id, CommandDecision::Refuse(String::new())));
+            let proposal = live.proposal().await;
+            assert!(proposal.title.contains("touch other.txt"), "{}", proposal.title);
+            let rejected = Decision::new(proposal.choices(Choice::Reject), nebula::proposal::Consent::Person);
+            live.send(Command::Decide(proposal.id, rejected));
+        }
+        assert_eq!(live.end().await, TurnEnd::Done);
+        let why = "plan mode asks nothing, and a rule asks about this command";
+        assert_eq!(told(&live).contains(why), plan, "{}", told(&live));
+        assert!(!world.has("asked.txt") && !world.has("other.txt"));
+        live.close().await;
+    }
 }
 
 /// Starts an agent that tests proposals with a command.

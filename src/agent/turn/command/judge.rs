@@ -44,6 +44,7 @@ impl JudgedCommand {
                 format!("plan mode runs nothing that reaches further than the workspace; this one is {class}")
             }
             _ if call.background => "plan mode runs nothing in the background".into(),
+            _ if self.asks_by_rule() => "plan mode asks nothing, and a rule asks about this command".into(),
             // In a view nobody is asked.
             _ if self.found.secrets => "plan mode runs reading commands only where keys may be printed".into(),
             _ => format!("plan mode runs reading commands only here ({}); this one is {class}", self.no_view.as_ref()?),
@@ -61,8 +62,14 @@ impl JudgedCommand {
         class
             && !call.background
             && !self.found.secrets
+            && !self.asks_by_rule()
             && self.judgement.grant != Grant::Online
             && self.no_view.is_none()
+    }
+
+    /// Returns whether a rule of the person asks about a part of it.
+    fn asks_by_rule(&self) -> bool {
+        self.judgement.rules.iter().flatten().any(|rule| rule.decision == RuleDecision::Ask)
     }
 
     /// Returns why it is refused, for the model; none: it is not.

@@ -1,4 +1,4 @@
-//! A command in a view: it runs on a picture of the workspace, and what it changed there is proposed or thrown away.
+//! A command in a view: it runs in a copy-on-write view of the workspace, and what it changed there is proposed or thrown away.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,0 +1,37 @@
+//! The reasons why the past cannot be told.
+
+use crate::archive;
+use crate::memory;
+use crate::workspace::ReadError;
+
+/// The reason why a moment, or the authors of a file, cannot be told.
+#[derive(Debug, thiserror::Error)]
+pub enum PastError {
+    /// A moment is written in no known way.
+    #[error("{0} is no moment: give a changeset, SESSION:MESSAGE, 14:05, 2026-11-21T14:05, -2h, or now")]
+    Unknown(String),
+    /// Nothing is archived so early.
+    #[error("nothing is archived before {0}")]
+    TooEarly(String),
+    /// Nothing is archived.
+    #[error("the archive is empty: only the present state is known")]
+    Empty,
+    /// Nothing was changed since then.
+    #[error("nothing was changed since {0}")]
+    NothingSince(String),
+    /// A file has too many bytes or lines, or is no text.
+    #[error("{0}: too large to blame, or no text")]
+    TooLarge(String),
+    /// A file is not there.
+    #[error("{0} is no file: `nebula history` lists what has versions")]
+    Missing(String),
+    /// The archive cannot be read, or has nothing of that name.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
+    /// A file of the workspace cannot be read.
+    #[error(transparent)]
+    File(#[from] ReadError),
+    /// Memory cannot be read.
+    #[error("memory: {0}")]
+    Memory(#[from] memory::Error),
+}
