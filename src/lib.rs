@@ -7,7 +7,7 @@
 //! | [`tui`] | the screen: panes, input, popups, keys, themes |
 //! | [`cli`] | the command line: `task`, `undo`, `history`, `patch`, `sessions`, settings, the tour |
 //! | `mcp` | what serves tools to other programs over the Model Context Protocol |
-//! | [`agent`] | the background task: session, turn, step, waiting for decisions |
+//! | [`agent`] | the background task, a folder for each life: `services`, `session`, `change`, `query`, `turn` with `agent/turn/step` |
 //! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |
 //! | [`tools`] | what a model may do; a tool answers or says what should change, and writes nothing |
 //! | [`context`] | what joins a prompt: mentions, rules, templates, retrieval |
@@ -43,9 +43,9 @@
 //! 7. Messages are values: no closures, no handles, no serialisation.
 //!
 //! From key to disk: `tui/run` takes a key, `tui/app` turns it into an action and that into a `Command`; `agent/turn`
-//! runs the turn, `agent/turn/request` builds what is asked, `agent/turn/step` takes the stream in, `tools` and `edit`
-//! make edits, `agent/turn/edits` one proposal of neighbours, `agent/execute_proposal` asks and writes through
-//! `execute`, and the results go back to the model.
+//! runs the turn, `agent/turn/request` builds what is asked, `agent/turn/step/stream` takes the answer in, `tools` and
+//! `edit` make edits, `agent/turn/step/edits` one proposal of neighbours, `agent/change/execute_proposal` asks and
+//! writes through `execute`, and the results go back to the model.
 
 pub mod agent;
 pub mod archive;

@@ -10,15 +10,16 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::command::seal_jobs;
-use crate::agent::restore::{Restores, keep_reviewed};
+use crate::agent::change::command::seal_jobs;
+use crate::agent::change::restore::{Restores, keep_reviewed};
+use crate::agent::query::{commit, export, listings};
+use crate::agent::services::model;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::open::{self, OpenedSession};
 use crate::agent::session::records::sha;
-use crate::agent::session::{export, prompt_parts, settings};
+use crate::agent::session::{prompt_parts, settings};
 use crate::agent::turn::{self, Begin};
-use crate::agent::{commit, listings, model};
 use crate::memory;
 use crate::messages::agent as say;
 use crate::protocol::{

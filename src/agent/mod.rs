@@ -2,30 +2,30 @@
 //! two channels.
 //!
 //! The supervisor hands each command to the actor of the session it is for; several sessions and their turns run side
-//! by side. Files are sorted by how long what they hold lives, and name only what lives longer: `services`, `model` and
-//! `background` as long as the process, `session` as long as a conversation, `turn` as long as a turn.
+//! by side. A folder holds what lives equally long, and names only what lives longer:
+//!
+//! | folder | lives as long as |
+//! |---|---|
+//! | `services`, `background` | the process |
+//! | `session` | a conversation |
+//! | `change`, `query` | a change on its way to the disk, a question of a front end |
+//! | `turn` | a turn; `turn/step` one step of it |
+//!
+//! The files beside them start what lives shorter: `start` the supervisor, `supervisor` the actors of sessions,
+//! `actor` the turns.
 
 mod actor;
-mod approval;
 pub mod background;
-mod changesets;
-mod command;
-pub mod commit;
-mod events;
-mod execute_proposal;
-mod file_index;
-mod listings;
-mod model;
-mod proposal_test;
-mod restore;
+mod change;
+mod query;
 mod services;
 pub mod session;
 mod start;
 mod supervisor;
 mod turn;
 
-pub use approval::shell_policy;
 pub use background::adopt::adopt;
+pub use query::{commit, export};
 pub use services::{command_rules, shell};
-pub use session::export;
+pub use session::approval::shell_policy;
 pub use start::{AgentHandle, AgentParts, ended, open_archive, spawn};

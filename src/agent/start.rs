@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 
 use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::background::{maintenance, watch};
-use crate::agent::events::Events;
-use crate::agent::model;
+use crate::agent::services::events::Events;
+use crate::agent::services::model;
 use crate::agent::services::{ServiceReport, Services, command_rules, lock};
 use crate::agent::session::context::Settings;
 use crate::agent::supervisor::Supervisor;

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::agent::actor::ActorHandle;
 use crate::agent::background::archive_size::ArchiveSize;
-use crate::agent::listings;
+use crate::agent::query::listings;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::open;

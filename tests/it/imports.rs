@@ -12,17 +12,21 @@ use crate::rules::without_tests;
 /// Circles that still stand: each lies wholly within one group of files or folders. One that is gone leaves this list.
 const STANDING: &[&[&str]] = &[];
 
-/// How long what the files of `agent/` hold lives, longest first; a file may name its own line and those above it.
+/// How long what the files of `agent/` hold lives, longest first; a file may name its own line and those above it. The
+/// longest place that holds a file counts.
 const LIVES: &[&[&str]] = &[
     // The process.
-    &["events.rs", "file_index.rs", "services.rs", "changesets.rs", "model.rs", "background", "approval.rs"],
+    &["services", "background"],
     // A session.
     &["session"],
-    // A question, a change on its way to the disk.
-    &["execute_proposal.rs", "command.rs", "proposal_test.rs", "restore", "listings.rs", "commit.rs"],
+    // A change on its way to the disk, a question of a front end.
+    &["change", "query"],
     // A turn.
     &["turn"],
-    // What starts them: an actor its turns, the supervisor its actors.
+    // A step.
+    &["turn/step"],
+    // What starts them: a turn its steps, an actor its turns, the supervisor its actors.
+    &["turn/mod.rs"],
     &["actor.rs"],
     &["supervisor.rs"],
     &["start.rs"],
@@ -32,7 +36,7 @@ const LIVES: &[&[&str]] = &[
 /// What a step sends and receives. A turn makes it, and so does the draft of a commit, which asks beside every turn: a
 /// file that lives longer would have to be gone back to for it.
 const OF_A_STEP: &[&str] = &["Request", "Delta", "Deltas", "Answer"];
-const STEPS: &[&str] = &["agent/turn", "agent/commit.rs"];
+const STEPS: &[&str] = &["agent/turn", "agent/query/commit.rs"];
 
 type Names = Vec<String>;
 
@@ -238,7 +242,9 @@ fn the_agent_names_only_what_lives_as_long() {
     let mut broken = Vec::new();
     let life = |file: &str| {
         let inside = file.strip_prefix("agent/")?;
-        LIVES.iter().position(|line| line.iter().any(|place| is_in(inside, place)))
+        let places = LIVES.iter().enumerate().flat_map(|(at, line)| line.iter().map(move |place| (place, at)));
+        let holding = places.filter(|(place, _)| is_in(inside, place));
+        holding.max_by_key(|(place, _)| place.len()).map(|(_, at)| at)
     };
     for (file, names) in graph() {
         if !file.starts_with("agent/") {

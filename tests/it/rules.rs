@@ -305,7 +305,7 @@ fn each_outside_crate_has_one_door() {
 /// Where each author of a decision may be named: a place that asks the person, applies the policy, or reads flags. The
 /// person's decision about a command arrives as a [`nebula::protocol::CommandDecision`].
 const CONSENT: &[(&str, &[&str])] = &[
-    ("Consent::Person", &["tui/pane", "cli", "agent/turn/command"]),
+    ("Consent::Person", &["tui/pane", "cli", "agent/turn/step/command"]),
     ("Consent::Policy", &["agent"]),
     ("Consent::Flag", &["agent", "cli"]),
 ];

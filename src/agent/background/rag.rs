@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::events::Events;
+use crate::agent::services::events::Events;
 use crate::agent::services::{Services, lock};
 use crate::context::retrieval::{self, Passage, Progress, RetrievalResult};
 use crate::memory::rag::Rag;

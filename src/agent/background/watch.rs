@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::agent::changesets::changeset;
+use crate::agent::services::changesets::changeset;
 use crate::agent::services::{Services, lock};
 use crate::archive::{Id, sha256};
 use crate::messages::agent as say;

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::agent::approval::PendingApprovals;
-use crate::agent::events::Events;
+use crate::agent::services::events::Events;
 use crate::agent::services::{ModelConnection, Services, lock};
+use crate::agent::session::approval::PendingApprovals;
 use crate::config::{Config, ValueSource};
 use crate::edit::Format;
 use crate::memory;

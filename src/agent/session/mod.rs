@@ -1,9 +1,9 @@
 //! What lives as long as a session: its conversation, settings and prompt, and how they are kept in memory.
 
+pub mod approval;
 pub mod call_preview;
 pub mod context;
 pub mod conversation;
-pub mod export;
 pub mod load;
 pub mod open;
 pub mod prompt_parts;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::agent::background::model_facts;
-use crate::agent::model;
 use crate::agent::services::lock;
+use crate::agent::services::model;
 use crate::agent::session::context::{AUTO, SessionContext, consent};
 use crate::edit::Format;
 use crate::messages::agent as say;

@@ -9,23 +9,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::last_request;
 use crate::agent::services::lock;
-use crate::agent::session::context::{RequestTarget, SessionContext};
+use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{summary_facts, usage, window};
+use crate::agent::turn::listen::listen;
 use crate::agent::turn::question;
-use crate::agent::turn::{request, step};
+use crate::agent::turn::request;
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
 use crate::memory;
 use crate::messages::agent as say;
-use crate::protocol::{Cause, EventBody, Item, Level, NoticeAction, Question, Reply, TurnEnd};
+use crate::protocol::{Cause, Item, Level, NoticeAction, Question, Reply, TurnEnd};
 use crate::provider::models::Thinking;
-use crate::provider::{Answer, Delta, EndReason, Error, Kind, Message, Request, Role};
+use crate::provider::{EndReason, Error, Kind, Message, Request, Role};
 use crate::text::number;
 
 /// A server that refuses so little, in bytes, is not asked with less.
@@ -208,41 +208,6 @@ async fn summarise(
             Err(error) => return Err(error),
         }
     }
-}
-
-/// Returns the answer of `target` to one request, or what there is of it when the person stops it.
-pub async fn listen(
-    context: &Arc<SessionContext>,
-    request: Request,
-    target: &RequestTarget,
-    stop: &CancellationToken,
-) -> Result<Answer, Error> {
-    let unknown = || Error::new(Kind::NoKey, say::no_model(), say::doctor_says());
-    let why_not = || context.connection().why_not.unwrap_or_else(unknown);
-    let provider = target.provider.as_ref().ok_or_else(why_not)?;
-    let mut deltas = provider.stream(request);
-    let mut answer = Answer::default();
-    let mut retrying = false;
-    let mut failed = None;
-    while let Some(Some(delta)) = stop.run_until_cancelled(deltas.next()).await {
-        match delta {
-            Ok(Delta::Retrying(wait)) => {
-                retrying = true;
-                context.events.send(EventBody::Retrying(Some(step::shown_wait(wait)))).await;
-            }
-            Ok(delta) => {
-                if std::mem::take(&mut retrying) {
-                    context.events.send(EventBody::Retrying(None)).await;
-                }
-                answer.push(&delta);
-            }
-            Err(error) => failed = Some(error),
-        }
-    }
-    if retrying {
-        context.events.send(EventBody::Retrying(None)).await;
-    }
-    failed.map_or(Ok(answer), Err)
 }
 
 /// Shows the summary and waits for what the person says of it.

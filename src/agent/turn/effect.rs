@@ -2,12 +2,37 @@
 
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::turn::tool_run::StepNotes;
+use crate::agent::session::records::ResultRecord;
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
 use crate::messages::agent as say;
 use crate::protocol::{Level, Mode};
 use crate::provider::Role;
+
+/// The result of a step, for the turn.
+#[derive(Default)]
+pub struct StepNotes {
+    /// An edit by a native call could not be read or placed.
+    pub native_edit_failed: bool,
+    /// Something was asked for that changes files.
+    pub changes_requested: bool,
+    /// Something of it was written.
+    pub changed: bool,
+    /// Each call and edit that was not done, with what the model was told.
+    pub refusals: Vec<String>,
+}
+
+impl StepNotes {
+    /// Adds what came of a call or an edit; `what` names it as it was asked for.
+    pub fn add(&mut self, what: &str, record: &ResultRecord, for_model: &str) {
+        self.changes_requested |= !record.edits.is_empty();
+        self.changed |= record.changeset.is_some();
+        self.changed |= record.edits.iter().any(|e| e.rung.is_some() && e.ok == Some(true));
+        if !record.ok {
+            self.refusals.push(format!("{what}\n{for_model}"));
+        }
+    }
+}
 
 /// Records whether a turn was to change files, and whether it did.
 #[derive(Default)]

@@ -1,24 +1,16 @@
 //! One turn, top to bottom: ask the model, do what it asks for, send it the results, until it is done.
 
-mod call_item;
-mod command;
-mod comment;
 mod compact;
-mod edits;
 mod effect;
 mod follow_up;
+mod listen;
 mod message;
 mod question;
-mod repeated_output;
 mod repetition;
 mod request;
-mod results;
-mod running_call;
 mod step;
-mod streaming_edit;
-mod tool_run;
 
-pub use command::run_of_person;
+pub use step::command::run_of_person;
 
 use std::sync::Arc;
 
@@ -29,14 +21,15 @@ use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::{usage, window};
-use crate::agent::turn::call_item::first_sentence;
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::Effect;
 use crate::agent::turn::follow_up::FollowUp;
 use crate::agent::turn::repetition::Repeats;
 use crate::agent::turn::request::Unbuilt;
-use crate::agent::turn::step::{Act, Ended, Step};
-use crate::agent::turn::tool_run::ToolRun;
+use crate::agent::turn::step::act::{Act, Ended, Step};
+use crate::agent::turn::step::call_item::first_sentence;
+use crate::agent::turn::step::stream::stream;
+use crate::agent::turn::step::tool_run::ToolRun;
 use crate::messages::{agent as say, count, records};
 use crate::protocol::{Cause, Continuation, EventBody, Level, NoticeAction, Prompt, TurnEnd, TurnId};
 use crate::provider::Kind as ErrorKind;
@@ -121,7 +114,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
             }
             None => return interrupted(context, false).await,
         };
-        let step = step::stream(context, session, request, &target, stop).await;
+        let step = stream(context, session, request, &target, stop).await;
         if let Some(usage) = step.usage {
             session.window.counted(usage.input);
         }
@@ -134,7 +127,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
         {
             continue;
         }
-        if follow_up.again(context, session, &step) {
+        if step.unfinished().is_some_and(|why| follow_up.again(context, session, why)) {
             continue;
         }
         if step.silent {
@@ -169,7 +162,7 @@ async fn act(
     let (mut asked_again, mut written) = (None, Vec::new());
     for act in step.acts {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);
-        if let Some((key, path)) = repetition::key(&act, &work.session.tools).filter(|_| !halted) {
+        if let Some((key, path)) = act.repetition_key(&work.session.tools).filter(|_| !halted) {
             if repeats.thrice(&key) {
                 asked_again = Some(match act {
                     Act::Edit(..) => say::same_edit(&key.0),

@@ -3,10 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::records::arguments;
-use crate::agent::turn::step::Act;
-use crate::provider::ToolCall;
-use crate::tools::{Sha, ToolSet};
+use crate::tools::Sha;
 
 /// The requests made in a turn.
 #[derive(Default)]
@@ -21,27 +18,6 @@ pub struct Repeats {
 
 /// The key that equal calls or edits share: the tool or format, and all arguments.
 pub type RepetitionKey = (String, String);
-
-/// Returns the key of an act, and of an edit the path it names.
-pub fn key(act: &Act, tools: &ToolSet) -> Option<(RepetitionKey, Option<String>)> {
-    match act {
-        Act::Edit(_, edit) => {
-            let path = edit.path.clone().unwrap_or_default();
-            Some(((edit.by.clone(), format!("{path} {:?}", edit.op)), Some(path)))
-        }
-        Act::Call(call) => {
-            let path = edits_file(&call.call, tools).then(|| call.item.call.main.clone());
-            Some(((call.call.name.clone(), call.call.arguments.clone()), path))
-        }
-        Act::Dropped(..) => None,
-    }
-}
-
-/// Returns whether a call asks for edits: the same read again is answered anew.
-fn edits_file(call: &ToolCall, tools: &ToolSet) -> bool {
-    let arguments = arguments(&call.arguments).ok();
-    arguments.and_then(|arguments| tools.edits(&call.name, &arguments)).is_some_and(|edits| edits.is_ok())
-}
 
 impl Repeats {
     /// Returns whether this is the third time in a row.
@@ -76,20 +52,5 @@ impl Repeats {
             }
         }
         again
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_calls_that_edit_count_as_written() {
-        let tools = ToolSet::builtin();
-        let call =
-            |name: &str, arguments: &str| ToolCall { id: "1".into(), name: name.into(), arguments: arguments.into() };
-        assert!(edits_file(&call("deleteFile", r#"{"path": "a.rs"}"#), &tools));
-        assert!(!edits_file(&call("readFile", r#"{"path": "a.rs"}"#), &tools));
-        assert!(!edits_file(&call("deleteFile", "{"), &tools));
     }
 }

@@ -1,11 +1,14 @@
 //! What an answer asks for, and how it ended.
 
-use crate::agent::session::records::ResultRecord;
-use crate::agent::turn::call_item::CallItem;
-use crate::agent::turn::running_call::RunningCall;
+use crate::agent::session::records::{ResultRecord, arguments};
+use crate::agent::turn::follow_up::Unfinished;
+use crate::agent::turn::repetition::RepetitionKey;
+use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::running_call::RunningCall;
 use crate::edit::Edit;
 use crate::protocol::ItemId;
 use crate::provider::{self, ToolCall};
+use crate::tools::ToolSet;
 
 /// The most calls of one answer that are run; the rest of the answer is not read.
 pub const MAX_CALLS: usize = 500;
@@ -26,12 +29,15 @@ pub struct Step {
     pub thought: bool,
 }
 
-impl Act {
-    /// Returns whether it was written in the text of the answer.
-    pub fn is_text(&self) -> bool {
-        match self {
-            Act::Edit(..) | Act::Dropped(..) => true,
-            Act::Call(call) => !call.native,
+impl Step {
+    /// Returns why this answer is no end, where it asks for nothing and does not stand as it is.
+    pub fn unfinished(&self) -> Option<Unfinished> {
+        match self.ended {
+            _ if !self.acts.is_empty() => None,
+            Ended::Paused => Some(Unfinished::Paused),
+            Ended::Malformed => Some(Unfinished::Malformed),
+            Ended::Whole if self.silent && self.thought => Some(Unfinished::Silent),
+            _ => None,
         }
     }
 }
@@ -78,4 +84,50 @@ pub struct CallAct {
     pub native: bool,
     /// A read that has already begun.
     pub early: Option<RunningCall>,
+}
+
+impl Act {
+    /// Returns whether it was written in the text of the answer.
+    pub fn is_text(&self) -> bool {
+        match self {
+            Act::Edit(..) | Act::Dropped(..) => true,
+            Act::Call(call) => !call.native,
+        }
+    }
+
+    /// Returns the key it is recognised by when it is repeated, and of an edit the path it names.
+    pub fn repetition_key(&self, tools: &ToolSet) -> Option<(RepetitionKey, Option<String>)> {
+        match self {
+            Act::Edit(_, edit) => {
+                let path = edit.path.clone().unwrap_or_default();
+                Some(((edit.by.clone(), format!("{path} {:?}", edit.op)), Some(path)))
+            }
+            Act::Call(call) => {
+                let path = edits_file(&call.call, tools).then(|| call.item.call.main.clone());
+                Some(((call.call.name.clone(), call.call.arguments.clone()), path))
+            }
+            Act::Dropped(..) => None,
+        }
+    }
+}
+
+/// Returns whether a call asks for edits: the same read again is answered anew.
+fn edits_file(call: &ToolCall, tools: &ToolSet) -> bool {
+    let arguments = arguments(&call.arguments).ok();
+    arguments.and_then(|arguments| tools.edits(&call.name, &arguments)).is_some_and(|edits| edits.is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_calls_that_edit_count_as_written() {
+        let tools = ToolSet::builtin();
+        let call =
+            |name: &str, arguments: &str| ToolCall { id: "1".into(), name: name.into(), arguments: arguments.into() };
+        assert!(edits_file(&call("deleteFile", r#"{"path": "a.rs"}"#), &tools));
+        assert!(!edits_file(&call("readFile", r#"{"path": "a.rs"}"#), &tools));
+        assert!(!edits_file(&call("deleteFile", "{"), &tools));
+    }
 }

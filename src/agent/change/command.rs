@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::agent::background::adopt::adopt_and_say;
-use crate::agent::execute_proposal::tell_changeset;
+use crate::agent::change::execute_proposal::tell_changeset;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
 use crate::archive::staging::CommandInfo;

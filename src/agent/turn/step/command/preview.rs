@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::follow::follow;
-use crate::agent::command::{self, Finished, seal_jobs};
-use crate::agent::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::change::command::{self, Finished, seal_jobs};
+use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
 use crate::agent::session::context::SessionContext;
-use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::step::call_item::CallItem;
 use crate::archive::staging::CommandInfo;
 use crate::execute::command::cause;
 use crate::messages::card as words;

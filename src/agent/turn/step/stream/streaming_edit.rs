@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::call_preview::{self, ReplacedFile};
 use crate::agent::session::context::SessionContext;
-use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::step::call_item::CallItem;
 use crate::edit::stream::EditPart;
 use crate::edit::{Edit, Format, bytes};
 use crate::proposal::Counts;

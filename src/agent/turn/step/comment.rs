@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::usage;
-use crate::agent::turn::compact::listen;
+use crate::agent::turn::listen::listen;
 use crate::agent::turn::request;
 use crate::proposal::{HunkKind, Proposal};
 use crate::protocol::{Comment, EventBody, Level};

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::command::{self, Finished};
+use crate::agent::change::command::{self, Finished};
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
-use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::question;
+use crate::agent::turn::step::call_item::CallItem;
 use crate::archive::staging::CommandInfo;
 use crate::messages::{agent as say, card as words};
 use crate::proposal::Consent;

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::tell::tell;
 use crate::agent::background::review;
-use crate::agent::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, RestoreTarget};

@@ -8,8 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::judge::JudgedCommand;
 use crate::agent::session::context::SessionContext;
-use crate::agent::turn::call_item::CallItem;
 use crate::agent::turn::question::run_or_not;
+use crate::agent::turn::step::call_item::CallItem;
 use crate::git::{self, Repository};
 use crate::messages::{agent as say, card as words};
 use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, EventBody, Question};

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::approval;
 use crate::agent::background::review;
-use crate::agent::changesets::changeset;
-use crate::agent::proposal_test as tests;
+use crate::agent::change::proposal_test as tests;
+use crate::agent::services::changesets::changeset;
 use crate::agent::services::{ServiceReport, lock};
+use crate::agent::session::approval;
 use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, sha256};
 use crate::execute::{ApplyError, Executed, UNGUARDED, execute};

@@ -1,6 +1,6 @@
 //! How a restore ended, for the person and the model.
 
-use crate::agent::execute_proposal::ProposalResult;
+use crate::agent::change::execute_proposal::ProposalResult;
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::messages::agent as say;

@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-use super::act::{Act, CallAct, MAX_CALLS};
 use super::reader::StepReader;
 use crate::agent::session::records::arguments;
-use crate::agent::turn::call_item::CallItem;
-use crate::agent::turn::running_call::RunningCall;
+use crate::agent::turn::step::act::{Act, CallAct, MAX_CALLS};
+use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::running_call::RunningCall;
 use crate::edit::stream::Parser;
 use crate::protocol::{CallState, EventBody};
 use crate::provider::ToolCall;

@@ -2,6 +2,11 @@
 //! as long as the process and does not know of sessions; what concerns them goes to the supervisor as a
 //! [`ServiceReport`].
 
+pub mod changesets;
+pub mod events;
+pub mod file_index;
+pub mod model;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -11,8 +16,8 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::events::Events;
-use super::file_index::FileIndex;
+use crate::agent::services::events::Events;
+use crate::agent::services::file_index::FileIndex;
 use crate::archive::{Archive, Id};
 use crate::config::{Config, RuleConfig, folder};
 use crate::context::prompts::{self, Prompts};

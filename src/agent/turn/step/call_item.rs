@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use crate::agent::events::Events;
+use crate::agent::services::events::Events;
 use crate::agent::session::records::CallDisplayRecord;
 use crate::protocol::{Call, CallState, EventBody, Item, ItemId, PreviewLine};
 use crate::tools::ToolOutput;
 
 /// Returns what happened; the sentences after it tell the model what to do, and stand in the result.
-pub(super) fn first_sentence(text: &str) -> &str {
+pub fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default();
     let end = line.find(". ").map_or(line.len(), |end| end + 1);
     line[..end].trim_end_matches('.')

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::review;
-use crate::agent::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::records::sha;

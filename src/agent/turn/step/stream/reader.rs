@@ -5,20 +5,21 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use super::act::{Act, Ended, Step};
 use crate::agent::background::model_facts;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{AnswerRecord, assistant_record};
-use crate::agent::turn::call_item::CallItem;
-use crate::agent::turn::repeated_output::RepeatedOutput;
-use crate::agent::turn::streaming_edit::StreamingEdit;
+use crate::agent::turn::listen::shown_wait;
+use crate::agent::turn::step::act::{Act, Ended, Step};
+use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::stream::repeated_output::RepeatedOutput;
+use crate::agent::turn::step::stream::streaming_edit::StreamingEdit;
 use crate::edit::Format;
 use crate::edit::stream::{EditId, End, Parser, unfenced};
 use crate::memory::{MessageMeta, MessageState};
-use crate::protocol::{self, CallState, Cause, EventBody, Item, ItemId, Level, Mode};
-use crate::provider::{Answer, Delta, EndReason, Message, Origin, PartKind, Span, Wait};
+use crate::protocol::{self, CallState, EventBody, Item, ItemId, Level, Mode};
+use crate::provider::{Answer, Delta, EndReason, Message, Origin, PartKind, Span};
 
 /// An answer on its way in.
 pub(super) struct StepReader<'a> {
@@ -329,10 +330,4 @@ impl<'a> StepReader<'a> {
         }
         self.answer.usage = usage;
     }
-}
-
-/// Returns a pause between tries, for the front end.
-pub fn shown_wait(wait: Wait) -> protocol::Wait {
-    let cause = Cause { kind: wait.kind.word(), status: wait.status, request_id: wait.request_id };
-    protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why, cause }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::agent::execute_proposal::ProposalResult;
+use crate::agent::change::execute_proposal::ProposalResult;
 use crate::edit::{self, EditResult};
 use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal};
 use crate::protocol::{CallState, Outcome};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::background::{blame, model_list, rag, review, watch};
-use crate::agent::changesets::{changeset, counts};
-use crate::agent::restore;
+use crate::agent::change::restore;
+use crate::agent::services::changesets::{changeset, counts};
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, shown_cost};
 use crate::agent::session::{prompt_parts, transcript};
@@ -208,7 +208,7 @@ fn changed_since(services: &Services, path: &str) -> Result<Option<i64>, memory:
 }
 
 /// Returns whether a file is as nebula itself last wrote it.
-pub(super) fn is_own(services: &Services, path: &str) -> bool {
+pub fn is_own(services: &Services, path: &str) -> bool {
     let written = services.memory.sync().written(&services.project(), path).ok().flatten();
     let read = services.workspace.read(path);
     written.zip(read.ok()).is_some_and(|(written, read)| written.is(state_sha(&read.state)))

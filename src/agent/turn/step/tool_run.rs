@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::command::seal_jobs;
+use crate::agent::change::command::seal_jobs;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::{KnownFileRecord, ResultRecord, arguments, blob_record, hex, results_json};
-use crate::agent::turn::call_item::CallItem;
-use crate::agent::turn::command::{self, CommandResult};
-use crate::agent::turn::edits::{self, Edits};
+use crate::agent::turn::effect::StepNotes;
 use crate::agent::turn::question::{self, QuestionChoices};
-use crate::agent::turn::running_call::RunningCall;
-use crate::agent::turn::step::{Act, CallAct, MAX_CALLS};
+use crate::agent::turn::step::act::{Act, CallAct, MAX_CALLS};
+use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::command::{self, CommandResult};
+use crate::agent::turn::step::edits::{self, Edits};
+use crate::agent::turn::step::running_call::RunningCall;
 use crate::archive::staging::CommandInfo;
 use crate::edit::{Edit, Format, Op};
 use crate::memory::{self, MessageMeta, NewMessage};
@@ -42,30 +43,6 @@ pub struct ToolRun<'a> {
     pub go_on: bool,
     /// The notes for the turn.
     pub notes: StepNotes,
-}
-
-/// The result of a step, for the turn.
-#[derive(Default)]
-pub struct StepNotes {
-    /// An edit by a native call could not be read or placed.
-    pub native_edit_failed: bool,
-    /// Something was asked for that changes files.
-    pub changes_requested: bool,
-    /// Something of it was written.
-    pub changed: bool,
-    /// Each call and edit that was not done, with what the model was told.
-    pub refusals: Vec<String>,
-}
-
-impl StepNotes {
-    fn add(&mut self, what: &str, record: &ResultRecord, for_model: &str) {
-        self.changes_requested |= !record.edits.is_empty();
-        self.changed |= record.changeset.is_some();
-        self.changed |= record.edits.iter().any(|e| e.rung.is_some() && e.ok == Some(true));
-        if !record.ok {
-            self.refusals.push(format!("{what}\n{for_model}"));
-        }
-    }
 }
 
 impl<'a> ToolRun<'a> {

@@ -9,10 +9,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::events::Events;
+use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::step::call_item::CallItem;
 use crate::protocol::CallState;
 use crate::tools::{Args, Progress, RunResult, Tool, ToolContext};
 

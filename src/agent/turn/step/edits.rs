@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::execute_proposal::{Approver, ProposalResult, asks_person, execute_proposal};
-use crate::agent::restore;
+use crate::agent::change::execute_proposal::{Approver, ProposalResult, asks_person, execute_proposal};
+use crate::agent::change::restore;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{EditRecord, KnownFileRecord, ResultRecord, hex, sha};
-use crate::agent::turn::call_item::CallItem;
-use crate::agent::turn::comment;
-use crate::agent::turn::results::{own_hunks, verdict};
+use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::comment;
+use crate::agent::turn::step::results::{own_hunks, verdict};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::Cause;
 use crate::messages::agent as say;

@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::context::SessionContext;
-use crate::agent::turn::call_item::CallItem;
+use crate::agent::turn::step::call_item::CallItem;
 use crate::protocol::PreviewLine;
 use crate::shell::{Command, Stopped};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::approval::shell_policy;
+use crate::agent::session::approval::shell_policy;
 use crate::agent::session::context::SessionContext;
 use crate::shell::class::disk::{self, Met};
 use crate::shell::class::rules::{CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge};

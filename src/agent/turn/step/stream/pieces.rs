@@ -1,11 +1,11 @@
 //! What the parser recognises in an answer's text: prose, edits and calls, whole and growing.
 
-use super::act::{Act, CallAct, MAX_CALLS};
 use super::reader::StepReader;
 use crate::agent::session::call_preview;
 use crate::agent::session::records::ResultRecord;
-use crate::agent::turn::call_item::CallItem;
-use crate::agent::turn::streaming_edit::StreamingEdit;
+use crate::agent::turn::step::act::{Act, CallAct, MAX_CALLS};
+use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::stream::streaming_edit::StreamingEdit;
 use crate::edit::Format;
 use crate::edit::stream::{EditId, Piece};
 use crate::protocol::{CallState, EventBody};

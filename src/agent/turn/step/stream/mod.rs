@@ -1,0 +1,80 @@
+//! The answer of a step as it streams. Prose is shown at once, edits in the prose are recognised, calls are
+//! collected, and reads begin as soon as their arguments are whole.
+
+mod native_calls;
+mod pieces;
+mod reader;
+mod repeated_output;
+mod streaming_edit;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use tokio::task::coop::consume_budget;
+use tokio_util::sync::CancellationToken;
+
+use self::reader::StepReader;
+use crate::agent::session::context::{RequestTarget, SessionContext};
+use crate::agent::session::conversation::Conversation;
+use crate::agent::turn::step::act::{Ended, MAX_CALLS, Step};
+use crate::messages::agent as say;
+use crate::provider::{self, EndReason, Request};
+
+/// The interval at which growing text is stored, so that a kill loses no more than this.
+const CHECKPOINT: Duration = Duration::from_secs(1);
+
+/// Sends the request to `target`, and takes the answer in until it ends or is stopped. What arrived is stored in memory
+/// and in the session in every case.
+pub async fn stream(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+    request: Request,
+    target: &RequestTarget,
+    stop: &CancellationToken,
+) -> Step {
+    let format = context.settings().format;
+    let mut reader = StepReader::new(context, session, format, target, stop);
+    let Some(provider) = &target.provider else {
+        let unknown = || provider::Error::new(provider::Kind::NoKey, say::no_model(), say::doctor_says());
+        return reader.finish(Ended::Broken(context.connection().why_not.unwrap_or_else(unknown))).await;
+    };
+    reader.origin = Some(Arc::new(provider.origin_of(&request)));
+    let mut deltas = provider.stream(request);
+    let mut tick = tokio::time::interval(CHECKPOINT);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut preview = tokio::time::interval(streaming_edit::OFTEN);
+    preview.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let ended = loop {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => break Ended::Interrupted,
+            // Before the next delta, which may always be there: a kill loses no more than a second all the same.
+            _ = tick.tick(), if reader.dirty => reader.checkpoint(),
+            delta = deltas.next() => match delta {
+                Some(Ok(delta)) => {
+                    reader.take(delta).await;
+                    if reader.calls_made > MAX_CALLS {
+                        break Ended::TooManyCalls;
+                    }
+                    if let Some(text) = reader.repeating.take() {
+                        break Ended::Repeating(text);
+                    }
+                    // A flood that never makes this task wait lets the others run all the same.
+                    consume_budget().await;
+                }
+                Some(Err(error)) => break Ended::Broken(error),
+                None => break match reader.answer.end {
+                    Some(EndReason::Length) => Ended::Cut,
+                    Some(EndReason::Filter) => Ended::Withheld,
+                    Some(EndReason::Paused) => Ended::Paused,
+                    Some(EndReason::Malformed) => Ended::Malformed,
+                    _ => Ended::Whole,
+                },
+            },
+            _ = preview.tick(), if reader.edits.iter().any(|(_, g)| g.stale) => reader.show_grown().await,
+        }
+    };
+    drop(deltas);
+    reader.finish(ended).await
+}
