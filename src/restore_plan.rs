@@ -110,7 +110,9 @@ pub fn plan(wanted: &RestoreScope, stores: Stores<'_>) -> Result<RestorePlan, Pl
         RestoreScope::Undo { count, files } => {
             let request = RestoreTarget::Undo { count: *count, files: files.clone() };
             Ok(match files.as_slice() {
-                [] => of_changeset(request, newest(stores)?, "the newest changeset", stores),
+                [] if *count == 1 => of_changeset(request, newest(stores)?, "the newest changeset", stores),
+                // Several versions back is no redo, whatever the newest changeset is.
+                [] => undo(request, format!("undo of {}", plural(*count, "version"))),
                 files => undo(request, format!("undo of {}", files.join(", "))),
             })
         }

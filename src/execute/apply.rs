@@ -68,7 +68,7 @@ pub enum ApplyError {
     #[error("cannot archive, so nothing was written: {0}")]
     Archive(#[from] archive::Error),
     /// A file could not be written; those before it were put back.
-    #[error("cannot write {path}: {}; {}", disk::words(source), outcome(.not_put_back, .changeset))]
+    #[error("cannot write {path}: {}; {}", disk::words(source), outcome(.not_put_back, .removed, .changeset))]
     Write {
         /// Normalised path of the file that failed.
         path: String,
@@ -80,6 +80,8 @@ pub enum ApplyError {
         archived: Vec<RecordedFile>,
         /// Files that could not be put back.
         not_put_back: Vec<String>,
+        /// Pipes, sockets and devices that were removed, each in a line.
+        removed: Vec<String>,
     },
 }
 
@@ -89,7 +91,9 @@ impl ApplyError {
         match self {
             ApplyError::Archive(error) => error.is_stopped(),
             ApplyError::Read(ReadError::Io { source, .. }) => disk::is_stopped(source),
-            ApplyError::Write { source, not_put_back, .. } => disk::is_stopped(source) && not_put_back.is_empty(),
+            ApplyError::Write { source, not_put_back, removed, .. } => {
+                disk::is_stopped(source) && not_put_back.is_empty() && removed.is_empty()
+            }
             _ => false,
         }
     }
@@ -103,12 +107,13 @@ fn how_changed(expected: &State, found: &State) -> &'static str {
     }
 }
 
-fn outcome(not_put_back: &[String], changeset: &Option<Id>) -> String {
-    match (not_put_back, changeset) {
+fn outcome(not_put_back: &[String], removed: &[String], changeset: &Option<Id>) -> String {
+    let files = match (not_put_back, changeset) {
         ([], _) => "all files are as before".into(),
         (left, Some(id)) => format!("could not put back {}; changeset {id} holds what was there", left.join(", ")),
         (left, None) => format!("could not put back {}", left.join(", ")),
-    }
+    };
+    [&[files], removed].concat().join("; ")
 }
 
 /// Archives what a decided proposal overwrites, and writes it. All or nothing.
@@ -144,8 +149,10 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
             let found = read_of(workspace, file)?.state;
             ApplyError::Conflict { path: file.path().into(), expected: now.state.clone(), found }
         }
-        Failure::Disk { path, source, not_put_back } => {
-            ApplyError::Write { path, source, changeset: recorded.changeset, archived: recorded.files, not_put_back }
+        Failure::Disk { path, source, gone } => {
+            let Gone { files: not_put_back, special: removed } = gone;
+            let archive::Recorded { changeset, files: archived, .. } = recorded;
+            ApplyError::Write { path, source, changeset, archived, not_put_back, removed }
         }
     })
 }
@@ -169,27 +176,44 @@ fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, arc
                     && file.path().match_indices('/').any(|(end, _)| comes(&file.path()[..end])))
     };
     let (first, rest): (Vec<_>, Vec<_>) = files.copied().partition(|(file, _)| in_the_way(file));
-    let disk = |source, gone: &[(&DecidedFile, &Read)]| Failure::Disk {
-        path: "its folder".into(),
-        source,
-        not_put_back: gone.iter().map(|(file, _)| file.path().to_string()).collect(),
-    };
-    folders.open_up().map_err(|e| disk(e, &[]))?;
-    let mut written = WriteReport { made: Vec::new(), not_kept: Vec::new(), unguarded: false };
-    written.not_kept.extend(clear_special(all, workspace).map_err(|e| disk(e, &[]))?);
+    let mut gone = Gone::default();
+    let wrote = write_in_order(all, &folders, (first, rest), (workspace, archive), &mut gone);
+    wrote.map_err(|failure| {
+        // A file that cannot be put back is in the archive; the failure itself says more.
+        let _ = folders.put_back();
+        failure.and_gone(gone)
+    })
+}
+
+/// What was removed before a failure and is not put back.
+#[derive(Default)]
+struct Gone {
+    /// Files; the archive holds them.
+    files: Vec<String>,
+    /// Pipes, sockets and devices, each in a line; nothing holds them.
+    special: Vec<String>,
+}
+
+type DecidedFiles<'a> = Vec<(&'a DecidedFile, &'a Read)>;
+
+fn write_in_order<'a>(
+    all: &[(&'a DecidedFile, &'a Read)],
+    folders: &Folders<'_>,
+    (first, rest): (DecidedFiles<'a>, DecidedFiles<'a>),
+    (workspace, archive): (&Workspace, &Archive),
+    gone: &mut Gone,
+) -> Outcome<'a> {
+    let disk = |path: &str, source| Failure::Disk { path: path.into(), source, gone: Gone::default() };
+    folders.open_up().map_err(|e| disk("its folder", e))?;
+    clear_special(all, workspace, &mut gone.special).map_err(|(path, e)| disk(path, e))?;
+    let mut written = WriteReport { made: Vec::new(), not_kept: gone.special.clone(), unguarded: false };
     if !first.is_empty() {
         written.add(Writing { workspace, archive, files: first.clone() }.run()?);
+        gone.files = first.iter().map(|(file, _)| file.path().to_string()).collect();
         folders.remove();
     }
-    let wrote = folders.make().map_err(|e| disk(e, &first));
-    match wrote.and_then(|()| Writing { workspace, archive, files: rest }.run()) {
-        Ok(more) => written.add(more),
-        Err(failure) => {
-            // A file that cannot be put back is in the archive; the failure itself says more.
-            let _ = folders.put_back();
-            return Err(failure.and_gone(&first));
-        }
-    }
+    folders.make().map_err(|e| disk("its folder", e))?;
+    written.add(Writing { workspace, archive, files: rest }.run()?);
     written.not_kept.extend(folders.remove().into_iter().map(|path| format!("{path}: something else is in it")));
     if let Err(error) = folders.set_modes() {
         written.not_kept.push(format!("a folder's mode: {}", disk::words(&error)));
@@ -197,16 +221,20 @@ fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, arc
     Ok(written)
 }
 
-/// Removes what is no file in the place of those that a restore brings back. Returns a line for each.
-fn clear_special(all: &[(&DecidedFile, &Read)], workspace: &Workspace) -> io::Result<Vec<String>> {
+/// Removes what is no file in the place of those that a restore brings back, and adds a line for each. The error names
+/// the path.
+fn clear_special<'a>(
+    all: &[(&'a DecidedFile, &Read)],
+    workspace: &Workspace,
+    removed: &mut Vec<String>,
+) -> Result<(), (&'a str, io::Error)> {
     let comes =
         |(file, now): &&(&DecidedFile, &Read)| file.restores() && now.state.is_absent() && !file.after().is_absent();
-    let mut removed = Vec::new();
     for (file, _) in all.iter().filter(comes) {
-        let kind = write::remove_special(workspace, file.path())?;
+        let kind = write::remove_special(workspace, file.path()).map_err(|e| (file.path(), e))?;
         removed.extend(kind.map(|kind| format!("{}: {kind} in its place was removed", file.path())));
     }
-    Ok(removed)
+    Ok(())
 }
 
 /// Archives files as they are, without a change. Takes normalised paths; with `absent`, some may not be there yet.
@@ -318,26 +346,24 @@ enum Failure<'a> {
     /// This file was touched since it was read again.
     Changed { file: &'a DecidedFile, now: &'a Read },
     /// The disk refused.
-    Disk { path: String, source: io::Error, not_put_back: Vec<String> },
+    Disk { path: String, source: io::Error, gone: Gone },
 }
 
 impl Failure<'_> {
-    /// Returns the failure, with files that were removed before and are not put back.
-    fn and_gone(self, gone: &[(&DecidedFile, &Read)]) -> Self {
-        if gone.is_empty() {
+    /// Returns the failure, with what was removed before and is not put back.
+    fn and_gone(self, before: Gone) -> Self {
+        if before.files.is_empty() && before.special.is_empty() {
             return self;
         }
-        let gone = gone.iter().map(|(file, _)| file.path().to_string());
-        match self {
-            Failure::Changed { file, .. } => Failure::Disk {
-                path: file.path().to_string(),
-                source: io::Error::other("it changed on disk meanwhile"),
-                not_put_back: gone.collect(),
-            },
-            Failure::Disk { path, source, not_put_back } => {
-                Failure::Disk { path, source, not_put_back: not_put_back.into_iter().chain(gone).collect() }
+        let (path, source, mut gone) = match self {
+            Failure::Changed { file, .. } => {
+                (file.path().to_string(), io::Error::other("it changed on disk meanwhile"), Gone::default())
             }
-        }
+            Failure::Disk { path, source, gone } => (path, source, gone),
+        };
+        gone.files.extend(before.files);
+        gone.special.extend(before.special);
+        Failure::Disk { path, source, gone }
     }
 }
 
@@ -371,7 +397,7 @@ impl<'a> Writing<'a, '_> {
         let mut staged = Vec::new();
         if let Err((file, source)) = self.stage(&mut staged) {
             staged.iter().for_each(Staged::discard);
-            return Err(Failure::Disk { path: self.path(file), source, not_put_back: Vec::new() });
+            return Err(Failure::Disk { path: self.path(file), source, gone: Gone::default() });
         }
         let failed = match self.commit(&mut staged) {
             Ok(()) => {
@@ -391,7 +417,7 @@ impl<'a> Writing<'a, '_> {
             }
             (file, source) => {
                 let source = source.unwrap_or_else(|| io::Error::other("it changed on disk meanwhile"));
-                Failure::Disk { path: self.path(file), source, not_put_back }
+                Failure::Disk { path: self.path(file), source, gone: Gone { files: not_put_back, ..Gone::default() } }
             }
         })
     }

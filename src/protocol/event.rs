@@ -58,6 +58,8 @@ pub enum EventBody {
     Tested(ProposalId, ProposalTest),
     /// A proposal is no longer pending.
     Settled(ProposalId, Outcome),
+    /// The restore that a person asked for is over: written, given up, or there was none.
+    RestoreEnded,
     /// A question of the model.
     Asked(Question),
     /// A question is no longer pending.

@@ -190,6 +190,8 @@ pub struct Changeset {
     pub cause: String,
     /// Made by this process, by another nebula, or unknown.
     pub by: String,
+    /// The session whose turn made it; none: unknown, or no session's.
+    pub session: Option<String>,
     /// The files.
     pub files: Vec<ChangesetFile>,
 }

@@ -19,6 +19,24 @@ pub fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(cells(text))))
 }
 
+/// Returns `text` cut to `width` cells; `…` ends one that is cut.
+pub fn shortened(text: &str, width: usize) -> String {
+    if cells(text) <= width {
+        return text.to_string();
+    }
+    let mut short = String::new();
+    let mut taken = 1;
+    for c in text.chars() {
+        taken += cells(c.encode_utf8(&mut [0; 4]));
+        if taken > width {
+            break;
+        }
+        short.push(c);
+    }
+    short.push('…');
+    short
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -27,5 +45,7 @@ mod tests {
     fn wide_characters_take_two_cells() {
         assert_eq!((cells("abc"), cells("価格"), cells("e\u{301}"), cells("a\u{1}")), (3, 4, 1, 3));
         assert_eq!((padded("価", 3), padded("abcd", 3)), ("価 ".into(), "abcd".into()));
+        let cut = |width| shortened("価格abc", width);
+        assert_eq!((cut(7), cut(6), cut(4), cut(3)), ("価格abc".into(), "価格a…".into(), "価…".into(), "価…".into()));
     }
 }

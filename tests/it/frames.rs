@@ -55,6 +55,7 @@ fn changesets() -> Vec<Changeset> {
         at,
         cause: cause.into(),
         by: by.into(),
+        session: None,
         files: files
             .iter()
             .map(|(path, added, removed)| ChangesetFile {

@@ -2,8 +2,9 @@
 //! read again as it was, and line mode.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::process::{Command as Process, Stdio};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{ChildStdin, ChildStdout, Command as Process, Stdio};
 use std::sync::Arc;
 
 use nebula::proposal::{Choice, Consent, Decision, Proposal, State};
@@ -339,6 +340,15 @@ fn shown(calls: impl Iterator<Item = nebula::protocol::Call>) -> Vec<nebula::pro
 
 /// What line mode prints for these lines of input.
 fn chat(recording: &[serde_json::Value], file: &str, input: &str) -> (String, String) {
+    chat_with(recording, file, |stdin, _, _| stdin.write_all(input.as_bytes()).expect("written"))
+}
+
+/// What line mode prints for what is typed; the typist reads what is printed, and knows the file.
+fn chat_with(
+    recording: &[serde_json::Value],
+    file: &str,
+    types: impl FnOnce(&mut ChildStdin, &mut ChildStdout, &Path),
+) -> (String, String) {
     let dir = tempfile::tempdir().expect("a folder");
     for name in ["work/.git", "home"] {
         std::fs::create_dir_all(dir.path().join(name)).expect("made");
@@ -357,11 +367,14 @@ fn chat(recording: &[serde_json::Value], file: &str, input: &str) -> (String, St
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
-    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("written");
+    let (mut stdin, mut stdout) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+    types(&mut stdin, &mut stdout, &dir.path().join("work/a.txt"));
+    drop(stdin);
+    let mut out = String::new();
+    stdout.read_to_string(&mut out).expect("text");
     let output = child.wait_with_output().expect("it ends");
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{err}");
-    let out = String::from_utf8(output.stdout).expect("text");
     (out, std::fs::read_to_string(dir.path().join("work/a.txt")).expect("the file"))
 }
 
@@ -410,4 +423,30 @@ fn line_mode_decides_by_words_and_moves_no_cursor() {
     let (out, after) = chat(&recording, file, "shout\n");
     assert_eq!(after, file);
     assert!(out.contains("nothing was accepted"), "{out}");
+}
+
+#[test]
+fn line_mode_goes_on_after_an_undo_that_meets_a_change() {
+    let edit = json!({"path": "a.txt", "search": "one", "replace": "ONE"}).to_string();
+    let recording = [
+        json!({"step": 1}),
+        json!({"ms": 0, "delta": {"call": {"index": 0, "id": "c", "name": "replaceInFile", "arguments": edit}}}),
+        json!({"ms": 0, "delta": {"end": "calls"}}),
+        json!({"step": 2}),
+        json!({"ms": 0, "delta": {"text": "Done."}}),
+        json!({"ms": 0, "delta": {"end": "stop"}}),
+    ];
+    let (out, after) = chat_with(&recording, "one\n", |stdin, stdout, file| {
+        stdin.write_all(b"shout\nall\nundo\n").expect("written");
+        let mut printed = String::new();
+        while !printed.contains("n is the default\nanswer> ") {
+            let mut byte = [0];
+            stdout.read_exact(&mut byte).expect("it goes on");
+            printed.push(char::from(byte[0]));
+        }
+        std::fs::write(file, "theirs\n").expect("written");
+        stdin.write_all(b"y\nhelp\nquit\n").expect("written");
+    });
+    assert!(out.contains("changed on disk meanwhile") && out.contains("you> "), "{out}");
+    assert_eq!(after, "theirs\n");
 }

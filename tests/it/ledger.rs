@@ -8,8 +8,14 @@ use nebula::tui::app::Effect;
 use crate::scenes::*;
 
 fn archived() -> EventBody {
-    let changeset =
-        Changeset { id: "0199".into(), at: 0, cause: "cargo fmt".into(), by: "nebula".into(), files: Vec::new() };
+    let changeset = Changeset {
+        id: "0199".into(),
+        at: 0,
+        cause: "cargo fmt".into(),
+        by: "nebula".into(),
+        session: None,
+        files: Vec::new(),
+    };
     EventBody::Archived(changeset)
 }
 

@@ -340,6 +340,7 @@ pub fn archive(stage: &mut Stage) {
         at,
         cause: cause.into(),
         by: by.into(),
+        session: None,
         files,
     };
     let two = |a, r| vec![file("a", a, r), file("b", 0, 0)];

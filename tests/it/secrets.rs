@@ -3,7 +3,7 @@
 use nebula::protocol::{CallState, Command, EventBody, Item, Listing, Query, QueryId, Question, Reply, TurnEnd};
 use serde_json::json;
 
-use crate::support::world::{Live, World, call, say};
+use crate::support::world::{Live, World, call, calls, say};
 
 fn world() -> World {
     World::new()
@@ -98,12 +98,21 @@ async fn a_search_shows_nothing_of_it_and_it_leads_no_list() {
 
 #[tokio::test]
 async fn an_edit_without_a_place_shows_nothing_of_it() {
-    let edit = json!({"path": ".env", "search": "not there", "replace": "x"});
-    let world = world().model([call("replaceInFile", edit), say("done")]);
-    let mut live = world.start();
-    live.submit("go");
-    assert_eq!(live.end().await, TurnEnd::Done);
-    let sent = sent(&live);
-    assert!(!sent.contains("secret-one") && sent.contains("read it with readFile first"), "{sent}");
-    live.close().await;
+    let edit = |path: &str| ("replaceInFile", json!({"path": path, "search": "not there", "replace": "x"}));
+    let removal = ("deleteFile", json!({"path": ".env"}));
+    let moves = |to: &str| ("moveFile", json!({"from": ".env", "to": to}));
+    for edits in [
+        vec![edit(".env")],
+        vec![edit(".env"), removal.clone()],
+        vec![edit(".env"), moves("b.txt")],
+        vec![moves("b.txt"), edit("b.txt")],
+    ] {
+        let world = world().approve("edits").model([calls(&edits), say("done")]);
+        let mut live = world.start();
+        live.submit("go");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        let sent = sent(&live);
+        assert!(!sent.contains("secret-one") && sent.contains("read it with readFile first"), "{sent}");
+        live.close().await;
+    }
 }

@@ -8,7 +8,7 @@ use crate::messages::agent as say;
 use crate::past::{self, LineCause};
 use crate::text::clean::clean_line;
 use crate::text::time;
-use crate::text::width::padded;
+use crate::text::width::{padded, shortened};
 use crate::workspace::Access;
 
 /// Cells of a cause beside a line.
@@ -43,8 +43,8 @@ pub fn page(services: &Services, given: &str) -> Result<String, String> {
             }
         };
         before = Some(line.cause);
-        let words: String = words.chars().take(CAUSE).collect();
-        text.push_str(&format!("{}  {:>5}  {}\n", padded(&words, CAUSE), n + 1, clean_line(&line.text)));
+        let words = padded(&shortened(&words, CAUSE), CAUSE);
+        text.push_str(&format!("{words}  {:>5}  {}\n", n + 1, clean_line(&line.text)));
     }
     text.push_str(&fence);
     if lines.len() > MOST {

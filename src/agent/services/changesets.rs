@@ -25,7 +25,8 @@ pub fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRe
         Some(record) => (record.cause.title.clone(), by(services, record)),
         None => (String::new(), String::new()),
     };
-    Changeset { id: id.to_string(), at: id.at(), cause, by, files }
+    let session = known.and_then(|record| record.cause.session.clone());
+    Changeset { id: id.to_string(), at: id.at(), cause, by, session, files }
 }
 
 fn by(services: &Services, record: &memory::ChangesetRecord) -> String {

@@ -47,6 +47,9 @@ pub struct ResultRecord {
     /// Files it made known, and as what.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<KnownFileRecord>,
+    /// The command that ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// The display of the call when it was over.
     #[serde(default, rename = "shown", skip_serializing_if = "Option::is_none")]
     pub display: Option<CallDisplayRecord>,
@@ -105,6 +108,11 @@ impl CallDisplayRecord {
             exchange: call.exchange.clone(),
             comments: call.comments.clone(),
         }
+    }
+
+    /// Returns whether it did not succeed: a command that ran and failed, too.
+    pub fn is_failure(&self) -> bool {
+        self.state.is_some() || self.reason.is_some()
     }
 
     /// Shows a call as it was.

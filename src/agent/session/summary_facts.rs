@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::agent::session::records::{AnswerRecord, arguments, read_attached, read_calls, read_results};
-use crate::memory::{Message, Role};
+use crate::agent::session::records::{AnswerRecord, read_attached, read_results};
+use crate::memory::{Message, MessageState, Role};
 use crate::text::number::plural;
 
 /// The most bytes of the person's messages in a summary: about 20,000 tokens.
@@ -13,14 +13,12 @@ const SAID: usize = 80_000;
 const ENDS: usize = 4_000;
 /// The number of refusals listed, the newest.
 const REFUSALS: usize = 12;
-/// The tool that runs commands.
-const COMMAND: &str = crate::tools::RUN_COMMAND;
 
 /// Returns the facts of a session, as Markdown; `most` is how large what the person said may be, in bytes.
 pub fn facts(rows: &[Message], most: usize) -> String {
     // What the person said comes first, also where little fits.
     let plan = plan(rows).map(|plan| ends(plan, most / 4));
-    let failing = failing(rows).map(|(command, output)| (command, ends(output, most / 4)));
+    let failing = failing(rows).map(|(command, output)| (command, ends(&output, most / 4)));
     let beside = plan.as_ref().map_or(0, String::len) + failing.as_ref().map_or(0, |(_, output)| output.len());
     let mut text = String::from("## What the person said, verbatim\n");
     for said in said(rows, most.saturating_sub(beside).min(SAID)) {
@@ -52,31 +50,30 @@ pub fn facts(rows: &[Message], most: usize) -> String {
     text
 }
 
-/// Returns the newest answer that was given in plan mode.
+/// Returns the newest whole answer that was given in plan mode.
 fn plan(rows: &[Message]) -> Option<&str> {
     let is_plan = |row: &&Message| {
-        row.message.role == Role::Assistant && AnswerRecord::read(row.message.meta.extra.as_deref()).plan
+        row.message.role == Role::Assistant
+            && row.message.meta.state == MessageState::Complete
+            && AnswerRecord::read(row.message.meta.extra.as_deref()).plan
     };
     let text = rows.iter().rfind(is_plan)?.message.content.as_deref()?;
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-/// Returns the command that failed last, if it did not succeed since, and what the model was told of it.
-fn failing(rows: &[Message]) -> Option<(String, &str)> {
-    let mut failing: Option<(String, &str)> = None;
-    let mut commands: Vec<(String, String)> = Vec::new();
+/// Returns the command that failed last, if it did not succeed since, and what the model was told of it. One that was
+/// refused or could not be started did not fail.
+fn failing(rows: &[Message]) -> Option<(String, String)> {
+    let mut failing: Option<(String, String)> = None;
     for row in rows {
-        let calls = read_calls(row.message.tool_calls.as_deref()).into_iter().filter(|call| call.name == COMMAND);
-        commands.extend(calls.map(|call| {
-            let command =
-                arguments(&call.arguments).ok().and_then(|value| Some(value["command"].as_str()?.to_string()));
-            (call.id, command.unwrap_or_default())
-        }));
-        for result in read_results(row.message.tool_results.as_deref()).iter().filter(|result| result.name == COMMAND) {
-            let Some((_, command)) = commands.iter().rfind(|(id, _)| *id == result.id) else { continue };
-            match result.ok {
-                true => drop(failing.take_if(|(failed, _)| failed == command)),
-                false => failing = row.message.content.as_deref().map(|output| (command.clone(), output)),
+        for result in read_results(row.message.tool_results.as_deref()).into_iter().filter(|result| result.ok) {
+            let Some(command) = result.command else { continue };
+            match result.display.is_some_and(|display| display.is_failure()) {
+                false => drop(failing.take_if(|(failed, _)| *failed == command)),
+                true => {
+                    let output = result.for_model.or(row.message.content.clone()).unwrap_or_default();
+                    failing = Some((command, output));
+                }
             }
         }
     }
@@ -189,31 +186,32 @@ mod tests {
 
     #[test]
     fn the_plan_that_stands_and_the_command_that_fails_are_kept() {
-        let call = |id: &str, command: &str| {
-            let mut row = row(Role::Assistant, "", None);
-            row.message.tool_calls =
-                Some(format!(r#"[{{"id":"{id}","name":"runCommand","arguments":"{{\"command\":\"{command}\"}}"}}]"#));
-            row
+        let ran = |command: &str, ok: bool, output: &str| {
+            let display = if ok { "" } else { r#","shown":{"reason":"exit 1"}"# };
+            let record = format!(r#"[{{"id":"","name":"runCommand","ok":true,"command":"{command}"{display}}}]"#);
+            row(Role::Tool, output, Some(&record))
         };
-        let ran = |id: &str, ok: bool, output: &str| {
-            row(Role::Tool, output, Some(&format!(r#"[{{"id":"{id}","name":"runCommand","ok":{ok}}}]"#)))
-        };
+        // What was refused did not fail.
+        let refused = r#"[{"id":"r","name":"runCommand","ok":false,"shown":{"state":"refused","reason":"no"}}]"#;
         let plan = |text: &str| {
             let mut row = row(Role::Assistant, text, None);
             row.message.meta.extra = AnswerRecord { plan: true, ..AnswerRecord::default() }.write();
             row
         };
         let mut rows = vec![row(Role::User, "go", None), plan("1. an old one"), plan("1. first\n2. second")];
+        let mut cut_off = plan("3. half a pl");
+        cut_off.message.meta.state = MessageState::Interrupted;
+        rows.push(cut_off);
         rows.extend([
-            call("a", "make"),
-            ran("a", false, "make: broken"),
-            call("b", "cargo test"),
-            ran("b", false, "1 failed"),
+            ran("make", false, "make: broken"),
+            ran("cargo test", false, "1 failed"),
+            row(Role::Tool, "refused", Some(refused)),
         ]);
         let text = facts(&rows, SAID);
         assert!(text.contains("> 1. first\n> 2. second\n") && !text.contains("an old one"), "{text}");
         assert!(text.contains("`cargo test`\n\n> 1 failed\n") && !text.contains("> make: broken"), "{text}");
-        rows.extend([call("c", "cargo test"), ran("c", true, "ok")]);
+        assert!(!text.contains("half a pl"), "{text}");
+        rows.extend([ran("cargo test", true, "ok")]);
         assert!(!facts(&rows, SAID).contains("failed last"));
         // In a small window the person's words keep half of the room.
         let long: Vec<_> = [row(Role::User, &"w".repeat(400), None), plan(&"p".repeat(9_000))].into();

@@ -47,8 +47,7 @@ struct Chat {
     held: VecDeque<String>,
     /// The time when the open question was first printed. Its prompt is printed anew after whatever came between.
     put: Option<Instant>,
-    /// True from an undo or redo on until there is something to decide or to read, and from its decision until it is
-    /// settled.
+    /// True from an undo or redo on until it has ended.
     restoring: bool,
     /// True if the summary of the session's changes was requested after a turn.
     summing_up: bool,
@@ -287,8 +286,6 @@ impl Chat {
                 true => Decision::accept(&pending.proposal, Consent::Person),
                 false => Decision::refuse(&pending.proposal),
             };
-            // What is typed next comes after it.
-            self.restoring = true;
             self.send(Command::Decide(pending.proposal.id, decision));
             return Ok(());
         }
@@ -358,9 +355,10 @@ impl Chat {
                 Ok(())
             }
             EventBody::Retrying(Some(wait)) => self.printer.say(&say::attempt(&wait.why, &wait.attempt, &wait.of)),
-            EventBody::Notice(notice) => {
+            EventBody::Notice(notice) => self.printer.notice(&notice),
+            EventBody::RestoreEnded => {
                 self.restoring = false;
-                self.printer.notice(&notice)
+                Ok(())
             }
             EventBody::Returned(prompt, why) => {
                 self.busy = false;
@@ -383,7 +381,6 @@ impl Chat {
         let restore = restore || !self.busy;
         self.printer.proposal(&proposal, restore)?;
         let review = Review::of(&proposal);
-        self.restoring = false;
         self.wait_for(OpenQuestion::Proposal(Box::new(Pending { proposal, review, restore })));
         Ok(())
     }
@@ -397,8 +394,6 @@ impl Chat {
     }
 
     fn settled(&mut self, id: crate::proposal::ProposalId, outcome: &Outcome) -> io::Result<()> {
-        // Of any other end a notice follows.
-        self.restoring &= !matches!(outcome, Outcome::Refused | Outcome::Withdrawn);
         self.drop_waiting(|question| matches!(question, OpenQuestion::Proposal(p) if p.proposal.id == id));
         self.printer.settled(outcome)
     }

@@ -14,7 +14,7 @@ use crate::restore_plan::RestoreScope;
 use crate::text::clean::clean_line;
 use crate::text::number::plural;
 use crate::text::time;
-use crate::text::width::{cells, padded};
+use crate::text::width::{cells, padded, shortened};
 
 /// Cells of a cause beside a line.
 const CAUSE: usize = 44;
@@ -176,7 +176,7 @@ impl ArchiveCommands<'_> {
                 let same = before == Some(line.cause);
                 before = Some(line.cause);
                 let cause = if same { String::new() } else { words(line.cause, &known) };
-                let cause = padded(&cut(&cause), CAUSE);
+                let cause = padded(&shortened(&cause, CAUSE), CAUSE);
                 writeln!(self.out, "{cause}  {:>5}  {}", n + 1, clean_line(&line.text))?;
             }
         }
@@ -207,18 +207,6 @@ fn range(text: Option<&str>, lines: usize) -> Result<(usize, usize)> {
         (Ok(first), Ok(last)) if first >= 1 && first <= last => Ok((first, last.min(lines.max(first)))),
         _ => bail!("-L wants A,B, as 10,20, not {text}"),
     }
-}
-
-fn cut(text: &str) -> String {
-    let mut short = String::new();
-    for c in text.chars() {
-        if cells(&short) + 2 > CAUSE {
-            short.push('…');
-            break;
-        }
-        short.push(c);
-    }
-    short
 }
 
 /// Returns `$ 2026-11-22 12:03 cargo fmt`: who wrote a line.

@@ -165,6 +165,33 @@ fn undo_and_redo_pass_over_a_change_that_failed() {
 }
 
 #[test]
+fn several_versions_back_after_an_undo_is_an_undo() {
+    let w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    w.edit("a", "three\n");
+    assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
+    assert_eq!(w.run(&["undo", "3", "--yes"], None).code, DONE);
+    assert_eq!((w.read("a"), &w.json(&["history", "--json"])[0]["kind"]), ("one\n".into(), &"undo".into()));
+    assert_eq!(w.run(&["redo", "--yes"], None).code, DONE);
+    assert_eq!(w.read("a"), "two\n");
+}
+
+#[test]
+fn a_pipe_that_was_removed_before_a_failure_is_named() {
+    let mut w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    let a = w.workspace.root().join("a");
+    std::fs::remove_file(&a).expect("removed");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &a, 0o600.into()).expect("a pipe");
+    w.fill_disk();
+    let ran = w.run(&["undo", "--force"], None);
+    assert_eq!(ran.code, FAILED, "{ran:?}");
+    assert!(ran.err.contains("all files are as before; a: a pipe in its place was removed"), "{}", ran.err);
+}
+
+#[test]
 fn nothing_happens_without_consent() {
     let w = World::new();
     assert_eq!(w.run(&["undo"], None).code, FAILED);

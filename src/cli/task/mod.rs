@@ -198,7 +198,8 @@ impl EventPrinter {
             EventBody::Asked(question) => return self.on_question(question),
             EventBody::Archived(changeset) => {
                 let paths: Vec<_> = changeset.files.iter().map(|f| f.path.as_str()).collect();
-                if changeset.by == COMMAND {
+                let own = self.session.as_ref().and_then(|session| session["id"].as_str());
+                if changeset.by == COMMAND && changeset.session.is_some() && changeset.session.as_deref() == own {
                     self.changed.extend(paths.iter().map(|path| path.to_string()));
                 }
                 self.line(json!({"type": "changeset", "id": changeset.id, "paths": paths}))?;
@@ -448,5 +449,31 @@ impl EventPrinter {
             self.out("\n")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Changeset, ChangesetFile};
+
+    #[test]
+    fn only_commands_of_the_tasks_own_session_count_as_its_changes() {
+        let task =
+            Task { prompt: String::new(), json: false, expect_change: true, session: SessionChoice::New, ask: false };
+        let mut printer = EventPrinter::new(&task);
+        printer.session = Some(json!({"id": "own"}));
+        for (path, by, session) in [
+            ("theirs", COMMAND, Some("other")),
+            ("outside", COMMAND, None),
+            ("edited", "edit", Some("own")),
+            ("mine", COMMAND, Some("own")),
+        ] {
+            let file = ChangesetFile { path: path.into(), version: String::new(), absent: false, counts: None };
+            let (by, session, files) = (by.into(), session.map(String::from), vec![file]);
+            let changeset = Changeset { id: String::new(), at: 0, cause: String::new(), by, session, files };
+            printer.event(EventBody::Archived(changeset)).expect("printed");
+        }
+        assert_eq!(printer.changed.into_iter().collect::<Vec<_>>(), ["mine"]);
     }
 }

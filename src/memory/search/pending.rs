@@ -29,7 +29,7 @@ pub(in crate::memory) fn index(tx: &Transaction<'_>) -> Result<(), Error> {
     )?;
     let rows: Vec<(i64, String, Option<String>, Option<i64>)> = waiting
         .query_map([BATCH as i64], |row| {
-            Ok((row.get(0)?, row.get(1)?, lossy(row, 2)?, row.get(3).unwrap_or_default()))
+            Ok((row.get(0)?, lossy(row, 1)?.unwrap_or_default(), lossy(row, 2)?, row.get(3).unwrap_or_default()))
         })?
         .collect::<Result<_, _>>()?;
     for (id, role, content, typed) in rows {

@@ -187,6 +187,7 @@ fn changeset(cause: &str, by: &str, path: &str) -> Changeset {
         at: clock(0, 11, 31, 7),
         cause: cause.into(),
         by: by.into(),
+        session: None,
         files: vec![file],
     }
 }

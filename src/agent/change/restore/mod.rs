@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::review;
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
 use crate::agent::session::records::sha;
@@ -21,7 +22,7 @@ use crate::archive::{Choices, Restoration};
 use crate::memory::{Cause, ChangesetRecord, Written};
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, State, merge};
-use crate::protocol::{Level, Outcome, RestoreRequest, ReviewVerdict, UNDO};
+use crate::protocol::{EventBody, Level, Outcome, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use reviewed::keep_reviewed;
 use tell::tell;
@@ -57,23 +58,31 @@ impl Restores {
     /// Puts a ready proposal to the person, outside a turn.
     pub fn begin_plain(&mut self, context: &Arc<SessionContext>, proposal: Proposal, kind: &str) {
         let (context, kind) = (Arc::clone(context), kind.to_string());
-        self.begin(move |stop, _| async move { put(&context, proposal, &kind, &stop).await });
+        let events = context.events.clone();
+        self.begin(&events, move |stop, _| async move { put(&context, proposal, &kind, &stop).await });
     }
 
     /// Carries out what was decided about changes that wait to be reviewed.
     pub fn review(&mut self, context: &Arc<SessionContext>, verdict: ReviewVerdict) {
-        let context = Arc::clone(context);
-        self.begin(move |stop, _| async move { reviewed::settle(&context, verdict, &stop).await });
+        let (context, events) = (Arc::clone(context), context.events.clone());
+        self.begin(&events, move |stop, _| async move { reviewed::settle(&context, verdict, &stop).await });
     }
 
-    fn begin<F>(&mut self, run: impl FnOnce(CancellationToken, mpsc::UnboundedReceiver<(String, ForeignChoice)>) -> F)
-    where
+    fn begin<F>(
+        &mut self,
+        events: &Events,
+        run: impl FnOnce(CancellationToken, mpsc::UnboundedReceiver<(String, ForeignChoice)>) -> F,
+    ) where
         F: Future<Output = ()> + Send + 'static,
     {
         self.withdraw();
         let stop = CancellationToken::new();
         let (choices, chosen) = mpsc::unbounded_channel();
-        let task = tokio::spawn(run(stop.clone(), chosen));
+        let (restore, events) = (run(stop.clone(), chosen), events.clone());
+        let task = tokio::spawn(async move {
+            restore.await;
+            events.send(EventBody::RestoreEnded).await;
+        });
         self.pending = Some(PendingRestore { task, stop, choices });
     }
 
@@ -92,8 +101,8 @@ impl Restores {
             let proposal = Proposal { id: context.events.proposal(), title, files: vec![change] };
             return self.begin_plain(context, proposal, "undo");
         }
-        let context = Arc::clone(context);
-        self.begin(move |stop, chosen| async move {
+        let (context, events) = (Arc::clone(context), context.events.clone());
+        self.begin(&events, move |stop, chosen| async move {
             if let RestoreRequest::Origin { lines: Some(_), .. } = &request {
                 match stop.run_until_cancelled(part_of(&context, request.clone(), &stop)).await {
                     None => return,

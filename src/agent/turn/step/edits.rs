@@ -256,13 +256,14 @@ async fn place(
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
+        // What a deletion says of its file holds none of its text; the answer to any other edit may.
+        let quotes = |given: &str| edits.iter().any(|e| e.path.as_deref() == Some(given) && e.op != edit::Op::Delete);
         let mut lookup = |given: &str| -> Result<Current, String> {
             let access = if entries.contains(&given) { Access::Entry } else { Access::File };
             let path = workspace.resolve(given, access).map_err(|e| e.to_string())?;
             let state = workspace.read(&path).map_err(|e| e.to_string())?.state;
             // A refusal would show the model what stands in it.
-            if matches!(access, Access::File) && !state.is_absent() && holds_secrets(&path) && !seen.contains_key(&path)
-            {
+            if quotes(given) && !state.is_absent() && holds_secrets(&path) && !seen.contains_key(&path) {
                 return Err(format!("{path} may hold keys: read it with readFile first, which asks the person"));
             }
             let known = state.bytes().is_some_and(|b| seen.get(&path).is_some_and(|s| s.sha == sha(b)));

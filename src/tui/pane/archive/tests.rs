@@ -27,7 +27,14 @@ fn set(when: i64, cause: &str, by: &str, files: &[(&str, usize, usize)]) -> Chan
         absent: false,
         counts: Some(counts(*a, *r)),
     });
-    Changeset { id: format!("set-{when}"), at: when, cause: cause.into(), by: by.into(), files: files.collect() }
+    Changeset {
+        id: format!("set-{when}"),
+        at: when,
+        cause: cause.into(),
+        by: by.into(),
+        session: None,
+        files: files.collect(),
+    }
 }
 
 fn shop() -> Vec<Changeset> {

@@ -229,7 +229,7 @@ impl<'a> StepReader<'a> {
                     .filter(|took| !took.is_zero())
                     .and_then(|took| u64::try_from(took.as_millis()).ok()),
                 context: self.context.shown_context(),
-                plan: self.plan && self.answer.calls.is_empty(),
+                plan: self.plan && self.calls_made == 0,
                 new_prefix: self.session.prefix_cause.is_some(),
                 estimated: cost.estimated,
             }
