@@ -81,7 +81,7 @@ pub enum ApplyError {
         /// Files that could not be put back.
         not_put_back: Vec<String>,
         /// Pipes, sockets and devices that were removed, each in a line.
-        removed: Vec<String>,
+        removed: Box<[String]>,
     },
 }
 
@@ -150,7 +150,7 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
             ApplyError::Conflict { path: file.path().into(), expected: now.state.clone(), found }
         }
         Failure::Disk { path, source, gone } => {
-            let Gone { files: not_put_back, special: removed } = gone;
+            let (not_put_back, removed) = (gone.files, gone.special.into());
             let archive::Recorded { changeset, files: archived, .. } = recorded;
             ApplyError::Write { path, source, changeset, archived, not_put_back, removed }
         }
@@ -185,7 +185,7 @@ fn write_all<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, arc
     })
 }
 
-/// What was removed before a failure and is not put back.
+/// The files and special files that were removed before a failure and are not put back.
 #[derive(Default)]
 struct Gone {
     /// Files; the archive holds them.

@@ -100,7 +100,7 @@ async fn a_search_shows_nothing_of_it_and_it_leads_no_list() {
 async fn an_edit_without_a_place_shows_nothing_of_it() {
     let edit = |path: &str| ("replaceInFile", json!({"path": path, "search": "not there", "replace": "x"}));
     let removal = ("deleteFile", json!({"path": ".env"}));
-    let moves = |to: &str| ("moveFile", json!({"from": ".env", "to": to}));
+    let moves = |to: &str| ("moveFile", json!({"path": ".env", "to": to}));
     for edits in [
         vec![edit(".env")],
         vec![edit(".env"), removal.clone()],

@@ -172,7 +172,10 @@ fn several_versions_back_after_an_undo_is_an_undo() {
     w.edit("a", "three\n");
     assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
     assert_eq!(w.run(&["undo", "3", "--yes"], None).code, DONE);
-    assert_eq!((w.read("a"), &w.json(&["history", "--json"])[0]["kind"]), ("one\n".into(), &"undo".into()));
+    assert_eq!(
+        (w.read("a"), &w.json(&["history", "--json"])[0]["cause"]),
+        ("one\n".into(), &"undo of 3 versions".into())
+    );
     assert_eq!(w.run(&["redo", "--yes"], None).code, DONE);
     assert_eq!(w.read("a"), "two\n");
 }

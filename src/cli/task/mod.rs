@@ -129,6 +129,7 @@ struct EventPrinter {
     terminal: bool,
     /// The first line of `--json`, until something follows: a local model may be found meanwhile.
     session: Option<Value>,
+    session_id: String,
     opened: bool,
     /// With `--json`: notices before the session's line.
     early: Vec<Notice>,
@@ -160,6 +161,7 @@ impl EventPrinter {
             changed: BTreeSet::new(),
             terminal: Out::stderr().is_terminal(),
             session: None,
+            session_id: String::new(),
             opened: false,
             early: Vec::new(),
             answer: None,
@@ -198,8 +200,7 @@ impl EventPrinter {
             EventBody::Asked(question) => return self.on_question(question),
             EventBody::Archived(changeset) => {
                 let paths: Vec<_> = changeset.files.iter().map(|f| f.path.as_str()).collect();
-                let own = self.session.as_ref().and_then(|session| session["id"].as_str());
-                if changeset.by == COMMAND && changeset.session.is_some() && changeset.session.as_deref() == own {
+                if changeset.by == COMMAND && changeset.session.as_ref() == Some(&self.session_id) {
                     self.changed.extend(paths.iter().map(|path| path.to_string()));
                 }
                 self.line(json!({"type": "changeset", "id": changeset.id, "paths": paths}))?;
@@ -236,6 +237,7 @@ impl EventPrinter {
         self.opened = true;
         self.plan = info.status.mode == Mode::Plan;
         let model = info.status.model.unwrap_or_default();
+        self.session_id.clone_from(&info.id);
         self.session = Some(json!({"type": "session", "id": info.id, "model": model, "mode": info.status.mode.word()}));
         for early in std::mem::take(&mut self.early) {
             self.notice(&early)?;
@@ -462,7 +464,7 @@ mod tests {
         let task =
             Task { prompt: String::new(), json: false, expect_change: true, session: SessionChoice::New, ask: false };
         let mut printer = EventPrinter::new(&task);
-        printer.session = Some(json!({"id": "own"}));
+        printer.session_id = "own".into();
         for (path, by, session) in [
             ("theirs", COMMAND, Some("other")),
             ("outside", COMMAND, None),
