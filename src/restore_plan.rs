@@ -4,7 +4,7 @@
 use crate::archive::restore::{LastWritten, LastWrittenLookup, RestoreError};
 use crate::archive::{self, Choices, Id, Restoration, RestoreTarget};
 use crate::execute::Stores;
-use crate::memory::{self, Cause, ChangesetRecord, ChangesetState};
+use crate::memory::{self, ChangesetCause, ChangesetRecord, ChangesetState};
 use crate::proposal::ProposalId;
 use crate::text::number::plural;
 
@@ -228,7 +228,7 @@ fn newest(stores: Stores<'_>) -> Result<Option<Id>, PlanError> {
 }
 
 /// Returns the cause of a changeset. A memory that cannot be read knows none; that stops no undo.
-fn cause_of(id: Id, stores: Stores<'_>) -> Option<Cause> {
+fn cause_of(id: Id, stores: Stores<'_>) -> Option<ChangesetCause> {
     stores.memory.changeset(&stores.project(), &id.to_string()).ok().flatten().map(|record| record.cause)
 }
 

@@ -27,7 +27,7 @@ use crate::protocol::{
     SessionInfo, TurnEnd,
 };
 use crate::shell::output::record;
-use crate::tools::Sha;
+use crate::tools::ContentHash;
 
 /// The way to a session's actor.
 pub struct ActorHandle {
@@ -393,7 +393,7 @@ impl Actor {
         let found = tokio::task::spawn_blocking(move || {
             // What nebula itself wrote since, as an undo, was not changed by someone else.
             let is_own = |path: &str| listings::is_own(&services, path);
-            let changed = |path: &String, known: &Sha| match services.workspace.read_whole(path) {
+            let changed = |path: &String, known: &ContentHash| match services.workspace.read_whole(path) {
                 Ok(read) => read.state.bytes().is_none_or(|b| sha(b) != *known) && !is_own(path),
                 Err(_) => !is_own(path),
             };

@@ -123,11 +123,11 @@ fn tell_configuration(services: &Services, warnings: Vec<String>, untrusted: &[S
 }
 
 /// Reports memory's notices once it is open.
-fn tell_opened(services: &Services, notices: Vec<memory::Notice>) {
+fn tell_opened(services: &Services, notices: Vec<memory::DatabaseNotice>) {
     for notice in notices {
         match notice {
             // Told with the session, as long as it lasts.
-            memory::Notice::InMemoryOnly { .. } => services.report(ServiceReport::MemoryTrouble),
+            memory::DatabaseNotice::InMemoryOnly { .. } => services.report(ServiceReport::MemoryTrouble),
             lost => services.tell(Level::Warning, lost.to_string(), ""),
         }
     }
@@ -147,9 +147,9 @@ fn listen_to_memory(services: &Arc<Services>) {
     let weak = Arc::downgrade(services);
     let say = passing(&services.events);
     services.memory.listen(Box::new(move |notice| match (&notice, weak.upgrade()) {
-        (memory::Notice::InMemoryOnly { .. }, Some(services)) => services.report(ServiceReport::MemoryTrouble),
-        (memory::Notice::Back, Some(services)) => services.report(ServiceReport::MemoryBack),
-        (memory::Notice::Failed { error }, Some(services)) => services.record_trouble(error.clone()),
+        (memory::DatabaseNotice::InMemoryOnly { .. }, Some(services)) => services.report(ServiceReport::MemoryTrouble),
+        (memory::DatabaseNotice::Back, Some(services)) => services.report(ServiceReport::MemoryBack),
+        (memory::DatabaseNotice::Failed { error }, Some(services)) => services.record_trouble(error.clone()),
         (_, Some(_)) => say(notice),
         (_, None) => {}
     }));

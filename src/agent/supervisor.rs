@@ -176,7 +176,7 @@ impl Supervisor {
             ServiceReport::MemoryTrouble => self.sessions.values().for_each(ActorHandle::tell_memory_trouble),
             ServiceReport::MemoryBack => {
                 self.services.forget_errors();
-                self.services.events.say(Level::Info, crate::memory::Notice::Back.to_string(), "").await;
+                self.services.events.say(Level::Info, crate::memory::DatabaseNotice::Back.to_string(), "").await;
                 self.tell_status().await;
             }
             ServiceReport::ArchiveGrew(bytes) => self.archive_size.grew(bytes),

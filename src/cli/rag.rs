@@ -9,7 +9,7 @@ use serde_json::json;
 use super::args::{JsonArgs, RagCmd};
 use super::context::Context;
 use super::out::{self, Out};
-use crate::context::retrieval::{self, Progress};
+use crate::context::retrieval::{self, IndexProgress};
 use crate::memory::rag::Rag;
 use crate::text::number::plural;
 use crate::text::time;
@@ -104,7 +104,7 @@ fn list(rag: &Rag, context: &Context, json: bool) -> Result<()> {
 }
 
 /// Shows progress where someone is looking, and goes on.
-fn watch(progress: Progress) -> bool {
+fn watch(progress: IndexProgress) -> bool {
     let mut to = Out::stderr();
     let last = progress.done == progress.changed;
     if progress.changed > 200 && (last || progress.done.is_multiple_of(100)) && to.is_terminal() {

@@ -242,7 +242,7 @@ fn configuration(context: &Context) -> DoctorCheck {
     DoctorCheck { name: "configuration", ok: config.warnings.is_empty(), says }
 }
 
-fn remembered(context: &Context, memory: &Memory, notices: &[memory::Notice]) -> DoctorCheck {
+fn remembered(context: &Context, memory: &Memory, notices: &[memory::DatabaseNotice]) -> DoctorCheck {
     let config = &context.config;
     let place = config.paths.folder().map_or_else(|| "no home folder".into(), |folder| config.paths.short(folder));
     let (ok, says) = match (memory.list(&context.project()), notices) {

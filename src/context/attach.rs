@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::decode::decoded;
-use super::mention::{Target, mentions};
+use super::mention::{MentionTarget, mentions};
 use super::retrieval::Passage;
 use crate::provider::{Blob, Capabilities};
 use crate::text::size::words;
@@ -82,11 +82,11 @@ pub fn compose(
             continue;
         }
         let result = match &mention.target {
-            Target::Rag { words } if words.is_empty() => {
+            MentionTarget::Rag { words } if words.is_empty() => {
                 Err("@rag needs words to look for: @rag how prices round".into())
             }
-            Target::Rag { words } => retrieve(words).map(|found| making.passages(found)),
-            Target::Path { path, lines, sure, .. } => making.path(path, *lines, *sure),
+            MentionTarget::Rag { words } => retrieve(words).map(|found| making.passages(found)),
+            MentionTarget::Path { path, lines, sure, .. } => making.path(path, *lines, *sure),
         };
         problems.extend(result.err());
     }

@@ -36,7 +36,7 @@ impl Default for Limits {
 
 /// The present environment. Strings are empty where there is nothing to report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Environment {
+pub struct PromptEnvironment {
     /// `linux x86_64`.
     pub platform: String,
     /// Day, weekday and offset from UTC; no hours, so that a prompt stays the same for a day.
@@ -55,9 +55,9 @@ pub struct Environment {
     pub git: Option<String>,
 }
 
-impl Environment {
+impl PromptEnvironment {
     /// Looks at a workspace. Files of patterns (`.gitignore`) that were not read become lines of `complaints`.
-    pub fn gather(workspace: &Workspace, limits: Limits, complaints: &mut Vec<String>) -> Environment {
+    pub fn gather(workspace: &Workspace, limits: Limits, complaints: &mut Vec<String>) -> PromptEnvironment {
         let root = workspace.root();
         let ignores = Arc::new(Ignores::new(root));
         // Git runs while the files are walked.
@@ -67,7 +67,7 @@ impl Environment {
         });
         complaints.extend(ignores.complaints());
         let (tree_title, tree) = tree(&files, limits);
-        Environment {
+        PromptEnvironment {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             date: date(),
             workspace: root.display().to_string(),
@@ -83,9 +83,9 @@ impl Environment {
 /// The most changed folders that a model is informed of.
 const CHANGED_FOLDERS: usize = 30;
 
-impl Environment {
+impl PromptEnvironment {
     /// Returns what has changed since it was looked at `before`, in lines for the model; empty: nothing that matters.
-    pub fn changes(&self, before: &Environment) -> Vec<String> {
+    pub fn changes(&self, before: &PromptEnvironment) -> Vec<String> {
         let mut lines = Vec::new();
         let mut line = |name: &str, before: &str, now: &str, none: &str| {
             if before != now {
@@ -99,7 +99,7 @@ impl Environment {
         lines
     }
 
-    fn changed_folders(&self, before: &Environment) -> Option<String> {
+    fn changed_folders(&self, before: &PromptEnvironment) -> Option<String> {
         if self.tree == before.tree {
             return None;
         }
@@ -411,8 +411,8 @@ mod tests {
         dir
     }
 
-    fn gather(root: &Path, limits: Limits) -> Environment {
-        Environment::gather(&Workspace::open(root).unwrap(), limits, &mut Vec::new())
+    fn gather(root: &Path, limits: Limits) -> PromptEnvironment {
+        PromptEnvironment::gather(&Workspace::open(root).unwrap(), limits, &mut Vec::new())
     }
 
     #[test]
@@ -427,16 +427,16 @@ mod tests {
 
     #[test]
     fn only_what_has_changed_is_told() {
-        let before = Environment {
+        let before = PromptEnvironment {
             date: "Monday".into(),
             tree_title: "All".into(),
             tree: "./: a\nsrc/: b c\nold/: x".into(),
             languages: "Rust (2 files)".into(),
             git: Some("branch main; clean".into()),
-            ..Environment::default()
+            ..PromptEnvironment::default()
         };
         assert_eq!(before.changes(&before), Vec::<String>::new());
-        let now = Environment {
+        let now = PromptEnvironment {
             tree: "./: a\nsrc/: b c d\nnew/: y".into(),
             languages: "Rust (3 files)".into(),
             git: Some("branch main; 1 untracked (new/)".into()),
@@ -449,9 +449,10 @@ mod tests {
                 "- Files, in the folders that have changed:\n  src/: b c d\n  new/: y\n  old/: gone"
             ]
         );
-        let large = Environment { tree_title: "Folders".into(), tree: "src/: 900 files".into(), ..before.clone() };
+        let large =
+            PromptEnvironment { tree_title: "Folders".into(), tree: "src/: 900 files".into(), ..before.clone() };
         assert!(large.changes(&before)[0].contains("use `list`"));
-        let gone = Environment { git: None, ..before.clone() };
+        let gone = PromptEnvironment { git: None, ..before.clone() };
         assert_eq!(gone.changes(&before), ["- Git: not a repository"]);
     }
 

@@ -39,7 +39,7 @@ pub struct Passage {
 
 /// The progress of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct IndexProgress {
     /// Files indexed so far.
     pub done: usize,
     /// Files that are new or changed; 0 while they are still looked for.
@@ -51,19 +51,19 @@ pub struct Progress {
 }
 
 /// Called again and again as an update goes on, for each file; `false` stops it.
-pub type ProgressCallback<'a> = &'a dyn Fn(Progress) -> bool;
+pub type ProgressCallback<'a> = &'a dyn Fn(IndexProgress) -> bool;
 
 /// Brings the index of the workspace's own text files, and of everything added to it, up to date.
 ///
 /// # Errors
 /// When the index cannot be written.
-pub fn update(rag: &Rag, workspace: &Workspace, watch: ProgressCallback<'_>) -> Result<Progress, memory::Error> {
+pub fn update(rag: &Rag, workspace: &Workspace, watch: ProgressCallback<'_>) -> Result<IndexProgress, memory::Error> {
     let project = project(workspace);
     rag.add(&project, &project)?;
-    let mut sum = Progress::default();
+    let mut sum = IndexProgress::default();
     for source in rag.sources(&project)? {
         let one = update_source(rag, workspace, &source, watch)?;
-        sum = Progress {
+        sum = IndexProgress {
             done: sum.done + one.done,
             changed: sum.changed + one.changed,
             gone: sum.gone + one.gone,
@@ -85,14 +85,14 @@ pub fn add(
     workspace: &Workspace,
     path: &Path,
     watch: ProgressCallback<'_>,
-) -> Result<Progress, memory::Error> {
+) -> Result<IndexProgress, memory::Error> {
     let full = fs::canonicalize(path).map_err(|source| memory::Error::File { path: path.to_path_buf(), source })?;
     let project = project(workspace);
     let name = full.to_string_lossy().into_owned();
     rag.add(&project, &name)?;
     match rag.sources(&project)?.into_iter().find(|s| s.path == name) {
         Some(source) => update_source(rag, workspace, &source, watch),
-        None => Ok(Progress::default()),
+        None => Ok(IndexProgress::default()),
     }
 }
 
@@ -126,7 +126,7 @@ pub enum RetrievalResult {
     /// background.
     AtOnce(Vec<Passage>),
     /// It was stopped while the index was brought up to date, so far.
-    Stopped(Progress),
+    Stopped(IndexProgress),
 }
 
 /// Returns the passages that fit the words best. Of few files all are looked at first, and so are they when nothing is
@@ -252,20 +252,20 @@ fn update_source(
     workspace: &Workspace,
     source: &Source,
     watch: ProgressCallback<'_>,
-) -> Result<Progress, memory::Error> {
+) -> Result<IndexProgress, memory::Error> {
     let own = Path::new(&source.path) == workspace.root();
     let walk = if own { workspace.walk("") } else { walk_of(Path::new(&source.path)) };
     let Some(files) = list(Path::new(&source.path), &walk, watch) else {
-        return Ok(Progress { stopped: true, ..Progress::default() });
+        return Ok(IndexProgress { stopped: true, ..IndexProgress::default() });
     };
     let plan = rag.plan(source.id, &files)?;
     rag.forget(source.id, &plan.gone)?;
-    let mut progress = Progress { changed: plan.read.len(), gone: plan.gone.len(), ..Progress::default() };
+    let mut progress = IndexProgress { changed: plan.read.len(), gone: plan.gone.len(), ..IndexProgress::default() };
     let mut batch = Batch { rag, source: source.id, files: Vec::new(), bytes: 0 };
     for i in plan.read {
         if !watch(progress) {
             batch.write()?;
-            return Ok(Progress { stopped: true, ..progress });
+            return Ok(IndexProgress { stopped: true, ..progress });
         }
         let file = &files[i];
         batch.push(file, text_of(&full_path(&source.path, &file.path)))?;
@@ -312,7 +312,7 @@ fn list(source: &Path, walk: &WalkBuilder, watch: ProgressCallback<'_>) -> Optio
         if entry.file_name().to_str().is_some_and(holds_secrets) {
             continue;
         }
-        if !watch(Progress::default()) {
+        if !watch(IndexProgress::default()) {
             return None;
         }
         files.extend(entry.file_type().filter(|t| t.is_file()).and_then(|_| indexed_file(source, &entry)));
@@ -369,11 +369,11 @@ mod tests {
         fs::write(&notes, "The wish list asks once.\n").unwrap();
         let workspace = Workspace::open(&root).unwrap();
         let rag = Rag::open(&dir.path().join("rag.db")).unwrap();
-        let go = |_: Progress| true;
+        let go = |_: IndexProgress| true;
 
-        let all = Progress { done: 4, changed: 4, ..Progress::default() };
+        let all = IndexProgress { done: 4, changed: 4, ..IndexProgress::default() };
         assert_eq!(update(&rag, &workspace, &go).unwrap(), all);
-        assert_eq!(update(&rag, &workspace, &go).unwrap(), Progress::default());
+        assert_eq!(update(&rag, &workspace, &go).unwrap(), IndexProgress::default());
         let found = |words: &str| find(&rag, &workspace, words, PASSAGES).unwrap();
         let passage =
             Passage { path: "docs/rounding.md".into(), lines: (1, 1), text: "Prices round half to even.".into() };
@@ -409,7 +409,7 @@ mod tests {
         let workspace = Workspace::open(root).unwrap();
         let home = tempfile::tempdir().unwrap();
         let rag = Rag::open(&home.path().join("rag.db")).unwrap();
-        let go = |_: Progress| true;
+        let go = |_: IndexProgress| true;
         let whole = ask(&rag, &workspace, "rounded prices", &go).unwrap();
         assert!(matches!(&whole, RetrievalResult::Fresh(found) if found.len() == 3), "{whole:?}");
 

@@ -9,7 +9,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::environment::Environment;
+use super::environment::PromptEnvironment;
 use super::rules::ActiveRule;
 use crate::disk::{self, Links};
 use crate::edit::Format;
@@ -140,7 +140,7 @@ pub struct PromptInputs<'a> {
     /// Rules that apply.
     pub rules: &'a [ActiveRule],
     /// The present environment.
-    pub live: &'a Environment,
+    pub live: &'a PromptEnvironment,
 }
 
 /// Returns the system prompt in parts, in their order.
@@ -280,12 +280,12 @@ mod tests {
 
     use super::*;
 
-    fn live() -> Environment {
-        Environment {
+    fn live() -> PromptEnvironment {
+        PromptEnvironment {
             workspace: "/w".into(),
             tree_title: "Files".into(),
             tree: "a.rs {{git}}".into(),
-            ..Environment::default()
+            ..PromptEnvironment::default()
         }
     }
 

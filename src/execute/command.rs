@@ -3,7 +3,7 @@
 use super::Stores;
 use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::archive::{self, CommandChange, CommandChanges, Id, Lock};
-use crate::memory::{self, Cause, ChangesetFile, WillWrite};
+use crate::memory::{self, ChangesetCause, StoredFile, WriteIntent};
 
 /// The words of a command that are its changeset's title.
 const TITLE: usize = 80;
@@ -47,12 +47,12 @@ fn archive(
     sealed: &mut SealedCommand,
 ) -> Result<Id, archive::Error> {
     let changes = &sealed.changes.changes;
-    let will: Vec<WillWrite> = changes.iter().map(will_write).collect();
-    let pending = stores.memory.will_write(&stores.project(), &cause(info), &will);
+    let will: Vec<WriteIntent> = changes.iter().map(write_intent).collect();
+    let pending = stores.memory.write_intent(&stores.project(), &cause(info), &will);
     let pending = pending.map_err(|error| sealed.unrecorded.push(error)).ok();
     let (id, files) = stores.archive.seal(lock, staging, changes, info.approved.as_deref())?;
     if let Some(pending) = pending {
-        let file = |(file, will): (&archive::RecordedFile, &WillWrite)| ChangesetFile {
+        let file = |(file, will): (&archive::RecordedFile, &WriteIntent)| StoredFile {
             path: file.path.clone(),
             version: Some(file.version.to_string()),
             absent: file.absent,
@@ -66,8 +66,8 @@ fn archive(
     Ok(id)
 }
 
-fn will_write(change: &CommandChange) -> WillWrite {
-    WillWrite {
+fn write_intent(change: &CommandChange) -> WriteIntent {
+    WriteIntent {
         path: change.entry.path.clone(),
         sha256: change.after,
         replaces: change.before,
@@ -78,9 +78,9 @@ fn will_write(change: &CommandChange) -> WillWrite {
 }
 
 /// Returns the cause of a command's changeset.
-pub fn cause(info: &CommandInfo) -> Cause {
+pub fn cause(info: &CommandInfo) -> ChangesetCause {
     let title: String = info.command.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE).collect();
-    Cause {
+    ChangesetCause {
         session: info.session.clone(),
         message: info.message,
         turn: info.turn,

@@ -13,7 +13,7 @@ pub use apply::{Applied, ApplyError, UNGUARDED, can_exchange, sweep};
 
 use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Recorded};
-use crate::memory::{self, Cause, ChangesetFile, Memory, WillWrite};
+use crate::memory::{self, ChangesetCause, Memory, StoredFile, WriteIntent};
 use crate::proposal::Decided;
 use crate::workspace::{ReadError, Workspace};
 
@@ -47,12 +47,12 @@ pub struct Executed {
 /// Writes a decided proposal: intent to memory, states before to the archive, files to the disk, outcome to memory.
 /// A process that is killed between any two of these leaves every file old or new and every old state archived;
 /// memory's intent lets the next start join the changeset with its cause.
-pub fn execute(decided: &Decided, cause: Cause, stores: Stores<'_>) -> Executed {
+pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
     let project = stores.project();
-    let cause = Cause { approved: Some(decided.consent().to_string()), ..cause };
+    let cause = ChangesetCause { approved: Some(decided.consent().to_string()), ..cause };
     let intent = record::intent(decided);
     let mut unrecorded = Vec::new();
-    let pending = stores.memory.will_write(&project, &cause, &intent);
+    let pending = stores.memory.write_intent(&project, &cause, &intent);
     let pending = pending.map_err(|error| unrecorded.push(error)).ok();
     let applied = apply::apply(decided, stores.workspace, stores.archive);
     if let Some(pending) = pending {
@@ -67,7 +67,7 @@ pub fn execute(decided: &Decided, cause: Cause, stores: Stores<'_>) -> Executed 
 /// # Errors
 /// When one is not there or cannot be read, or the archive fails.
 pub fn archive_as_is(paths: &[String], stores: Stores<'_>) -> Result<(Recorded, Option<memory::Error>), ApplyError> {
-    let cause = Cause { kind: "shi".into(), title: "shi".into(), ..Cause::default() };
+    let cause = ChangesetCause { kind: "shi".into(), title: "shi".into(), ..ChangesetCause::default() };
     record_as_is(apply::archive_as_is(paths, false, stores.workspace, stores.archive)?, &cause, stores)
 }
 
@@ -81,7 +81,7 @@ pub fn archive_before(
     title: &str,
     stores: Stores<'_>,
 ) -> Result<(Recorded, Option<memory::Error>), ApplyError> {
-    let cause = Cause { kind: "hook".into(), title: title.into(), ..Cause::default() };
+    let cause = ChangesetCause { kind: "hook".into(), title: title.into(), ..ChangesetCause::default() };
     record_as_is(apply::archive_as_is(paths, true, stores.workspace, stores.archive)?, &cause, stores)
 }
 
@@ -93,7 +93,7 @@ pub fn written_by_another(paths: &[String], title: &str, stores: Stores<'_>) -> 
     let mut files = Vec::new();
     for path in paths {
         let state = stores.workspace.read(path)?.state;
-        files.push(WillWrite {
+        files.push(WriteIntent {
             path: path.clone(),
             sha256: state_sha(&state),
             replaces: None,
@@ -102,8 +102,8 @@ pub fn written_by_another(paths: &[String], title: &str, stores: Stores<'_>) -> 
             removed: None,
         });
     }
-    let cause = Cause { kind: "hook".into(), title: title.into(), ..Cause::default() };
-    let pending = stores.memory.will_write(&stores.project(), &cause, &files)?;
+    let cause = ChangesetCause { kind: "hook".into(), title: title.into(), ..ChangesetCause::default() };
+    let pending = stores.memory.write_intent(&stores.project(), &cause, &files)?;
     Ok(stores.memory.applied_unarchived(pending)?)
 }
 
@@ -120,14 +120,14 @@ pub enum WrittenError {
 
 fn record_as_is(
     recorded: Recorded,
-    cause: &Cause,
+    cause: &ChangesetCause,
     stores: Stores<'_>,
 ) -> Result<(Recorded, Option<memory::Error>), ApplyError> {
     let Some(id) = recorded.changeset else { return Ok((recorded, None)) };
     let files: Vec<_> = recorded
         .files
         .iter()
-        .map(|f| ChangesetFile {
+        .map(|f| StoredFile {
             path: f.path.clone(),
             version: Some(f.version.to_string()),
             absent: f.absent,

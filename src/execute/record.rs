@@ -3,14 +3,14 @@
 use super::{Applied, ApplyError};
 use crate::archive::RecordedFile;
 use crate::archive::restore::state_sha;
-use crate::memory::{self, ChangesetFile, Memory, PendingId, WillWrite};
+use crate::memory::{self, Memory, PendingId, StoredFile, WriteIntent};
 use crate::proposal::{Decided, count_changed};
 
-/// Returns what a decided proposal is about to write, for [`Memory::will_write`].
-pub fn intent(decided: &Decided) -> Vec<WillWrite> {
+/// Returns what a decided proposal is about to write, for [`Memory::write_intent`].
+pub fn intent(decided: &Decided) -> Vec<WriteIntent> {
     let will = decided.files().iter().map(|file| {
         let counts = count_changed(file.before(), file.after());
-        WillWrite {
+        WriteIntent {
             path: file.path().to_string(),
             sha256: state_sha(file.after()),
             replaces: state_sha(file.before()),
@@ -30,7 +30,7 @@ pub fn outcome(
     memory: &Memory,
     project: &str,
     pending: PendingId,
-    intent: &[WillWrite],
+    intent: &[WriteIntent],
     applied: &Result<Applied, ApplyError>,
 ) -> Result<(), memory::Error> {
     let files = |archived: &[RecordedFile]| archived.iter().map(|f| file_record(f, intent)).collect::<Vec<_>>();
@@ -51,9 +51,9 @@ pub fn outcome(
     }
 }
 
-fn file_record(file: &RecordedFile, intent: &[WillWrite]) -> ChangesetFile {
+fn file_record(file: &RecordedFile, intent: &[WriteIntent]) -> StoredFile {
     let intended = intent.iter().find(|w| w.path == file.path);
-    ChangesetFile {
+    StoredFile {
         path: file.path.clone(),
         version: Some(file.version.to_string()),
         absent: file.absent,

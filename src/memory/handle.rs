@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::store::{PROVISIONAL, locks};
-use super::{Error, Listener, Memory, NewMessage, NewSession, Notice, Options, Trouble, sessions};
+use super::{DatabaseNotice, Error, Listener, Memory, NewMessage, NewSession, Options, Trouble, sessions};
 
 /// A piece of work for the thread.
 type Job = Box<dyn FnOnce(&Memory) + Send>;
@@ -40,7 +40,7 @@ struct Shared {
 impl MemoryHandle {
     /// Opens memory on a new thread. The notices of [`Memory::open`] arrive as an answer; a locked database is waited
     /// for there, and the listener is notified of it.
-    pub fn open(options: Options, listener: Listener) -> (MemoryHandle, oneshot::Receiver<Vec<Notice>>) {
+    pub fn open(options: Options, listener: Listener) -> (MemoryHandle, oneshot::Receiver<Vec<DatabaseNotice>>) {
         let memory = Arc::new(OnceLock::new());
         let listener = Arc::new(Mutex::new(Some(Arc::new(listener))));
         let (jobs, work) = mpsc::channel();
@@ -65,7 +65,7 @@ impl MemoryHandle {
         (MemoryHandle(Arc::new(Shared { memory, locks, listener, jobs, thread, next })), notices)
     }
 
-    /// Has `work` done after everything that was posted before. An error reaches the listener as [`Notice::Failed`].
+    /// Has `work` done after everything that was posted before. An error reaches the listener as [`DatabaseNotice::Failed`].
     pub fn post(&self, work: impl FnOnce(&Memory) -> Result<(), Error> + Send + 'static) {
         self.post_job(Box::new(move |memory| {
             if let Err(error) = work(memory) {
@@ -222,7 +222,7 @@ fn run(memory: &Memory, work: &mpsc::Receiver<Job>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{Cause, MessageMeta, Role};
+    use crate::memory::{ChangesetCause, MessageMeta, StoredRole};
     use std::path::Path;
 
     /// Longer than any of these tests takes on a busy machine.
@@ -230,8 +230,8 @@ mod tests {
 
     struct World {
         dir: tempfile::TempDir,
-        notice_queue: mpsc::Receiver<Notice>,
-        tell: mpsc::Sender<Notice>,
+        notice_queue: mpsc::Receiver<DatabaseNotice>,
+        tell: mpsc::Sender<DatabaseNotice>,
     }
 
     impl World {
@@ -251,7 +251,7 @@ mod tests {
             MemoryHandle::open(options, listener).0
         }
 
-        fn heard(&self) -> Notice {
+        fn heard(&self) -> DatabaseNotice {
             self.notice_queue.recv_timeout(LONG).expect("a notice")
         }
 
@@ -268,7 +268,7 @@ mod tests {
     }
 
     fn said(text: &str) -> NewMessage {
-        NewMessage::text(Role::User, text)
+        NewMessage::text(StoredRole::User, text)
     }
 
     /// Returns what another program finds in the file.
@@ -286,13 +286,13 @@ mod tests {
         let other = w.lock();
         let session = memory.create(new());
         let question = memory.append(&session, said("one"));
-        let mut answer = NewMessage::text(Role::Assistant, "");
+        let mut answer = NewMessage::text(StoredRole::Assistant, "");
         answer.meta = MessageMeta { turn: Some(question), ..MessageMeta::default() };
         let id = memory.append(&session, answer.clone());
         answer.content = Some("two".into());
         let own = session.clone();
         memory.post(move |m| m.replace(&own, id, &answer));
-        assert_eq!(w.heard(), Notice::Waiting);
+        assert_eq!(w.heard(), DatabaseNotice::Waiting);
         // Whoever gives up waiting for an answer takes nothing from the work.
         let own = session.clone();
         let asking = memory.ask(move |m| m.rename(&own, "a title"));
@@ -315,16 +315,16 @@ mod tests {
         let other = w.lock();
         let session = memory.create(new());
         let id = memory.append(&session, said("one"));
-        assert_eq!(w.heard(), Notice::InMemoryOnly { trouble: Trouble::Locked });
+        assert_eq!(w.heard(), DatabaseNotice::InMemoryOnly { trouble: Trouble::Locked });
         memory.flushed().await;
         assert_eq!(memory.banner(), Some(Trouble::Locked));
         drop(other);
-        assert_eq!(w.heard(), Notice::Back);
+        assert_eq!(w.heard(), DatabaseNotice::Back);
         assert_eq!(memory.banner(), None);
         // The id leads from before it was kept over the one in RAM to the one in the file.
         let own = session.clone();
         memory.post(move |m| m.replace(&own, id, &said("one, again")));
-        let cause = Cause { session: Some(session.clone()), message: Some(id), ..Cause::default() };
+        let cause = ChangesetCause { session: Some(session.clone()), message: Some(id), ..ChangesetCause::default() };
         let record =
             memory.ask(move |m| m.archived("/p", &cause, "1", &[]).and_then(|()| m.changeset("/p", "1"))).await;
         let row = memory.ask(move |m| Ok(m.load(&session)?[0].id)).await.expect("read");
@@ -353,7 +353,7 @@ mod tests {
         let w = World::new();
         let memory = w.open(LONG);
         memory.post(|m| m.keep_extra("none", 7, "{}"));
-        assert!(matches!(w.heard(), Notice::Failed { error } if error.contains("no message 7")));
+        assert!(matches!(w.heard(), DatabaseNotice::Failed { error } if error.contains("no message 7")));
         let lost: Result<(), Error> = memory.ask(|_| panic!("a fault")).await;
         assert!(matches!(lost, Err(Error::Stopped)));
         let session = memory.create(new());

@@ -6,7 +6,7 @@
 //! own, through a [`MemoryHandle`]. Records are this module's own: whoever uses them converts.
 //!
 //! - Every method that changes something commits before it returns: with `synchronous=NORMAL` (safe against the
-//!   process being killed), and with `FULL` (safe against power loss) in [`Memory::will_write`] and [`Memory::end_turn`].
+//!   process being killed), and with `FULL` (safe against power loss) in [`Memory::write_intent`] and [`Memory::end_turn`].
 //! - When the file cannot be written (locked for longer than the wait, read-only, full, damaged), memory goes on in
 //!   RAM and says so ([`Memory::banner`]); [`Memory::reconnect`] carries what was kept there back into the file.
 //! - Ids of sessions are UUIDv7; ids of messages ascend within a session. Times are unix milliseconds.
@@ -36,20 +36,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub use changesets::{
-    Cause, ChangesetFile, ChangesetRecord, ChangesetState, LeftState, ListedFile, Listing, MAX_KEPT, PendingId, Sha256,
-    WillWrite, Written,
+    ChangesetCause, ChangesetListing, ChangesetRecord, ChangesetState, LeftState, ListedFile, MAX_KEPT, PendingId,
+    Sha256, StoredFile, WriteIntent, Written,
 };
 pub use error::{Error, Trouble};
 pub use handle::MemoryHandle;
 pub use messages::{
-    Blob, Message, MessageDamage, MessageMeta, MessageOrigin, MessagePart, MessageState, NUDGE_MARK, NewMessage, Role,
+    MessageDamage, MessageMeta, MessageOrigin, MessagePart, MessageState, NUDGE_MARK, NewMessage, StoredBlob,
+    StoredMessage, StoredRole,
 };
-pub use notice::{Listener, Notice};
+pub use notice::{DatabaseNotice, Listener};
 pub use options::Options;
 pub use projects::StoredArchiveSize;
 pub use reviews::ReviewDecision;
-pub use search::Hit;
-pub use sessions::{NewSession, Session, SessionUse, Summary, Totals};
+pub use search::SearchHit;
+pub use sessions::{ConversationSummary, NewSession, Session, SessionUse, Totals};
 pub use stats::StatsRow;
 pub use usage::{UsageBeside, UsageBy, UsageRow, UsageWords, usage_table};
 
@@ -71,16 +72,16 @@ pub struct Memory {
 impl Memory {
     /// Opens the database, making or migrating it as needed. Never fails: where the file cannot be used, memory lives
     /// in RAM, and a notice says why. A damaged file is moved aside under a name that the notice gives.
-    pub fn open(options: Options) -> (Memory, Vec<Notice>) {
+    pub fn open(options: Options) -> (Memory, Vec<DatabaseNotice>) {
         Self::opened(options, None)
     }
 
     /// Opens memory with a listener to notify meanwhile: a locked database is waited for here.
-    pub fn open_telling(options: Options, listener: Listener) -> (Memory, Vec<Notice>) {
+    pub fn open_telling(options: Options, listener: Listener) -> (Memory, Vec<DatabaseNotice>) {
         Self::opened(options, Some(listener))
     }
 
-    fn opened(options: Options, listener: Option<Listener>) -> (Memory, Vec<Notice>) {
+    fn opened(options: Options, listener: Option<Listener>) -> (Memory, Vec<DatabaseNotice>) {
         let (store, notices) = Store::open(&options, listener);
         let banner = Arc::clone(&store.banner);
         (Memory { options, store: Mutex::new(store), banner }, notices)
@@ -125,7 +126,7 @@ impl Memory {
     }
 
     /// Tries the file again and carries over what was stored in RAM. Ids given out meanwhile stay valid.
-    pub fn reconnect(&self) -> Result<Vec<Notice>, Error> {
+    pub fn reconnect(&self) -> Result<Vec<DatabaseNotice>, Error> {
         self.store().reconnect(&self.options)
     }
 
@@ -134,7 +135,7 @@ impl Memory {
         let mut store = self.store();
         let tried = store.reconnect(&Options { wait: Duration::ZERO, ..self.options.clone() });
         if let (Ok(notices), Some(listener)) = (tried, &store.listener) {
-            notices.into_iter().chain([Notice::Back]).for_each(listener);
+            notices.into_iter().chain([DatabaseNotice::Back]).for_each(listener);
         }
     }
 
@@ -142,12 +143,12 @@ impl Memory {
     fn report(&self, error: &Error) {
         self.suspect(error);
         if let Some(listener) = &self.store().listener {
-            listener(Notice::Failed { error: error.to_string() });
+            listener(DatabaseNotice::Failed { error: error.to_string() });
         }
     }
 
     /// Tries once more before the program ends, without keeping anyone waiting.
-    pub fn reconnect_now(&self) -> Result<Vec<Notice>, Error> {
+    pub fn reconnect_now(&self) -> Result<Vec<DatabaseNotice>, Error> {
         self.store().reconnect(&Options { wait: LAST_WAIT, ..self.options.clone() })
     }
 

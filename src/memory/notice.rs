@@ -6,7 +6,7 @@ use super::Trouble;
 
 /// A notice about the database for the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
+pub enum DatabaseNotice {
     /// It was damaged: it was moved aside, and a new one begun.
     MovedAside {
         /// Its new name.
@@ -28,21 +28,21 @@ pub enum Notice {
     },
 }
 
-impl std::fmt::Display for Notice {
+impl std::fmt::Display for DatabaseNotice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Notice::MovedAside { to } => {
+            DatabaseNotice::MovedAside { to } => {
                 write!(f, "memory was damaged: it is kept as {}, and a new one was begun", to.display())
             }
-            Notice::Waiting => write!(f, "memory is locked by another program; waiting for it"),
-            Notice::InMemoryOnly { trouble } => {
+            DatabaseNotice::Waiting => write!(f, "memory is locked by another program; waiting for it"),
+            DatabaseNotice::InMemoryOnly { trouble } => {
                 write!(f, "{}: this session is kept in RAM only", trouble.word())
             }
-            Notice::Back => write!(f, "memory is written again; nothing was lost"),
-            Notice::Failed { error } => write!(f, "{error}"),
+            DatabaseNotice::Back => write!(f, "memory is written again; nothing was lost"),
+            DatabaseNotice::Failed { error } => write!(f, "{error}"),
         }
     }
 }
 
 /// Called with what happens during a call into memory. It must not call memory itself.
-pub type Listener = Box<dyn Fn(Notice) + Send + Sync>;
+pub type Listener = Box<dyn Fn(DatabaseNotice) + Send + Sync>;

@@ -105,7 +105,7 @@ pub struct Session {
 
 /// A text that replaces the beginning of a conversation in what is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
+pub struct ConversationSummary {
     /// The text.
     pub text: String,
     /// The last message it replaces.
@@ -312,7 +312,7 @@ impl Memory {
     }
 
     /// Returns the text that stands for the beginning of the conversation, if someone asked for one.
-    pub fn summary(&self, id: &str) -> Result<Option<Summary>, Error> {
+    pub fn summary(&self, id: &str) -> Result<Option<ConversationSummary>, Error> {
         let found = self
             .store()
             .conn
@@ -321,12 +321,12 @@ impl Memory {
             })
             .optional()?;
         let (text, upto) = found.ok_or_else(|| Error::NoSession(id.to_string()))?;
-        Ok(text.zip(upto).map(|(text, upto)| Summary { text, upto }))
+        Ok(text.zip(upto).map(|(text, upto)| ConversationSummary { text, upto }))
     }
 
     /// Lets a text stand for the beginning of the conversation in what is sent; `None` takes it back. No message is
     /// lost.
-    pub fn set_summary(&self, id: &str, summary: Option<&Summary>) -> Result<(), Error> {
+    pub fn set_summary(&self, id: &str, summary: Option<&ConversationSummary>) -> Result<(), Error> {
         let mut store = self.store();
         let (text, upto) = (summary.map(|s| s.text.as_str()), summary.map(|s| store.id(s.upto)));
         store.write(Safety::Normal, Some(id), |tx| {

@@ -26,11 +26,11 @@ fn session(memory: &Memory, project: &str) -> String {
 }
 
 fn user(text: &str) -> NewMessage {
-    NewMessage::text(Role::User, text)
+    NewMessage::text(StoredRole::User, text)
 }
 
 fn answer(text: &str) -> NewMessage {
-    let mut m = NewMessage::text(Role::Assistant, text);
+    let mut m = NewMessage::text(StoredRole::Assistant, text);
     m.meta.model = Some("m2".into());
     m
 }
@@ -60,7 +60,7 @@ fn a_session_comes_back_as_it_was() {
     let mut requested = user("do it @a.rs\n---\nReference\n");
     requested.meta.typed = Some(11);
     requested.meta.attached = Some("[]".into());
-    requested.blobs = vec![Blob { name: "a.png".into(), kind: "image/png".into(), bytes: vec![1, 2, 3] }];
+    requested.blobs = vec![StoredBlob { name: "a.png".into(), kind: "image/png".into(), bytes: vec![1, 2, 3] }];
     let turn = memory.append(&s, &requested).unwrap();
     let mut said = answer("done");
     said.tool_calls = Some("[{\"id\":\"c\"}]".into());
@@ -68,7 +68,9 @@ fn a_session_comes_back_as_it_was() {
     said.meta.turn = Some(turn);
     said.meta.input_tokens = Some(7);
     memory.append(&s, &said).unwrap();
-    memory.append(&s, &NewMessage { tool_results: Some("[]".into()), ..NewMessage::text(Role::Tool, "ok") }).unwrap();
+    memory
+        .append(&s, &NewMessage { tool_results: Some("[]".into()), ..NewMessage::text(StoredRole::Tool, "ok") })
+        .unwrap();
     memory.end(&s).unwrap();
     drop(memory);
 
@@ -80,7 +82,7 @@ fn a_session_comes_back_as_it_was() {
     assert_eq!((listed[0].model.as_str(), listed[0].state), ("m2", SessionUse::Ended));
     assert!(memory.list("/other").unwrap().is_empty());
     assert_eq!(memory.inputs("/p", 10).unwrap(), ["do it @a.rs"]);
-    assert_eq!(memory.last(&s, 1).unwrap()[0].message.role, Role::Tool);
+    assert_eq!(memory.last(&s, 1).unwrap()[0].message.role, StoredRole::Tool);
 }
 
 #[test]
@@ -179,7 +181,7 @@ fn words_are_found_wherever_they_are() {
     first.meta.typed = Some("在庫の価格表を直す".len());
     memory.append(&s, &first).unwrap();
     memory.append(&s, &answer("I renamed parse_line to readLine.")).unwrap();
-    memory.append(&s, &NewMessage::text(Role::Tool, "tool text")).unwrap();
+    memory.append(&s, &NewMessage::text(StoredRole::Tool, "tool text")).unwrap();
     let other = session(&memory, "/q");
     memory.append(&other, &user("readLine elsewhere")).unwrap();
     let find =
@@ -211,29 +213,29 @@ fn a_replaced_message_is_found_by_its_new_words() {
     assert_eq!(memory.search("/p", "pears", 9).unwrap().len(), 1);
 }
 
-fn will(path: &str, sha: u8) -> WillWrite {
+fn will(path: &str, sha: u8) -> WriteIntent {
     let sha256 = Some([sha; 32]);
-    WillWrite { path: path.into(), sha256, replaces: None, bytes: Some(vec![sha]), added: Some(2), removed: Some(1) }
+    WriteIntent { path: path.into(), sha256, replaces: None, bytes: Some(vec![sha]), added: Some(2), removed: Some(1) }
 }
 
-fn file(path: &str, version: &str) -> ChangesetFile {
-    ChangesetFile { path: path.into(), version: Some(version.into()), ..ChangesetFile::default() }
+fn file(path: &str, version: &str) -> StoredFile {
+    StoredFile { path: path.into(), version: Some(version.into()), ..StoredFile::default() }
 }
 
 #[test]
 fn what_a_dead_write_replaced_stays_nebulas() {
     let w = World::new();
     let memory = w.open();
-    let will = |sha: u8, replaces: u8| WillWrite { replaces: Some([replaces; 32]), ..will("a", sha) };
+    let will = |sha: u8, replaces: u8| WriteIntent { replaces: Some([replaces; 32]), ..will("a", sha) };
     let is = |sha: u8| memory.written("/p", "a").unwrap().unwrap().is(Some([sha; 32]));
-    let first = memory.will_write("/p", &Cause::default(), &[will(1, 0)]).unwrap();
+    let first = memory.write_intent("/p", &ChangesetCause::default(), &[will(1, 0)]).unwrap();
     memory.applied(first, "c1", &[file("a", "v1")]).unwrap();
     // Killed before it wrote, and so was the next one, which found the older state.
-    memory.will_write("/p", &Cause::default(), &[will(2, 1)]).unwrap();
-    memory.will_write("/p", &Cause::default(), &[will(3, 1)]).unwrap();
+    memory.write_intent("/p", &ChangesetCause::default(), &[will(2, 1)]).unwrap();
+    memory.write_intent("/p", &ChangesetCause::default(), &[will(3, 1)]).unwrap();
     assert!(is(1) && is(3) && !is(2));
     // Killed after it wrote.
-    memory.will_write("/p", &Cause::default(), &[will(4, 3)]).unwrap();
+    memory.write_intent("/p", &ChangesetCause::default(), &[will(4, 3)]).unwrap();
     assert!(is(3) && is(4) && !is(1));
 }
 
@@ -243,28 +245,29 @@ fn what_was_written_follows_the_outcome() {
     let memory = w.open();
     let s = session(&memory, "/p");
     let turn = memory.append(&s, &user("go")).unwrap();
-    let cause = Cause {
+    let cause = ChangesetCause {
         session: Some(s.clone()),
         message: Some(turn),
         turn: Some(turn),
         kind: "edit".into(),
         title: "go".into(),
-        ..Cause::default()
+        ..ChangesetCause::default()
     };
     let is = |sha: Option<u8>| memory.written("/p", "a").unwrap().unwrap().is(sha.map(|n| [n; 32]));
 
     assert_eq!(memory.written("/p", "a").unwrap(), None);
-    let first = memory.will_write("/p", &cause, &[will("a", 1)]).unwrap();
+    let first = memory.write_intent("/p", &cause, &[will("a", 1)]).unwrap();
     assert!(is(Some(1)));
     memory.applied(first, "c1", &[file("a", "v1")]).unwrap();
 
-    let second = memory.will_write("/p", &cause, &[will("a", 2)]).unwrap();
+    let second = memory.write_intent("/p", &cause, &[will("a", 2)]).unwrap();
     assert!(is(Some(1)) && is(Some(2)) && !is(None));
     assert_eq!(memory.pending("/p").unwrap().len(), 1);
     memory.failed(second, Some("c2"), &[file("a", "v2")]).unwrap();
     assert!(is(Some(1)) && !is(Some(2)));
 
-    let third = memory.will_write("/p", &cause, &[WillWrite { sha256: None, bytes: None, ..will("a", 0) }]).unwrap();
+    let third =
+        memory.write_intent("/p", &cause, &[WriteIntent { sha256: None, bytes: None, ..will("a", 0) }]).unwrap();
     memory.withdrawn(third).unwrap();
     assert!(is(Some(1)) && !is(None));
 
@@ -296,8 +299,8 @@ fn a_forks_turns_are_its_parents() {
     let memory = world.open();
     let id = session(&memory, "/p");
     let change = |session: &str, turn: i64, id: &str| {
-        let cause = Cause { session: Some(session.into()), turn: Some(turn), ..Cause::default() };
-        let pending = memory.will_write("/p", &cause, &[will("a.rs", 1)]).unwrap();
+        let cause = ChangesetCause { session: Some(session.into()), turn: Some(turn), ..ChangesetCause::default() };
+        let pending = memory.write_intent("/p", &cause, &[will("a.rs", 1)]).unwrap();
         memory.applied(pending, id, &[file("a.rs", "v")]).unwrap();
     };
     let ids = |found: Result<Vec<ChangesetRecord>, Error>| -> Vec<String> {
@@ -331,8 +334,8 @@ fn a_forks_turns_are_its_parents() {
 fn long_bytes_are_not_kept() {
     let w = World::new();
     let memory = w.open();
-    let long = WillWrite { bytes: Some(vec![0; MAX_KEPT + 1]), ..will("a", 1) };
-    memory.will_write("/p", &Cause::default(), &[long]).unwrap();
+    let long = WriteIntent { bytes: Some(vec![0; MAX_KEPT + 1]), ..will("a", 1) };
+    memory.write_intent("/p", &ChangesetCause::default(), &[long]).unwrap();
     assert_eq!(memory.written("/p", "a").unwrap().unwrap().bytes, None);
 }
 
@@ -342,7 +345,7 @@ fn edits_are_counted_by_model_and_format() {
     let memory = w.open();
     let s = session(&memory, "/p");
     let stored = |json: &str| {
-        let mut m = NewMessage { tool_results: Some(json.into()), ..NewMessage::text(Role::Tool, "") };
+        let mut m = NewMessage { tool_results: Some(json.into()), ..NewMessage::text(StoredRole::Tool, "") };
         m.meta.model = Some("m2".into());
         memory.append(&s, &m).unwrap();
     };
@@ -387,7 +390,7 @@ fn what_a_fork_copied_and_what_a_person_wrote_are_not_counted() {
     let memory = w.open();
     let s = session(&memory, "/p");
     memory.append(&s, &user("change it")).unwrap();
-    let mut answer = NewMessage::text(Role::Assistant, "It is done.");
+    let mut answer = NewMessage::text(StoredRole::Assistant, "It is done.");
     (answer.meta.model, answer.meta.format) = (Some("m2".into()), Some("xml".into()));
     answer.tool_results =
         Some(r#"[{"id":"","name":"xml","ok":true,"edits":[{"path":"c","format":"xml","rung":"exact"}]}]"#.into());
@@ -427,7 +430,7 @@ fn damage_found_on_the_way_is_moved_aside_by_the_next_start() {
     m.suspect(&error);
     drop(m);
     let (m, notices) = Memory::open(w.options());
-    assert!(matches!(notices.as_slice(), [Notice::MovedAside { .. }]), "{notices:?}");
+    assert!(matches!(notices.as_slice(), [DatabaseNotice::MovedAside { .. }]), "{notices:?}");
     assert!(m.list("/p").unwrap().is_empty() && m.banner().is_none());
     drop(m);
     w.open();
@@ -439,7 +442,7 @@ fn a_damaged_file_is_moved_aside() {
     std::fs::create_dir_all(w.options().path.parent().unwrap()).unwrap();
     std::fs::write(w.options().path, "this is no database, but long enough to be looked at".repeat(90)).unwrap();
     let (memory, notices) = Memory::open(w.options());
-    let [Notice::MovedAside { to }] = notices.as_slice() else { panic!("{notices:?}") };
+    let [DatabaseNotice::MovedAside { to }] = notices.as_slice() else { panic!("{notices:?}") };
     assert!(to.exists() && memory.banner().is_none());
     let s = session(&memory, "/p");
     memory.append(&s, &user("hello")).unwrap();
@@ -459,14 +462,19 @@ fn a_locked_file_sends_memory_into_ram_and_back() {
     blocker.execute_batch("BEGIN IMMEDIATE").unwrap();
     let second = memory.append(&s, &answer("two")).unwrap();
     assert_eq!(memory.banner(), Some(Trouble::Locked));
-    assert_eq!(heard.lock().unwrap().last(), Some(&Notice::InMemoryOnly { trouble: Trouble::Locked }));
+    assert_eq!(heard.lock().unwrap().last(), Some(&DatabaseNotice::InMemoryOnly { trouble: Trouble::Locked }));
     assert_eq!(memory.load(&s).unwrap().len(), 2);
     assert_eq!(memory.list("/p").unwrap()[0].messages, 2);
     memory.replace(&s, first, &user("one, mended")).unwrap();
     let other = session(&memory, "/p");
     memory.append(&other, &user("new here")).unwrap();
-    let cause = Cause { session: Some(s.clone()), message: Some(second), turn: Some(first), ..Cause::default() };
-    let write = memory.will_write("/p", &cause, &[will("a", 1)]).unwrap();
+    let cause = ChangesetCause {
+        session: Some(s.clone()),
+        message: Some(second),
+        turn: Some(first),
+        ..ChangesetCause::default()
+    };
+    let write = memory.write_intent("/p", &cause, &[will("a", 1)]).unwrap();
     assert!(matches!(memory.delete(&s), Err(Error::NotNow(_))));
     assert!(memory.reconnect().is_err());
 
@@ -493,7 +501,7 @@ fn a_newer_database_is_left_alone() {
     drop(w.open());
     rusqlite::Connection::open(w.options().path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let (memory, notices) = Memory::open(w.options());
-    assert_eq!(notices, [Notice::InMemoryOnly { trouble: Trouble::Newer }]);
+    assert_eq!(notices, [DatabaseNotice::InMemoryOnly { trouble: Trouble::Newer }]);
     session(&memory, "/p");
 }
 
@@ -537,7 +545,7 @@ fn a_summary_stands_for_the_beginning() {
     let memory = w.open();
     let s = session(&memory, "/p");
     let upto = memory.append(&s, &user("long story")).unwrap();
-    let summary = Summary { text: "short".into(), upto };
+    let summary = ConversationSummary { text: "short".into(), upto };
     memory.set_summary(&s, Some(&summary)).unwrap();
     assert_eq!(memory.summary(&s).unwrap(), Some(summary));
     memory.set_summary(&s, None).unwrap();
@@ -624,7 +632,7 @@ fn what_an_older_nebula_kept_can_be_read_while_it_cannot_be_migrated() {
         )
         .unwrap();
     let (memory, notices) = Memory::open(w.options());
-    assert_eq!(notices, [Notice::InMemoryOnly { trouble: Trouble::Locked }]);
+    assert_eq!(notices, [DatabaseNotice::InMemoryOnly { trouble: Trouble::Locked }]);
     assert_eq!(memory.list("/p").unwrap().len(), 1);
     assert_eq!(memory.load("s").unwrap()[0].message.content.as_deref(), Some("hello"));
     other.execute_batch("ROLLBACK").unwrap();
@@ -700,7 +708,10 @@ fn one_damaged_message_hides_no_other() {
     drop(store);
     let read = memory.load(&id).unwrap();
     let texts: Vec<&str> = read.iter().map(|m| m.message.content.as_deref().unwrap_or_default()).collect();
-    assert_eq!((texts[0], texts[2], read[1].id, read[1].message.role), ("one", "three", rows[1], Role::Assistant));
+    assert_eq!(
+        (texts[0], texts[2], read[1].id, read[1].message.role),
+        ("one", "three", rows[1], StoredRole::Assistant)
+    );
     assert!(texts[1].contains("damaged in memory"), "{}", texts[1]);
     assert_eq!(memory.last(&id, 2).unwrap().len(), 2);
 }
@@ -710,8 +721,8 @@ fn a_damaged_image_or_part_hides_no_message_and_is_reported() {
     let world = World::new();
     let memory = world.open();
     let id = session(&memory, "/p");
-    let image = |name: &str| Blob { name: name.into(), kind: "image/png".into(), bytes: vec![1, 2] };
-    let mut requested = NewMessage::text(Role::User, "look");
+    let image = |name: &str| StoredBlob { name: name.into(), kind: "image/png".into(), bytes: vec![1, 2] };
+    let mut requested = NewMessage::text(StoredRole::User, "look");
     requested.blobs = vec![image("a.png"), image("b.png")];
     let question = memory.append(&id, &requested).unwrap();
     let mut said = answer("seen");
@@ -739,8 +750,8 @@ fn text_that_is_no_utf8_hides_no_session_input_or_hit() {
     let world = World::new();
     let memory = world.open();
     let id = session(&memory, "/p");
-    memory.append(&id, &NewMessage::text(Role::User, "first")).unwrap();
-    let second = memory.append(&id, &NewMessage::text(Role::User, "second")).unwrap();
+    memory.append(&id, &NewMessage::text(StoredRole::User, "first")).unwrap();
+    let second = memory.append(&id, &NewMessage::text(StoredRole::User, "second")).unwrap();
     let store = memory.store();
     let broken = "UPDATE messages SET content = CAST(x'7365636f6e6420ff' AS TEXT) WHERE id = ?1";
     store.conn.execute(broken, [second]).unwrap();

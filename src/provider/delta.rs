@@ -56,7 +56,7 @@ pub enum Delta {
     /// Something the person should know: one line.
     Notice(String),
     /// The request failed and is tried again after a pause. Any other delta ends the pause.
-    Retrying(Wait),
+    Retrying(Backoff),
 }
 
 /// The longest piece that is joined from neighbours, in bytes: what is shown, and stopped, goes by pieces.
@@ -105,7 +105,7 @@ pub enum EndReason {
 
 /// A pause before the next try.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wait {
+pub struct Backoff {
     /// The kind of failure.
     pub kind: Kind,
     /// The status of the answer, where there was one.

@@ -32,7 +32,7 @@ mod wire;
 pub use answer::Answer;
 pub use connect::{connect, is_local};
 pub use contract::Provider;
-pub use delta::{Delta, Deltas, EndReason, Wait};
+pub use delta::{Backoff, Delta, Deltas, EndReason};
 pub use described::described;
 pub use error::{Error, Kind};
 pub use local::{LocalServer, PORTS, begin_with, choose, find, find_on};

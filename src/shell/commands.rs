@@ -38,12 +38,12 @@ struct CommandsState {
     last: usize,
     folder: PathBuf,
     left: BTreeMap<String, String>,
-    all: Vec<Arc<Command>>,
+    all: Vec<Arc<ShellCommand>>,
 }
 
 /// One command.
 #[derive(Debug)]
-pub struct Command {
+pub struct ShellCommand {
     /// `c1`, `c2`, ….
     pub id: String,
     /// Its origin, under which its changes are recorded.
@@ -122,7 +122,7 @@ impl Commands {
         keeper: Keeper,
         info: CommandInfo,
         passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
-    ) -> Result<Arc<Command>, StartError> {
+    ) -> Result<Arc<ShellCommand>, StartError> {
         let folder = self.check(request)?;
         let (id, left) = {
             let mut state = self.state();
@@ -169,7 +169,7 @@ impl Commands {
         let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
         let staged = Mutex::new(StagedStates { staging, scan, left_out, ..StagedStates::default() });
         let view = Mutex::new(request.view.clone());
-        let command = Arc::new(Command { id, info, keeper, grant, record, running, log, given, staged, view });
+        let command = Arc::new(ShellCommand { id, info, keeper, grant, record, running, log, given, staged, view });
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
@@ -278,35 +278,35 @@ impl Commands {
     }
 
     /// Returns the command of that id.
-    pub fn find(&self, id: &str) -> Option<Arc<Command>> {
+    pub fn find(&self, id: &str) -> Option<Arc<ShellCommand>> {
         self.state().all.iter().find(|command| command.id == id).cloned()
     }
 
     /// Returns all commands so far, oldest first.
-    pub fn all(&self) -> Vec<Arc<Command>> {
+    pub fn all(&self) -> Vec<Arc<ShellCommand>> {
         self.state().all.clone()
     }
 
     /// Returns those that still run.
-    pub fn jobs(&self) -> Vec<Arc<Command>> {
+    pub fn jobs(&self) -> Vec<Arc<ShellCommand>> {
         self.state().all.iter().filter(|command| !command.running.progress().is_over()).cloned().collect()
     }
 
     /// Returns those whose states are staged still: jobs, and what was not sealed for some reason.
-    pub fn unsealed(&self) -> Vec<Arc<Command>> {
+    pub fn unsealed(&self) -> Vec<Arc<ShellCommand>> {
         self.state().all.iter().filter(|command| command.staged().staging.is_some()).cloned().collect()
     }
 
     /// Jobs that ended and were not spoken of yet.
-    pub fn ended_untold(&self) -> Vec<Arc<Command>> {
-        let over = |command: &&Arc<Command>| {
+    pub fn ended_untold(&self) -> Vec<Arc<ShellCommand>> {
+        let over = |command: &&Arc<ShellCommand>| {
             command.running.progress().is_over() && !std::mem::replace(&mut command.staged().reported, true)
         };
         self.state().all.iter().filter(over).cloned().collect()
     }
 
     /// Takes up what a command left to the next one: a note for the model where that is something to know.
-    pub fn take_up(&self, command: &Command, left: Option<&ShellState>) -> Option<String> {
+    pub fn take_up(&self, command: &ShellCommand, left: Option<&ShellState>) -> Option<String> {
         let left = left.filter(|_| !std::mem::replace(&mut command.staged().left_taken, true))?;
         let root = self.shell.workspace.root();
         let variables = self.shell.environment.left(&command.given, &left.variables);
@@ -340,7 +340,7 @@ impl Commands {
     }
 }
 
-impl Command {
+impl ShellCommand {
     /// Writes down how far it is, for `nebula commands`. `changeset`: that of its changes, where there is one.
     pub fn keep_record(&self, changeset: Option<String>) {
         let Some(log) = &self.log else { return };

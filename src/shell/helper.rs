@@ -39,7 +39,7 @@ use crate::workspace::Workspace;
 struct Serving {
     /// None: the command runs in a view, where nothing needs to be kept.
     keeping: Option<Arc<Mutex<guard::Keeping>>>,
-    network: Option<Arc<guard::Network>>,
+    network: Option<Arc<guard::ConnectionPolicy>>,
 }
 #[cfg(not(target_os = "linux"))]
 struct Serving;
@@ -227,7 +227,7 @@ fn serving(start: &Start) -> io::Result<Option<Serving>> {
     }
     let keeping = start.guard.as_ref().map(|with| keeping(start, with)).transpose()?;
     let above = rustix::process::getppid();
-    let network = start.bounds.clone().map(|bounds| Arc::new(guard::Network::new(bounds, above)));
+    let network = start.bounds.clone().map(|bounds| Arc::new(guard::ConnectionPolicy::new(bounds, above)));
     Ok(Some(Serving { keeping: keeping.map(|keeping| Arc::new(Mutex::new(keeping))), network }))
 }
 

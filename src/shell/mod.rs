@@ -27,7 +27,7 @@ mod stage;
 mod tree;
 mod view;
 
-pub use commands::{Command, Commands, MOST_JOBS};
+pub use commands::{Commands, MOST_JOBS, ShellCommand};
 pub use env::Environment;
 pub use host::{Keeper, PreviewWhen, Shell, ShellSettings};
 pub use message::{Exit, ShellState, Summary};

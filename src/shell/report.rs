@@ -1,6 +1,6 @@
 //! The report of a command, in the words that the model and the person get.
 
-use super::commands::Command;
+use super::commands::ShellCommand;
 use super::host::Keeper;
 use super::message::Exit;
 use crate::archive::{ChangeKind, CommandChange, Id};
@@ -50,7 +50,7 @@ pub struct CommandReport {
 impl CommandReport {
     /// Creates the report of a command as it is now.
     pub fn new(
-        command: &Command,
+        command: &ShellCommand,
         stopped: Option<Stopped>,
         sealed: &SealResult,
         failure: Option<&str>,

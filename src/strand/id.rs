@@ -267,13 +267,13 @@ pub fn new_op_id() -> OpId {
 
 /// The source of times and op-ids: the system, or a source that gives the same every time.
 #[derive(Clone, Debug, Default)]
-pub struct Clock(Option<std::sync::Arc<Mutex<(i64, u64)>>>);
+pub struct OpClock(Option<std::sync::Arc<Mutex<(i64, u64)>>>);
 
-impl Clock {
+impl OpClock {
     /// Creates a clock that starts at a time (unix milliseconds), goes on by one at each reading, and makes its op-ids
     /// from a seed.
-    pub fn fixed(ms: i64, seed: u64) -> Clock {
-        Clock(Some(std::sync::Arc::new(Mutex::new((ms, seed)))))
+    pub fn fixed(ms: i64, seed: u64) -> OpClock {
+        OpClock(Some(std::sync::Arc::new(Mutex::new((ms, seed)))))
     }
 
     /// Returns the present moment in unix milliseconds.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::base::Run;
 use super::{Args, Builtin, MainArgument, RunResult, ToolAliases, ToolKind, ToolOutput};
-use crate::shell::{self, Command, CommandReport, Stopped};
+use crate::shell::{self, CommandReport, ShellCommand, Stopped};
 use crate::text::number::plural;
 
 /// The tool that runs a command.
@@ -131,7 +131,7 @@ fn needs_network(args: &Args) -> Result<bool, String> {
     }
 }
 
-fn find(args: &Args, run: &Run) -> Result<std::sync::Arc<Command>, String> {
+fn find(args: &Args, run: &Run) -> Result<std::sync::Arc<ShellCommand>, String> {
     let id = args.text("id")?.trim();
     run.context.commands.find(id).ok_or_else(|| {
         let known: Vec<_> = run.context.commands.all().iter().map(|command| command.id.clone()).collect();
@@ -178,7 +178,7 @@ fn output(args: &Args, run: &Run) -> Result<RunResult, String> {
 }
 
 /// Waits for new output or the end.
-fn wait_for_more(command: &Command, patience: Duration, run: &Run) {
+fn wait_for_more(command: &ShellCommand, patience: Duration, run: &Run) {
     let (begun, bytes) = (Instant::now(), command.running.output().byte_count());
     while begun.elapsed() < patience && !run.stop.is_cancelled() {
         let more = command.running.output().byte_count() > bytes;

@@ -19,8 +19,9 @@ mod undo;
 mod write;
 
 pub use base::{
-    Args, Builtin, CommandCall, FileVersion, MainArgument, OfferedTools, OutputBlock, Progress, ReadTarget, Run,
-    RunResult, Sha, Tool, ToolAliases, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSet, Verb, drift,
+    Args, Builtin, CommandCall, ContentHash, FileVersion, MainArgument, OfferedTools, OutputBlock, Progress,
+    ReadTarget, Run, RunResult, Tool, ToolAliases, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSet, VerbForms,
+    drift,
 };
 
 /// Nebula's own tools, in the order in which they are listed to the model.

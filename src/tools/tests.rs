@@ -78,8 +78,8 @@ impl Tool for Weigh {
         ToolAliases { names: &["get_weight"], parameters: &[("item", &["thing"])], ..ToolAliases::NONE }
     }
 
-    fn verb(&self) -> Verb {
-        Verb { done: "weighed".into(), one: "item".into(), forms: None }
+    fn verb(&self) -> VerbForms {
+        VerbForms { done: "weighed".into(), one: "item".into(), forms: None }
     }
 
     fn main(&self, args: &Value) -> String {

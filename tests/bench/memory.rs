@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use nebula::memory::rag::{IndexedFile, Rag};
-use nebula::memory::{Memory, NewMessage, NewSession, Options, Role};
+use nebula::memory::{Memory, NewMessage, NewSession, Options, StoredRole};
 
 const PROJECT: &str = "/project";
 
@@ -26,13 +26,13 @@ fn filled(dir: &std::path::Path) -> String {
         let id = session(&memory);
         for n in 0..4 {
             let text = format!("message {n} of session {i}: look at the prices of the catalogue\n").repeat(20);
-            memory.append(&id, &NewMessage::text(Role::User, text)).expect("kept");
+            memory.append(&id, &NewMessage::text(StoredRole::User, text)).expect("kept");
         }
         memory.end(&id).expect("ended");
     }
     let long = session(&memory);
     for n in 0..10_000 {
-        let role = if n % 2 == 0 { Role::User } else { Role::Assistant };
+        let role = if n % 2 == 0 { StoredRole::User } else { StoredRole::Assistant };
         memory.append(&long, &NewMessage::text(role, format!("{n} 在庫の価格表 {}", "x ".repeat(250)))).expect("kept");
     }
     memory.end_turn(&long).expect("ended");
@@ -58,7 +58,7 @@ fn memory(c: &mut Criterion) {
         b.iter(|| black_box(memory.search(PROJECT, "価格 9000", 50).expect("searched").len()));
     });
     let id = session(&memory);
-    let message = NewMessage::text(Role::Tool, "line of a file\n".repeat(70));
+    let message = NewMessage::text(StoredRole::Tool, "line of a file\n".repeat(70));
     group.bench_function("append 1 KiB", |b| b.iter(|| memory.append(&id, &message).expect("kept")));
     group.finish();
 }

@@ -11,7 +11,7 @@ use nebula::archive::{Archive, ArchiveSettings, Id, calculate_path_sha256};
 use nebula::cli::files::{ArchiveCommands, FilesCmd, HistoryArgs};
 use nebula::cli::out::Out;
 use nebula::execute::apply::apply;
-use nebula::memory::{Cause, ChangesetFile, Memory, Options};
+use nebula::memory::{ChangesetCause, Memory, Options, StoredFile};
 use nebula::proposal::{Consent, Decided, Decision, FileChange, Proposal, ProposalId, State};
 use nebula::workspace::Workspace;
 use nebula::workspace::find::Files;
@@ -150,12 +150,12 @@ fn history(folder: &Path) {
             let version = next();
             fs::write(dir.join(format!("{version}.rs")), format!("{n}\n")).expect("written");
             let version = Some(version.to_string());
-            files.push(ChangesetFile { path, version, absent: false, sha256: None, added: Some(1), removed: Some(1) });
+            files.push(StoredFile { path, version, absent: false, sha256: None, added: Some(1), removed: Some(1) });
         }
         let id = next();
         let paths: String = files.iter().map(|f| format!("{}\n", f.path)).collect();
         fs::write(archive.folder().join(format!("{id}.txt")), paths).expect("written");
-        let cause = Cause { kind: "edit".into(), title: format!("change {n}"), ..Cause::default() };
+        let cause = ChangesetCause { kind: "edit".into(), title: format!("change {n}"), ..ChangesetCause::default() };
         memory.archived(&project, &cause, &id.to_string(), &files).expect("noted");
     }
     for json in [false, true] {

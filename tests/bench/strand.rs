@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use nebula::strand::check::{Checks, all_capabilities};
-use nebula::strand::id::{Clock, Layer, QName, UnitId};
+use nebula::strand::id::{Layer, OpClock, QName, UnitId};
 use nebula::strand::issue::{Draft, Issuer, issue};
 use nebula::strand::op::{Change, Insert, Kind, Op};
 use nebula::strand::state::{Changed, State};
@@ -157,7 +157,7 @@ fn write_ops(count: usize, out: &mut impl Write) -> std::io::Result<()> {
     for op in &adds {
         writeln!(out, "{}", op.to_line())?;
     }
-    let clock = Clock::fixed(first, 2);
+    let clock = OpClock::fixed(first, 2);
     for n in 0..count - adds.len() {
         let at = n.wrapping_mul(7_919) % adds.len();
         let add = &adds[at];
@@ -284,7 +284,7 @@ fn ms(time: Duration) -> f64 {
 
 /// Slots, fns that refer to the one before, and reducers that all write one slot: a tenth of all.
 fn make(size: usize) -> Vec<Op> {
-    let issuer = Issuer { clock: Clock::fixed(1_700_000_000_000, 1), ..Issuer::new("user:bench") };
+    let issuer = Issuer { clock: OpClock::fixed(1_700_000_000_000, 1), ..Issuer::new("user:bench") };
     let mut state = State::new();
     let mut ops = Vec::with_capacity(size);
     for n in 0..size {

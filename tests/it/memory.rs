@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use nebula::memory::{Memory, NewMessage, NewSession, Notice, Options, Role, SessionUse};
+use nebula::memory::{DatabaseNotice, Memory, NewMessage, NewSession, Options, SessionUse, StoredRole};
 
 /// Memory that is waited for longer than any disk of a busy machine takes: nothing here is about patience.
 fn options(dir: &Path) -> Options {
@@ -40,8 +40,13 @@ fn every_fixture_migrates() {
         assert_eq!(sessions[0].state, SessionUse::Open, "{}", path.display());
         assert_eq!(sessions[1].state, SessionUse::Ended);
         let messages = memory.load(&sessions[0].id).expect("loaded");
-        let roles: Vec<Role> = messages.iter().map(|m| m.message.role).collect();
-        assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant], "{}", path.display());
+        let roles: Vec<StoredRole> = messages.iter().map(|m| m.message.role).collect();
+        assert_eq!(
+            roles,
+            [StoredRole::User, StoredRole::Assistant, StoredRole::Tool, StoredRole::Assistant],
+            "{}",
+            path.display()
+        );
         assert!(messages[1].message.tool_calls.as_deref().is_some_and(|c| c.contains("readFile")));
         let texts: Vec<&str> = messages.iter().filter_map(|m| m.message.content.as_deref()).collect();
         let said = ["Good. Now the same for the wish list.", "", "pub struct Wish;", "It has no prices of its own."];
@@ -50,7 +55,7 @@ fn every_fixture_migrates() {
         let found = memory.search("/home/me/shop", "単位", 9).expect("searched");
         assert_eq!(found.len(), 3, "a title, a question and an answer: {found:?}");
         memory.reopen(&sessions[0].id).expect("taken");
-        memory.append(&sessions[0].id, &NewMessage::text(Role::User, "go on")).expect("kept");
+        memory.append(&sessions[0].id, &NewMessage::text(StoredRole::User, "go on")).expect("kept");
     }
 }
 
@@ -62,7 +67,7 @@ fn two_nebulas_share_one_memory() {
         let new = NewSession { project: "/p".into(), model: name.into(), ..NewSession::default() };
         let id = memory.create(&new).expect("made");
         for i in 0..200 {
-            memory.append(&id, &NewMessage::text(Role::User, format!("{name} {i}"))).expect("kept");
+            memory.append(&id, &NewMessage::text(StoredRole::User, format!("{name} {i}"))).expect("kept");
         }
         memory.end_turn(&id).expect("ended");
         assert_eq!(memory.banner(), None);
@@ -88,7 +93,7 @@ fn a_torn_database_never_stops_the_program() {
     let new = NewSession { project: "/p".into(), model: "m".into(), ..NewSession::default() };
     let id = memory.create(&new).expect("made");
     for i in 0..300 {
-        memory.append(&id, &NewMessage::text(Role::User, format!("{i} {}", "x".repeat(500)))).expect("kept");
+        memory.append(&id, &NewMessage::text(StoredRole::User, format!("{i} {}", "x".repeat(500)))).expect("kept");
     }
     memory.end(&id).expect("closed");
     drop(memory);
@@ -101,12 +106,12 @@ fn a_torn_database_never_stops_the_program() {
         fs::write(&path, &torn).expect("written");
         let _ = fs::remove_file(dir.path().join("memory.db-wal"));
         let (memory, notices) = Memory::open(options(dir.path()));
-        let moved = notices.iter().any(|n| matches!(n, Notice::MovedAside { .. }));
+        let moved = notices.iter().any(|n| matches!(n, DatabaseNotice::MovedAside { .. }));
         // Where damage shows only later, the session goes on in RAM, and trying again moves the file aside.
         let _ = memory.list("/p").and_then(|all| all.first().map_or(Ok(vec![]), |s| memory.load(&s.id)));
         let id = memory.create(&new).expect("made");
         for _ in 0..20 {
-            memory.append(&id, &NewMessage::text(Role::User, "still here")).expect("kept");
+            memory.append(&id, &NewMessage::text(StoredRole::User, "still here")).expect("kept");
         }
         if memory.banner().is_some() {
             memory.reconnect().expect("a new database");

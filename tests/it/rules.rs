@@ -81,7 +81,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "restore_plan",
             "review",
             "shell",
-            "strand",
+            "strand::cli::main",
             "tools",
             "workspace",
         ],

@@ -15,7 +15,7 @@ use nebula::protocol::{
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, Error, Origin, Provider, Replay, Request, ToolSpec};
 use nebula::tools::{
-    Args, OutputBlock, Progress, RunResult, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, Verb,
+    Args, OutputBlock, Progress, RunResult, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, VerbForms,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -298,8 +298,8 @@ impl Tool for Blocks {
         ToolKind::Read
     }
 
-    fn verb(&self) -> Verb {
-        Verb { done: "weighed".into(), one: "stone".into(), forms: None }
+    fn verb(&self) -> VerbForms {
+        VerbForms { done: "weighed".into(), one: "stone".into(), forms: None }
     }
 
     fn main(&self, _: &Value) -> String {
@@ -360,8 +360,8 @@ impl Tool for Draws {
         ToolKind::Read
     }
 
-    fn verb(&self) -> Verb {
-        Verb { done: "drew".into(), one: "picture".into(), forms: None }
+    fn verb(&self) -> VerbForms {
+        VerbForms { done: "drew".into(), one: "picture".into(), forms: None }
     }
 
     fn main(&self, _: &Value) -> String {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::events::Events;
 use crate::agent::services::{Services, lock};
-use crate::context::retrieval::{self, Passage, Progress, RetrievalResult};
+use crate::context::retrieval::{self, IndexProgress, Passage, RetrievalResult};
 use crate::memory::rag::Rag;
 use crate::messages::agent as say;
 use crate::protocol::Level;
@@ -37,7 +37,7 @@ pub fn retrieve(
     let failed = |e: crate::memory::Error| say::rag_unusable(&e);
     let rag = Rag::open(&path).map_err(failed)?;
     let last_report = Cell::new(Instant::now());
-    let watch = |progress: Progress| {
+    let watch = |progress: IndexProgress| {
         if progress.changed >= MANY && last_report.get().elapsed() >= OFTEN {
             last_report.set(Instant::now());
             let title = format!("indexing for @rag: {} of {} files; Esc stops", progress.done, progress.changed);
@@ -73,7 +73,7 @@ pub fn refresh(services: &Arc<Services>) {
     let services = Arc::clone(services);
     tokio::task::spawn_blocking(move || {
         // A failure here is reported when the index is used the next time.
-        let go_on = |_: Progress| !services.closing.load(Ordering::Relaxed);
+        let go_on = |_: IndexProgress| !services.closing.load(Ordering::Relaxed);
         let _ = Rag::open(&path).and_then(|rag| retrieval::refresh(&rag, &services.workspace, &go_on));
         services.refreshing.store(false, Ordering::Release);
     });

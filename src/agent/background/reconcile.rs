@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::archive::{Archive, Id};
-use crate::memory::{ChangesetFile, ChangesetRecord, Error, Memory};
+use crate::memory::{ChangesetRecord, Error, Memory, StoredFile};
 
 /// Records in memory the changesets of announcements without an outcome. Returns how many. Announcements without a
 /// changeset stay as they are: either nothing was written, or their process is still writing.
@@ -45,14 +45,14 @@ fn fits(archive: &Archive, record: &ChangesetRecord, id: Id) -> bool {
     })
 }
 
-fn files(archive: &Archive, id: Id) -> Vec<ChangesetFile> {
+fn files(archive: &Archive, id: Id) -> Vec<StoredFile> {
     let file = |path: String| {
         let version = archive.version_in(&path, id).ok().flatten();
-        ChangesetFile {
+        StoredFile {
             version: version.as_ref().map(|v| v.id.to_string()),
             absent: version.is_some_and(|v| v.absent),
             path,
-            ..ChangesetFile::default()
+            ..StoredFile::default()
         }
     };
     archive.paths(id).unwrap_or_default().into_iter().map(file).collect()
@@ -62,7 +62,7 @@ fn files(archive: &Archive, id: Id) -> Vec<ChangesetFile> {
 mod tests {
     use super::*;
     use crate::archive::ArchiveSettings;
-    use crate::memory::{Cause, ChangesetState, Options, WillWrite};
+    use crate::memory::{ChangesetCause, ChangesetState, Options, WriteIntent};
     use crate::workspace::Workspace;
 
     #[test]
@@ -71,8 +71,8 @@ mod tests {
         let workspace = Workspace::open(dir.path()).expect("open");
         let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         let (memory, _) = Memory::open(Options::in_folder(&dir.path().join("home")));
-        let cause = Cause { kind: "undo".into(), title: "undo of x".into(), ..Cause::default() };
-        let will = |path: &str| WillWrite {
+        let cause = ChangesetCause { kind: "undo".into(), title: "undo of x".into(), ..ChangesetCause::default() };
+        let will = |path: &str| WriteIntent {
             path: path.into(),
             sha256: None,
             replaces: None,
@@ -80,8 +80,8 @@ mod tests {
             added: None,
             removed: None,
         };
-        memory.will_write("/p", &cause, &[will("a")]).expect("announced");
-        memory.will_write("/p", &cause, &[will("never")]).expect("announced");
+        memory.write_intent("/p", &cause, &[will("a")]).expect("announced");
+        memory.write_intent("/p", &cause, &[will("never")]).expect("announced");
         let state = workspace.read("a").expect("read").state;
         let recorded =
             archive.record(&mut archive.lock().expect("locked"), &[("a", &state).into()], None).expect("recorded");

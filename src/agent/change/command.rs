@@ -14,7 +14,7 @@ use crate::archive::staging::CommandInfo;
 use crate::execute::command::{SealedCommand, seal};
 use crate::messages::agent as say;
 use crate::protocol::Level;
-use crate::shell::{self, Command, CommandReport, CommandRequest, Keeper, SealResult, StartError, Stopped};
+use crate::shell::{self, CommandReport, CommandRequest, Keeper, SealResult, ShellCommand, StartError, Stopped};
 
 /// The interval at which the changes of a job are sealed.
 const SEAL_EACH: Duration = Duration::from_secs(30);
@@ -40,7 +40,7 @@ pub async fn begin(
     request: CommandRequest,
     keeper: Keeper,
     info: CommandInfo,
-) -> Result<Arc<Command>, StartError> {
+) -> Result<Arc<ShellCommand>, StartError> {
     let commands = Arc::clone(&context.commands);
     let services = Arc::clone(&context.services);
     let begun = tokio::task::spawn_blocking(move || {
@@ -51,7 +51,7 @@ pub async fn begin(
 }
 
 /// Seals what a command changed so far, and reports the result.
-pub async fn finish(context: &Arc<SessionContext>, command: Arc<Command>, stopped: Option<Stopped>) -> Finished {
+pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, stopped: Option<Stopped>) -> Finished {
     let services = Arc::clone(&context.services);
     let sealing = Arc::clone(&command);
     let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &sealing)).await;
@@ -91,7 +91,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<Command>, stoppe
 }
 
 /// Seals what jobs changed every half minute while this one runs, and renews the count of jobs when it ends.
-fn watch_job(context: &Arc<SessionContext>, job: &Arc<Command>) {
+fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
     let (context, job) = (Arc::clone(context), Arc::clone(job));
     tokio::spawn(async move {
         let changed = Arc::new(Notify::new());
@@ -124,7 +124,7 @@ pub async fn seal_jobs(context: &Arc<SessionContext>) {
     }
 }
 
-fn seal_command(services: &Services, command: &Command) -> Result<SealedCommand, String> {
+fn seal_command(services: &Services, command: &ShellCommand) -> Result<SealedCommand, String> {
     let seal = |staging: &mut _| seal(staging, &command.info, services.stores()).map_err(|error| error.to_string());
     let mut sealed = command.seal(&services.shell, seal)?.unwrap_or_default();
     for error in std::mem::take(&mut sealed.unrecorded) {

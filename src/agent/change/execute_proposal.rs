@@ -14,7 +14,7 @@ use crate::agent::session::approval;
 use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, sha256};
 use crate::execute::{ApplyError, Executed, UNGUARDED, execute};
-use crate::memory::Cause;
+use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
 use crate::proposal::{Consent, Decided, Decision, Proposal, RestorePreview, State};
 use crate::protocol::{self, Approval, EventBody, Level, Outcome};
@@ -60,7 +60,7 @@ pub async fn execute_proposal(
     proposal: Arc<Proposal>,
     previews: Vec<RestorePreview>,
     asking: Approver,
-    cause: Cause,
+    cause: ChangesetCause,
     stop: &CancellationToken,
 ) -> ProposalResult {
     let (decision, tested) = match by_policy(context, &proposal, asking) {
@@ -175,7 +175,7 @@ async fn write(
     context: &Arc<SessionContext>,
     proposal: &Proposal,
     decision: Decision,
-    cause: Cause,
+    cause: ChangesetCause,
     stop: &CancellationToken,
 ) -> (ProposalResult, ChangesetNews) {
     let nothing = |outcome, decision| (ProposalResult::nothing(outcome, Some(decision)), ChangesetNews::default());
@@ -209,7 +209,7 @@ async fn write(
 fn execute_decided(
     context: &SessionContext,
     decided: &Decided,
-    cause: Cause,
+    cause: ChangesetCause,
     stop: &CancellationToken,
 ) -> Result<Option<String>, Outcome> {
     let Executed { applied, unrecorded } = context.services.with_stores(stop, |stores| execute(decided, cause, stores));

@@ -15,7 +15,7 @@ use crate::archive::staging::CommandInfo;
 use crate::messages::agent as say;
 use crate::proposal::{Consent, Decision, Proposal};
 use crate::protocol::{EventBody, ProposalTest, TestState};
-use crate::shell::{Command, CommandRequest, Exit, Grant, Keeper, StartError, TestSummary, View, summarise_test};
+use crate::shell::{CommandRequest, Exit, Grant, Keeper, ShellCommand, StartError, TestSummary, View, summarise_test};
 
 /// The time limit of a test.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -99,7 +99,7 @@ struct TestRun(Arc<Mutex<TestProgress>>);
 enum TestProgress {
     #[default]
     Starting,
-    Running(Arc<Command>),
+    Running(Arc<ShellCommand>),
     Over,
 }
 
@@ -111,7 +111,7 @@ impl Drop for TestRun {
     }
 }
 
-fn give_up(command: &Command) {
+fn give_up(command: &ShellCommand) {
     command.running.stop();
     // Its view goes with the last who holds it.
     drop(command.take_view());
@@ -166,7 +166,7 @@ async fn begin(
     text: String,
     view: View,
     running: &TestRun,
-) -> Result<Arc<Command>, String> {
+) -> Result<Arc<ShellCommand>, String> {
     let (commands, progress) = (Arc::clone(&context.commands), Arc::clone(&running.0));
     let folder = Some(".".to_string());
     let (grant, consent) = (Grant::Workspace, Consent::Policy("test"));
@@ -186,7 +186,7 @@ async fn begin(
 }
 
 /// Waits until nothing of the command runs. Returns false if it took too long and was ended.
-async fn wait(command: &Arc<Command>) -> bool {
+async fn wait(command: &Arc<ShellCommand>) -> bool {
     let changed = Arc::new(Notify::new());
     let tell = Arc::clone(&changed);
     command.running.on_change(move || tell.notify_one());
@@ -204,7 +204,7 @@ async fn wait(command: &Arc<Command>) -> bool {
     in_time
 }
 
-fn result(text: &str, command: &Command, in_time: bool) -> ProposalTest {
+fn result(text: &str, command: &ShellCommand, in_time: bool) -> ProposalTest {
     let output = command.running.output();
     let lines = output.last(usize::MAX);
     let progress = command.running.progress();

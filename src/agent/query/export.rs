@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::records::{read_calls, read_results};
-use crate::memory::{self, Message, Role};
+use crate::memory::{self, StoredMessage, StoredRole};
 use crate::proposal::{FileChange, Proposal, State};
 use crate::protocol::ExportFormat;
 use crate::text::time::utc;
@@ -29,7 +29,7 @@ pub fn proposal(context: &SessionContext, id: &str, format: ExportFormat) -> Res
 }
 
 /// Returns the document.
-pub fn document(session: &memory::Session, messages: &[Message], format: ExportFormat) -> String {
+pub fn document(session: &memory::Session, messages: &[StoredMessage], format: ExportFormat) -> String {
     match format {
         ExportFormat::Markdown => markdown(session, messages),
         ExportFormat::Json => as_json(session, messages),
@@ -55,7 +55,7 @@ fn title(session: &memory::Session) -> &str {
     session.title.as_deref().unwrap_or("untitled")
 }
 
-fn markdown(session: &memory::Session, messages: &[Message]) -> String {
+fn markdown(session: &memory::Session, messages: &[StoredMessage]) -> String {
     let mut out = format!(
         "# {}\n\n- session {}\n- project {}\n- model {}\n- began {}\n",
         title(session),
@@ -68,11 +68,11 @@ fn markdown(session: &memory::Session, messages: &[Message]) -> String {
         let m = &row.message;
         let text = m.content.as_deref().unwrap_or("");
         match m.role {
-            Role::User => {
+            StoredRole::User => {
                 let who = speaker(m.meta.typed);
                 out.push_str(&format!("\n## {who}, message {}, {}\n\n{}\n", row.id, utc(row.at), text.trim_end()));
             }
-            Role::Assistant => {
+            StoredRole::Assistant => {
                 let head = format!("\n## nebula, message {}, {}\n", row.id, utc(row.at));
                 out.push_str(&head);
                 if !text.trim().is_empty() {
@@ -82,7 +82,7 @@ fn markdown(session: &memory::Session, messages: &[Message]) -> String {
                     out.push_str(&format!("\n### calls {}\n\n{}\n", call.name, fenced(&call.arguments)));
                 }
             }
-            Role::Tool => {
+            StoredRole::Tool => {
                 let names: Vec<_> = read_results(m.tool_results.as_deref()).into_iter().map(|r| r.name).collect();
                 out.push_str(&format!("\n### result of {}\n\n{}\n", names.join(", "), fenced(text)));
             }
@@ -103,7 +103,7 @@ fn fenced(text: &str) -> String {
     format!("{fence}\n{}\n{fence}", text.trim_end())
 }
 
-fn as_json(session: &memory::Session, messages: &[Message]) -> String {
+fn as_json(session: &memory::Session, messages: &[StoredMessage]) -> String {
     let parsed = |text: &Option<String>| {
         text.as_deref().and_then(|t| serde_json::from_str::<serde_json::Value>(t).ok()).unwrap_or_default()
     };
@@ -114,7 +114,7 @@ fn as_json(session: &memory::Session, messages: &[Message]) -> String {
             json!({
                 "id": row.id,
                 "timestamp": utc(row.at),
-                "role": match m.role { Role::User => "user", Role::Assistant => "assistant", Role::Tool => "tool" },
+                "role": match m.role { StoredRole::User => "user", StoredRole::Assistant => "assistant", StoredRole::Tool => "tool" },
                 "content": m.content,
                 "tool_calls": parsed(&m.tool_calls),
                 "tool_results": parsed(&m.tool_results),
@@ -134,7 +134,7 @@ fn as_json(session: &memory::Session, messages: &[Message]) -> String {
     format!("{document:#}\n")
 }
 
-fn html(session: &memory::Session, messages: &[Message]) -> String {
+fn html(session: &memory::Session, messages: &[StoredMessage]) -> String {
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n<style>{STYLE}</style></head>\n<body><h1>{0}</h1>\n<p class=\"dim\">{1} · {2} · {3}</p>\n",
         escape(title(session)),
@@ -147,11 +147,11 @@ fn html(session: &memory::Session, messages: &[Message]) -> String {
         let text = escape(m.content.as_deref().unwrap_or("").trim_end());
         let when = utc(row.at);
         match m.role {
-            Role::User => out.push_str(&format!(
+            StoredRole::User => out.push_str(&format!(
                 "<section><h2 class=\"you\">{} <time>{when}</time></h2><pre>{text}</pre></section>\n",
                 speaker(m.meta.typed)
             )),
-            Role::Assistant => {
+            StoredRole::Assistant => {
                 out.push_str(&format!("<section><h2>nebula <time>{when}</time></h2><pre>{text}</pre>"));
                 for call in read_calls(m.tool_calls.as_deref()) {
                     let (name, arguments) = (escape(&call.name), escape(&call.arguments));
@@ -159,7 +159,7 @@ fn html(session: &memory::Session, messages: &[Message]) -> String {
                 }
                 out.push_str("</section>\n");
             }
-            Role::Tool => {
+            StoredRole::Tool => {
                 let names: Vec<_> =
                     read_results(m.tool_results.as_deref()).into_iter().map(|r| escape(&r.name)).collect();
                 let names = names.join(", ");

@@ -238,7 +238,7 @@ fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Resu
 }
 
 /// Returns whether the cause or a path of a changeset holds these words, in lower case.
-fn fits(archive: &Archive, id: Id, known: &memory::Listing, words: &str) -> bool {
+fn fits(archive: &Archive, id: Id, known: &memory::ChangesetListing, words: &str) -> bool {
     let (name, holds) = (id.to_string(), |text: &str| text.to_lowercase().contains(words));
     let files = known.files(&name);
     known.find(&name).is_some_and(|r| holds(&r.cause.title))

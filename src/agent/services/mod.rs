@@ -31,7 +31,7 @@ use crate::shell::class::rules::{Rule, RuleDecision};
 use crate::shell::{
     CopyLimits, Environment, Keeper, PlaceSettings, PreviewWhen, SandboxSettings, Shell, ShellSettings,
 };
-use crate::tools::{Sha, Tool, ToolSet};
+use crate::tools::{ContentHash, Tool, ToolSet};
 use crate::workspace::Workspace;
 use crate::workspace::watch::FileWatch;
 
@@ -59,7 +59,7 @@ pub struct Services {
     /// The index behind `@`.
     pub index: FileIndex,
     /// The SHA-256 of each file as the sessions know it, to recognise changes by others.
-    pub known: Mutex<HashMap<String, Sha>>,
+    pub known: Mutex<HashMap<String, ContentHash>>,
     /// The newest changeset that the front end received.
     pub newest: Mutex<Id>,
     /// Keeps the watch on the workspace and the archive alive.
@@ -305,7 +305,7 @@ impl Services {
     }
 
     /// Records what is known of a file.
-    pub fn knows(&self, path: &str, sha: Sha) {
+    pub fn knows(&self, path: &str, sha: ContentHash) {
         lock(&self.known).insert(path.to_string(), sha);
     }
 

@@ -36,7 +36,7 @@ pub fn short_verbs(tools: &ToolSet, by: &str) -> String {
 }
 
 /// Returns a verb as it is shown, with its other forms; where none are known the name stands for them.
-fn display_verb(name: &str, verb: tools::Verb) -> Verb {
+fn display_verb(name: &str, verb: tools::VerbForms) -> Verb {
     let (short, doing) = match verb.forms {
         Some((short, doing)) => (short.to_string(), doing.to_string()),
         None => (name.to_string(), format!("running {name}")),
@@ -46,7 +46,7 @@ fn display_verb(name: &str, verb: tools::Verb) -> Verb {
 
 /// Returns a call of which nothing is known but its name.
 pub fn blank(name: &str, state: CallState) -> Call {
-    let verb = tools::Verb { done: name.to_string().into(), one: "time".into(), forms: None };
+    let verb = tools::VerbForms { done: name.to_string().into(), one: "time".into(), forms: None };
     Call::new(name, display_verb(name, verb), state)
 }
 

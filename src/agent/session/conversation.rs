@@ -16,7 +16,7 @@ use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::WindowResult;
 use crate::provider::models::Effort;
 use crate::provider::{Capabilities, Message, Role, ToolCall, ToolResult, ToolSpec};
-use crate::tools::{FileVersion, OfferedTools, Sha, ToolSet};
+use crate::tools::{ContentHash, FileVersion, OfferedTools, ToolSet};
 
 /// An open session. The turn that runs owns it.
 pub struct Conversation {
@@ -152,7 +152,7 @@ impl Conversation {
     }
 
     /// Records what is now known of a file.
-    pub fn know(&mut self, path: &str, bytes: &[u8]) -> Sha {
+    pub fn know(&mut self, path: &str, bytes: &[u8]) -> ContentHash {
         let sha = sha(bytes);
         let text = (bytes.len() <= MAX_TEXT).then(|| std::str::from_utf8(bytes).ok()).flatten().map(Arc::from);
         self.seen.insert(path.to_string(), FileVersion { sha, text });
@@ -170,7 +170,7 @@ impl Conversation {
     }
 
     /// Returns what the tools may know of what was read.
-    pub fn shas(&self) -> HashMap<String, Sha> {
+    pub fn shas(&self) -> HashMap<String, ContentHash> {
         self.seen.iter().map(|(p, s)| (p.clone(), s.sha)).collect()
     }
 
@@ -189,7 +189,7 @@ impl Conversation {
 
     /// Returns the result of a call, for memory and for the model.
     pub fn result(&self, result: ResultRecord, text: &str) -> (NewMessage, Message) {
-        let mut stored = NewMessage::text(memory::Role::Tool, text);
+        let mut stored = NewMessage::text(memory::StoredRole::Tool, text);
         stored.meta = MessageMeta { turn: self.turn, model: self.model.clone(), ..MessageMeta::default() };
         let message = Message::result(ToolResult { call: result.id.clone(), text: text.into(), ok: result.ok });
         stored.tool_results = Some(results_json(&[result]));
@@ -205,7 +205,7 @@ impl Conversation {
 
     /// Adds a message to the model that nobody typed.
     pub fn add_hidden(&mut self, context: &SessionContext, text: &str) {
-        let mut record = NewMessage::text(memory::Role::User, text);
+        let mut record = NewMessage::text(memory::StoredRole::User, text);
         record.meta = MessageMeta { typed: Some(0), turn: self.turn, ..MessageMeta::default() };
         let row = context.services.memory.append(&self.id, record);
         self.push(Message::user(text), row);

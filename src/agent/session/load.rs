@@ -62,11 +62,11 @@ impl Conversation {
         Ok((session, items))
     }
 
-    fn take_in(&mut self, row: &memory::Message) {
+    fn take_in(&mut self, row: &memory::StoredMessage) {
         let m = &row.message;
         let text = m.content.clone().unwrap_or_default();
         match m.role {
-            memory::Role::User => {
+            memory::StoredRole::User => {
                 self.turn = Some(row.id);
                 for (path, sha256) in m.meta.attached.as_deref().map(attached_files).unwrap_or_default() {
                     if let Some(sha) = sha256.as_deref().and_then(parse_sha) {
@@ -76,13 +76,13 @@ impl Conversation {
                 }
                 self.push(Message::user(text).with_blobs(m.blobs.iter().map(blob)), row.id);
             }
-            memory::Role::Assistant => {
+            memory::StoredRole::Assistant => {
                 self.last_request = AnswerRecord::read(m.meta.extra.as_deref()).context.or(self.last_request);
                 self.push(read_answer(m), row.id);
                 // The result of edits written in the text is kept with the answer itself.
                 read_results(m.tool_results.as_deref()).iter().for_each(|result| self.take_seen(result));
             }
-            memory::Role::Tool => {
+            memory::StoredRole::Tool => {
                 let mut results = read_results(m.tool_results.as_deref());
                 let open = self.open_calls();
                 if results.is_empty() {
@@ -137,11 +137,11 @@ mod tests {
             memory.append(&id, &message).expect("kept");
         };
         let calls = r#"[{"id":"a","name":"list","arguments":"{}"},{"id":"b","name":"list","arguments":"{}"}]"#;
-        keep(memory::Role::Assistant, Some(calls), None);
-        keep(memory::Role::Tool, None, Some("torn ["));
-        keep(memory::Role::Tool, None, Some(r#"[{"id":"b","name":"list","ok":true}]"#));
-        keep(memory::Role::Assistant, Some("torn ["), None);
-        keep(memory::Role::Tool, None, Some(r#"[{"id":"c","name":"list","ok":true}]"#));
+        keep(memory::StoredRole::Assistant, Some(calls), None);
+        keep(memory::StoredRole::Tool, None, Some("torn ["));
+        keep(memory::StoredRole::Tool, None, Some(r#"[{"id":"b","name":"list","ok":true}]"#));
+        keep(memory::StoredRole::Assistant, Some("torn ["), None);
+        keep(memory::StoredRole::Tool, None, Some(r#"[{"id":"c","name":"list","ok":true}]"#));
         let record = memory.get(&id).expect("there");
         let (session, items) = Conversation::load(&memory, &record, &Arc::new(ToolSet::builtin())).expect("loaded");
         let answers: Vec<_> = session.messages.iter().map(|m| m.answers()).collect();
@@ -157,8 +157,8 @@ mod tests {
         let (memory, _) = Memory::open(memory::Options::in_folder(dir.path()));
         let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
         let id = memory.create(&new).expect("made");
-        let mut message = NewMessage::text(memory::Role::User, "look");
-        message.blobs = vec![memory::Blob { name: "a.png".into(), kind: "image/png".into(), bytes: vec![1] }];
+        let mut message = NewMessage::text(memory::StoredRole::User, "look");
+        message.blobs = vec![memory::StoredBlob { name: "a.png".into(), kind: "image/png".into(), bytes: vec![1] }];
         memory.append(&id, &message).expect("stored");
         let file = rusqlite::Connection::open(memory::Options::in_folder(dir.path()).path).expect("the database");
         file.execute("UPDATE message_blobs SET kind = CAST(x'ff' AS TEXT)", []).expect("damaged");

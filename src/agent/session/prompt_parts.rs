@@ -6,7 +6,7 @@ use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::prompt_state::PromptFacts;
-use crate::context::environment::{Environment, Limits};
+use crate::context::environment::{Limits, PromptEnvironment};
 use crate::context::rules::{Active, ActiveRule, Rules};
 use crate::context::templates::{self, PromptPart};
 use crate::protocol::{RuleChip, RulePart, RulesView};
@@ -43,10 +43,10 @@ fn rule_parts(parts: Vec<PromptPart>) -> Vec<RulePart> {
 pub const IN_CONVERSATION: &str = "changed since, told in the conversation";
 
 /// Reads the environment and the rules as they are on disk.
-pub fn look(context: &SessionContext) -> (Environment, Rules) {
+pub fn look(context: &SessionContext) -> (PromptEnvironment, Rules) {
     let workspace = &context.services.workspace;
     let mut complaints = Vec::new();
-    let live = Environment::gather(workspace, Limits::default(), &mut complaints);
+    let live = PromptEnvironment::gather(workspace, Limits::default(), &mut complaints);
     let mut rules = Rules::load(workspace);
     rules.complaints.extend(templates_of(context).complaints());
     rules.complaints.extend(context.services.prompts().refused.into_iter().map(|(_, why)| why));

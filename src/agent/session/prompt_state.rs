@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::context::environment::Environment;
+use crate::context::environment::PromptEnvironment;
 use crate::context::rules::{ActiveRule, Rules};
 use crate::edit::Format;
 use crate::protocol::{Mode, RuleChip};
@@ -16,7 +16,7 @@ use crate::protocol::{Mode, RuleChip};
 #[derive(Default)]
 pub struct PromptState {
     /// The environment and the workspace's rules, as read for the present message; `None`: to be read.
-    pub now: Option<Arc<(Environment, Rules)>>,
+    pub now: Option<Arc<(PromptEnvironment, Rules)>>,
     /// The facts in the system prompt.
     pub base: Option<PromptFacts>,
     /// The facts that the model received last, by the system prompt or after it.
@@ -40,7 +40,7 @@ pub type PromptSetting = (Mode, Format, bool, Option<String>);
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PromptFacts {
     /// The machine and the workspace.
-    pub live: Environment,
+    pub live: PromptEnvironment,
     /// The active rules.
     pub rules: Vec<ActiveRule>,
 }
@@ -143,7 +143,8 @@ pub fn joined(extra: Option<&str>) -> Vec<RuleChip> {
 
 impl FactsRecord {
     fn of(facts: &PromptFacts) -> Self {
-        let Environment { platform, date, workspace, tree_title, tree, languages, build, git } = facts.live.clone();
+        let PromptEnvironment { platform, date, workspace, tree_title, tree, languages, build, git } =
+            facts.live.clone();
         let rule =
             |r: &ActiveRule| RuleRecord { path: r.path.clone(), reason: r.reason.clone(), text: r.text.to_string() };
         let rules = facts.rules.iter().map(rule).collect();
@@ -151,7 +152,7 @@ impl FactsRecord {
     }
 
     fn facts(&self) -> PromptFacts {
-        let live = Environment {
+        let live = PromptEnvironment {
             platform: self.platform.clone(),
             date: self.date.clone(),
             workspace: self.workspace.clone(),
@@ -173,10 +174,10 @@ mod tests {
     #[test]
     fn a_prompt_state_survives_being_kept() {
         let base = PromptFacts {
-            live: Environment {
+            live: PromptEnvironment {
                 git: Some("branch main; clean".into()),
                 tree: "./: a".into(),
-                ..Environment::default()
+                ..PromptEnvironment::default()
             },
             rules: vec![ActiveRule::new("AGENTS.md", "workspace", "Be kind.")],
         };

@@ -11,11 +11,11 @@ use crate::memory::{self, MessageMeta, MessageOrigin, MessagePart, MessageState,
 use crate::proposal::Counts;
 use crate::protocol::{Attached, Call, CallState, PreviewLine};
 use crate::provider::{Blob, Message, Origin, PartKind, Span, ToolCall, Wire};
-use crate::tools::Sha;
+use crate::tools::ContentHash;
 
 /// Returns an attachment as memory stores it.
-pub fn blob_record(blob: &Blob) -> memory::Blob {
-    memory::Blob { name: blob.name.clone(), kind: blob.mime.clone(), bytes: blob.bytes.to_vec() }
+pub fn blob_record(blob: &Blob) -> memory::StoredBlob {
+    memory::StoredBlob { name: blob.name.clone(), kind: blob.mime.clone(), bytes: blob.bytes.to_vec() }
 }
 
 /// One call in `tool_calls`.
@@ -249,7 +249,7 @@ pub fn read_results(text: Option<&str>) -> Vec<ResultRecord> {
 
 /// Returns a message of the model, as memory stores it.
 pub fn assistant_record(message: &Message, state: MessageState, meta: MessageMeta) -> NewMessage {
-    let mut record = NewMessage::text(memory::Role::Assistant, message.text());
+    let mut record = NewMessage::text(memory::StoredRole::Assistant, message.text());
     let calls: Vec<ToolCall> = message.calls().cloned().collect();
     record.tool_calls = calls_json(&calls);
     let thinking = Some(message.thinking().into_owned()).filter(|thinking| !thinking.is_empty());
@@ -291,17 +291,17 @@ pub fn read_answer(record: &NewMessage) -> Message {
 }
 
 /// Returns SHA-256 of bytes.
-pub fn sha(bytes: &[u8]) -> Sha {
+pub fn sha(bytes: &[u8]) -> ContentHash {
     Sha256::digest(bytes).into()
 }
 
 /// Returns it in lower-case hex.
-pub fn hex(sha: &Sha) -> String {
+pub fn hex(sha: &ContentHash) -> String {
     sha.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// Reads back what [`hex`] wrote.
-pub fn parse_sha(hex: &str) -> Option<Sha> {
+pub fn parse_sha(hex: &str) -> Option<ContentHash> {
     let mut sha = [0u8; 32];
     if hex.len() != 64 || !hex.is_ascii() {
         return None;
@@ -313,7 +313,7 @@ pub fn parse_sha(hex: &str) -> Option<Sha> {
 }
 
 /// Returns an attachment as memory stores it.
-pub fn blob(stored: &memory::Blob) -> Blob {
+pub fn blob(stored: &memory::StoredBlob) -> Blob {
     Blob { mime: stored.kind.clone(), bytes: stored.bytes.clone().into(), name: stored.name.clone() }
 }
 
@@ -348,7 +348,7 @@ pub struct AttachedRecord {
 
 impl AttachedRecord {
     /// Creates the record of an attachment.
-    pub fn new(a: &Attachment, sha: Option<Sha>) -> Self {
+    pub fn new(a: &Attachment, sha: Option<ContentHash>) -> Self {
         let sha256 = sha.map(|sha| hex(&sha));
         AttachedRecord { path: a.path.clone(), range: a.range, lines: a.lines, bytes: a.bytes, sha256 }
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::agent::session::records::{AnswerRecord, read_attached, read_results};
-use crate::memory::{Message, MessageState, Role};
+use crate::memory::{MessageState, StoredMessage, StoredRole};
 use crate::text::number::plural;
 
 /// The most bytes of the person's messages in a summary: about 20,000 tokens.
@@ -15,7 +15,7 @@ const ENDS: usize = 4_000;
 const REFUSALS: usize = 12;
 
 /// Returns the facts of a session, as Markdown; `most` is how large what the person said may be, in bytes.
-pub fn facts(rows: &[Message], most: usize) -> String {
+pub fn facts(rows: &[StoredMessage], most: usize) -> String {
     // What the person said comes first, also where little fits.
     let plan = plan(rows).map(|plan| ends(plan, most / 4));
     let failing = failing(rows).map(|(command, output)| (command, ends(&output, most / 4)));
@@ -51,9 +51,9 @@ pub fn facts(rows: &[Message], most: usize) -> String {
 }
 
 /// Returns the newest whole answer that was given in plan mode.
-fn plan(rows: &[Message]) -> Option<&str> {
-    let is_plan = |row: &&Message| {
-        row.message.role == Role::Assistant
+fn plan(rows: &[StoredMessage]) -> Option<&str> {
+    let is_plan = |row: &&StoredMessage| {
+        row.message.role == StoredRole::Assistant
             && row.message.meta.state == MessageState::Complete
             && AnswerRecord::read(row.message.meta.extra.as_deref()).plan
     };
@@ -63,7 +63,7 @@ fn plan(rows: &[Message]) -> Option<&str> {
 
 /// Returns the command that failed last, if it did not succeed since, and what the model was told of it. One that was
 /// refused or could not be started did not fail.
-fn failing(rows: &[Message]) -> Option<(String, String)> {
+fn failing(rows: &[StoredMessage]) -> Option<(String, String)> {
     let mut failing: Option<(String, String)> = None;
     for row in rows {
         for result in read_results(row.message.tool_results.as_deref()).into_iter().filter(|result| result.ok) {
@@ -82,13 +82,13 @@ fn failing(rows: &[Message]) -> Option<(String, String)> {
 
 /// Returns the messages of the person in their order, each whole or with its head and tail: the newest always, then the
 /// first, which is the task, then those between as far as they fit, newest first.
-fn said(rows: &[Message], most: usize) -> Vec<String> {
-    let typed = |row: &Message| {
+fn said(rows: &[StoredMessage], most: usize) -> Vec<String> {
+    let typed = |row: &StoredMessage| {
         let content = row.message.content.as_deref().unwrap_or_default();
         let typed = row.message.meta.typed.unwrap_or(content.len());
         content.get(..typed).unwrap_or(content).trim().to_string()
     };
-    let persons = rows.iter().filter(|row| row.message.role == Role::User).map(typed);
+    let persons = rows.iter().filter(|row| row.message.role == StoredRole::User).map(typed);
     let mut all: Vec<String> = persons.filter(|text| !text.is_empty()).collect();
     let Some(newest) = all.pop() else { return Vec::new() };
     // Where both do not fit whole, each has half of the room.
@@ -123,7 +123,7 @@ fn ends(text: &str, most: usize) -> String {
 type Happened = (BTreeMap<String, ()>, BTreeMap<String, Vec<String>>, Vec<String>);
 
 /// Returns files read, files changed with their changesets, and refusals.
-fn happened(rows: &[Message]) -> Happened {
+fn happened(rows: &[StoredMessage]) -> Happened {
     let (mut read, mut changed, mut refused): Happened = Default::default();
     for row in rows {
         for attached in row.message.meta.attached.as_deref().map(read_attached).unwrap_or_default() {
@@ -155,17 +155,17 @@ mod tests {
     use super::*;
     use crate::memory::NewMessage;
 
-    fn row(role: Role, text: &str, results: Option<&str>) -> Message {
+    fn row(role: StoredRole, text: &str, results: Option<&str>) -> StoredMessage {
         let mut message = NewMessage::text(role, text);
         message.tool_results = results.map(Into::into);
-        Message { id: 1, at: 0, message, damage: Default::default() }
+        StoredMessage { id: 1, at: 0, message, damage: Default::default() }
     }
 
     #[test]
     fn what_was_said_stands_verbatim_and_what_happened_by_file() {
-        let mut requested = row(Role::User, "make it `quick`\n\n---\nReference", None);
+        let mut requested = row(StoredRole::User, "make it `quick`\n\n---\nReference", None);
         requested.message.meta.typed = Some(15);
-        let mut hidden = row(Role::User, "go on", None);
+        let mut hidden = row(StoredRole::User, "go on", None);
         hidden.message.meta.typed = Some(0);
         let edit = r#"[{"id":"a","name":"replaceInFile","ok":true,"changeset":"01","edits":[{"path":"b.rs","format":"tools","rung":"exact"}]}]"#;
         let no =
@@ -173,8 +173,8 @@ mod tests {
         let rows = [
             requested,
             hidden,
-            row(Role::Tool, "done", Some(edit)),
-            row(Role::Tool, "rejected: keep it\nmore", Some(no)),
+            row(StoredRole::Tool, "done", Some(edit)),
+            row(StoredRole::Tool, "rejected: keep it\nmore", Some(no)),
         ];
         let text = facts(&rows, SAID);
         assert!(
@@ -189,23 +189,23 @@ mod tests {
         let ran = |command: &str, ok: bool, output: &str| {
             let display = if ok { "" } else { r#","shown":{"reason":"exit 1"}"# };
             let record = format!(r#"[{{"id":"","name":"runCommand","ok":true,"command":"{command}"{display}}}]"#);
-            row(Role::Tool, output, Some(&record))
+            row(StoredRole::Tool, output, Some(&record))
         };
         // What was refused did not fail.
         let refused = r#"[{"id":"r","name":"runCommand","ok":false,"shown":{"state":"refused","reason":"no"}}]"#;
         let plan = |text: &str| {
-            let mut row = row(Role::Assistant, text, None);
+            let mut row = row(StoredRole::Assistant, text, None);
             row.message.meta.extra = AnswerRecord { plan: true, ..AnswerRecord::default() }.write();
             row
         };
-        let mut rows = vec![row(Role::User, "go", None), plan("1. an old one"), plan("1. first\n2. second")];
+        let mut rows = vec![row(StoredRole::User, "go", None), plan("1. an old one"), plan("1. first\n2. second")];
         let mut cut_off = plan("3. half a pl");
         cut_off.message.meta.state = MessageState::Interrupted;
         rows.push(cut_off);
         rows.extend([
             ran("make", false, "make: broken"),
             ran("cargo test", false, "1 failed"),
-            row(Role::Tool, "refused", Some(refused)),
+            row(StoredRole::Tool, "refused", Some(refused)),
         ]);
         let text = facts(&rows, SAID);
         assert!(text.contains("> 1. first\n> 2. second\n") && !text.contains("an old one"), "{text}");
@@ -214,14 +214,14 @@ mod tests {
         rows.extend([ran("cargo test", true, "ok")]);
         assert!(!facts(&rows, SAID).contains("failed last"));
         // In a small window the person's words keep half of the room.
-        let long: Vec<_> = [row(Role::User, &"w".repeat(400), None), plan(&"p".repeat(9_000))].into();
+        let long: Vec<_> = [row(StoredRole::User, &"w".repeat(400), None), plan(&"p".repeat(9_000))].into();
         let text = facts(&long, 1_000);
         assert!(text.contains(&"w".repeat(400)) && text.len() < 1_000, "{}", text.len());
     }
 
     #[test]
     fn the_newest_of_what_was_said_fits() {
-        let rows: Vec<_> = (0..5).map(|n| row(Role::User, &format!("{n}{}", "x".repeat(99)), None)).collect();
+        let rows: Vec<_> = (0..5).map(|n| row(StoredRole::User, &format!("{n}{}", "x".repeat(99)), None)).collect();
         let heads =
             |most| said(&rows, most).iter().map(|text| text.chars().take(11).collect()).collect::<Vec<String>>();
         assert_eq!(heads(10_000), ["0xxxxxxxxxx", "1xxxxxxxxxx", "2xxxxxxxxxx", "3xxxxxxxxxx", "4xxxxxxxxxx"]);

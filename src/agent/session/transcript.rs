@@ -11,7 +11,7 @@ use crate::agent::session::records::{
 };
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
-use crate::memory::{self, MessageState, NewMessage, Role};
+use crate::memory::{self, MessageState, NewMessage, StoredRole};
 use crate::messages::agent as say;
 use crate::proposal::Rung;
 use crate::protocol::{Attached, Call, CallState, Item, Level, Notice};
@@ -19,7 +19,7 @@ use crate::provider::{PartKind, Span};
 use crate::tools::ToolSet;
 
 /// Returns the entries of these messages, oldest first; `tools` are those of the session.
-pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
+pub fn items(rows: &[memory::StoredMessage], tools: &ToolSet) -> Vec<Item> {
     let mut items = Vec::new();
     let mut open: HashMap<String, usize> = HashMap::new();
     let mut step = 0;
@@ -27,11 +27,11 @@ pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
         let m = &row.message;
         let text = m.content.as_deref().unwrap_or("");
         match m.role {
-            Role::User => {
+            StoredRole::User => {
                 let Some(typed) = typed(row) else { continue };
                 items.push(Item::User { text: typed.to_string(), at: row.at, attached: attached(&m.meta) });
             }
-            Role::Assistant => {
+            StoredRole::Assistant => {
                 let first = items.len();
                 assistant(row, text, tools, &mut items, &mut open);
                 step += 1;
@@ -41,7 +41,7 @@ pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
                     }
                 });
             }
-            Role::Tool => {
+            StoredRole::Tool => {
                 for result in read_results(m.tool_results.as_deref()) {
                     if let Some(Item::Call(call)) = open.remove(&result.id).and_then(|at| items.get_mut(at)) {
                         ended(call, &result, text);
@@ -59,7 +59,7 @@ pub fn items(rows: &[memory::Message], tools: &ToolSet) -> Vec<Item> {
 }
 
 /// Returns what of a message is damaged in memory, as the title and the detail of notices.
-fn damage(row: &memory::Message) -> impl Iterator<Item = (String, &'static str)> {
+fn damage(row: &memory::StoredMessage) -> impl Iterator<Item = (String, &'static str)> {
     let calls = (!is_readable(&row.message)).then(|| say::damaged_calls(&row.id));
     let blobs = (row.damage.blobs > 0).then(|| say::damaged_attachments(&row.damage.blobs, &row.id));
     let parts = row.damage.parts.then(|| say::damaged_parts(&row.id));
@@ -69,17 +69,17 @@ fn damage(row: &memory::Message) -> impl Iterator<Item = (String, &'static str)>
 
 /// Returns what the person typed in a message: an entry of the conversation. None where nothing was typed: nebula wrote
 /// it, or it is no message of theirs.
-pub fn typed(row: &memory::Message) -> Option<&str> {
+pub fn typed(row: &memory::StoredMessage) -> Option<&str> {
     let text = row.message.content.as_deref().unwrap_or("");
     match row.message.meta.typed {
-        _ if row.message.role != Role::User => None,
+        _ if row.message.role != StoredRole::User => None,
         Some(0) => None,
         typed => Some(typed.and_then(|n| text.get(..n)).unwrap_or(text)),
     }
 }
 
 fn assistant(
-    row: &memory::Message,
+    row: &memory::StoredMessage,
     text: &str,
     tools: &ToolSet,
     items: &mut Vec<Item>,

@@ -255,7 +255,7 @@ async fn show(context: &SessionContext, text: &str, left_out: usize) {
 /// Sends the summary in place of the conversation from here on.
 fn count(context: &SessionContext, session: &mut Conversation, text: String) {
     let Some(upto) = session.rows.last().copied() else { return };
-    let (id, summary) = (session.id.clone(), memory::Summary { text: text.clone(), upto });
+    let (id, summary) = (session.id.clone(), memory::ConversationSummary { text: text.clone(), upto });
     context.services.memory.post(move |memory| memory.set_summary(&id, Some(&summary)));
     session.summary = Some((text, session.messages.len()));
     session.window.reset();

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::messages::agent as say;
 use crate::protocol::{self, Cause, EventBody};
-use crate::provider::{Answer, Delta, Error, Kind, Request, Wait};
+use crate::provider::{Answer, Backoff, Delta, Error, Kind, Request};
 
 /// Returns the answer of `target` to one request, or what there is of it when the person stops it.
 pub async fn listen(
@@ -46,7 +46,7 @@ pub async fn listen(
 }
 
 /// Returns a pause between tries, for the front end.
-pub fn shown_wait(wait: Wait) -> protocol::Wait {
+pub fn shown_wait(wait: Backoff) -> protocol::Wait {
     let cause = Cause { kind: wait.kind.word(), status: wait.status, request_id: wait.request_id };
     protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why, cause }
 }

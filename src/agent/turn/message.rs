@@ -111,7 +111,7 @@ fn attached(context: &SessionContext, session: &mut Conversation, composed: &Com
 
 /// Returns what is kept of a message.
 fn record(composed: &Composed, attached: &[AttachedRecord]) -> NewMessage {
-    let mut record = NewMessage::text(memory::Role::User, composed.text.clone());
+    let mut record = NewMessage::text(memory::StoredRole::User, composed.text.clone());
     record.meta = MessageMeta {
         typed: Some(composed.typed),
         attached: (!attached.is_empty()).then(|| write_attached(attached)),

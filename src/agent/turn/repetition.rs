@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::agent::session::conversation::Conversation;
-use crate::tools::Sha;
+use crate::tools::ContentHash;
 
 /// The requests made in a turn.
 #[derive(Default)]
@@ -11,7 +11,7 @@ pub struct Repeats {
     last: Option<RepetitionKey>,
     times: u32,
     /// Edits that were written, with the file as it was then.
-    written: HashMap<RepetitionKey, (String, Sha)>,
+    written: HashMap<RepetitionKey, (String, ContentHash)>,
     /// Calls and edits that were refused, each with the result for the model.
     refused: HashSet<String>,
 }

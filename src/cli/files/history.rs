@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{ArchiveCommands, DONE, FAILED, HistoryArgs};
 use crate::archive::{Id, Sha, Version};
-use crate::memory::{ChangesetFile, ChangesetRecord, ChangesetState, ListedFile};
+use crate::memory::{ChangesetRecord, ChangesetState, ListedFile, StoredFile};
 use crate::text::number::plural;
 use crate::text::{size, time};
 
@@ -118,7 +118,7 @@ impl ArchiveCommands<'_> {
         id: Id,
         counted: bool,
         folders: &mut HashMap<String, Vec<Version>>,
-    ) -> Result<Vec<ChangesetFile>> {
+    ) -> Result<Vec<StoredFile>> {
         let mut files = Vec::new();
         for path in self.archive.paths(id)? {
             if !folders.contains_key(&path) {
@@ -126,7 +126,7 @@ impl ArchiveCommands<'_> {
             }
             let version = folders[&path].iter().rev().find(|v| v.id < id);
             let counts = version.filter(|_| counted).and_then(|v| self.archive.counts(self.workspace, &path, v));
-            files.push(ChangesetFile {
+            files.push(StoredFile {
                 version: version.map(|v| v.id.to_string()),
                 absent: version.is_some_and(|v| v.absent),
                 sha256: None,

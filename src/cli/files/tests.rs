@@ -499,7 +499,7 @@ fn a_turn_can_be_taken_back_by_its_session() {
     for (before, after) in [("1", "2"), ("2", "3")] {
         let new = crate::memory::NewSession { project: project.clone(), model: "m".into(), ..Default::default() };
         let session = w.memory.create(&new).expect("made");
-        let said = crate::memory::NewMessage::text(crate::memory::Role::User, "go");
+        let said = crate::memory::NewMessage::text(crate::memory::StoredRole::User, "go");
         let turn = w.memory.append(&session, &said).expect("kept");
         let change = FileChange::new(
             "a",
@@ -512,13 +512,13 @@ fn a_turn_can_be_taken_back_by_its_session() {
         let decided =
             proposal.decide(&Decision::accept(&proposal, Consent::Person)).expect("decided").expect("accepted");
         let will = crate::execute::record::intent(&decided);
-        let cause = crate::memory::Cause {
+        let cause = crate::memory::ChangesetCause {
             session: Some(session.clone()),
             turn: Some(turn),
             kind: "edit".into(),
             ..Default::default()
         };
-        let pending = w.memory.will_write(&project, &cause, &will).expect("announced");
+        let pending = w.memory.write_intent(&project, &cause, &will).expect("announced");
         let applied = crate::execute::apply::apply(&decided, &w.workspace, &w.archive);
         crate::execute::record::outcome(&w.memory, &project, pending, &will, &applied).expect("told");
         sessions.push(session);

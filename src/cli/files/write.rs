@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::ArchiveCommands;
 use crate::execute::{Applied, Executed, Stores, UNGUARDED, execute, sweep};
-use crate::memory::Cause;
+use crate::memory::ChangesetCause;
 use crate::proposal::{Choice, Consent, Decided, Decision, FileChange, HunkKind, Proposal};
 
 impl ArchiveCommands<'_> {
@@ -19,7 +19,7 @@ impl ArchiveCommands<'_> {
     pub(super) fn execute(&mut self, decided: &Decided, kind: &str, title: &str) -> Result<Applied> {
         // A file that cannot be swept now is swept at the next start.
         let _ = sweep(self.archive);
-        let cause = Cause { kind: kind.into(), title: title.into(), ..Cause::default() };
+        let cause = ChangesetCause { kind: kind.into(), title: title.into(), ..ChangesetCause::default() };
         let Executed { applied, unrecorded } = execute(decided, cause, self.stores());
         for error in unrecorded {
             self.remembered::<()>(Err(error))?;

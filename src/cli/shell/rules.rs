@@ -51,7 +51,7 @@ pub fn check(context: &Context, what: &RulesCmd) -> Result<i32> {
     let unknown = found.unknown.as_ref().map(|unknown| unknown.words());
     let parts = || found.parts.iter().zip(&judged.rules);
     if *as_json {
-        let part = |(part, rule): (&crate::shell::class::Part, &Option<Rule>)| json!({"text": part.text, "class": part.class.word(), "why": part.reason.words(), "rule": rule.as_ref().map(rule_words)});
+        let part = |(part, rule): (&crate::shell::class::ClassifiedCommand, &Option<Rule>)| json!({"text": part.text, "class": part.class.word(), "why": part.reason.words(), "rule": rule.as_ref().map(rule_words)});
         let parts: Vec<_> = parts().map(part).collect();
         Out::stdout().json(&json!({
             "class": found.class.word(), "grant": judged.grant.word(), "decision": decision, "approval": approval.word(),

@@ -17,7 +17,7 @@ use crate::execute::command::{SealedCommand, seal};
 use crate::proposal::Consent;
 use crate::shell::output::mask::Masker;
 use crate::shell::output::record::{self, CommandRecord};
-use crate::shell::{self, Command, CommandRequest, Commands, Exit, Grant, Keeper};
+use crate::shell::{self, CommandRequest, Commands, Exit, Grant, Keeper, ShellCommand};
 use crate::text::number::plural;
 
 /// In place of a session: the folder of logs of these commands.
@@ -93,7 +93,7 @@ pub(super) fn run_through(
     request: &CommandRequest,
     keeper: Keeper,
     as_json: bool,
-) -> Result<Option<(Arc<Command>, bool)>> {
+) -> Result<Option<(Arc<ShellCommand>, bool)>> {
     let (events, received) = mpsc::channel(WAITING);
     let printed = events.clone();
     // The command waits while nobody takes what it prints.
@@ -119,7 +119,7 @@ pub(super) fn run_through(
 }
 
 /// Returns the exit code that a command's end is, and says why where it has none of its own.
-pub(super) fn exit_code(command: &Command) -> i32 {
+pub(super) fn exit_code(command: &ShellCommand) -> i32 {
     let progress = command.running.progress();
     match (&progress.failed, &progress.exit) {
         (Some(why), _) => {
@@ -133,7 +133,7 @@ pub(super) fn exit_code(command: &Command) -> i32 {
 }
 
 /// Archives what the command changed.
-fn seal_changes(shell: &shell::Shell, command: &Command, stores: Stores<'_>) -> SealedCommand {
+fn seal_changes(shell: &shell::Shell, command: &ShellCommand, stores: Stores<'_>) -> SealedCommand {
     let sealing = |staging: &mut _| seal(staging, &command.info, stores).map_err(|error| error.to_string());
     match command.seal(shell, sealing) {
         Ok(sealed) => sealed.unwrap_or_default(),
@@ -148,7 +148,7 @@ fn seal_changes(shell: &shell::Shell, command: &Command, stores: Stores<'_>) -> 
 
 /// Prints what the command prints until nothing of it runs. Returns whether it was interrupted.
 async fn follow(
-    command: &Command,
+    command: &ShellCommand,
     mut received: mpsc::Receiver<RunEvent>,
     masker: Masker,
     as_json: bool,
@@ -233,7 +233,7 @@ fn unfinished(bytes: &[u8]) -> usize {
     (1..=bytes.len().min(3)).rev().find(begun).unwrap_or(0)
 }
 
-fn tell(command: &Command, sealed: &SealedCommand, as_json: bool, stopped: bool) -> Result<i32> {
+fn tell(command: &ShellCommand, sealed: &SealedCommand, as_json: bool, stopped: bool) -> Result<i32> {
     let progress = command.running.progress().clone();
     let code = exit_code(command);
     for (path, why) in command.left_out().iter().chain(&sealed.changes.unread) {

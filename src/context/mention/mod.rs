@@ -17,12 +17,12 @@ pub struct Mention {
     /// Its range in the text, in bytes, with its `@`.
     pub range: Range<usize>,
     /// Its target.
-    pub target: Target,
+    pub target: MentionTarget,
 }
 
 /// The target of a mention.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
+pub enum MentionTarget {
     /// A file or a folder.
     Path {
         /// As it was written, without quotes, a leading `./` or `/`: relative to the workspace's root. Not yet confined
@@ -47,8 +47,8 @@ impl Mention {
     /// Returns how it shows where the cursor is not: the last part of the path, with the lines.
     pub fn short(&self) -> String {
         match &self.target {
-            Target::Rag { words } => format!("@rag {words}").trim_end().to_string(),
-            Target::Path { path, lines, folder, .. } => {
+            MentionTarget::Rag { words } => format!("@rag {words}").trim_end().to_string(),
+            MentionTarget::Path { path, lines, folder, .. } => {
                 let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
                 let slash = if *folder { "/" } else { "" };
                 match lines {
@@ -128,7 +128,7 @@ fn rag(text: &str, at: usize) -> Mention {
     let next = line.match_indices('@').map(|(i, _)| i).find(|i| may_begin(&text[..from + i]));
     let words = &line[..next.unwrap_or(line.len())];
     let end = from + words.trim_end().len();
-    Mention { range: at..end, target: Target::Rag { words: words.trim().trim_matches('"').to_string() } }
+    Mention { range: at..end, target: MentionTarget::Rag { words: words.trim().trim_matches('"').to_string() } }
 }
 
 fn path_mention(range: Range<usize>, written: &str, lines: Option<(usize, usize)>, sure: bool) -> Option<Mention> {
@@ -140,7 +140,7 @@ fn path_mention(range: Range<usize>, written: &str, lines: Option<(usize, usize)
     let folder = root || path.ends_with('/');
     let path = path.trim_end_matches('/');
     let (path, sure) = if root { (".", true) } else { (path, sure) };
-    Some(Mention { range, target: Target::Path { path: path.to_string(), lines, folder, sure } })
+    Some(Mention { range, target: MentionTarget::Path { path: path.to_string(), lines, folder, sure } })
 }
 
 /// Returns where an unquoted path ends.
@@ -348,8 +348,8 @@ mod tests {
     /// `path` or `path:from-to` or `rag=words`, with `?` after a path that has not the looks of one.
     fn read(text: &str) -> Vec<String> {
         let one = |m: Mention| match m.target {
-            Target::Rag { words } => format!("rag={words}"),
-            Target::Path { path, lines, folder, sure } => {
+            MentionTarget::Rag { words } => format!("rag={words}"),
+            MentionTarget::Path { path, lines, folder, sure } => {
                 let lines = lines.map(|(a, b)| format!(":{a}-{b}")).unwrap_or_default();
                 format!("{path}{}{lines}{}", if folder { "/" } else { "" }, if sure { "" } else { "?" })
             }

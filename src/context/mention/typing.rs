@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::{Mention, Target, closes, in_code, looks_like_a_path, may_begin, mentions};
+use super::{Mention, MentionTarget, closes, in_code, looks_like_a_path, may_begin, mentions};
 
 /// Returns a path as a mention that [`mentions`] reads back: quoted where it must be.
 pub fn written(path: &str) -> String {
     let plain = format!("@{path}");
     let alone = format!("{plain} ");
     match mentions(&alone).as_slice() {
-        [Mention { range, target: Target::Path { path: read, lines: None, .. } }]
+        [Mention { range, target: MentionTarget::Path { path: read, lines: None, .. } }]
             if *range == (0..plain.len()) && read.trim_end_matches('/') == path.trim_end_matches('/') =>
         {
             plain
@@ -121,7 +121,7 @@ mod tests {
             let text = format!("see {} now", written(&path));
             let all = mentions(&text);
             prop_assert_eq!(all.len(), 1);
-            let Target::Path { path: read, lines: None, .. } = &all[0].target else { panic!("{text}") };
+            let MentionTarget::Path { path: read, lines: None, .. } = &all[0].target else { panic!("{text}") };
             prop_assert_eq!(read, &path);
         }
     }

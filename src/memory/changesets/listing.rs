@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use rusqlite::types::ValueRef;
 
-use super::{COLUMNS, ChangesetFile, ChangesetRecord, Sha256, file_of_row, of_row};
+use super::{COLUMNS, ChangesetRecord, Sha256, StoredFile, file_of_row, of_row};
 use crate::memory::{Error, Memory, count};
 
-/// A file of a changeset, as [`Listing`] stores it.
+/// A file of a changeset, as [`ChangesetListing`] stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListedFile<'a> {
     /// Normalised path.
@@ -23,16 +23,16 @@ pub struct ListedFile<'a> {
     pub removed: Option<u64>,
 }
 
-impl<'a> From<&'a ChangesetFile> for ListedFile<'a> {
-    fn from(file: &'a ChangesetFile) -> Self {
-        let ChangesetFile { path, version, absent, added, removed, .. } = file;
+impl<'a> From<&'a StoredFile> for ListedFile<'a> {
+    fn from(file: &'a StoredFile) -> Self {
+        let StoredFile { path, version, absent, added, removed, .. } = file;
         ListedFile { path, version: version.as_deref(), absent: *absent, added: *added, removed: *removed }
     }
 }
 
 /// All changesets of a project that are in the archive, newest first, with their files.
 #[derive(Debug, Default)]
-pub struct Listing {
+pub struct ChangesetListing {
     /// By id, the greatest first; the records' own lists of files are empty.
     records: Vec<(ChangesetRecord, Range<usize>)>,
     /// Of all records, in their order.
@@ -41,7 +41,7 @@ pub struct Listing {
     text: String,
 }
 
-/// A file whose texts lie in [`Listing::text`]: the path up to `path_end`, then the version, if there is one.
+/// A file whose texts lie in [`ChangesetListing::text`]: the path up to `path_end`, then the version, if there is one.
 #[derive(Debug)]
 struct Packed {
     start: usize,
@@ -52,7 +52,7 @@ struct Packed {
     removed: Option<u64>,
 }
 
-impl Listing {
+impl ChangesetListing {
     /// Returns a changeset by the archive's id.
     pub fn find(&self, id: &str) -> Option<&ChangesetRecord> {
         self.position(id).map(|at| &self.records[at].0)
@@ -86,7 +86,7 @@ pub struct LeftState {
 
 impl Memory {
     /// Returns what is known of all changesets of a project.
-    pub fn listing(&self, project: &str) -> Result<Listing, Error> {
+    pub fn listing(&self, project: &str) -> Result<ChangesetListing, Error> {
         let records = self.changesets(project)?;
         let store = self.store();
         // In the order of the records: the index on ids leads, and the files of each lie side by side by path. Asking
@@ -97,7 +97,7 @@ impl Memory {
              WHERE c.project_path = ?1 AND c.id IS NOT NULL ORDER BY c.id DESC",
         )?;
         let mut rows = statement.query([project])?;
-        let mut listing = Listing::default();
+        let mut listing = ChangesetListing::default();
         listing.records.extend(records.into_iter().map(|r| (r, 0..0)));
         let mut at = 0;
         while let Some(row) = rows.next()? {

@@ -1,6 +1,6 @@
 //! Who caused which changeset of the archive. The archive itself stands alone and never learns it.
 //!
-//! A write is announced ([`Memory::will_write`]) before the archive and the disk are touched; its changeset's id and
+//! A write is announced ([`Memory::write_intent`]) before the archive and the disk are touched; its changeset's id and
 //! outcome join it after ([`Memory::applied`], [`Memory::failed`], [`Memory::withdrawn`]).
 
 mod listing;
@@ -11,8 +11,8 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 use super::store::Safety;
 use super::{Error, Memory, count, int, now_ms};
 
-pub use listing::{LeftState, ListedFile, Listing};
-pub use written::{MAX_KEPT, Sha256, WillWrite, Written};
+pub use listing::{ChangesetListing, LeftState, ListedFile};
+pub use written::{MAX_KEPT, Sha256, WriteIntent, Written};
 
 /// Names a write that was announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ pub struct PendingId(i64);
 
 /// The cause of a changeset.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Cause {
+pub struct ChangesetCause {
     /// The session; `None`: the command line.
     pub session: Option<String>,
     /// The message that caused it.
@@ -68,7 +68,7 @@ impl ChangesetState {
 
 /// A file of a changeset.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ChangesetFile {
+pub struct StoredFile {
     /// Normalised path.
     pub path: String,
     /// The archive's id of the state before; `None` while unknown.
@@ -91,7 +91,7 @@ pub struct ChangesetRecord {
     /// The archive's id; `None` for one that never got so far, or whose process died before saying.
     pub id: Option<String>,
     /// Its cause.
-    pub cause: Cause,
+    pub cause: ChangesetCause,
     /// Its state.
     pub state: ChangesetState,
     /// The time when it was announced.
@@ -101,7 +101,7 @@ pub struct ChangesetRecord {
     /// Lines removed.
     pub removed: Option<u64>,
     /// Its files by path.
-    pub files: Vec<ChangesetFile>,
+    pub files: Vec<StoredFile>,
 }
 
 impl ChangesetRecord {
@@ -117,11 +117,16 @@ pub(in crate::memory) const COLUMNS: &str =
 impl Memory {
     /// Announces a write, safe against power loss when this returns. From here on the new states count as nebula's, as
     /// do those before until the outcome is recorded.
-    pub fn will_write(&self, project: &str, cause: &Cause, files: &[WillWrite]) -> Result<PendingId, Error> {
+    pub fn write_intent(
+        &self,
+        project: &str,
+        cause: &ChangesetCause,
+        files: &[WriteIntent],
+    ) -> Result<PendingId, Error> {
         let mut store = self.store();
         let (message, turn) = (cause.message.and_then(|m| store.kept_id(m)), cause.turn.and_then(|t| store.kept_id(t)));
         let now = now_ms();
-        let sum = |f: fn(&WillWrite) -> Option<u64>| files.iter().map(f).sum::<Option<u64>>().map(int);
+        let sum = |f: fn(&WriteIntent) -> Option<u64>| files.iter().map(f).sum::<Option<u64>>().map(int);
         let (added, removed) = (sum(|f| f.added), sum(|f| f.removed));
         store.write(Safety::Full, cause.session.as_deref(), |tx| {
             tx.prepare_cached(
@@ -157,7 +162,7 @@ impl Memory {
 
     /// Records that the change was archived as `id` and written. `files` are the archive's versions; counts announced
     /// before stay.
-    pub fn applied(&self, pending: PendingId, id: &str, files: &[ChangesetFile]) -> Result<(), Error> {
+    pub fn applied(&self, pending: PendingId, id: &str, files: &[StoredFile]) -> Result<(), Error> {
         self.finish_pending(pending, |tx, n| {
             finish(tx, n, Some(id), ChangesetState::Applied, files)?;
             tx.prepare_cached(
@@ -182,7 +187,7 @@ impl Memory {
 
     /// Records that writing failed after the change was archived as `id` (if it came so far), and what had been written
     /// was put back.
-    pub fn failed(&self, pending: PendingId, id: Option<&str>, files: &[ChangesetFile]) -> Result<(), Error> {
+    pub fn failed(&self, pending: PendingId, id: Option<&str>, files: &[StoredFile]) -> Result<(), Error> {
         self.finish_pending(pending, |tx, n| {
             finish(tx, n, id, ChangesetState::Failed, files)?;
             written::revert(tx, n)
@@ -201,7 +206,7 @@ impl Memory {
     }
 
     /// Records a changeset that was made without an announcement, as `shi` does: nothing was written.
-    pub fn archived(&self, project: &str, cause: &Cause, id: &str, files: &[ChangesetFile]) -> Result<(), Error> {
+    pub fn archived(&self, project: &str, cause: &ChangesetCause, id: &str, files: &[StoredFile]) -> Result<(), Error> {
         let mut store = self.store();
         let (message, turn) = (cause.message.and_then(|m| store.kept_id(m)), cause.turn.and_then(|t| store.kept_id(t)));
         let now = now_ms();
@@ -351,7 +356,7 @@ fn finish(
     n: i64,
     id: Option<&str>,
     state: ChangesetState,
-    files: &[ChangesetFile],
+    files: &[StoredFile],
 ) -> Result<(), Error> {
     let known = tx.prepare_cached("UPDATE changesets SET id = ?2, state = ?3 WHERE n = ?1")?.execute(params![
         n,
@@ -386,7 +391,7 @@ pub(in crate::memory) fn of_row(row: &Row<'_>) -> rusqlite::Result<ChangesetReco
     Ok(ChangesetRecord {
         pending: PendingId(row.get(0)?),
         id: row.get(1)?,
-        cause: Cause {
+        cause: ChangesetCause {
             session: row.get(2)?,
             message: row.get(3)?,
             turn: row.get(4)?,
@@ -403,8 +408,8 @@ pub(in crate::memory) fn of_row(row: &Row<'_>) -> rusqlite::Result<ChangesetReco
     })
 }
 
-pub(in crate::memory) fn file_of_row(row: &Row<'_>, from: usize) -> rusqlite::Result<ChangesetFile> {
-    Ok(ChangesetFile {
+pub(in crate::memory) fn file_of_row(row: &Row<'_>, from: usize) -> rusqlite::Result<StoredFile> {
+    Ok(StoredFile {
         path: row.get(from)?,
         version: row.get(from + 1)?,
         absent: row.get(from + 2)?,

@@ -13,7 +13,7 @@ pub const MAX_KEPT: usize = 4 << 20;
 
 /// A file that is about to be written or deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WillWrite {
+pub struct WriteIntent {
     /// Normalised path.
     pub path: String,
     /// Of the bytes to be written; `None`: the file is about to be deleted.
@@ -68,7 +68,7 @@ pub(in crate::memory) fn last(store: &Store, project: &str, path: &str) -> Resul
 pub(in crate::memory) fn begin(
     tx: &Transaction<'_>,
     project: &str,
-    file: &WillWrite,
+    file: &WriteIntent,
     n: i64,
     now: i64,
 ) -> Result<(), Error> {

@@ -10,7 +10,7 @@ pub(super) use write::copy;
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum StoredRole {
     /// The person.
     User,
     /// The model.
@@ -19,22 +19,22 @@ pub enum Role {
     Tool,
 }
 
-impl Role {
+impl StoredRole {
     pub(super) fn word(self) -> &'static str {
         match self {
-            Role::User => "user",
-            Role::Assistant => "assistant",
-            Role::Tool => "tool",
+            StoredRole::User => "user",
+            StoredRole::Assistant => "assistant",
+            StoredRole::Tool => "tool",
         }
     }
 
     /// Returns the role of a stored word. A role no nebula writes is taken for the person's, so that nothing of a
     /// session is lost.
-    pub(super) fn of(word: &str) -> Role {
+    pub(super) fn of(word: &str) -> StoredRole {
         match word {
-            "assistant" => Role::Assistant,
-            "tool" => Role::Tool,
-            _ => Role::User,
+            "assistant" => StoredRole::Assistant,
+            "tool" => StoredRole::Tool,
+            _ => StoredRole::User,
         }
     }
 }
@@ -109,7 +109,7 @@ pub const NUDGE_MARK: &str = r#"{"nudge":true}"#;
 
 /// An image or a document sent with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Blob {
+pub struct StoredBlob {
     /// Its path as mentioned.
     pub name: String,
     /// Media type: `image/png`.
@@ -146,7 +146,7 @@ pub struct MessageOrigin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
     /// Its author.
-    pub role: Role,
+    pub role: StoredRole,
     /// Its text, with its *Reference* section.
     pub content: Option<String>,
     /// JSON: `[{id, name, arguments}]`.
@@ -156,14 +156,14 @@ pub struct NewMessage {
     /// Its metadata.
     pub meta: MessageMeta,
     /// Images and documents.
-    pub blobs: Vec<Blob>,
+    pub blobs: Vec<StoredBlob>,
     /// The parts of an answer in their order. Empty: the thinking comes first and the calls last.
     pub parts: Vec<MessagePart>,
 }
 
 impl NewMessage {
     /// Creates a message of nothing but text.
-    pub fn text(role: Role, content: impl Into<String>) -> Self {
+    pub fn text(role: StoredRole, content: impl Into<String>) -> Self {
         NewMessage {
             role,
             content: Some(content.into()),
@@ -187,7 +187,7 @@ pub struct MessageDamage {
 
 /// A stored message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct StoredMessage {
     /// Ascends within a session.
     pub id: i64,
     /// The time when it was first stored.

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::{Blob, Message, MessageDamage, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, Role};
+use super::{
+    MessageDamage, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage, StoredBlob, StoredMessage,
+    StoredRole,
+};
 use crate::memory::{Error, Memory, count, lossy};
 
 const COLUMNS: &str = "m.id, coalesce(x.at_ms, unixepoch(m.timestamp) * 1000, 0), m.role, m.content, m.tool_calls,
@@ -14,12 +17,12 @@ const COLUMNS: &str = "m.id, coalesce(x.at_ms, unixepoch(m.timestamp) * 1000, 0)
 
 impl Memory {
     /// Returns all messages of a session in their order.
-    pub fn load(&self, session: &str) -> Result<Vec<Message>, Error> {
+    pub fn load(&self, session: &str) -> Result<Vec<StoredMessage>, Error> {
         self.read(session, "m.session_id = ?1 ORDER BY m.id", i64::MAX)
     }
 
     /// Returns the last messages of a session, at most `limit`, in their order.
-    pub fn last(&self, session: &str, limit: usize) -> Result<Vec<Message>, Error> {
+    pub fn last(&self, session: &str, limit: usize) -> Result<Vec<StoredMessage>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut found = self.read(session, "m.session_id = ?1 ORDER BY m.id DESC", limit)?;
         found.reverse();
@@ -62,7 +65,7 @@ impl Memory {
         Ok(found.map(|(content, typed)| typed_part(&content, typed).to_string()))
     }
 
-    fn read(&self, session: &str, which: &str, limit: i64) -> Result<Vec<Message>, Error> {
+    fn read(&self, session: &str, which: &str, limit: i64) -> Result<Vec<StoredMessage>, Error> {
         let mut store = self.store();
         store.fetch(session)?;
         let mut blobs = blobs(&store.conn, session)?;
@@ -87,9 +90,9 @@ pub(in crate::memory) fn typed_part(content: &str, typed: Option<i64>) -> &str {
     content.get(..end).unwrap_or(content)
 }
 
-impl Message {
+impl StoredMessage {
     /// Adds images and documents. The text says how many cannot be read, so that whoever reads it knows.
-    fn add_blobs(&mut self, blobs: Vec<Option<Blob>>) {
+    fn add_blobs(&mut self, blobs: Vec<Option<StoredBlob>>) {
         self.damage.blobs = blobs.iter().filter(|blob| blob.is_none()).count();
         self.message.blobs = blobs.into_iter().flatten().collect();
         if self.damage.blobs > 0 {
@@ -112,7 +115,7 @@ impl Message {
 }
 
 /// Returns the images and documents of a session by message; none stands for one that cannot be read.
-fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<Option<Blob>>>, Error> {
+fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<Option<StoredBlob>>>, Error> {
     // The span of the session's ids comes first, so that a session without any costs nothing.
     let mut statement = conn.prepare_cached(
         "SELECT b.message_id, b.name, b.kind, b.bytes FROM message_blobs b JOIN messages m ON m.id = b.message_id
@@ -121,10 +124,10 @@ fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<
          ORDER BY b.message_id, b.n",
     )?;
     let rows = statement.query_map([session], |row| {
-        let blob = || Ok::<_, rusqlite::Error>(Blob { name: row.get(1)?, kind: row.get(2)?, bytes: row.get(3)? });
+        let blob = || Ok::<_, rusqlite::Error>(StoredBlob { name: row.get(1)?, kind: row.get(2)?, bytes: row.get(3)? });
         Ok((row.get::<_, i64>(0)?, blob().ok()))
     })?;
-    let mut found: HashMap<i64, Vec<Option<Blob>>> = HashMap::new();
+    let mut found: HashMap<i64, Vec<Option<StoredBlob>>> = HashMap::new();
     for row in rows {
         let (id, blob) = row?;
         found.entry(id).or_default().push(blob);
@@ -162,22 +165,22 @@ fn parts(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<
 ///
 /// # Errors
 /// When the row has no id.
-fn unreadable(row: &Row<'_>, why: &rusqlite::Error) -> rusqlite::Result<Message> {
-    let role = Role::of(row.get_ref(2)?.as_str().unwrap_or("user"));
+fn unreadable(row: &Row<'_>, why: &rusqlite::Error) -> rusqlite::Result<StoredMessage> {
+    let role = StoredRole::of(row.get_ref(2)?.as_str().unwrap_or("user"));
     let text = format!("(this message is damaged in memory and cannot be read: {why})");
     let (id, at) = (row.get(0)?, row.get(1).unwrap_or_default());
-    Ok(Message { id, at, message: NewMessage::text(role, text), damage: MessageDamage::default() })
+    Ok(StoredMessage { id, at, message: NewMessage::text(role, text), damage: MessageDamage::default() })
 }
 
-fn of_row(row: &Row<'_>) -> rusqlite::Result<Message> {
+fn of_row(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
     let state: Option<String> = row.get(6)?;
     let typed: Option<i64> = row.get(7)?;
     let number = |i: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(i)?.map(count));
-    Ok(Message {
+    Ok(StoredMessage {
         id: row.get(0)?,
         at: row.get(1)?,
         message: NewMessage {
-            role: Role::of(row.get_ref(2)?.as_str().unwrap_or("user")),
+            role: StoredRole::of(row.get_ref(2)?.as_str().unwrap_or("user")),
             content: row.get(3)?,
             tool_calls: row.get(4)?,
             tool_results: row.get(5)?,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::delete::{BESIDE, delete, unindex};
-use super::{NewMessage, Role, typed_part};
+use super::{NewMessage, StoredRole, typed_part};
 use crate::memory::store::{Safety, Store};
 use crate::memory::{Error, Memory, int, now_ms};
 
@@ -194,7 +194,7 @@ fn exists(tx: &Transaction<'_>, id: i64) -> Result<bool, Error> {
 fn insert_rest(tx: &Transaction<'_>, id: i64, message: &NewMessage, at: i64) -> Result<(), Error> {
     let meta = &message.meta;
     // Results of tools are texts of files, not words of the conversation.
-    let never_indexed = message.role == Role::Tool;
+    let never_indexed = message.role == StoredRole::Tool;
     tx.prepare_cached(
         "INSERT INTO message_meta(message_id, at_ms, state, typed, turn, thinking, model, format, input_tokens,
            output_tokens, cached_tokens, written_tokens, thinking_tokens, hour_tokens, cost_nanos, attached, extra, indexed)
@@ -246,12 +246,12 @@ fn insert_rest(tx: &Transaction<'_>, id: i64, message: &NewMessage, at: i64) -> 
 
 /// Updates the session with what a new message says about it.
 fn note(tx: &Transaction<'_>, session: &str, message: &NewMessage, now: i64) -> Result<(), Error> {
-    let title = (message.role == Role::User).then(|| title_of(message)).flatten();
+    let title = (message.role == StoredRole::User).then(|| title_of(message)).flatten();
     tx.prepare_cached(
         "UPDATE session_meta SET messages = messages + ?2, updated_ms = ?3, title = coalesce(title, ?4)
          WHERE session_id = ?1",
     )?
-    .execute(params![session, i64::from(message.role != Role::Tool), now, title])?;
+    .execute(params![session, i64::from(message.role != StoredRole::Tool), now, title])?;
     note_model(tx, session, message.meta.model.as_deref())
 }
 

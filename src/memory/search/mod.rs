@@ -10,11 +10,11 @@ use rusqlite::{ToSql, params_from_iter};
 
 use super::messages::typed_part;
 use super::store::Safety;
-use super::{Error, Memory, Role, Session, lossy};
+use super::{Error, Memory, Session, StoredRole, lossy};
 
 /// A message, or a title, in which all words were found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
+pub struct SearchHit {
     /// The session.
     pub session: String,
     /// Its title; empty while it has none.
@@ -22,7 +22,7 @@ pub struct Hit {
     /// The message; `None`: the words are in the title.
     pub message: Option<i64>,
     /// The author of the message.
-    pub role: Role,
+    pub role: StoredRole,
     /// The words with some text around them, on one line.
     pub snippet: String,
     /// The ranges of the words in the snippet, in bytes.
@@ -33,7 +33,7 @@ impl Memory {
     /// Returns messages and titles of this project's sessions that hold all words, newest first, at most `limit`. Words
     /// are found from their beginning, and anywhere when they have three characters or more; Chinese, Japanese and
     /// Korean text anywhere.
-    pub fn search(&self, project: &str, words: &str, limit: usize) -> Result<Vec<Hit>, Error> {
+    pub fn search(&self, project: &str, words: &str, limit: usize) -> Result<Vec<SearchHit>, Error> {
         let terms = tokens::terms(words);
         if terms.is_empty() {
             return Ok(Vec::new());
@@ -68,8 +68,8 @@ impl Memory {
         let rows = statement.query_map(params_from_iter(values), |row| {
             let content = lossy(row, 3)?.unwrap_or_default();
             let (snippet, marks) = snippet(typed_part(&content, row.get(4).unwrap_or_default()), &needles);
-            let role = if row.get_ref(2)?.as_str() == Ok("user") { Role::User } else { Role::Assistant };
-            Ok(Hit {
+            let role = if row.get_ref(2)?.as_str() == Ok("user") { StoredRole::User } else { StoredRole::Assistant };
+            Ok(SearchHit {
                 session: row.get(1)?,
                 title: lossy(row, 5)?.unwrap_or_default(),
                 message: Some(row.get(0)?),
@@ -113,14 +113,21 @@ impl Memory {
     }
 }
 
-fn titles(sessions: &[Session], needles: &[String]) -> Vec<Hit> {
+fn titles(sessions: &[Session], needles: &[String]) -> Vec<SearchHit> {
     let held = |title: &str| {
         let title = title.to_lowercase();
         needles.iter().all(|n| title.contains(n))
     };
     let hit = |s: &Session, title: &str| {
         let (snippet, marks) = snippet(title, needles);
-        Hit { session: s.id.clone(), title: title.to_string(), message: None, role: Role::User, snippet, marks }
+        SearchHit {
+            session: s.id.clone(),
+            title: title.to_string(),
+            message: None,
+            role: StoredRole::User,
+            snippet,
+            marks,
+        }
     };
     sessions.iter().filter_map(|s| s.title.as_deref().filter(|t| held(t)).map(|t| hit(s, t))).collect()
 }

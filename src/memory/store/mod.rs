@@ -20,7 +20,7 @@ use locks::Hold;
 
 use super::files::{beside, in_the_way};
 use super::options::NOWHERE;
-use super::{Error, Listener, Notice, Options, Trouble};
+use super::{DatabaseNotice, Error, Listener, Options, Trouble};
 use crate::text::time::now as now_ms;
 
 /// The safety that a commit must have.
@@ -70,13 +70,13 @@ impl Drop for Store {
 }
 
 impl Store {
-    pub(in crate::memory) fn open(options: &Options, listener: Option<Listener>) -> (Store, Vec<Notice>) {
+    pub(in crate::memory) fn open(options: &Options, listener: Option<Listener>) -> (Store, Vec<DatabaseNotice>) {
         let (conn, fallback, notices) = match open_file(options, listener.as_ref()) {
             Ok((conn, notices)) => (conn, None, notices),
             Err(error) => {
                 let trouble = trouble_of(&error, &options.path).unwrap_or(Trouble::Io);
                 let (conn, fallback) = InMemoryFallback::begin(&options.path, trouble);
-                (conn, Some(fallback), vec![Notice::InMemoryOnly { trouble }])
+                (conn, Some(fallback), vec![DatabaseNotice::InMemoryOnly { trouble }])
             }
         };
         let (holds, unlocked, renamed) = (HashMap::new(), HashSet::new(), HashMap::new());
@@ -175,11 +175,11 @@ impl Store {
         self.fallback = Some(fallback);
         self.tell_trouble();
         if let Some(listener) = &self.listener {
-            listener(Notice::InMemoryOnly { trouble });
+            listener(DatabaseNotice::InMemoryOnly { trouble });
         }
     }
 
-    pub(in crate::memory) fn reconnect(&mut self, options: &Options) -> Result<Vec<Notice>, Error> {
+    pub(in crate::memory) fn reconnect(&mut self, options: &Options) -> Result<Vec<DatabaseNotice>, Error> {
         let Some(fallback) = &self.fallback else { return Ok(Vec::new()) };
         // A session that another nebula took meanwhile stays in RAM here.
         for id in self.unlocked.clone() {
@@ -247,7 +247,7 @@ fn patiently<T>(
         match f() {
             Err(e) if e.trouble() == Some(Trouble::Locked) && begun.elapsed() < wait => {
                 if let Some(listener) = listener.take() {
-                    listener(Notice::Waiting);
+                    listener(DatabaseNotice::Waiting);
                 }
                 // SQLite tells nobody that a lock is free; this is memory's own thread, where nothing else waits.
                 std::thread::sleep(Duration::from_millis(10));
@@ -268,27 +268,27 @@ const SUSPECT: &str = ".suspect";
 
 /// Opens and migrates the file; a damaged one is moved aside and a new one begun. One that looked damaged before is
 /// read whole first.
-fn open_file(options: &Options, listener: Option<&Listener>) -> Result<(Connection, Vec<Notice>), Error> {
+fn open_file(options: &Options, listener: Option<&Listener>) -> Result<(Connection, Vec<DatabaseNotice>), Error> {
     if fs::remove_file(beside(&options.path, SUSPECT)).is_ok() {
         return open_checked(options, listener);
     }
     open_quickly(options, listener)
 }
 
-fn open_quickly(options: &Options, listener: Option<&Listener>) -> Result<(Connection, Vec<Notice>), Error> {
+fn open_quickly(options: &Options, listener: Option<&Listener>) -> Result<(Connection, Vec<DatabaseNotice>), Error> {
     make_folder(&options.path)?;
     let open = || patiently(options.wait, listener, || connect(&options.path, options.wait));
     match open() {
         Err(e) if e.trouble() == Some(Trouble::Corrupt) => {
             let to = move_aside(&options.path)?;
-            Ok((open()?, vec![Notice::MovedAside { to }]))
+            Ok((open()?, vec![DatabaseNotice::MovedAside { to }]))
         }
         result => Ok((result?, Vec::new())),
     }
 }
 
 /// Opens the file, and reads all of it to see whether it is damaged.
-fn open_checked(options: &Options, listener: Option<&Listener>) -> Result<(Connection, Vec<Notice>), Error> {
+fn open_checked(options: &Options, listener: Option<&Listener>) -> Result<(Connection, Vec<DatabaseNotice>), Error> {
     let (conn, notices) = open_quickly(options, listener)?;
     let verdict = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
     match verdict {
@@ -296,7 +296,7 @@ fn open_checked(options: &Options, listener: Option<&Listener>) -> Result<(Conne
         Ok(_) | Err(_) => {
             drop(conn);
             let to = move_aside(&options.path)?;
-            Ok((connect(&options.path, options.wait)?, vec![Notice::MovedAside { to }]))
+            Ok((connect(&options.path, options.wait)?, vec![DatabaseNotice::MovedAside { to }]))
         }
     }
 }

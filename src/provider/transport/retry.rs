@@ -10,7 +10,7 @@ use futures_util::stream::BoxStream;
 
 use super::async_stream::async_stream;
 use crate::messages::provider as say;
-use crate::provider::{Delta, Deltas, Error, Kind, SkipBackoff, Wait};
+use crate::provider::{Backoff, Delta, Deltas, Error, Kind, SkipBackoff};
 
 /// Requests of one step, in all.
 pub(super) const TRIES: u32 = 5;
@@ -88,7 +88,8 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
                 // From here on a skip counts, also one that answers the message below.
                 hurried.as_mut().enable();
                 let Error { kind, status, request_id, message: why, .. } = failure.error;
-                let wait = Wait { attempt: number + 1, of: TRIES, until: until(pause), why, kind, status, request_id };
+                let wait =
+                    Backoff { attempt: number + 1, of: TRIES, until: until(pause), why, kind, status, request_id };
                 if out.send(Ok(Delta::Retrying(wait))).await.is_err() {
                     return;
                 }

@@ -41,14 +41,14 @@ pub fn look(found: &mut Assessment, around: &Around, path: &str) {
     if let Some(name) = found.wrappers.iter().find(|name| brought(name)).cloned() {
         let (words, targets) = (vec![None], Vec::new());
         let (class, reason) = (Class::Work, Reason::Runs);
-        found.parts.push(super::Part { text: name, class, reason, words, targets, may_be_final: false });
+        found.parts.push(super::ClassifiedCommand { text: name, class, reason, words, targets, may_be_final: false });
     }
     super::secrets::look_below(found, around, Instant::now() + PATIENCE);
     found.settle();
 }
 
 /// Returns whether a program keeps what is there, as `tee -a` and `cp -n` do.
-fn is_appending(part: &super::Part) -> bool {
+fn is_appending(part: &super::ClassifiedCommand) -> bool {
     let has = |wanted: &[&str]| part.words.iter().flatten().any(|word| wanted.contains(&word.as_str()));
     match part.words.first().and_then(Option::as_deref) {
         Some("tee") => has(&["-a", "--append"]),
@@ -82,7 +82,7 @@ fn there(target: &Target, around: &Around) -> Option<PathBuf> {
 /// Counts what each part would remove or overwrite, for at most 50 ms in all.
 pub fn count(found: &Assessment, around: &Around) -> Vec<Met> {
     let until = Instant::now() + PATIENCE;
-    let of = |part: &super::Part| {
+    let of = |part: &super::ClassifiedCommand| {
         let mut met = Met::default();
         for path in part.targets.iter().filter(|_| part.class >= Class::Harm).filter_map(|target| there(target, around))
         {

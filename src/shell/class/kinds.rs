@@ -119,7 +119,7 @@ pub enum Target {
 
 /// A simple command, wrappers taken off, and its class.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ClassifiedCommand {
     /// Its text.
     pub text: String,
     /// Its class.
@@ -140,7 +140,7 @@ pub struct Assessment {
     /// The worst class of its parts.
     pub class: Class,
     /// Its parts, in their order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ClassifiedCommand>,
     /// The reason why it is not understood, where it is not.
     pub unknown: Option<Unknown>,
     /// Programs, by their names, that run those of the parts.
@@ -165,7 +165,7 @@ pub struct Around {
 impl Assessment {
     /// Takes the worst class of the parts.
     pub(super) fn settle(&mut self) {
-        let worst = |parts: &[Part]| parts.iter().map(|part| part.class).max().unwrap_or_default();
+        let worst = |parts: &[ClassifiedCommand]| parts.iter().map(|part| part.class).max().unwrap_or_default();
         // With the network, what is not known before it runs may be what nobody can take back.
         if worst(&self.parts).grant() == Grant::Online {
             for part in self.parts.iter_mut().filter(|part| part.may_be_final) {

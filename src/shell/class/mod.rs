@@ -17,7 +17,7 @@ mod word;
 
 use std::path::{Component, Path, PathBuf};
 
-pub use kinds::{Around, Assessment, Class, Part, Reason, Target};
+pub use kinds::{Around, Assessment, Class, ClassifiedCommand, Reason, Target};
 pub use parse::Unknown;
 pub use parse::hidden;
 use parse::{Redirect, SimpleCommand};
@@ -51,7 +51,7 @@ pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
     }
     if network {
         let words = Vec::new();
-        found.parts.push(Part {
+        found.parts.push(ClassifiedCommand {
             text: "network".into(),
             class: Class::Reach,
             reason: Reason::Network,
@@ -65,10 +65,10 @@ pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
 }
 
 /// Returns a text that is not understood: at least `harm`, and what any of its words would be.
-fn not_understood(text: &str) -> Part {
+fn not_understood(text: &str) -> ClassifiedCommand {
     let class = any_word(text).0.max(Class::Harm);
     let (words, targets) = (vec![None], Vec::new());
-    Part { text: text.into(), class, reason: Reason::Unclear, words, targets, may_be_final: true }
+    ClassifiedCommand { text: text.into(), class, reason: Reason::Unclear, words, targets, may_be_final: true }
 }
 
 /// Returns the worst that any word of a text would be as the name of a program, with the words after it.
@@ -117,7 +117,7 @@ impl Reader<'_> {
         for redirect in command.redirects.iter().filter(|redirect| redirect.writes) {
             redirect.target.value().inspect(|path| self.changes(path));
         }
-        let redirects: Vec<Part> =
+        let redirects: Vec<ClassifiedCommand> =
             command.redirects.iter().filter_map(|redirect| self.redirect(redirect, &command.text)).collect();
         if let Some(name) = command.assigned.iter().find(|name| !is_harmless(name)) {
             let text = format!("{name}=…");
@@ -222,7 +222,14 @@ impl Reader<'_> {
 
     fn push(&mut self, text: String, class: Class, reason: Reason, words: &[Word]) {
         let words = words.iter().map(|word| word.value().map(str::to_string)).collect();
-        self.found.parts.push(Part { text, class, reason, words, targets: Vec::new(), may_be_final: false });
+        self.found.parts.push(ClassifiedCommand {
+            text,
+            class,
+            reason,
+            words,
+            targets: Vec::new(),
+            may_be_final: false,
+        });
     }
 
     /// Notes a file that a command would change, where it acts later.
@@ -237,14 +244,14 @@ impl Reader<'_> {
     }
 
     /// Returns a redirection that writes a file.
-    fn redirect(&self, redirect: &Redirect, text: &str) -> Option<Part> {
+    fn redirect(&self, redirect: &Redirect, text: &str) -> Option<ClassifiedCommand> {
         let known = redirect.target.value();
         let target = known.unwrap_or_default();
         // Bash opens connections under these names, to read them too.
         let connects = redirect.target.text.starts_with("/dev/tcp/") || redirect.target.text.starts_with("/dev/udp/");
         let part = |class, reason, targets| {
             let words = Vec::new();
-            Some(Part { text: text.into(), class, reason, words, targets, may_be_final: false })
+            Some(ClassifiedCommand { text: text.into(), class, reason, words, targets, may_be_final: false })
         };
         if connects {
             return part(Class::Reach, Reason::Network, Vec::new());

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::tables::{RUNNERS, base, named};
-use super::{Assessment, Class, Part};
+use super::{Assessment, Class, ClassifiedCommand};
 use crate::shell::sandbox::Grant;
 use crate::text::quote;
 
@@ -123,7 +123,7 @@ impl Rule {
     }
 
     /// Returns whether the rule meets a part.
-    fn meets(&self, part: &Part) -> bool {
+    fn meets(&self, part: &ClassifiedCommand) -> bool {
         let words = part.words.iter().take(self.prefix.len());
         part.words.len() >= self.prefix.len()
             && words.map(Option::as_deref).eq(self.prefix.iter().map(|word| Some(word.as_str())))
@@ -191,8 +191,9 @@ pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: 
         judged.verdict = CommandVerdict::Ask;
     }
     let known = found.parts.iter().all(|part| part.words.iter().all(Option::is_some));
-    let runs_nothing =
-        |part: &Part| part.words.first().and_then(Option::as_deref).is_none_or(super::readers::runs_nothing);
+    let runs_nothing = |part: &ClassifiedCommand| {
+        part.words.first().and_then(Option::as_deref).is_none_or(super::readers::runs_nothing)
+    };
     let harmless = found.class == Class::Read && known && !found.evaluates && found.parts.iter().all(runs_nothing);
     let runs = matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule);
     let unenforced = !enforced.sandbox && !enforced.off && !harmless;
@@ -224,7 +225,7 @@ fn by_rules(found: &Assessment, rules: &[Rule], policy: ShellPolicy, guarded: bo
     if decides(RuleDecision::Ask).is_some() && policy != ShellPolicy::None {
         return judged(CommandVerdict::Ask, grant);
     }
-    let allowed = |(part, rule): (&Part, &Option<Rule>)| part.class == Class::Read || rule.is_some();
+    let allowed = |(part, rule): (&ClassifiedCommand, &Option<Rule>)| part.class == Class::Read || rule.is_some();
     let network = met.iter().flatten().any(|rule| rule.network);
     // Arithmetic may set what programs are found by; with the network, a verb that is not known may be a final one.
     let unclear = found.evaluates || network && found.parts.iter().any(|part| part.may_be_final);
@@ -249,7 +250,7 @@ fn by_policy(class: Class, policy: ShellPolicy, guarded: bool) -> CommandVerdict
 }
 
 /// Returns the rule that counts for a part: `refuse` before `ask` before `allow`.
-fn strongest<'a>(part: &Part, rules: &'a [Rule]) -> Option<&'a Rule> {
+fn strongest<'a>(part: &ClassifiedCommand, rules: &'a [Rule]) -> Option<&'a Rule> {
     let met = rules.iter().filter(|rule| rule.meets(part));
     met.max_by_key(|rule| match rule.decision {
         RuleDecision::Allow => (0, rule.network),
@@ -261,7 +262,7 @@ fn strongest<'a>(part: &Part, rules: &'a [Rule]) -> Option<&'a Rule> {
 /// Returns the words that a rule would begin with, for a text that asks: those of its first part that no rule and no
 /// table lets run, without options that differ each time. None: there can be no rule for it.
 pub fn proposed(found: &Assessment, met: &[Option<Rule>]) -> Option<Vec<String>> {
-    let asks = |(part, rule): &(&Part, &Option<Rule>)| part.class > Class::Read && rule.is_none();
+    let asks = |(part, rule): &(&ClassifiedCommand, &Option<Rule>)| part.class > Class::Read && rule.is_none();
     let (part, _) = found.parts.iter().zip(met).find(asks)?;
     let known: Vec<String> = part.words.iter().map_while(Clone::clone).collect();
     let possible = found.unknown.is_none() && found.class < Class::Final;

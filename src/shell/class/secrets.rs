@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::word::Word;
-use super::{Around, Assessment, Part, Reason};
+use super::{Around, Assessment, ClassifiedCommand, Reason};
 use crate::workspace::holds_secrets;
 
 /// Programs that search below a folder with this option.
@@ -33,7 +33,7 @@ pub(super) fn look_below(found: &mut Assessment, around: &Around, until: Instant
 }
 
 /// Returns the folders whose hidden files a part searches.
-fn searched(part: &Part) -> Vec<String> {
+fn searched(part: &ClassifiedCommand) -> Vec<String> {
     let words: Vec<&str> = part.words.iter().map(|word| word.as_deref().unwrap_or(".")).collect();
     let Some((name, arguments)) = words.split_first() else { return Vec::new() };
     let short = |letters: &[char]| {

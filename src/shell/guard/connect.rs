@@ -27,7 +27,7 @@ const LONGEST: usize = 128;
 const LISTENS: &str = "0A";
 
 /// The addresses that one command's connections may reach.
-pub struct Network {
+pub struct ConnectionPolicy {
     bounds: Bounds,
     /// Nebula, whose other commands belong to the same session.
     above: Option<Pid>,
@@ -51,10 +51,10 @@ enum ConnectTarget {
     Abstract(String),
 }
 
-impl Network {
+impl ConnectionPolicy {
     /// Creates the bounds of a command whose helper was started by `above`.
     pub fn new(bounds: Bounds, above: Option<Pid>) -> Self {
-        Network { bounds, above, refused: Mutex::default(), own: Mutex::default() }
+        ConnectionPolicy { bounds, above, refused: Mutex::default(), own: Mutex::default() }
     }
 
     /// Returns when the session began, in nanoseconds since 1970.

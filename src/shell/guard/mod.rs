@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-pub use connect::Network;
+pub use connect::ConnectionPolicy;
 pub use keep::Keeping;
 use keep::Refusal;
 pub use path::named;
@@ -65,7 +65,7 @@ pub fn install(waiting: Waiting, grant: Option<Grant>) -> io::Result<Option<Owne
 }
 
 /// Keeps what calls are about to change, until no process has the filter any more.
-pub fn serve(listener: &Arc<OwnedFd>, keeping: Option<&Mutex<Keeping>>, network: Option<&Network>) {
+pub fn serve(listener: &Arc<OwnedFd>, keeping: Option<&Mutex<Keeping>>, network: Option<&ConnectionPolicy>) {
     sys::wake_at_once(listener.as_fd());
     loop {
         let mut ready = [PollFd::new(&**listener, PollFlags::IN)];
@@ -95,9 +95,9 @@ pub fn serve(listener: &Arc<OwnedFd>, keeping: Option<&Mutex<Keeping>>, network:
 
 /// Returns the answer to a call once what it is about to change is kept. Where nothing is kept, what is other programs'
 /// stays all the same.
-fn answer_of(call: &Notification, keeping: Option<&Mutex<Keeping>>, network: Option<&Network>) -> CallReply {
+fn answer_of(call: &Notification, keeping: Option<&Mutex<Keeping>>, network: Option<&ConnectionPolicy>) -> CallReply {
     let Some(keeping) = keeping else {
-        let verdict = others::before(call, network.map(Network::since), None);
+        let verdict = others::before(call, network.map(ConnectionPolicy::since), None);
         return verdict.unwrap_or(Ok(())).map_or_else(CallReply::Fail, |()| CallReply::GoOn);
     };
     let mut keeping = lock(keeping);

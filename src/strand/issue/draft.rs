@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::refusal::Refusal;
-use crate::strand::id::{Clock, DefId, Layer, OpId, QName};
+use crate::strand::id::{DefId, Layer, OpClock, OpId, QName};
 use crate::strand::op::Kind;
 
 /// The handling of references to a removed definition.
@@ -113,13 +113,13 @@ pub struct Issuer {
     /// The reason why they were generated.
     pub cause: Option<String>,
     /// The source of their times and ids.
-    pub clock: Clock,
+    pub clock: OpClock,
 }
 
 impl Issuer {
     /// Creates an issuer for an author who issues single ops by hand.
     pub fn new(author: impl Into<String>) -> Issuer {
-        Issuer { author: author.into(), bundle: None, cause: None, clock: Clock::default() }
+        Issuer { author: author.into(), bundle: None, cause: None, clock: OpClock::default() }
     }
 
     /// Creates an issuer of ops that stand or fall together.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{Args, Progress, RunResult, Tool, ToolAliases, ToolContext, ToolFuture, ToolKind, Verb};
+use super::{Args, Progress, RunResult, Tool, ToolAliases, ToolContext, ToolFuture, ToolKind, VerbForms};
 use crate::edit::Edit;
 use crate::provider::ToolSpec;
 
@@ -91,9 +91,9 @@ impl Tool for Builtin {
         self.aliases
     }
 
-    fn verb(&self) -> Verb {
+    fn verb(&self) -> VerbForms {
         let [command, running, done] = self.verb;
-        Verb { done: done.into(), one: self.object.into(), forms: Some((command, running)) }
+        VerbForms { done: done.into(), one: self.object.into(), forms: Some((command, running)) }
     }
 
     fn main(&self, args: &Value) -> String {

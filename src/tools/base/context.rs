@@ -14,13 +14,13 @@ use crate::shell::Commands;
 use crate::workspace::{Access, PathError, Workspace};
 
 /// SHA-256 of a file's bytes.
-pub type Sha = [u8; 32];
+pub type ContentHash = [u8; 32];
 
 /// The version of a file that a session has read or written.
 #[derive(Debug, Clone)]
 pub struct FileVersion {
     /// Of its bytes.
-    pub sha: Sha,
+    pub sha: ContentHash,
     /// The text, where it is one of a bearable size.
     pub text: Option<Arc<str>>,
 }
@@ -28,8 +28,10 @@ pub struct FileVersion {
 impl FileVersion {
     /// Returns what changed since, for the model; `None`: nothing did, or the text is not known.
     pub fn drift(&self, now: &State) -> Option<String> {
-        let read =
-            self.text.as_ref().filter(|_| now.bytes().is_none_or(|b| self.sha != Sha::from(Sha256::digest(b))))?;
+        let read = self
+            .text
+            .as_ref()
+            .filter(|_| now.bytes().is_none_or(|b| self.sha != ContentHash::from(Sha256::digest(b))))?;
         drift::since_read(&State::file(read.as_bytes()), now)
     }
 }
@@ -139,7 +141,7 @@ impl ToolContext {
             None => Err(format!(
                 "{path} was not read in this session: read it with readFile first, then hand over its complete new content"
             )),
-            Some(version) if version.sha != Sha::from(Sha256::digest(bytes)) => {
+            Some(version) if version.sha != ContentHash::from(Sha256::digest(bytes)) => {
                 let changed = version.drift(&read.state).map_or(String::new(), |d| format!(". {d}"));
                 Err(format!(
                     "{path} changed on disk since it was read: read it again with readFile, then edit{changed}"

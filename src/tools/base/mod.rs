@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use args::Args;
 pub use builtin::{Builtin, MainArgument, Run, texts};
-pub use context::{FileVersion, Progress, ReadTarget, Sha, ToolContext};
+pub use context::{ContentHash, FileVersion, Progress, ReadTarget, ToolContext};
 pub use output::{CommandCall, OutputBlock, RunResult, ToolOutput};
 pub use set::ToolSet;
 
@@ -40,7 +40,7 @@ pub trait Tool: Send + Sync {
     }
 
     /// Returns what the screen says that it did.
-    fn verb(&self) -> Verb;
+    fn verb(&self) -> VerbForms;
 
     /// Returns the main argument of a call as the screen shows it: a path, or words in quotes.
     fn main(&self, args: &Value) -> String;
@@ -96,7 +96,7 @@ impl OfferedTools {
 
 /// The verb of a call: `read` and `file` in `read 2 files`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verb {
+pub struct VerbForms {
     /// The verb in the past tense.
     pub done: Cow<'static, str>,
     /// The noun for one of its objects.

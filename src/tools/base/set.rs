@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Args, OfferedTools, Tool, ToolKind, Verb};
+use super::{Args, OfferedTools, Tool, ToolKind, VerbForms};
 use crate::edit::Edit;
 use crate::edit::calls::{CallShape, CallTable};
 use crate::provider::ToolSpec;
@@ -72,7 +72,7 @@ impl ToolSet {
     }
 
     /// Returns what the screen says that the tool of that name did.
-    pub fn verb(&self, name: &str) -> Option<Verb> {
+    pub fn verb(&self, name: &str) -> Option<VerbForms> {
         self.find(name).map(|tool| tool.verb())
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use nebula::strand::id::{Clock, Layer, OpId, QName};
+use nebula::strand::id::{Layer, OpClock, OpId, QName};
 use nebula::strand::integrity::{heal, new_danglings};
 use nebula::strand::issue::{Draft, Issuer, Removal, issue};
 use nebula::strand::lang::ast::To;
@@ -142,7 +142,7 @@ pub fn history(seed: u64) -> (Vec<Op>, Vec<State>) {
     let issuers: Vec<Issuer> = (0..count)
         .map(|at| Issuer {
             // Clocks that disagree by up to an hour.
-            clock: Clock::fixed(1_700_000_000_000 + chance.below(3_600_000) as i64, seed ^ (at as u64) << 32),
+            clock: OpClock::fixed(1_700_000_000_000 + chance.below(3_600_000) as i64, seed ^ (at as u64) << 32),
             ..Issuer::new(format!("agent:a{at}"))
         })
         .collect();

@@ -19,7 +19,7 @@ use crate::agent::session::conversation::first_words;
 use crate::agent::session::records::sha;
 use crate::agent::session::transcript;
 use crate::archive::{Choices, Restoration};
-use crate::memory::{Cause, ChangesetRecord, Written};
+use crate::memory::{ChangesetCause, ChangesetRecord, Written};
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, State, merge};
 use crate::protocol::{EventBody, Level, Outcome, RestoreRequest, ReviewVerdict, UNDO};
@@ -172,7 +172,12 @@ fn changesets_of(context: &SessionContext, path: &str) -> Result<(String, Vec<Ch
 
 /// Puts a ready proposal to the person and tells how it ended.
 async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, stop: &CancellationToken) {
-    let cause = Cause { session: context.id(), kind: kind.into(), title: proposal.title.clone(), ..Cause::default() };
+    let cause = ChangesetCause {
+        session: context.id(),
+        kind: kind.into(),
+        title: proposal.title.clone(),
+        ..ChangesetCause::default()
+    };
     let settled = execute_proposal(context, Arc::new(proposal), Vec::new(), Approver::Person, cause, stop).await;
     tell(context, &settled, if kind == UNDO { "restored" } else { "wrote" }).await;
 }
@@ -420,8 +425,12 @@ pub async fn run(
             }
             return None;
         }
-        let cause =
-            Cause { session: context.id(), kind: plan.kind.into(), title: plan.title.clone(), ..Cause::default() };
+        let cause = ChangesetCause {
+            session: context.id(),
+            kind: plan.kind.into(),
+            title: plan.title.clone(),
+            ..ChangesetCause::default()
+        };
         let again = stop.child_token();
         let proposal = Arc::new(restoration.proposal);
         let executing = execute_proposal(context, proposal, restoration.previews, Approver::Person, cause, &again);

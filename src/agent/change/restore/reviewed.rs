@@ -12,7 +12,7 @@ use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_p
 use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, RestoreTarget};
-use crate::memory::{Cause, ReviewDecision};
+use crate::memory::{ChangesetCause, ReviewDecision};
 use crate::messages::agent as say;
 use crate::proposal::{Choice, FileChange, FileDecision, Proposal};
 use crate::protocol::{Level, Outcome, ReviewVerdict, UNDO};
@@ -81,7 +81,7 @@ pub(super) async fn settle(context: &Arc<SessionContext>, verdict: ReviewVerdict
     }
     let title = format!("undo of {}", crate::text::number::plural(ids.len(), "change"));
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title: title.clone(), files });
-    let cause = Cause { session: context.id(), kind: UNDO.into(), title, ..Cause::default() };
+    let cause = ChangesetCause { session: context.id(), kind: UNDO.into(), title, ..ChangesetCause::default() };
     let settled = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Person, cause, stop).await;
     if let (Outcome::Applied { hunks, .. }, Some(decision)) = (&settled.outcome, &settled.decision) {
         let decided = proposal.files.iter().zip(decision.files());

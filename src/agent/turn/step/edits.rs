@@ -15,7 +15,7 @@ use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::comment;
 use crate::agent::turn::step::results::{own_hunks, verdict};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
-use crate::memory::Cause;
+use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
 use crate::proposal::{Choice, FileChange, FileDecision, Proposal, Rung};
 use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
@@ -91,13 +91,13 @@ pub async fn edits(
         None
     } else {
         let title = session.title.clone().unwrap_or_default();
-        let cause = Cause {
+        let cause = ChangesetCause {
             session: Some(session.id.clone()),
             turn: session.turn,
             tool_call: pending.iter().find_map(|p| p.call.as_ref()).map(|(c, _)| c.id.clone()),
             kind: "edit".into(),
             title: session.prompt_words().unwrap_or(title),
-            ..Cause::default()
+            ..ChangesetCause::default()
         };
         let id = context.events.proposal();
         let mut files = changes.clone();

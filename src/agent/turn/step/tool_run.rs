@@ -406,7 +406,7 @@ impl ToolRun<'_> {
         }
         let text = std::mem::take(&mut self.texts).join("\n\n");
         let images = std::mem::take(&mut self.images);
-        let mut record = NewMessage::text(memory::Role::User, text.clone());
+        let mut record = NewMessage::text(memory::StoredRole::User, text.clone());
         record.blobs = images.iter().map(blob_record).collect();
         // Nobody typed it: the screen and the history of the input leave it out.
         record.meta = MessageMeta { typed: Some(0), turn: self.session.turn, ..MessageMeta::default() };

@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::words::{self, CallSummary};
-use crate::context::mention::{Target, mentions};
+use crate::context::mention::{MentionTarget, mentions};
 use crate::messages::{chat as say, count, times, verbs};
 use crate::protocol::{Attached, CallState, ItemId, Level, Notice, RuleChip, Wait};
 use crate::tui::action::Context;
@@ -31,8 +31,8 @@ pub(super) fn user(
     let mut at = 0;
     for found in mentions(text) {
         let real = match &found.target {
-            Target::Path { path, sure, .. } => *sure || attached.iter().any(|a| a.path == *path),
-            Target::Rag { .. } => true,
+            MentionTarget::Path { path, sure, .. } => *sure || attached.iter().any(|a| a.path == *path),
+            MentionTarget::Rag { .. } => true,
         };
         if real {
             spans.push(Span::styled(text[at..found.range.start].to_string(), plain));

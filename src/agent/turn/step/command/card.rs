@@ -14,7 +14,7 @@ use crate::git::{self, Repository};
 use crate::messages::{agent as say, card as words};
 use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, EventBody, Question};
 use crate::shell::class::rules::{RuleDecision, proposed};
-use crate::shell::class::{Class, Part, Reason, Unknown, hidden};
+use crate::shell::class::{Class, ClassifiedCommand, Reason, Unknown, hidden};
 use crate::shell::{Grant, Keeper};
 use crate::text::clean::clean;
 use crate::text::size;
@@ -126,7 +126,7 @@ fn no_preview(judged: &JudgedCommand, call: &CommandCall) -> Option<String> {
 }
 
 fn parts(judged: &JudgedCommand) -> Vec<CardPart> {
-    let part = |(i, part): (usize, &Part)| {
+    let part = |(i, part): (usize, &ClassifiedCommand)| {
         let met = judged.met.get(i).filter(|met| met.files > 0);
         let note = match met {
             Some(met) if met.more => words::more_than(met.files, &size::words(met.bytes)),

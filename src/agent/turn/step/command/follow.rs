@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::protocol::PreviewLine;
-use crate::shell::{Command, Stopped};
+use crate::shell::{ShellCommand, Stopped};
 
 /// Lines of output that are shown below a running command.
 const SHOWN: usize = 12;
@@ -20,7 +20,7 @@ const PACE: Duration = Duration::from_millis(100);
 pub async fn follow(
     context: &SessionContext,
     item: &mut CallItem,
-    command: &Arc<Command>,
+    command: &Arc<ShellCommand>,
     limit: Duration,
     stop: &CancellationToken,
 ) -> Option<Stopped> {
@@ -56,7 +56,7 @@ pub async fn follow(
     }
 }
 
-fn show(item: &mut CallItem, command: &Command, text: &[PreviewLine]) {
+fn show(item: &mut CallItem, command: &ShellCommand, text: &[PreviewLine]) {
     let output = command.running.output();
     item.call.summary = crate::text::number::plural(output.line_count(), "line");
     let lines = output.last(SHOWN).into_iter().map(|text| PreviewLine { sign: ' ', text });

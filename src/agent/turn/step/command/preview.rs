@@ -16,7 +16,7 @@ use crate::messages::card as words;
 use crate::proposal::Proposal;
 use crate::protocol::{CallState, Outcome};
 use crate::shell::{
-    Command, CommandReport, CommandRequest, Exit, Keeper, SealResult, View, ViewChanges, files_of_view,
+    CommandReport, CommandRequest, Exit, Keeper, SealResult, ShellCommand, View, ViewChanges, files_of_view,
 };
 use crate::text::number::plural;
 
@@ -89,7 +89,7 @@ async fn create(context: &Arc<SessionContext>) -> Result<View, String> {
 /// Returns what a command changed in its view, and the view, in which large files still lie.
 async fn changes(
     context: &Arc<SessionContext>,
-    command: &Arc<Command>,
+    command: &Arc<ShellCommand>,
 ) -> (Option<Arc<View>>, Result<ViewChanges, String>) {
     let (services, command) = (Arc::clone(&context.services), Arc::clone(command));
     let read = move || {
