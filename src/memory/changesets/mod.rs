@@ -37,6 +37,13 @@ pub struct ChangesetCause {
     pub approved: Option<String>,
 }
 
+impl ChangesetCause {
+    /// Creates the cause of what a session does at the person's word, not at the model's.
+    pub fn of_session(session: Option<String>, kind: &str, title: &str) -> Self {
+        Self { session, kind: kind.into(), title: title.into(), ..Self::default() }
+    }
+}
+
 /// The state of a changeset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangesetState {

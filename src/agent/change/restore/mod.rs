@@ -172,12 +172,7 @@ fn changesets_of(context: &SessionContext, path: &str) -> Result<(String, Vec<Ch
 
 /// Puts a ready proposal to the person and tells how it ended.
 async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, stop: &CancellationToken) {
-    let cause = ChangesetCause {
-        session: context.id(),
-        kind: kind.into(),
-        title: proposal.title.clone(),
-        ..ChangesetCause::default()
-    };
+    let cause = ChangesetCause::of_session(context.id(), kind, &proposal.title);
     let settled = execute_proposal(context, Arc::new(proposal), Vec::new(), Approver::Person, cause, stop).await;
     tell(context, &settled, if kind == UNDO { "restored" } else { "wrote" }).await;
 }
@@ -425,12 +420,7 @@ pub async fn run(
             }
             return None;
         }
-        let cause = ChangesetCause {
-            session: context.id(),
-            kind: plan.kind.into(),
-            title: plan.title.clone(),
-            ..ChangesetCause::default()
-        };
+        let cause = ChangesetCause::of_session(context.id(), plan.kind, &plan.title);
         let again = stop.child_token();
         let proposal = Arc::new(restoration.proposal);
         let executing = execute_proposal(context, proposal, restoration.previews, Approver::Person, cause, &again);

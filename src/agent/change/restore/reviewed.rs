@@ -81,7 +81,7 @@ pub(super) async fn settle(context: &Arc<SessionContext>, verdict: ReviewVerdict
     }
     let title = format!("undo of {}", crate::text::number::plural(ids.len(), "change"));
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title: title.clone(), files });
-    let cause = ChangesetCause { session: context.id(), kind: UNDO.into(), title, ..ChangesetCause::default() };
+    let cause = ChangesetCause::of_session(context.id(), UNDO, &title);
     let settled = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Person, cause, stop).await;
     if let (Outcome::Applied { hunks, .. }, Some(decision)) = (&settled.outcome, &settled.decision) {
         let decided = proposal.files.iter().zip(decision.files());
