@@ -267,7 +267,7 @@ impl Actor {
             return context.say(Level::Info, say::no_summary(), "").await;
         }
         session.window.reset();
-        session.arranged.clear();
+        session.sent.arranged.clear();
         session.note_left_out();
         session.store_prompt(context);
         let id = session.id.clone();
@@ -373,7 +373,7 @@ impl Actor {
         context.events.send(EventBody::Opened(info)).await;
         if !session.rows.is_empty() {
             context.events.recall(items).await;
-            tokio::spawn(prompt_parts::look_at_rules(Arc::clone(&context), session.in_play.clone()));
+            tokio::spawn(prompt_parts::look_at_rules(Arc::clone(&context), session.files.in_play.clone()));
             self.tell_drifted(&session).await;
         } else if context.provider().is_some_and(|p| p.recorded()) {
             let detail = say::recording_long();
@@ -389,7 +389,7 @@ impl Actor {
     /// Tells which files of a resumed session someone else changed since.
     async fn tell_drifted(&self, session: &Conversation) {
         let services = Arc::clone(&self.context.services);
-        let known = session.shas();
+        let known = session.files.shas();
         let found = tokio::task::spawn_blocking(move || {
             // What nebula itself wrote since, as an undo, was not changed by someone else.
             let is_own = |path: &str| listings::is_own(&services, path);

@@ -89,11 +89,11 @@ async fn boot(parts: AgentParts, events: Events, reports: mpsc::UnboundedSender<
     let (workspace, archive) = (Arc::new(workspace), Arc::new(archive));
     let services = Arc::new(Services::new(workspace, archive, memory, events, config, tools, reports));
     listen_to_memory(&services);
-    *lock(&services.record) = record;
+    *lock(&services.models.record) = record;
     match provider {
         Some(provider) => {
             if provider.recorded() {
-                services.change_connection(|connection| connection.model = "recording".into());
+                services.models.change_connection(|connection| connection.model = "recording".into());
             }
             model::plug(&services, provider);
         }

@@ -166,7 +166,7 @@ impl Supervisor {
             ServiceReport::Looked => {
                 // A request waits for this: by then the sessions know who answers.
                 self.tell_status().await;
-                self.services.looking.send_replace(false);
+                self.services.models.looking.send_replace(false);
             }
             ServiceReport::MemoryTrouble if self.sessions.is_empty() => {
                 if let Some((title, _)) = self.services.memory_trouble() {

@@ -110,7 +110,7 @@ impl ArchiveSize {
     }
 
     fn max(&self) -> u64 {
-        lock(&self.services.config).archive_max_size
+        self.services.config.read().archive_max_size
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::agent::services::{Services, lock};
+use crate::agent::services::Services;
 use crate::config::last_request;
 use crate::provider::Error;
 use crate::text::time;
@@ -10,7 +10,7 @@ use crate::text::time;
 /// Keeps what a refused request looked like; it is there when the turn ends. What cannot be kept is not missed.
 pub async fn keep(services: &Services, error: &Error) {
     let Some(outline) = error.outline.clone() else { return };
-    let paths = lock(&services.config).paths.clone();
+    let paths = services.config.read().paths.clone();
     let write = move || {
         let mut record: Value = serde_json::from_str(&outline).unwrap_or_default();
         record["at"] = time::now().into();

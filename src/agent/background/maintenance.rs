@@ -26,7 +26,7 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
         }
         let count = services.archive.list().map(|l| l.len());
         if let (Ok(changesets), Ok(files)) = (count, services.archive.file_count()) {
-            *lock(&services.archive_counts) = Some((changesets, files));
+            *lock(&services.counts.archive) = Some((changesets, files));
             services.report(ServiceReport::Status);
         }
         size.look();

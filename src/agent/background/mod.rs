@@ -5,7 +5,6 @@ pub mod archive_size;
 pub mod blame;
 pub mod last_request;
 pub mod maintenance;
-pub mod model_facts;
 pub mod model_list;
 pub mod rag;
 pub mod reconcile;

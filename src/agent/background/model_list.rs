@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 
-use crate::agent::background::model_facts;
-use crate::agent::services::{Services, lock};
+use crate::agent::services::Services;
+use crate::agent::services::model_facts;
 use crate::config::Connection;
 use crate::protocol::{Listing, ModelRow};
 use crate::provider::models::{Facts, Known, Model};
@@ -21,9 +21,9 @@ const TO_LIST: Duration = Duration::from_secs(3);
 pub async fn models(services: &Services, connected: Option<Arc<dyn Provider>>, present: String) -> Listing {
     let recorded = connected.as_ref().is_some_and(|provider| provider.recorded());
     let name = connected.as_ref().map(|provider| provider.name().to_string()).unwrap_or_default();
-    let mut others = lock(&services.config).other_connections(&name);
+    let mut others = services.config.read().other_connections(&name);
     if embedded::RUNS && name != embedded::NAME {
-        others.push(lock(&services.config).connection_of(embedded::NAME));
+        others.push(services.config.read().connection_of(embedded::NAME));
     }
     let own = async {
         match &connected {
@@ -39,7 +39,7 @@ pub async fn models(services: &Services, connected: Option<Arc<dyn Provider>>, p
     let here = (name.as_str(), connected.as_deref());
     let mut rows: Vec<ModelRow> = own.into_iter().map(|model| row(services, here, "", model)).collect();
     // A server that does not say still serves the model in use, and configured ones.
-    let configured: Vec<String> = lock(&services.config).models.keys().cloned().collect();
+    let configured: Vec<String> = services.config.read().models.keys().cloned().collect();
     for name_of_model in configured.into_iter().chain([present]) {
         if rows.iter().all(|row| row.name != name_of_model) {
             rows.push(row(services, here, "", Model { name: name_of_model, facts: Facts::default() }));
@@ -82,7 +82,7 @@ fn row(
             Known { listed: known.listed.clone().or(model.facts.clone()), ..known }
         }
         _ => {
-            let configured = lock(&services.config).model_config(&model.name);
+            let configured = services.config.read().model_config(&model.name);
             Known::new(&model.name, &configured, model.facts.clone(), Facts::default())
         }
     };

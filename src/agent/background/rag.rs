@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::services::Services;
 use crate::agent::services::events::Events;
-use crate::agent::services::{Services, lock};
 use crate::context::retrieval::{self, IndexProgress, Passage, RetrievalResult};
 use crate::memory::rag::Rag;
 use crate::messages::agent as say;
@@ -67,7 +67,7 @@ pub fn retrieve(
 /// Brings the index up to date on a thread of its own, if this project has one and no other update runs.
 pub fn refresh(services: &Arc<Services>) {
     let Some(path) = path(services).filter(|p| p.exists()) else { return };
-    if services.refreshing.swap(true, Ordering::AcqRel) {
+    if services.watched.refreshing.swap(true, Ordering::AcqRel) {
         return;
     }
     let services = Arc::clone(services);
@@ -75,10 +75,10 @@ pub fn refresh(services: &Arc<Services>) {
         // A failure here is reported when the index is used the next time.
         let go_on = |_: IndexProgress| !services.closing.load(Ordering::Relaxed);
         let _ = Rag::open(&path).and_then(|rag| retrieval::refresh(&rag, &services.workspace, &go_on));
-        services.refreshing.store(false, Ordering::Release);
+        services.watched.refreshing.store(false, Ordering::Release);
     });
 }
 
 fn path(services: &Services) -> Option<PathBuf> {
-    lock(&services.config).paths.folder().map(|f| f.join("rag.db"))
+    services.config.read().paths.folder().map(|f| f.join("rag.db"))
 }

@@ -20,7 +20,7 @@ const TITLE: usize = 80;
 /// When archive or memory cannot be read, in words.
 pub fn turns(services: &Services) -> Result<Vec<ReviewTurn>, String> {
     let open = review::open(services.stores()).map_err(|error| error.to_string())?;
-    services.unreviewed.store(open.len(), Ordering::Relaxed);
+    services.counts.unreviewed.store(open.len(), Ordering::Relaxed);
     let (mut turns, mut of): (Vec<ReviewTurn>, Vec<Option<(String, i64)>>) = (Vec::new(), Vec::new());
     for entry in &open {
         let known = entry.turn.as_ref().and_then(|turn| of.iter().position(|own| own.as_ref() == Some(turn)));
@@ -61,7 +61,7 @@ fn row(entry: &ReviewEntry) -> ReviewRow {
 pub fn count(services: &Services) -> bool {
     // What cannot be read is told where the queue is looked at.
     let Ok(open) = review::open(services.stores()) else { return false };
-    services.unreviewed.swap(open.len(), Ordering::Relaxed) != open.len()
+    services.counts.unreviewed.swap(open.len(), Ordering::Relaxed) != open.len()
 }
 
 /// Returns what entries changed.

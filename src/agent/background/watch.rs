@@ -31,7 +31,7 @@ pub fn begin(services: &Arc<Services>) {
             let there = services2.archive.list().unwrap_or_default();
             let newest = there.into_iter().find(|id| Some(*id) <= given).unwrap_or(Id::MIN);
             {
-                let mut known = lock(&services2.newest);
+                let mut known = lock(&services2.watched.newest);
                 *known = newest.max(*known);
             }
             services2.workspace.watch(services2.archive.folder(), move |changes| {
@@ -58,22 +58,26 @@ pub fn begin(services: &Arc<Services>) {
 }
 
 fn keep(services: &Services, watch: FileWatch) {
-    *lock(&services.watch) = Some(watch);
+    *lock(&services.watched.watch) = Some(watch);
 }
 
 /// Returns what may have changed before the watch stood: whatever the agent knew of by then.
 fn meanwhile(services: &Services) -> Changes {
-    Changes { paths: lock(&services.known).keys().cloned().collect(), archive: true, all: services.index.is_used() }
+    Changes {
+        paths: lock(&services.watched.known).keys().cloned().collect(),
+        archive: true,
+        all: services.watched.index.is_used(),
+    }
 }
 
 async fn take(services: &Arc<Services>, changes: Changes) {
     let services2 = Arc::clone(services);
     let looked = tokio::task::spawn_blocking(move || {
-        let listed = services2.index.is_used();
+        let listed = services2.watched.index.is_used();
         if changes.all {
-            services2.index.forget();
+            services2.watched.index.forget();
         } else {
-            services2.index.update(&services2.workspace, &changes.paths);
+            services2.watched.index.update(&services2.workspace, &changes.paths);
         }
         let drifted = drifted(&services2, &changes);
         let archived = if changes.archive { archived(&services2) } else { Vec::new() };
@@ -93,7 +97,7 @@ async fn take(services: &Arc<Services>, changes: Changes) {
 
 /// Returns files that the agent knows and that are different now. Each is told once, until it is read again.
 fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
-    let mut known = lock(&services.known);
+    let mut known = lock(&services.watched.known);
     let candidates: Vec<String> = if changes.all {
         known.keys().cloned().collect()
     } else {
@@ -111,11 +115,11 @@ fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
 /// Returns changesets that were not told yet, oldest first.
 fn archived(services: &Services) -> Vec<crate::protocol::Changeset> {
     // What this nebula archived itself is reported already; then nothing need be listed.
-    if services.archive.newest_given().is_some_and(|id| id <= *lock(&services.newest)) {
+    if services.archive.newest_given().is_some_and(|id| id <= *lock(&services.watched.newest)) {
         return Vec::new();
     }
     let Ok(ids) = services.archive.list() else { return Vec::new() };
-    let mut newest = lock(&services.newest);
+    let mut newest = lock(&services.watched.newest);
     let new: Vec<Id> = ids.iter().copied().take_while(|id| *id > *newest).collect();
     if let Some(first) = new.first() {
         *newest = *first;
@@ -130,6 +134,6 @@ fn archived(services: &Services) -> Vec<crate::protocol::Changeset> {
 
 /// Fills the index behind `@` on a thread of its own, once.
 pub fn walk(services: &Arc<Services>) {
-    let (services, files) = (Arc::clone(services), services.index.files());
+    let (services, files) = (Arc::clone(services), services.watched.index.files());
     tokio::task::spawn_blocking(move || files.walk(&services.workspace, &services.closing));
 }

@@ -70,7 +70,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     let note = exit.as_ref().and_then(|(_, left)| context.commands.take_up(&command, left.as_ref()));
     let changed: Vec<String> = sealed.changes.changes.iter().map(|change| change.entry.path.clone()).collect();
     // What a command changed is not someone else's change.
-    lock(&context.services.known).retain(|path, _| !changed.contains(path));
+    lock(&context.services.watched.known).retain(|path, _| !changed.contains(path));
     let result =
         SealResult { changeset: sealed.changeset, changes: sealed.changes.changes, unread: sealed.changes.unread };
     let mut report = CommandReport::new(&command, stopped, &result, failure.as_deref());

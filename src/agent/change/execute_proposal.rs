@@ -82,7 +82,7 @@ pub async fn execute_proposal(
     }
     if asking == Approver::Person {
         // What the person restores is not someone else's change.
-        lock(&context.services.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
+        lock(&context.services.watched.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
     }
     let (written, news) = write(context, &proposal, decision, cause, stop).await;
     let result = ProposalResult { tested, ..written };
@@ -124,7 +124,7 @@ fn news(context: &SessionContext, id: &str, approved: Option<&str>) -> Changeset
     let archived = archived(context, id);
     // Only what nobody was asked about joins the queue, and only what is in it can leave it.
     let services = &context.services;
-    let counts = approved.is_some_and(Consent::is_unasked) || services.unreviewed.load(Ordering::Relaxed) > 0;
+    let counts = approved.is_some_and(Consent::is_unasked) || services.counts.unreviewed.load(Ordering::Relaxed) > 0;
     ChangesetNews { archived, recounted: counts && review::count(services) }
 }
 
@@ -160,7 +160,7 @@ async fn ask(
     // While the person decides, another program may change a file: that is noticed before the proposal is refused.
     for file in &proposal.files {
         if let Some(bytes) = file.before.bytes() {
-            context.services.knows(&file.path, sha256(bytes));
+            context.services.watched.knows(&file.path, sha256(bytes));
         }
     }
     let waiting = context.approvals.await_decision(proposal.id);
@@ -185,7 +185,7 @@ async fn write(
         Err(e) => return nothing(Outcome::Failed(e.to_string()), decision),
     };
     // What is written here is not someone else's change, whenever the watch looks; its state is recorded after it.
-    lock(&context.services.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
+    lock(&context.services.watched.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
     let hunks = decision.count();
     let written = decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
     let (context2, stop) = (Arc::clone(context), stop.clone());
@@ -241,7 +241,7 @@ fn execute_decided(
 fn archived(context: &SessionContext, id: &str) -> Option<protocol::Changeset> {
     let id = Id::parse(id)?;
     {
-        let mut newest = lock(&context.services.newest);
+        let mut newest = lock(&context.services.watched.newest);
         if id <= *newest {
             return None;
         }

@@ -61,14 +61,14 @@ pub async fn until_decided(
             tested = reported(&test);
             context.events.send(EventBody::Tested(proposal.id, test)).await;
             if !failed {
-                context.failed_tests.store(0, Ordering::Relaxed);
-            } else if by_itself && context.failed_tests.fetch_add(1, Ordering::Relaxed) < MOST_BACK {
+                context.policy.failed_tests.store(0, Ordering::Relaxed);
+            } else if by_itself && context.policy.failed_tests.fetch_add(1, Ordering::Relaxed) < MOST_BACK {
                 return (None, tested);
             }
         }
         tokio::select! {
             decided = &mut waiting => {
-                context.failed_tests.store(0, Ordering::Relaxed);
+                context.policy.failed_tests.store(0, Ordering::Relaxed);
                 return (decided.ok(), tested);
             }
             Some(()) = requests.recv() => due = true,

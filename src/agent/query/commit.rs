@@ -8,8 +8,7 @@ use futures_util::StreamExt;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::background::model_facts;
-use crate::agent::services::lock;
+use crate::agent::services::model_facts;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::usage;
 use crate::context::commit as staged;
@@ -48,7 +47,7 @@ pub fn draft(context: &Arc<SessionContext>) -> CancellationToken {
 pub fn commit(context: &Arc<SessionContext>, message: String) -> JoinHandle<()> {
     let context = Arc::clone(context);
     tokio::spawn(async move {
-        let trusted = lock(&context.services.config).is_trusted();
+        let trusted = context.services.config.read().is_trusted();
         let trust = if trusted { Trust::Folder } else { Trust::Nothing };
         let (root, text) = (context.services.workspace.root().to_path_buf(), message.clone());
         let done = tokio::task::spawn_blocking(move || run(&root, &text, trust)).await;
@@ -66,13 +65,13 @@ async fn drafted(context: &SessionContext) -> Result<String, (String, String)> {
     let (provider, model) = (context.provider(), context.model());
     let provider = provider.ok_or((say::no_model().to_string(), String::new()))?;
     let (templates, language) = {
-        let config = lock(&context.services.config);
+        let config = context.services.config.read();
         (Templates::new(&context.services.workspace, config.paths.folder()), config.language.clone())
     };
     let root = context.services.workspace.root().to_path_buf();
     // The same facts as in the session: a local server would load the model anew for another window.
     let facts = model_facts::facts(&context.services, Some(&*provider), &model);
-    let effort = lock(&context.services.config).effort_for(&model).and_then(Effort::parse);
+    let effort = context.services.config.read().effort_for(&model).and_then(Effort::parse);
     let skip_backoff = context.skip_backoff.clone();
     let base = Request { model: model.clone(), facts, effort, skip_backoff, ..Request::default() };
     let (message, usage) = propose(&*provider, base, templates, root, language).await?;

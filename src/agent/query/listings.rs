@@ -40,7 +40,7 @@ const INPUTS: usize = 500;
 /// Answers a question without holding up the loop.
 pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
     if let Query::Files(words) = &query {
-        if !context.services.index.was_requested() {
+        if !context.services.watched.index.was_requested() {
             watch::walk(&context.services);
         }
         // `@rag` is being typed: while its words are, its index comes up to date.
@@ -82,9 +82,9 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
             Listing::Bytes(path, version, Arc::new(state))
         }
         Query::Files(words) => {
-            let files = services.index.files();
+            let files = services.watched.index.files();
             // The walk of a small project takes a moment; that of a huge one is not waited for.
-            files.wait(if services.index.asks_again(&words) { WALK_AGAIN } else { WALK });
+            files.wait(if services.watched.index.asks_again(&words) { WALK_AGAIN } else { WALK });
             let found = files.find_within(&words, FILES, FIND);
             let mut hits: Vec<_> = found.hits.into_iter().map(|h| (h.path, h.at)).collect();
             // A file with keys never leads: Enter takes the first.
@@ -112,7 +112,9 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         Query::Review => Listing::Review(review::turns(services)?),
         Query::ReviewChange(ids, scope) => Listing::ReviewChange(review::change(services, &ids, scope)?),
         Query::Blame(path) => Listing::Table { title: say::blame_title(&path), text: blame::page(services, &path)? },
-        Query::Context => Listing::Table { title: say::context_title().into(), text: context.context_table() },
+        Query::Context => {
+            Listing::Table { title: say::context_title().into(), text: context.status_data.context_table() }
+        }
         Query::Config => Listing::Table { title: say::configuration_title().into(), text: config(services) },
         // The conversation is the actor's, which answers this itself.
         Query::Results => Listing::Results(Vec::new()),
@@ -147,7 +149,7 @@ fn usage(context: &SessionContext) -> Result<String, memory::Error> {
         }
         text.push_str(&format!("```\n{}```\n\n", usage_table(&rows, &total, models::as_of(), &words)));
     }
-    let (parts, rules) = (context.fixed_parts(), context.status().rules);
+    let (parts, rules) = (context.status_data.fixed_parts(), context.status().rules);
     let rules = rules.into_iter().map(|rule| (rule.path, rule.bytes as u64 / 4));
     let parts = parts.into_iter().filter(|(part, _)| *part != say::rules_part());
     let fixed: Vec<(String, u64)> = parts.map(|(part, tokens)| (part.to_string(), tokens)).chain(rules).collect();
@@ -233,7 +235,7 @@ fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Resu
     };
     let rows: Vec<Changeset> = found.iter().skip(skip).take(limit).map(row).collect();
     let files = archive.file_count().map_err(|e| e.to_string())?;
-    *lock(&services.archive_counts) = Some((total, files));
+    *lock(&services.counts.archive) = Some((total, files));
     Ok(Listing::Archive { rows, found: found.len(), total, files })
 }
 
@@ -336,7 +338,7 @@ fn stats(rows: &[memory::StatsRow]) -> String {
 
 fn config(services: &Services) -> String {
     let mut text = say::key_value_from().to_string();
-    for (key, value, origin) in lock(&services.config).listing() {
+    for (key, value, origin) in services.config.read().listing() {
         let value = value.unwrap_or_else(|| "-".into()).replace('|', "\\|");
         text.push_str(&format!("| {key} | {value} | {} |\n", origin.word()));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::background::model_facts;
+use crate::agent::services::model_facts;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::config::{self, Config, Connection, Secret};
 use crate::messages::agent as say;
@@ -13,13 +13,13 @@ use crate::text::size;
 /// Makes this provider the one that answers. The first one is recorded, where that was asked for.
 pub fn plug(services: &Services, provider: Arc<dyn Provider>) {
     let provider = recorded(services, provider);
-    services.change_connection(|connection| (connection.provider, connection.why_not) = (Some(provider), None));
+    services.models.change_connection(|connection| (connection.provider, connection.why_not) = (Some(provider), None));
 }
 
 /// Makes this provider and this model the ones that answer, at once.
 fn plug_with_model(services: &Services, provider: Arc<dyn Provider>, model: &str) {
     let provider = recorded(services, provider);
-    services.change_connection(|connection| {
+    services.models.change_connection(|connection| {
         (connection.provider, connection.why_not) = (Some(provider), None);
         (connection.tried, connection.model) = (Vec::new(), model.to_string());
     });
@@ -27,7 +27,7 @@ fn plug_with_model(services: &Services, provider: Arc<dyn Provider>, model: &str
 
 /// Returns the provider, recorded where that was asked for.
 fn recorded(services: &Services, provider: Arc<dyn Provider>) -> Arc<dyn Provider> {
-    let record = lock(&services.record).take();
+    let record = lock(&services.models.record).take();
     match record.map(|path| Recorder::create(Arc::clone(&provider), &path)) {
         None => provider,
         Some(Ok(recorder)) => Arc::new(recorder),
@@ -40,19 +40,19 @@ fn recorded(services: &Services, provider: Arc<dyn Provider>) -> Arc<dyn Provide
 
 /// Connects the configured model; without a key for the provider's own address, a local server that answers.
 pub fn connect(services: &Arc<Services>) {
-    let connection = lock(&services.config).connection();
+    let connection = services.config.read().connection();
     match provider::connect(&connection) {
         Ok(provider) => {
             plug(services, Arc::clone(&provider));
-            let chosen = lock(&services.config).model_is_chosen();
+            let chosen = services.config.read().model_is_chosen();
             // A server on this computer hardly has the model that is meant for the one in the cloud.
             match provider::is_local(&connection) && !chosen {
                 true => choose_offered(services, provider),
-                false => model_facts::look_up(services, provider, services.connection().model),
+                false => model_facts::look_up(services, provider, services.models.connection().model),
             }
         }
         Err(e) => {
-            services.change_connection(|connection| connection.why_not = Some(e.clone()));
+            services.models.change_connection(|connection| connection.why_not = Some(e.clone()));
             match e.kind {
                 // Who names a server means that one, and no other that happens to listen here.
                 provider::Kind::NoKey if !connection.custom_url => look_for_local(services),
@@ -68,12 +68,12 @@ pub fn connect(services: &Arc<Services>) {
 /// # Errors
 /// When it cannot be connected; nothing was changed.
 pub async fn switch(services: &Arc<Services>, name: &str) -> Result<(), provider::Error> {
-    let connection = services.connection();
+    let connection = services.models.connection();
     if connection.provider.as_ref().is_some_and(|provider| provider.name() == name || provider.recorded()) {
         return Ok(());
     }
     let (connection, persists) = {
-        let config = lock(&services.config);
+        let config = services.config.read();
         (config.connection_of(name), config.provider_stands_alone())
     };
     plug(services, provider::connect(&connection)?);
@@ -86,17 +86,17 @@ pub async fn switch(services: &Arc<Services>, name: &str) -> Result<(), provider
 
 /// Looks for a local server without holding anything up; the status line changes when one is found.
 fn look_for_local(services: &Arc<Services>) {
-    services.looking.send_replace(true);
+    services.models.looking.send_replace(true);
     let services = Arc::clone(services);
     tokio::spawn(async move {
         let found = provider::find().await;
-        let usual = services.connection().model;
+        let usual = services.models.connection().model;
         match provider::choose(found, &usual) {
             Some((server, model)) => take_local(&services, server, model).await,
             None => {
                 let model_file = model_file(&services).await;
-                let key_places = key_places(&lock(&services.config));
-                services.change_connection(|connection| {
+                let key_places = key_places(&services.config.read());
+                services.models.change_connection(|connection| {
                     connection.tried = provider::PORTS.iter().map(|(port, _)| *port).collect();
                     if let (Some(file), Some(why)) = (&model_file, &mut connection.why_not) {
                         why.hint.push(' ');
@@ -126,7 +126,7 @@ fn key_places(config: &Config) -> Vec<KeyPlaces> {
 
 /// Looks for a model file on a thread that may block.
 async fn model_file(services: &Services) -> Option<ModelFileRow> {
-    let folders = lock(&services.config).model_folders();
+    let folders = services.config.read().model_folders();
     let files = tokio::task::spawn_blocking(move || provider::embedded::look(&folders)).await.unwrap_or_default();
     let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
     let first = provider::begin_with(&names, "")?;
@@ -138,16 +138,16 @@ async fn model_file(services: &Services) -> Option<ModelFileRow> {
 /// Takes a local server that starts later, as long as nothing else answers.
 async fn wait_for_local(services: Arc<Services>) {
     let mut pause = LOOK_AGAIN;
-    while services.connection().provider.is_none() {
+    while services.models.connection().provider.is_none() {
         // Nothing tells of a port that opens: it is tried again, ever more seldom.
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LOOK_SELDOM);
-        if services.connection().provider.is_some() || *services.looking.borrow() {
+        if services.models.connection().provider.is_some() || *services.models.looking.borrow() {
             continue;
         }
-        let usual = services.connection().model;
+        let usual = services.models.connection().model;
         if let Some((server, model)) = provider::choose(provider::find().await, &usual)
-            && services.connection().provider.is_none()
+            && services.models.connection().provider.is_none()
         {
             return take_local(&services, server, model).await;
         }
@@ -165,9 +165,9 @@ const LOOK_SELDOM: std::time::Duration = std::time::Duration::from_secs(15);
 /// Why it cannot be used, for the person. Nothing was changed.
 pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Result<Option<EventBody>, String> {
     let key = Some(form.key.reveal().trim()).filter(|key| !key.is_empty()).map(Secret::new);
-    let connection = lock(&services.config).connection_to(&form.provider, form.base_url.as_deref(), key.clone());
+    let connection = services.config.read().connection_to(&form.provider, form.base_url.as_deref(), key.clone());
     let provider = provider::connect(&connection).map_err(|e| format!("{}. {}", e.message, e.hint))?;
-    let usual = services.connection().model;
+    let usual = services.models.connection().model;
     let Some(model) = form.model.clone() else {
         let offered = tokio::time::timeout(TO_CHECK, provider.models()).await;
         let offered =
@@ -196,19 +196,19 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
 fn keep(services: &Services, connection: &Connection, key: Option<&Secret>, model: &str) -> Result<(), String> {
     let name = &connection.provider;
     if key.is_some() || connection.custom_url {
-        let stored = services.change_config(|config| config.keep_key(connection, key));
+        let stored = services.config.change(|config| config.keep_key(connection, key));
         stored.map_err(|e| format!("{}. {}", e.message, e.hint))?;
     }
     if connection.custom_url {
         services.persist_now(&format!("providers.{name}.baseUrl"), &connection.base_url);
     }
     let (leads_there, persists) = {
-        let config = lock(&services.config);
+        let config = services.config.read();
         let leads_there = config.connection_of(name).base_url == connection.base_url;
         (leads_there, config.provider == *name || config.provider_stands_alone())
     };
     if leads_there {
-        let key = lock(&services.config).key_of_model(Some(name));
+        let key = services.config.read().key_of_model(Some(name));
         services.persist_now(&key, model);
     }
     match leads_there && persists {
@@ -223,19 +223,19 @@ const TO_CHECK: std::time::Duration = std::time::Duration::from_secs(15);
 
 /// Takes a model that the server offers, without holding anything up, where nobody chose one and it lacks the usual.
 fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
-    services.looking.send_replace(true);
-    let (services, usual) = (Arc::clone(services), services.connection().model);
+    services.models.looking.send_replace(true);
+    let (services, usual) = (Arc::clone(services), services.models.connection().model);
     tokio::spawn(async move {
         let offered = model_facts::list_within(&*provider, model_facts::TO_DESCRIBE).await.unwrap_or_default();
         let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
-        let meant = services.connection().model == usual;
+        let meant = services.models.connection().model == usual;
         if let Some(model) = provider::begin_with(&offered, &usual).filter(|model| meant && **model != usual) {
-            services.change_connection(|connection| connection.model.clone_from(model));
+            services.models.change_connection(|connection| connection.model.clone_from(model));
             services.report(ServiceReport::Status);
             let title = say::offers_no(&provider.place(), &usual, &model);
             services.say(Level::Info, title, say::chooses_another());
         }
-        model_facts::describe(&services, &*provider, &services.connection().model).await;
+        model_facts::describe(&services, &*provider, &services.models.connection().model).await;
         services.report(ServiceReport::Looked);
     });
 }
@@ -245,11 +245,11 @@ async fn take_local(services: &Services, server: provider::LocalServer, model: S
         Ok(provider) => {
             model_facts::describe(services, &*provider, &model).await;
             // The person may have connected another one meanwhile.
-            if services.connection().provider.is_some() {
+            if services.models.connection().provider.is_some() {
                 return;
             }
-            let usual = services.connection().model;
-            let lacks = lock(&services.config).model_is_chosen() && !model.starts_with(&usual);
+            let usual = services.models.connection().model;
+            let lacks = services.config.read().model_is_chosen() && !model.starts_with(&usual);
             let detail = if lacks { say::has_no(&usual, &model) } else { String::new() };
             plug_with_model(services, provider, &model);
             // Before it is said: `task --json` begins with who answers.

@@ -5,12 +5,14 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicU32;
 
 use tokio::sync::{mpsc, oneshot};
 
+use crate::agent::services::lock;
 use crate::proposal::{Consent, Decision, Proposal, ProposalId};
 use crate::protocol::{Approval, CommandDecision, Comment, QuestionId, Reply};
-use crate::shell::class::rules::ShellPolicy;
+use crate::shell::class::rules::{Rule, ShellPolicy};
 
 /// A request that waits for the person, by what it is about, and where the answer goes.
 enum PendingRequest {
@@ -158,6 +160,30 @@ pub fn shell_policy(approval: Approval) -> ShellPolicy {
         Approval::Review => ShellPolicy::Review,
         Approval::All => ShellPolicy::All,
         Approval::None => ShellPolicy::None,
+    }
+}
+
+/// What decides in the person's stead, beside the settings.
+pub struct ApprovalPolicy {
+    command_rules: Mutex<Vec<Rule>>,
+    /// Proposals in a row that went back to the model because they failed their test.
+    pub failed_tests: AtomicU32,
+}
+
+impl ApprovalPolicy {
+    /// Creates a policy that goes by these rules for commands.
+    pub fn new(rules: Vec<Rule>) -> Self {
+        ApprovalPolicy { command_rules: Mutex::new(rules), failed_tests: AtomicU32::new(0) }
+    }
+
+    /// Returns the rules for commands, those of this session with them.
+    pub fn command_rules(&self) -> Vec<Rule> {
+        lock(&self.command_rules).clone()
+    }
+
+    /// Goes by one more rule for commands from now on.
+    pub fn add_command_rule(&self, rule: Rule) {
+        lock(&self.command_rules).push(rule);
     }
 }
 

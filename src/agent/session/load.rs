@@ -39,17 +39,20 @@ impl Conversation {
                 let gone_through = session.prompt.left_out;
                 if before < gone_through && gone_through <= session.messages.len() {
                     let left_out = session.window.leave_out(&session.messages, gone_through);
-                    left_out.iter().filter_map(|l| l.path.as_ref()).for_each(|path| drop(session.seen.remove(path)));
+                    left_out
+                        .iter()
+                        .filter_map(|l| l.path.as_ref())
+                        .for_each(|path| drop(session.files.seen.remove(path)));
                 }
                 let chosen =
                     session.prompt.chosen.iter().copied().filter(|at| (before..session.messages.len()).contains(at));
                 for at in chosen.collect::<Vec<_>>() {
                     let left_out = session.window.leave_out_chosen(&session.messages, at);
-                    left_out.and_then(|l| l.path).iter().for_each(|path| drop(session.seen.remove(path)));
+                    left_out.and_then(|l| l.path).iter().for_each(|path| drop(session.files.seen.remove(path)));
                 }
                 if summary.as_ref().is_some_and(|s| s.upto == row.id) {
                     // The summary does not hold the texts: what was read before it is known no more.
-                    session.seen.clear();
+                    session.files.seen.clear();
                 }
             }
             items.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -70,14 +73,14 @@ impl Conversation {
                 self.turn = Some(row.id);
                 for (path, sha256) in m.meta.attached.as_deref().map(attached_files).unwrap_or_default() {
                     if let Some(sha) = sha256.as_deref().and_then(parse_sha) {
-                        self.seen.insert(path.clone(), FileVersion { sha, text: None });
+                        self.files.seen.insert(path.clone(), FileVersion { sha, text: None });
                     }
-                    self.touch(&path);
+                    self.files.touch(&path);
                 }
                 self.push(Message::user(text).with_blobs(m.blobs.iter().map(blob)), row.id);
             }
             memory::StoredRole::Assistant => {
-                self.last_request = AnswerRecord::read(m.meta.extra.as_deref()).context.or(self.last_request);
+                self.sent.size = AnswerRecord::read(m.meta.extra.as_deref()).context.or(self.sent.size);
                 self.push(read_answer(m), row.id);
                 // The result of edits written in the text is kept with the answer itself.
                 read_results(m.tool_results.as_deref()).iter().for_each(|result| self.take_seen(result));
@@ -102,8 +105,8 @@ impl Conversation {
     fn take_seen(&mut self, result: &ResultRecord) {
         for seen in &result.seen {
             if let Some(sha) = parse_sha(&seen.sha256) {
-                self.seen.insert(seen.path.clone(), FileVersion { sha, text: None });
-                self.touch(&seen.path);
+                self.files.seen.insert(seen.path.clone(), FileVersion { sha, text: None });
+                self.files.touch(&seen.path);
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::agent::background::model_facts;
-use crate::agent::services::{Services, lock};
+use crate::agent::services::Services;
+use crate::agent::services::model_facts;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
 use crate::config::ValueSource;
@@ -68,11 +68,11 @@ pub fn open(
     if let Some(provider) = provider_of(services, &record) {
         context.ask_provider(provider);
     }
-    context.show_totals(&record.totals);
-    if let Some((used, window)) = session.last_request {
+    context.status_data.show_totals(&record.totals);
+    if let Some((used, window)) = session.sent.size {
         let parts =
             [(say::system_prompt(), 0), (say::rules_part(), 0), (say::tools_part(), 0), (say::last_request(), used)];
-        context.show_context(parts.to_vec(), window);
+        context.status_data.show_context(parts.to_vec(), window);
     }
     Ok(OpenedSession { context: Arc::new(context), session, items })
 }
@@ -90,8 +90,8 @@ pub fn reload(context: &SessionContext) -> Result<Conversation, memory::Error> {
 /// Returns the model that a stored session was left with, unless another was chosen for this run, or a recording
 /// answers.
 fn model_of(services: &Services, record: &memory::Session) -> Option<String> {
-    let chosen = lock(&services.config).origin("model") == ValueSource::Flag;
-    let recorded = services.connection().provider.is_some_and(|provider| provider.recorded());
+    let chosen = services.config.read().origin("model") == ValueSource::Flag;
+    let recorded = services.models.connection().provider.is_some_and(|provider| provider.recorded());
     Some(record.model.clone()).filter(|model| !model.is_empty() && !chosen && !recorded)
 }
 
@@ -99,9 +99,9 @@ fn model_of(services: &Services, record: &memory::Session) -> Option<String> {
 /// connected, and none was chosen for this run.
 fn provider_of(services: &Services, record: &memory::Session) -> Option<Arc<dyn Provider>> {
     let name = record.provider.as_deref()?;
-    let config = lock(&services.config);
+    let config = services.config.read();
     let chosen = config.origin("provider") == ValueSource::Flag || config.origin("model") == ValueSource::Flag;
-    let now = services.connection().provider;
+    let now = services.models.connection().provider;
     let other = now.as_ref().is_some_and(|provider| provider.name() != name && !provider.recorded());
     // A server that was found on this computer is named `openai` too, and may be gone: nothing of it goes elsewhere.
     if chosen || !other || name == "openai" || !config.is_provider(name) {
@@ -134,7 +134,7 @@ fn is_elsewhere(session: &memory::Session) -> bool {
 
 /// Makes a new session, without waiting.
 pub fn begin(services: &Arc<Services>, settings: Settings) -> OpenedSession {
-    let connection = services.connection();
+    let connection = services.models.connection();
     let new = NewSession {
         project: services.project(),
         model: settings.model.clone().unwrap_or(connection.model),

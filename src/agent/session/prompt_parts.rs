@@ -101,19 +101,19 @@ pub async fn store_rules(context: &SessionContext, view: RulesView) -> RulesView
         let parts = std::mem::take(&mut rules.parts);
         std::mem::replace(&mut *rules, RulesView { parts, ..view })
     };
-    if context.show_rules(active) {
+    if context.status_data.show_rules(active) {
         context.tell_status().await;
     }
     before
 }
 
 fn templates_of(context: &SessionContext) -> templates::Templates {
-    templates::Templates::new(&context.services.workspace, lock(&context.services.config).paths.folder())
+    templates::Templates::new(&context.services.workspace, context.services.config.read().paths.folder())
 }
 
 /// Returns the parts of a system prompt with their origins.
 fn compose(context: &SessionContext, facts: &PromptFacts) -> Vec<PromptPart> {
-    let config = lock(&context.services.config).clone();
+    let config = context.services.config.read().clone();
     let templates = templates_of(context);
     let now = context.settings();
     let setting = templates::PromptInputs {

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::agent::background::model_facts;
-use crate::agent::services::lock;
 use crate::agent::services::model;
+use crate::agent::services::model_facts;
 use crate::agent::session::context::{AUTO, SessionContext, consent};
 use crate::edit::Format;
 use crate::messages::agent as say;
@@ -32,7 +31,7 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
         Setting::Mouse(on) => services.persist("mouse", if on { "true" } else { "false" }).await,
         Setting::Trust => {
             let trusted = trust(context).await;
-            if trusted && !services.connection().provider.is_some_and(|p| p.recorded()) {
+            if trusted && !services.models.connection().provider.is_some_and(|p| p.recorded()) {
                 context.forget_provider();
                 model::connect(services);
             }
@@ -47,7 +46,7 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
 /// provider first; where that fails nothing is changed.
 async fn choose_model(context: &SessionContext, typed: &str) {
     let services = &context.services;
-    let (provider, name) = match lock(&services.config).split_provider(typed) {
+    let (provider, name) = match services.config.read().split_provider(typed) {
         Some((provider, name)) => (Some(provider), name),
         None => (None, typed.to_string()),
     };
@@ -61,14 +60,14 @@ async fn choose_model(context: &SessionContext, typed: &str) {
     }
     take_model(context, &name);
     let own = context.provider().map(|provider| provider.name().to_string());
-    services.change_connection(|connection| {
+    services.models.change_connection(|connection| {
         // The sessions that have not asked yet ask the provider that was connected last.
         if own.is_none() || connection.provider.as_ref().map(|provider| provider.name()) == own.as_deref() {
             connection.model.clone_from(&name);
         }
     });
     let key = {
-        let config = lock(&services.config);
+        let config = services.config.read();
         // The provider that answers may be another than the configured one, until nebula ends.
         let connected = context.provider().map(|provider| provider.name().to_string());
         let other = connected.filter(|name| *name != config.provider && config.is_provider(name));
@@ -84,7 +83,7 @@ async fn choose_model(context: &SessionContext, typed: &str) {
 /// person chose the format.
 pub fn take_model(context: &SessionContext, name: &str) {
     let services = &context.services;
-    let format = lock(&services.config).format_for(name).to_string();
+    let format = services.config.read().format_for(name).to_string();
     context.change_settings(|settings| {
         settings.model = Some(name.to_string());
         if !settings.format_chosen {
@@ -102,7 +101,7 @@ async fn choose_effort(context: &SessionContext, word: &str) {
     let services = &context.services;
     let title = match Effort::parse(word) {
         Some(effort) => {
-            let saved = services.configure(move |config| {
+            let saved = services.config.change_on_a_thread(move |config| {
                 config.hold_effort(None);
                 let saved = config.set("effort", effort.word());
                 if saved.is_err() {
@@ -114,14 +113,14 @@ async fn choose_effort(context: &SessionContext, word: &str) {
                 services.say(Level::Warning, say::setting_not_kept(&"effort", &e), say::until_end());
             }
             let model = context.model();
-            let own = lock(&services.config).effort_for(&model).map(str::to_string);
+            let own = services.config.read().effort_for(&model).map(str::to_string);
             match own.filter(|own| own != effort.word()) {
                 Some(own) => say::effort_of_model(&model, &own),
                 None => say::effort_now(&effort.word()),
             }
         }
         None if word == AUTO => {
-            let unset = services.configure(|config| {
+            let unset = services.config.change_on_a_thread(|config| {
                 config.hold_effort(None);
                 config.unset("effort")
             });
@@ -165,19 +164,20 @@ async fn choose_format(context: &SessionContext, name: &str) {
 /// whether that worked.
 async fn trust(context: &SessionContext) -> bool {
     let services = &context.services;
-    let Some((done, config)) = services.configure(|config| (config.trust(), config.clone())).await else {
+    let Some((done, config)) = services.config.change_on_a_thread(|config| (config.trust(), config.clone())).await
+    else {
         return false;
     };
     if let Err(e) = done {
         context.say(Level::Warning, e.to_string(), say::not_trusted()).await;
         return false;
     }
-    services.change_connection(|connection| {
+    services.models.change_connection(|connection| {
         if !connection.provider.as_ref().is_some_and(|p| p.recorded()) {
             connection.model.clone_from(&config.model);
         }
     });
-    let model = services.connection().model;
+    let model = services.models.connection().model;
     context.change_settings(|settings| {
         settings.model = None;
         settings.choose_format(config.format_for(&model));

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::background::model_facts;
-use crate::agent::services::lock;
+use crate::agent::services::model_facts;
 use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::memory::{Totals, UsageBeside};
@@ -33,9 +32,9 @@ pub async fn add(
     session.totals.add(&step);
     let id = session.id.clone();
     context.services.memory.post(move |memory| memory.add_usage(&id, &step));
-    context.show_totals(&session.totals);
+    context.status_data.show_totals(&session.totals);
     let Usage { input, output, cache_read, cache_write, thinking, .. } = usage;
-    let prefix = session.prefix_cause.take();
+    let prefix = session.sent.prefix_cause.take();
     let usage = StepUsage { input, output, cache_read, cache_write, thinking, cost: cost.dollars, prefix };
     context.events.send(EventBody::Usage(usage)).await;
     context.tell_status().await;
@@ -76,7 +75,7 @@ pub fn store_beside(context: &SessionContext, turn: Option<i64>, target: &Reques
 /// Returns the end of a turn whose session has used up its budget; going on after it grants as much again.
 pub async fn over_budget(context: &SessionContext, session: &mut Conversation) -> Option<TurnEnd> {
     let (dollars, tokens) = {
-        let config = lock(&context.services.config);
+        let config = context.services.config.read();
         (config.budget, config.budget_tokens)
     };
     let (granted, spent) = (session.granted, session.totals);

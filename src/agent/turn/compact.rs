@@ -12,7 +12,6 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::last_request;
-use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{summary_facts, usage, window};
@@ -76,7 +75,7 @@ pub async fn by_itself(
     again: bool,
     stop: &CancellationToken,
 ) -> Fitting {
-    let mode = lock(&context.services.config).compact.clone();
+    let mode = context.services.config.read().compact.clone();
     if again {
         let window = number::thousands(window::tokens(context) as usize);
         let message = format!("this task does not fit {}'s window ({window})", context.model());
@@ -146,7 +145,7 @@ fn largest(context: &SessionContext, session: &Conversation) -> String {
     let mut sizes: Vec<(u64, String)> = others.map(|(_, m)| (tokens(&m.text()), name(m).to_string())).collect();
     sizes.extend(results.iter().map(|result| (result.tokens, result.name.clone())));
     sizes.extend(session.summary.iter().map(|(text, _)| (tokens(text), "the summary".to_string())));
-    sizes.extend(context.fixed_parts().into_iter().map(|(name, tokens)| (tokens, name.to_string())));
+    sizes.extend(context.status_data.fixed_parts().into_iter().map(|(name, tokens)| (tokens, name.to_string())));
     sizes.sort_by_key(|(tokens, _)| std::cmp::Reverse(*tokens));
     let largest: Vec<String> = sizes.iter().take(3).map(|(tokens, name)| format!("{name} ({tokens} tokens)")).collect();
     format!("The largest parts: {}.", largest.join(", "))
@@ -171,7 +170,7 @@ async fn summarise(
 ) -> Result<(String, usize), Error> {
     let services = Arc::clone(&context.services);
     let instructions = tokio::task::spawn_blocking(move || {
-        let templates = Templates::new(&services.workspace, lock(&services.config).paths.folder());
+        let templates = Templates::new(&services.workspace, services.config.read().paths.folder());
         templates.get("summarise.md").map(|t| t.text).unwrap_or_default()
     });
     let instructions = stop.run_until_cancelled(instructions).await.and_then(Result::ok).unwrap_or_default();
@@ -259,7 +258,7 @@ fn count(context: &SessionContext, session: &mut Conversation, text: String) {
     context.services.memory.post(move |memory| memory.set_summary(&id, Some(&summary)));
     session.summary = Some((text, session.messages.len()));
     session.window.reset();
-    session.arranged.clear();
+    session.sent.arranged.clear();
     // Files that were read are unknown again: their texts are not in what is sent.
-    session.seen.clear();
+    session.files.seen.clear();
 }

@@ -83,7 +83,7 @@ impl Effect {
 fn unread(session: &Conversation, format: Format) -> Option<&'static str> {
     let answers = session.messages.iter().rev().take_while(|m| m.role != Role::User);
     answers.filter(|m| m.role == Role::Assistant).find_map(|m| {
-        let known = session.known();
+        let known = session.files.known();
         let pieces = stream::read(&m.text(), Some(format), known.clone(), session.tools.calls(), End::Ordinary);
         let read = pieces.iter().any(|piece| matches!(piece, Piece::EditDone { .. } | Piece::Call { .. }));
         let prose = |piece| if let Piece::Prose(text) = piece { Some(text) } else { None };

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::background::{model_facts, rag};
+use crate::agent::background::rag;
+use crate::agent::services::model_facts;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::{AttachedRecord, blob_record, write_attached};
@@ -32,10 +33,10 @@ pub async fn say(
 ) -> Result<(), String> {
     if prompt.text.contains('@') {
         // Whether an image may be attached is for the server to say.
-        context.services.want_facts();
+        context.services.models.want_facts();
     }
     // The room for attachments is known once a server on this computer has reported its window.
-    context.services.local_search(stop).await;
+    context.services.models.local_search(stop).await;
     let mut composed = composed(context, prompt, stop).await?;
     may_send(context, &composed, stop).await?;
     let room = window::budget(context).room();
@@ -99,10 +100,10 @@ async fn composed(
 /// Records that the session knows what is attached; the records of it.
 fn attached(context: &SessionContext, session: &mut Conversation, composed: &Composed) -> Vec<AttachedRecord> {
     let record = |attachment: &Attachment| {
-        let sha = attachment.whole.as_ref().map(|bytes| session.know(&attachment.path, bytes));
+        let sha = attachment.whole.as_ref().map(|bytes| session.files.know(&attachment.path, bytes));
         match sha {
-            Some(sha) => context.services.knows(&attachment.path, sha),
-            None => session.touch(&attachment.path),
+            Some(sha) => context.services.watched.knows(&attachment.path, sha),
+            None => session.files.touch(&attachment.path),
         }
         AttachedRecord::new(attachment, sha)
     };

@@ -17,7 +17,6 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::last_request;
-use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::{usage, window};
@@ -92,7 +91,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
     // The step at which a summary was last made, and whether a refusal for length was answered by a shorter request.
     let (mut count, mut worked, mut summarised, mut shortened) = (0, false, None, false);
     loop {
-        let limit = lock(&context.services.config).max_steps;
+        let limit = context.services.config.read().max_steps;
         if limit > 0 && count == limit {
             let title = say::steps_done(&count::steps(limit as usize));
             let detail = say::done_kept();

@@ -29,7 +29,7 @@ impl Repeats {
 
     /// Returns whether the same edit was written in this turn, and its file is still as it was then.
     pub fn is_done(&self, key: &RepetitionKey, session: &Conversation) -> bool {
-        let now = |path: &str| session.seen.get(path).map(|seen| seen.sha);
+        let now = |path: &str| session.files.seen.get(path).map(|seen| seen.sha);
         self.written.get(key).is_some_and(|(path, sha)| now(path) == Some(*sha))
     }
 
@@ -37,7 +37,7 @@ impl Repeats {
     pub fn note_written(&mut self, edits: Vec<(RepetitionKey, String)>, session: &Conversation) {
         for (key, path) in edits {
             let path = path.strip_prefix("./").unwrap_or(&path).to_string();
-            if let Some(seen) = session.seen.get(&path) {
+            if let Some(seen) = session.files.seen.get(&path) {
                 self.written.insert(key, (path, seen.sha));
             }
         }

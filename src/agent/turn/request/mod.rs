@@ -10,8 +10,7 @@ use std::sync::Arc;
 pub use self::model_fit::learn_format;
 pub use self::next::{Unbuilt, build};
 use self::takeable::takeable;
-use crate::agent::background::model_facts;
-use crate::agent::services::lock;
+use crate::agent::services::model_facts;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::window;
@@ -42,7 +41,7 @@ pub fn offered(context: &SessionContext, session: &Conversation) -> Arc<[ToolSpe
 pub fn base(context: &SessionContext, session: &Conversation, estimate: u64) -> Request {
     let model = context.model();
     let facts = model_facts::facts(&context.services, context.provider().as_deref(), &model);
-    let effort = lock(&context.services.config).effort_for(&model).and_then(Effort::parse);
+    let effort = context.services.config.read().effort_for(&model).and_then(Effort::parse);
     let answer = |window: u32| Budget::of_window(u64::from(window)).answer;
     // Where the window is nearly full the answer may be as long as what is left, less what the estimate may be off.
     let room = facts.window.map(|window| (u64::from(window).saturating_sub(estimate) / 10 * 9).max(answer(window)));
@@ -60,7 +59,7 @@ pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, m
     messages.extend(more.into_iter().map(Arc::new));
     let settings = context.settings();
     if settings.small_model {
-        small_model::arrange(&mut messages, settings.format, &mut session.arranged);
+        small_model::arrange(&mut messages, settings.format, &mut session.sent.arranged);
     }
     let estimate = session.window.tokens(system.len() + size(&messages));
     let (model, skip_backoff) = (context.keep_model(), context.skip_backoff.clone());

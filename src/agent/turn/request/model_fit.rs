@@ -1,8 +1,7 @@
 //! What a request takes from the model it is for: the edit format where the person chose none, by the model's name and by
 //! what it was seen to do; the size of the prompts; the effort.
 
-use crate::agent::background::model_facts;
-use crate::agent::services::lock;
+use crate::agent::services::model_facts;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::context::model_class::{is_small, is_small_window, is_unknown};
@@ -13,7 +12,7 @@ use crate::provider::models::{Effort, Thinking};
 
 /// Says, once for each model, that it does not think as much as the configuration asks for.
 pub(super) async fn tell_effort(context: &SessionContext, session: &mut Conversation, model: &str) {
-    let Some(effort) = lock(&context.services.config).effort_for(model).and_then(Effort::parse) else { return };
+    let Some(effort) = context.services.config.read().effort_for(model).and_then(Effort::parse) else { return };
     let facts = model_facts::facts(&context.services, context.provider().as_deref(), model);
     let sent = effort.within(facts.efforts.as_deref().unwrap_or(&[]));
     let title = match facts.thinking {
@@ -22,8 +21,8 @@ pub(super) async fn tell_effort(context: &SessionContext, session: &mut Conversa
         _ => return,
     };
     let effort_of_model = (model.to_string(), effort);
-    if session.told_effort.as_ref() != Some(&effort_of_model) {
-        session.told_effort = Some(effort_of_model);
+    if session.sent.told_effort.as_ref() != Some(&effort_of_model) {
+        session.sent.told_effort = Some(effort_of_model);
         context.events.notice(Level::Info, title, "").await;
     }
 }
@@ -50,13 +49,13 @@ pub(super) async fn choose_format(context: &SessionContext, session: &Conversati
 /// Returns whether the model in force is asked for edits as text.
 fn writes_text(context: &SessionContext) -> bool {
     let model = context.model();
-    is_small(&model) || lock(&context.services.config).writes_edits_as_text(&model)
+    is_small(&model) || context.services.config.read().writes_edits_as_text(&model)
 }
 
 /// Returns whole files, or blocks where a file whose text the model knows is long.
 fn text_format(session: &Conversation) -> Format {
     let long = |text: &str| text.lines().nth(LONG - 1).is_some();
-    match session.seen.values().filter_map(|file| file.text.as_deref()).any(long) {
+    match session.files.seen.values().filter_map(|file| file.text.as_deref()).any(long) {
         true => Format::BLOCKS,
         false => Format::WHOLE,
     }
@@ -75,7 +74,7 @@ pub async fn learn_format(context: &SessionContext, session: &Conversation) {
     if !is_unknown(&model) && !local {
         return;
     }
-    let detail = match context.services.configure(move |config| config.learn_text_edits(&model)).await {
+    let detail = match context.services.config.change_on_a_thread(move |config| config.learn_text_edits(&model)).await {
         Some(Err(e)) => say::this_run_only(&e),
         _ => say::remembered().into(),
     };

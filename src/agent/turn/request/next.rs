@@ -46,8 +46,8 @@ fn note_prefix(
         tools: Arc::clone(tools),
         messages: Vec::new(),
     };
-    let (prefix, cause) = prefix.after(session.prefix.take(), &session.messages);
-    (session.prefix, session.prefix_cause) = (Some(prefix), cause);
+    let (prefix, cause) = prefix.after(session.sent.prefix.take(), &session.messages);
+    (session.sent.prefix, session.sent.prefix_cause) = (Some(prefix), cause);
 }
 
 /// Returns the next request and whom it is for: the whole conversation, as far as it fits, with the system prompt that
@@ -59,7 +59,7 @@ pub async fn build(
     if let Some(end) = usage::over_budget(context, session).await {
         return Err(Unbuilt::Stopped(end));
     }
-    context.services.local_search(&CancellationToken::new()).await;
+    context.services.models.local_search(&CancellationToken::new()).await;
     let window = u64::from(window::tokens(context));
     model_fit::choose_format(context, session, window).await;
     let system = system_prompt::system(context, session).await;
@@ -72,7 +72,7 @@ pub async fn build(
     let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(window));
     let rules = context.status().rules.iter().map(|rule| rule.bytes).sum::<usize>().min(system.len());
     let parts = parts(session, (system.len(), rules), beside - system.len(), fitted.sizes);
-    context.show_context(parts, window);
+    context.status_data.show_context(parts, window);
     if !fitted.newly_left_out.is_empty() {
         keep_left_out(context, session, &fitted.newly_left_out).await;
     }
@@ -81,7 +81,7 @@ pub async fn build(
     }
     let mut messages = takeable(context, session, fitted.messages, fitted.sizes);
     if settings.small_model {
-        small_model::arrange(&mut messages, settings.format, &mut session.arranged);
+        small_model::arrange(&mut messages, settings.format, &mut session.sent.arranged);
     }
     note_prefix(context, session, &target, (&system, &tools));
     let skip_backoff = context.skip_backoff.clone();
@@ -92,7 +92,7 @@ pub async fn build(
 /// Records which results are left out of what is sent, so that a resumed session leaves out the same ones, and says so.
 async fn keep_left_out(context: &SessionContext, session: &mut Conversation, left_out: &[LeftOut]) {
     for path in left_out.iter().filter_map(|left_out| left_out.path.as_ref()) {
-        session.seen.remove(path);
+        session.files.seen.remove(path);
     }
     session.note_left_out();
     session.store_prompt(context);

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::agent::services::lock;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::prompt_parts::{IN_CONVERSATION, look, record_parts, rules_view, store_rules};
@@ -24,7 +23,7 @@ pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -
     }
     let covered = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
     let anew = session.prompt.base.is_none() || session.prompt.covered != covered;
-    if anew || fresh || session.in_play.len() != session.prompt.in_play {
+    if anew || fresh || session.files.in_play.len() != session.prompt.in_play {
         update(context, session, anew, fresh).await;
         session.prompt.covered = covered;
     }
@@ -34,7 +33,7 @@ pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -
 /// Returns the system prompt as it is: nothing joins the conversation, which may have calls that wait for results.
 pub async fn present(context: &Arc<SessionContext>, session: &mut Conversation) -> Arc<str> {
     let now = context.settings();
-    let setting = (now.mode, now.format, now.small_model, lock(&context.services.config).language.clone());
+    let setting = (now.mode, now.format, now.small_model, context.services.config.read().language.clone());
     if let Some((_, text)) = session.prompt.made.iter().find(|(made, _)| *made == setting) {
         return Arc::clone(text);
     }
@@ -48,13 +47,13 @@ pub async fn present(context: &Arc<SessionContext>, session: &mut Conversation) 
 /// Compares the present facts with what the model received, and adds the differences to the conversation.
 async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew: bool, fresh: bool) {
     let Some(now) = session.prompt.now.clone() else { return };
-    let (context2, in_play) = (Arc::clone(context), session.in_play.clone());
+    let (context2, in_play) = (Arc::clone(context), session.files.in_play.clone());
     let found = Arc::clone(&now);
     let active = tokio::task::spawn_blocking(move || found.1.active(&context2.services.workspace, &in_play)).await;
     let Ok(active) = active else { return };
     // A turn may be stopped at the await above: then the rules are looked at again.
-    session.prompt.in_play = session.in_play.len();
-    tell_rules(context, session, rules_view(&now.1, &active, &session.in_play)).await;
+    session.prompt.in_play = session.files.in_play.len();
+    tell_rules(context, session, rules_view(&now.1, &active, &session.files.in_play)).await;
     let facts = PromptFacts { live: now.0.clone(), rules: active.rules };
     if anew {
         session.note_left_out();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::background::model_facts;
+use crate::agent::services::model_facts;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::context::request::MessageSizes;
@@ -30,7 +30,7 @@ pub(super) fn takeable(
             return m;
         }
         // The same message every time: what was serialised before is recognised by identity.
-        let made = session.plain.iter().find(|(of, by, _)| Arc::ptr_eq(of, &m) && *by == capabilities);
+        let made = session.sent.plain.iter().find(|(of, by, _)| Arc::ptr_eq(of, &m) && *by == capabilities);
         if let Some((_, _, made)) = made {
             return Arc::clone(made);
         }
@@ -39,7 +39,7 @@ pub(super) fn takeable(
         let mut made = (*m).clone();
         made.parts.retain(|part| !matches!(&part.body, Body::Blob(blob) if !taken(blob)));
         let made = Arc::new(made.and_text(&note));
-        session.plain.push((m, capabilities, Arc::clone(&made)));
+        session.sent.plain.push((m, capabilities, Arc::clone(&made)));
         made
     };
     messages.into_iter().map(&mut plain).collect()

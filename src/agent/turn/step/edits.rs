@@ -137,7 +137,7 @@ fn note_asked(session: &mut Conversation, pending: &[PendingEdits], results: &[E
         if let (Op::Write { content } | Op::Overwrite { content }, edit::EditStatus::Doubted(_)) =
             (&edit.op, &result.status)
         {
-            session.asked_whole.insert((result.path.clone(), content.clone()));
+            session.files.asked_whole.insert((result.path.clone(), content.clone()));
         }
     }
 }
@@ -209,7 +209,7 @@ pub async fn undo(
         record.changeset.clone_from(&outcome_of_proposal.changeset);
         for (path, bytes) in &outcome_of_proposal.written {
             if let Some(bytes) = bytes.as_ref().filter(|_| record.ok) {
-                let sha = session.know(path, bytes);
+                let sha = session.files.know(path, bytes);
                 record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
             }
         }
@@ -247,12 +247,12 @@ async fn place(
     stop: &CancellationToken,
 ) -> (Vec<FileChange>, Vec<EditResult>) {
     let (context, workspace) = (Arc::clone(context), context.services.workspace.stopped_by(stop));
-    let seen = session.seen.clone();
-    let in_play = match session.in_play.as_slice() {
+    let seen = session.files.seen.clone();
+    let in_play = match session.files.in_play.as_slice() {
         [one] => Some(one.clone()),
         _ => None,
     };
-    let (count, questioned) = (edits.len(), session.asked_whole.clone());
+    let (count, questioned) = (edits.len(), session.files.asked_whole.clone());
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
@@ -344,16 +344,16 @@ async fn after(
             for (path, bytes) in &outcome_of_proposal.written {
                 match bytes {
                     Some(bytes) => {
-                        context.services.knows(path, session.know(path, bytes));
+                        context.services.watched.knows(path, session.files.know(path, bytes));
                     }
                     None => {
-                        session.seen.remove(path);
+                        session.files.seen.remove(path);
                     }
                 }
             }
         }
         Outcome::Conflict { path, found, .. } => {
-            session.seen.remove(path);
+            session.files.seen.remove(path);
             let (title, detail) = conflict_words(path, found);
             let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
             context.events.notice_with(Level::Warning, title, detail, actions).await;
@@ -364,7 +364,7 @@ async fn after(
         Outcome::Refused | Outcome::Withdrawn => {}
     }
     for file in &proposal.files {
-        session.touch(&file.path);
+        session.files.touch(&file.path);
     }
 }
 

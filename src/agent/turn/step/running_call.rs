@@ -65,7 +65,7 @@ impl RunningCall {
         stop: &CancellationToken,
     ) -> Self {
         let tool = Arc::clone(tool);
-        let versions = Arc::new(session.seen.clone());
+        let versions = Arc::new(session.files.seen.clone());
         let commands = Arc::clone(&context.commands);
         let stop = stop.child_token();
         let workspace = Arc::new(context.services.workspace.stopped_by(&stop));

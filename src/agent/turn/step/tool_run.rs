@@ -206,8 +206,8 @@ impl ToolRun<'_> {
         }
         let mut record = ResultRecord { ok: true, ..ResultRecord::failed(&call.id, &call.name) };
         if let Some((path, bytes)) = &output.read {
-            let sha = self.session.know(path, bytes);
-            self.context.services.knows(path, sha);
+            let sha = self.session.files.know(path, bytes);
+            self.context.services.watched.knows(path, sha);
             record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
         }
         if item.call.state != CallState::Done {

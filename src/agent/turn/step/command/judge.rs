@@ -90,7 +90,7 @@ impl JudgedCommand {
 /// Judges a command. None where it could not be looked at.
 pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) -> Option<JudgedCommand> {
     let (shell, commands) = (Arc::clone(&context.services.shell), Arc::clone(&context.commands));
-    let (rules, policy) = (context.command_rules(), shell_policy(context.settings().approval));
+    let (rules, policy) = (context.policy.command_rules(), shell_policy(context.settings().approval));
     let (text, folder, network) = (call.text.clone(), call.folder.clone(), call.network);
     let judged = tokio::task::spawn_blocking(move || {
         let (keeper, has_sandbox) = (shell.keeper(), shell.has_sandbox());
@@ -124,7 +124,7 @@ pub async fn allow(
     let network = found.parts.iter().any(|part| part.class == Class::Reach && begins(&part.words));
     let rule = Rule { prefix, decision: RuleDecision::Allow, network, why: None };
     rule.check()?;
-    context.add_command_rule(rule.clone());
+    context.policy.add_command_rule(rule.clone());
     if !keep {
         return Ok(());
     }

@@ -104,7 +104,7 @@ impl StepReader<'_> {
             return;
         }
         self.prose = None;
-        self.parser = Parser::new(Some(self.format), self.session.known(), self.session.tools.calls());
+        self.parser = Parser::new(Some(self.format), self.session.files.known(), self.session.tools.calls());
         let mut items: Vec<CallItem> = self.written.drain(..).map(|(_, item)| item).collect();
         items.extend(self.edits.drain(..).map(|(_, edit)| edit.end(None)));
         for act in self.acts.split_off(self.part_acts.min(self.acts.len())) {

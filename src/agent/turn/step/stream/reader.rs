@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::background::model_facts;
+use crate::agent::services::model_facts;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
@@ -75,7 +75,7 @@ impl<'a> StepReader<'a> {
         target: &'a RequestTarget,
         stop: &'a CancellationToken,
     ) -> Self {
-        let parser = Parser::new(Some(format), session.known(), session.tools.calls());
+        let parser = Parser::new(Some(format), session.files.known(), session.tools.calls());
         session.model = Some(target.model.clone());
         StepReader {
             plan: context.settings().mode == Mode::Plan,
@@ -183,7 +183,7 @@ impl<'a> StepReader<'a> {
 
     /// Looks for a text that comes again and again, in what is said, thought or written into a call.
     fn watch(&mut self, text: &str) {
-        let seen = &self.session.seen;
+        let seen = &self.session.files.seen;
         let stands = |run: &str| seen.values().filter_map(|s| s.text.as_deref()).any(|t| t.contains(run));
         // In the arguments of a call line breaks and quotes are escaped.
         let plain = |run: &str| serde_json::from_str::<String>(&format!("\"{}\"", run.trim_end_matches('\\'))).ok();
@@ -228,9 +228,9 @@ impl<'a> StepReader<'a> {
                     .thought
                     .filter(|took| !took.is_zero())
                     .and_then(|took| u64::try_from(took.as_millis()).ok()),
-                context: self.context.shown_context(),
+                context: self.context.status_data.shown_context(),
                 plan: self.plan && self.calls_made == 0,
-                new_prefix: self.session.prefix_cause.is_some(),
+                new_prefix: self.session.sent.prefix_cause.is_some(),
                 estimated: cost.estimated,
             }
             .write(),
@@ -296,7 +296,7 @@ impl<'a> StepReader<'a> {
         let parser = std::mem::replace(&mut self.parser, Parser::new(None, Vec::new(), Arc::default()));
         self.pieces(parser.finish(if whole { End::Ordinary } else { End::Cut })).await;
         if whole && self.calls_made == 0 {
-            let files = unfenced(&self.answer.text, Some(self.format), &self.session.known());
+            let files = unfenced(&self.answer.text, Some(self.format), &self.session.files.known());
             self.pieces(files).await;
         }
         for (_, edit) in std::mem::take(&mut self.edits) {

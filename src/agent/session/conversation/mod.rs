@@ -2,21 +2,21 @@
 //!
 //! What is sent is what is kept: a resumed session holds the same messages as if it had never stopped.
 
-use std::collections::{HashMap, HashSet};
+mod files;
+mod sent;
+
 use std::sync::Arc;
 
+pub use self::files::SessionFiles;
+pub use self::sent::SentRequests;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::prompt_state::PromptState;
-use crate::agent::session::records::{ResultRecord, results_json, sha};
-use crate::context::prefix::RequestPrefix;
+use crate::agent::session::records::{ResultRecord, results_json};
 use crate::context::request::Window;
-use crate::edit::Format;
-use crate::edit::stream::KnownFile;
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::WindowResult;
-use crate::provider::models::Effort;
-use crate::provider::{Capabilities, Message, Role, ToolCall, ToolResult, ToolSpec};
-use crate::tools::{ContentHash, FileVersion, OfferedTools, ToolSet};
+use crate::provider::{Message, Role, ToolCall, ToolResult, ToolSpec};
+use crate::tools::{OfferedTools, ToolSet};
 
 /// An open session. The turn that runs owns it.
 pub struct Conversation {
@@ -28,10 +28,8 @@ pub struct Conversation {
     pub messages: Vec<Arc<Message>>,
     /// The row of each message in memory.
     pub rows: Vec<i64>,
-    /// The version of each file that this session read or wrote.
-    pub seen: HashMap<String, FileVersion>,
-    /// Files in play, for the rules: mentioned, read or changed.
-    pub in_play: Vec<String>,
+    /// The files it read, wrote or spoke of.
+    pub files: SessionFiles,
     /// Tokens and dollars so far.
     pub totals: memory::Totals,
     /// The totals when the person last let the session go on beyond its budget.
@@ -44,30 +42,15 @@ pub struct Conversation {
     pub summary: Option<(String, usize)>,
     /// The context window as it fills.
     pub window: Window,
-    /// Tokens of the last request and the window they counted against, as memory has them.
-    pub last_request: Option<(u64, u64)>,
     /// The inputs of the system prompt.
     pub prompt: PromptState,
-    /// Messages with attachments that a model did not take, and what that one is sent in their place.
-    pub plain: Vec<(Arc<Message>, Capabilities, Arc<Message>)>,
-    /// Messages with attachments as a small model gets them.
-    pub arranged: Vec<(Arc<Message>, Format, Arc<Message>)>,
-    /// The inputs of the last request's beginning.
-    pub prefix: Option<RequestPrefix>,
-    /// The reason why it differed from the beginning of the request before, if it did.
-    pub prefix_cause: Option<&'static str>,
-    /// The effort that a model was asked for and does not have, as the person was told.
-    pub told_effort: Option<(String, Effort)>,
-    /// Whole new texts of files, by path, of which the model was asked whether they are meant as a part.
-    pub asked_whole: HashSet<(String, String)>,
+    /// The requests that were made for it.
+    pub sent: SentRequests,
     /// The tools of its model.
     pub tools: Arc<ToolSet>,
     /// The descriptions of its tools for the model, in the order of [`OfferedTools::EACH`].
     specs: [Arc<[ToolSpec]>; 3],
 }
-
-/// The longest text that is stored beside what was read, in bytes.
-const MAX_TEXT: usize = 256 << 10;
 
 impl Conversation {
     /// Creates a session with nothing in it.
@@ -77,22 +60,15 @@ impl Conversation {
             title: None,
             messages: Vec::new(),
             rows: Vec::new(),
-            seen: HashMap::new(),
-            in_play: Vec::new(),
+            files: SessionFiles::default(),
             totals: memory::Totals::default(),
             granted: memory::Totals::default(),
             turn: None,
             model: None,
             summary: None,
             window: Window::default(),
-            last_request: None,
             prompt: PromptState::default(),
-            plain: Vec::new(),
-            arranged: Vec::new(),
-            prefix: None,
-            prefix_cause: None,
-            told_effort: None,
-            asked_whole: HashSet::new(),
+            sent: SentRequests::default(),
             specs: OfferedTools::EACH.map(|offered| tools.specs(offered).into()),
             tools,
         }
@@ -138,40 +114,10 @@ impl Conversation {
     pub fn leave_out(&mut self, index: usize) -> Option<String> {
         let left_out = self.window.leave_out_chosen(&self.messages, index)?;
         if let Some(path) = &left_out.path {
-            self.seen.remove(path);
+            self.files.seen.remove(path);
         }
         self.note_left_out();
         Some(left_out.line)
-    }
-
-    /// Records that a file is in play.
-    pub fn touch(&mut self, path: &str) {
-        if !self.in_play.iter().any(|p| p == path) {
-            self.in_play.push(path.to_string());
-        }
-    }
-
-    /// Records what is now known of a file.
-    pub fn know(&mut self, path: &str, bytes: &[u8]) -> ContentHash {
-        let sha = sha(bytes);
-        let text = (bytes.len() <= MAX_TEXT).then(|| std::str::from_utf8(bytes).ok()).flatten().map(Arc::from);
-        self.seen.insert(path.to_string(), FileVersion { sha, text });
-        self.touch(path);
-        sha
-    }
-
-    /// Returns the files whose text is known, for recognising edits in prose.
-    pub fn known(&self) -> Vec<KnownFile> {
-        let known = self
-            .seen
-            .iter()
-            .filter_map(|(path, seen)| Some(KnownFile { path: path.clone(), text: seen.text.clone()? }));
-        known.collect()
-    }
-
-    /// Returns what the tools may know of what was read.
-    pub fn shas(&self) -> HashMap<String, ContentHash> {
-        self.seen.iter().map(|(p, s)| (p.clone(), s.sha)).collect()
     }
 
     /// Returns calls of the last answer that have no result. Ids are told apart only since that answer: some servers

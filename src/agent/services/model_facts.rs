@@ -27,9 +27,9 @@ const AFTER_START: Duration = Duration::from_secs(1);
 
 /// Returns all that is known of a model at this provider.
 pub fn known(services: &Services, provider: Option<&dyn Provider>, model: &str) -> Known {
-    let configured = lock(&services.config).model_config(model);
+    let configured = services.config.read().model_config(model);
     let place = provider.map(Provider::place).unwrap_or_default();
-    let models = lock(&services.models);
+    let models = lock(&services.models.known);
     Known::new(model, &configured, models.listed(&place, model), models.learnt(&place, model))
 }
 
@@ -88,7 +88,7 @@ pub fn learn_window(
     known: u32,
 ) -> bool {
     let place = provider.map(Provider::place).unwrap_or_default();
-    let mut models = lock(&services.models);
+    let mut models = lock(&services.models.known);
     let accepted = models.accepted(&place, model);
     if accepted >= known {
         models.forget_accepted(&place, model);
@@ -105,7 +105,7 @@ pub fn learn_window(
 pub fn accept_prompt(services: &Services, provider: Option<&dyn Provider>, model: &str, tokens: u64) {
     let place = provider.map(Provider::place).unwrap_or_default();
     let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-    lock(&services.models).accept(&place, model, tokens);
+    lock(&services.models.known).accept(&place, model, tokens);
 }
 
 /// Asks the connected provider what it knows of `model`. A server on this computer is waited for by the next request,
@@ -115,12 +115,12 @@ pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: Str
         return;
     }
     let services = Arc::clone(services);
-    if provider.local() && lock(&services.config).model_config(&model).context_window.is_some() {
+    if provider.local() && services.config.read().model_config(&model).context_window.is_some() {
         let (ask, requests) = oneshot::channel();
-        *lock(&services.facts_later) = Some(ask);
+        *lock(&services.models.facts_later) = Some(ask);
         tokio::spawn(describe_later(services, provider, model, requests));
     } else if provider.local() {
-        services.looking.send_replace(true);
+        services.models.looking.send_replace(true);
         tokio::spawn(async move {
             describe(&services, &*provider, &model).await;
             services.report(ServiceReport::Looked);
@@ -160,23 +160,23 @@ pub async fn list_within(provider: &dyn Provider, limit: Duration) -> Option<Vec
 pub async fn describe(services: &Services, provider: &dyn Provider, model: &str) {
     let said = tokio::time::timeout(TO_DESCRIBE, provider.describe(model)).await;
     if let Ok(facts) = said {
-        lock(&services.models).list(&provider.place(), [Model { name: model.into(), facts }]);
+        lock(&services.models.known).list(&provider.place(), [Model { name: model.into(), facts }]);
     }
 }
 
 /// Takes the list of a provider from the file, and asks for it where that is older than an hour.
 async fn refresh(services: &Arc<Services>, provider: &dyn Provider) {
     let place = provider.place();
-    let stored = |models| lock(&services.models).list(&place, models);
+    let stored = |models| lock(&services.models.known).list(&place, models);
     let listed = list(services, provider, stored).await;
-    lock(&services.models).list(&place, listed.unwrap_or_default());
+    lock(&services.models.known).list(&place, listed.unwrap_or_default());
 }
 
 /// Returns the list of a provider: the one in the file where that is younger than an hour, else asked for and put
 /// there.
 /// `stored` is given the one in the file first, however old. `None`: the provider does not answer.
 pub async fn list(services: &Services, provider: &dyn Provider, stored: impl FnOnce(Vec<Model>)) -> Option<Vec<Model>> {
-    let (place, paths) = (provider.place(), lock(&services.config).paths.clone());
+    let (place, paths) = (provider.place(), services.config.read().paths.clone());
     let read = paths.clone();
     let cached = tokio::task::spawn_blocking(move || model_cache::read(&read)).await.ok()?;
     let entry = &cached[&place];

@@ -1,0 +1,164 @@
+//! The part of a session that its actor, its turn and its restores share: everything but the conversation.
+
+mod model;
+mod settings;
+mod status;
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+pub use self::settings::{AUTO, Settings, consent};
+pub use self::status::{StatusData, shown_cost};
+use crate::agent::services::events::Events;
+use crate::agent::services::{Services, lock};
+use crate::agent::session::approval::{ApprovalPolicy, PendingApprovals};
+use crate::memory;
+use crate::protocol::{EventBody, Item, Level, Mode, Notice, NoticeAction, RulesView, SessionId, Status};
+use crate::provider::{Provider, SkipBackoff};
+use crate::shell::{CommandReport, Commands, SealResult};
+use crate::tools::{Tool, ToolKind};
+
+/// One session without its conversation; before a session is open, the idle one.
+pub struct SessionContext {
+    /// Everything that lives as long as the process.
+    pub services: Arc<Services>,
+    /// The session; none while none is open.
+    pub session: Option<SessionId>,
+    /// The channel to the front end, for this session's events.
+    pub events: Events,
+    /// Proposals and questions that wait for the person.
+    pub approvals: PendingApprovals,
+    /// What decides in the person's stead.
+    pub policy: ApprovalPolicy,
+    /// Ends a pause between tries.
+    pub skip_backoff: SkipBackoff,
+    /// Its commands.
+    pub commands: Arc<Commands>,
+    /// The rules and the system prompt that was sent last.
+    pub rules: Mutex<RulesView>,
+    /// Events outside of the conversation that the model is informed of with the next message.
+    pub notes: Mutex<Vec<String>>,
+    settings: Mutex<Settings>,
+    /// The provider it asks, once it asked or chose one.
+    own_provider: Mutex<Option<Arc<dyn Provider>>>,
+    /// What the status line shows of it.
+    pub status_data: StatusData,
+}
+
+/// The model that a request is for and who is asked, whatever the person chooses while the answer comes.
+#[derive(Clone)]
+pub struct RequestTarget {
+    /// The provider; `None`: none is connected.
+    pub provider: Option<Arc<dyn Provider>>,
+    /// The model's name.
+    pub model: String,
+}
+
+impl SessionContext {
+    /// Creates the context of a session, or of none.
+    pub fn new(services: &Arc<Services>, session: Option<SessionId>, settings: Settings) -> Self {
+        let events = match &session {
+            Some(id) => services.events.of(id.clone()),
+            None => services.events.clone(),
+        };
+        let name = session.as_ref().map_or_else(|| "none".to_string(), |id| id.to_string());
+        SessionContext {
+            services: Arc::clone(services),
+            commands: Arc::new(Commands::new(Arc::clone(&services.shell), &name)),
+            session,
+            events,
+            approvals: PendingApprovals::default(),
+            policy: ApprovalPolicy::new(services.shell.settings.rules.clone()),
+            skip_backoff: SkipBackoff::default(),
+            rules: Mutex::new(RulesView::default()),
+            notes: Mutex::new(Vec::new()),
+            settings: Mutex::new(settings),
+            own_provider: Mutex::new(None),
+            status_data: StatusData::default(),
+        }
+    }
+
+    /// Returns the session's id in memory.
+    pub fn id(&self) -> Option<String> {
+        self.session.as_ref().map(|id| id.to_string())
+    }
+
+    /// Returns what the model must hear of with the next message: what happened beside the conversation, and jobs that
+    /// ended.
+    pub fn take_notes(&self) -> Vec<String> {
+        const LAST: usize = 20;
+        let ended = self.commands.ended_untold().into_iter().map(|job| {
+            let report = CommandReport::new(&job, None, &SealResult::default(), None);
+            format!("{} ended: {}\n{}", job.id, report.summary, job.running.output().last(LAST).join("\n"))
+        });
+        std::mem::take(&mut *lock(&self.notes)).into_iter().chain(ended).collect()
+    }
+
+    /// Returns the settings now.
+    pub fn settings(&self) -> Settings {
+        lock(&self.settings).clone()
+    }
+
+    /// Changes settings.
+    pub fn change_settings(&self, change: impl FnOnce(&mut Settings)) {
+        change(&mut lock(&self.settings));
+    }
+
+    /// Returns whether this tool may be used now.
+    pub fn allows(&self, tool: &dyn Tool) -> bool {
+        tool.kind() != ToolKind::Write || self.settings().mode == Mode::Agent
+    }
+
+    /// Takes what memory answered. An error is recorded for the banner: the session goes on.
+    pub fn record_error<T>(&self, result: Result<T, memory::Error>) -> Option<T> {
+        self.services.record_error(result)
+    }
+
+    /// Returns the status line as it is now.
+    pub fn status(&self) -> Status {
+        let settings = self.settings();
+        let connection = self.connection();
+        let provider = connection.provider.as_ref();
+        let mut status = Status {
+            workspace: self.services.workspace.name(),
+            mode: settings.mode,
+            approval: settings.approval,
+            model: provider.map(|_| settings.model.unwrap_or(connection.model)),
+            provider: provider.map(|p| p.place()).unwrap_or_default(),
+            recording: provider.is_some_and(|p| p.recorded()),
+            format: settings.format.name().into(),
+            tokens: 0,
+            cost: None,
+            context: None,
+            rules: Vec::new(),
+            archive: *lock(&self.services.counts.archive),
+            banner: self.services.banner(),
+            tried: connection.tried,
+            model_file: connection.model_file,
+            key_places: connection.key_places,
+            jobs: self.commands.jobs().len(),
+            unreviewed: self.services.counts.unreviewed.load(Ordering::Relaxed),
+        };
+        self.status_data.fill(&mut status);
+        status
+    }
+
+    /// Sends the status line.
+    pub async fn tell_status(&self) {
+        self.events.send(EventBody::Status(self.status())).await;
+    }
+
+    /// Says something in passing, not in the chat.
+    pub async fn say(&self, level: Level, title: impl Into<String>, detail: impl Into<String>) {
+        self.events.say(level, title, detail).await;
+    }
+
+    /// Tells in the chat that memory is not written.
+    pub async fn tell_memory_trouble(&self) {
+        let Some((title, detail)) = self.services.memory_trouble() else { return };
+        let retry = self.services.config.read().paths.folder().is_some();
+        let actions = if retry { vec![NoticeAction::RetryMemory] } else { Vec::new() };
+        let notice = Notice { actions, ..Notice::new(Level::Warning, title, detail) };
+        self.events.add(Item::Notice(notice)).await;
+    }
+}

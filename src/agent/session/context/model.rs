@@ -1,0 +1,67 @@
+//! The model and the provider of a session.
+
+use std::sync::Arc;
+
+use crate::agent::services::lock;
+use crate::agent::services::model_access::ModelConnection;
+use crate::agent::session::context::{RequestTarget, SessionContext};
+use crate::provider::Provider;
+
+impl SessionContext {
+    /// Returns the model's name: the session's own, or that of the connection.
+    pub fn model(&self) -> String {
+        let own = lock(&self.settings).model.clone();
+        own.unwrap_or_else(|| self.services.models.connection().model)
+    }
+
+    /// Returns the provider that this session asks: its own, once it has asked one or chose one, in the newest
+    /// connection of that name; else the one that was connected last.
+    pub fn provider(&self) -> Option<Arc<dyn Provider>> {
+        self.connection().provider
+    }
+
+    /// Returns the connection of this session: that of the process with the session's own provider.
+    pub fn connection(&self) -> ModelConnection {
+        let mut connection = self.services.models.connection();
+        if let Some(own) = lock(&self.own_provider).as_ref()
+            && connection.provider.as_ref().is_none_or(|newest| newest.name() != own.name())
+        {
+            connection.provider = Some(Arc::clone(own));
+        }
+        connection
+    }
+
+    /// Returns the target of a request for `model` that goes out now.
+    pub fn target(&self, model: &str) -> RequestTarget {
+        RequestTarget { provider: self.provider(), model: model.to_string() }
+    }
+
+    /// Takes the provider that was connected last as this session's own.
+    pub fn take_provider(&self) {
+        let newest = self.services.models.connection().provider;
+        if let (Some(id), Some(provider)) = (self.id(), &newest) {
+            let name = provider.name().to_string();
+            self.services.memory.post(move |memory| memory.set_provider(&id, &name));
+        }
+        *lock(&self.own_provider) = newest;
+    }
+
+    /// Asks, from the next request on, the provider that is connected then.
+    pub fn forget_provider(&self) {
+        *lock(&self.own_provider) = None;
+    }
+
+    /// Asks this provider in this session, whichever others ask.
+    pub fn ask_provider(&self, provider: Arc<dyn Provider>) {
+        *lock(&self.own_provider) = Some(provider);
+    }
+
+    /// Returns the model that is asked now; the session keeps it, and its provider, until another is chosen in it.
+    pub fn keep_model(&self) -> String {
+        if let Some(provider) = self.provider() {
+            lock(&self.own_provider).get_or_insert(provider);
+        }
+        let model = self.model();
+        lock(&self.settings).model.get_or_insert(model).clone()
+    }
+}

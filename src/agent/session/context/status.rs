@@ -1,0 +1,114 @@
+//! What the status line shows of a session beside its settings.
+
+use std::sync::Mutex;
+
+use crate::agent::services::lock;
+use crate::memory;
+use crate::messages::agent as say;
+use crate::protocol::{Cost, RuleChip, Status};
+use crate::text::number;
+
+/// The parts of a session's status line that are not settings.
+#[derive(Default)]
+pub struct StatusData(Mutex<Shown>);
+
+/// What is shown now.
+#[derive(Debug, Default, Clone)]
+struct Shown {
+    rules: Vec<RuleChip>,
+    tokens: u64,
+    cost: Option<Cost>,
+    /// The tokens of the last request by part, and the window it was made for.
+    context: Option<(Vec<(&'static str, u64)>, u64)>,
+}
+
+/// Returns what a session cost, for a front end.
+pub fn shown_cost(totals: &memory::Totals) -> Option<Cost> {
+    totals.cost.map(|dollars| Cost { dollars, estimated: totals.estimated, partial: totals.unpriced })
+}
+
+impl StatusData {
+    /// Puts what is shown now into a status line.
+    pub fn fill(&self, status: &mut Status) {
+        let Shown { rules, tokens, cost, context } = lock(&self.0).clone();
+        (status.rules, status.tokens, status.cost) = (rules, tokens, cost);
+        status.context = context.map(|(parts, window)| (parts.iter().map(|(_, tokens)| tokens).sum(), window));
+    }
+
+    /// Shows the session's tokens and dollars from now on.
+    pub fn show_totals(&self, totals: &memory::Totals) {
+        let mut status_data = lock(&self.0);
+        status_data.tokens = totals.input + totals.output;
+        status_data.cost = shown_cost(totals);
+    }
+
+    /// Records what the request that goes out now holds, in tokens, by part, and the window it is made for.
+    pub fn show_context(&self, parts: Vec<(&'static str, u64)>, window: u64) {
+        lock(&self.0).context = Some((parts, window));
+    }
+
+    /// Returns the tokens of the last request, and the window they count against.
+    pub fn shown_context(&self) -> Option<(u64, u64)> {
+        let status = lock(&self.0);
+        status.context.as_ref().map(|(parts, window)| (parts.iter().map(|(_, tokens)| tokens).sum(), *window))
+    }
+
+    /// Returns tokens of the last request that are the same in every one: system prompt and tools.
+    pub fn fixed_tokens(&self) -> u64 {
+        self.fixed_parts().iter().map(|(_, tokens)| tokens).sum()
+    }
+
+    /// Returns the parts that are the same in every request, with their tokens in the last one.
+    pub fn fixed_parts(&self) -> Vec<(&'static str, u64)> {
+        lock(&self.0).context.as_ref().map_or_else(Vec::new, |(parts, _)| parts.iter().take(3).cloned().collect())
+    }
+
+    /// Returns what the last request held, by part, as a table.
+    pub fn context_table(&self) -> String {
+        let Shown { context, rules, .. } = lock(&self.0).clone();
+        context.map_or_else(|| say::nothing_asked().into(), |(parts, window)| table(&parts, window, &rules))
+    }
+
+    /// Shows these rules from now on. Returns whether they are others than before.
+    pub fn show_rules(&self, rules: Vec<RuleChip>) -> bool {
+        let mut status_data = lock(&self.0);
+        let changed = status_data.rules != rules;
+        status_data.rules = rules;
+        changed
+    }
+}
+
+/// Returns the parts of a request in tokens as a table, below the rules' part each of them with its share.
+fn table(parts: &[(&'static str, u64)], window: u64, rules: &[RuleChip]) -> String {
+    let used: u64 = parts.iter().map(|(_, tokens)| tokens).sum();
+    let bytes: u64 = rules.iter().map(|rule| rule.bytes as u64).sum();
+    let share = |tokens: u64| (tokens * 100).checked_div(window).unwrap_or(0);
+    let mut text = String::from(say::part_tokens());
+    for (name, tokens) in parts {
+        text.push_str(&format!("| {name} | {} | {}% |\n", number::tokens(*tokens), share(*tokens)));
+        for rule in rules.iter().filter(|_| *name == say::rules_part()) {
+            let own = (tokens * rule.bytes as u64).checked_div(bytes).unwrap_or(0);
+            text.push_str(&format!("| · {} | {} | |\n", rule.path, number::tokens(own)));
+        }
+    }
+    text.push_str(&say::together(&number::tokens(used), &number::tokens(window), &share(used)));
+    text.push_str(say::counted());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{Language, with};
+
+    #[test]
+    fn each_rule_has_its_share_in_the_table_in_every_language() {
+        let rule = |path: &str, bytes| RuleChip { path: path.into(), reason: String::new(), bytes };
+        let rules = [rule("AGENTS.md", 300), rule("src/AGENTS.md", 100)];
+        for language in [Language::English, Language::Japanese] {
+            let text = with(language, || table(&[(say::rules_part(), 80), (say::tools_part(), 20)], 200, &rules));
+            let rows = ["| · AGENTS.md | 60 | |", "| · src/AGENTS.md | 20 | |"];
+            assert!(rows.iter().all(|row| text.contains(row)), "{text}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The files of a session: what it read, wrote or spoke of.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::agent::session::records::sha;
+use crate::edit::stream::KnownFile;
+use crate::tools::{FileVersion, ContentHash};
+
+/// The files of a session.
+#[derive(Default)]
+pub struct SessionFiles {
+    /// The version of each file that was read or written last.
+    pub seen: HashMap<String, FileVersion>,
+    /// Files in play, for the rules: mentioned, read or changed.
+    pub in_play: Vec<String>,
+    /// Whole new texts of files, by path, of which the model was asked whether they are meant as a part.
+    pub asked_whole: HashSet<(String, String)>,
+}
+
+/// The longest text that is stored beside what was read, in bytes.
+const MAX_TEXT: usize = 256 << 10;
+
+impl SessionFiles {
+    /// Records that a file is in play.
+    pub fn touch(&mut self, path: &str) {
+        if !self.in_play.iter().any(|p| p == path) {
+            self.in_play.push(path.to_string());
+        }
+    }
+
+    /// Records what is now known of a file.
+    pub fn know(&mut self, path: &str, bytes: &[u8]) -> ContentHash {
+        let sha = sha(bytes);
+        let text = (bytes.len() <= MAX_TEXT).then(|| std::str::from_utf8(bytes).ok()).flatten().map(Arc::from);
+        self.seen.insert(path.to_string(), FileVersion { sha, text });
+        self.touch(path);
+        sha
+    }
+
+    /// Returns the files whose text is known, for recognising edits in prose.
+    pub fn known(&self) -> Vec<KnownFile> {
+        let known = self
+            .seen
+            .iter()
+            .filter_map(|(path, seen)| Some(KnownFile { path: path.clone(), text: seen.text.clone()? }));
+        known.collect()
+    }
+
+    /// Returns what the tools may know of what was read.
+    pub fn shas(&self) -> HashMap<String, ContentHash> {
+        self.seen.iter().map(|(p, s)| (p.clone(), s.sha)).collect()
+    }
+}

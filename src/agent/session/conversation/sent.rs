@@ -1,0 +1,25 @@
+//! What the requests of a session were made of, so that the next one is like the last.
+
+use std::sync::Arc;
+
+use crate::context::prefix::RequestPrefix;
+use crate::edit::Format;
+use crate::provider::models::Effort;
+use crate::provider::{Capabilities, Message};
+
+/// The requests that were made for a session.
+#[derive(Default)]
+pub struct SentRequests {
+    /// Messages with attachments that a model did not take, and what that one is sent in their place.
+    pub plain: Vec<(Arc<Message>, Capabilities, Arc<Message>)>,
+    /// Messages with attachments as a small model gets them.
+    pub arranged: Vec<(Arc<Message>, Format, Arc<Message>)>,
+    /// The inputs of the last request's beginning.
+    pub prefix: Option<RequestPrefix>,
+    /// The reason why it differed from the beginning of the request before, if it did.
+    pub prefix_cause: Option<&'static str>,
+    /// Tokens of the last request and the window they counted against, as memory has them.
+    pub size: Option<(u64, u64)>,
+    /// The effort that a model was asked for and does not have, as the person was told.
+    pub told_effort: Option<(String, Effort)>,
+}
