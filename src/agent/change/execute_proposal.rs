@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::background::review;
 use crate::agent::change::proposal_test as tests;
 use crate::agent::services::changesets::changeset;
-use crate::agent::services::{ServiceReport, lock};
+use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::approval;
 use crate::agent::session::context::SessionContext;
 use crate::archive::{Id, sha256};
@@ -121,7 +121,7 @@ async fn tell(context: &SessionContext, news: ChangesetNews) {
 
 /// Looks at a new changeset that was `approved` so. Blocks on the disk.
 fn news(context: &SessionContext, id: &str, approved: Option<&str>) -> ChangesetNews {
-    let archived = archived(context, id);
+    let archived = archived(&context.services, id);
     // Only what nobody was asked about joins the queue, and only what is in it can leave it.
     let services = &context.services;
     let counts = approved.is_some_and(Consent::is_unasked) || services.counts.unreviewed.load(Ordering::Relaxed) > 0;
@@ -238,15 +238,15 @@ fn execute_decided(
 }
 
 /// Returns the new changeset, unless watching the archive has told it already.
-fn archived(context: &SessionContext, id: &str) -> Option<protocol::Changeset> {
+fn archived(services: &Arc<Services>, id: &str) -> Option<protocol::Changeset> {
     let id = Id::parse(id)?;
     {
-        let mut newest = lock(&context.services.watched.newest);
+        let mut newest = lock(&services.watched.newest);
         if id <= *newest {
             return None;
         }
         *newest = id;
     }
-    let record = context.services.memory.sync().changeset(&context.services.project(), &id.to_string()).ok().flatten();
-    Some(changeset(&context.services, id, record.as_ref()))
+    let record = services.memory.sync().changeset(&services.project(), &id.to_string()).ok().flatten();
+    Some(changeset(services, id, record.as_ref()))
 }

@@ -58,10 +58,10 @@ pub struct Services {
     pub shell: Arc<Shell>,
     /// Tools that servers offer to every session, beside nebula's own.
     pub offered: Vec<Arc<dyn Tool>>,
-    /// What is known of the workspace's files.
+    /// The knowledge of the workspace's files.
     pub watched: WatchedFiles,
     /// The counts that every status line shows.
-    pub counts: Counts,
+    pub counts: StatusCounts,
     /// The channel to the front end, for events that belong to no session.
     pub events: Events,
     /// The agent ends: background work stops.
@@ -74,7 +74,7 @@ pub struct Services {
 
 /// The counts that every status line shows.
 #[derive(Default)]
-pub struct Counts {
+pub struct StatusCounts {
     /// Changesets and files in the archive, once they are counted.
     pub archive: Mutex<Option<(usize, usize)>>,
     /// Changes that wait to be reviewed, as counted last.
@@ -134,7 +134,7 @@ impl Services {
             events,
             offered,
             watched: WatchedFiles::default(),
-            counts: Counts::default(),
+            counts: StatusCounts::default(),
             closing: AtomicBool::new(false),
             told_unguarded: AtomicBool::new(false),
             trouble: Mutex::new(None),

@@ -10,7 +10,7 @@ use crate::archive::Id;
 use crate::tools::ContentHash;
 use crate::workspace::watch::FileWatch;
 
-/// What is known of the workspace's files.
+/// The knowledge of the workspace's files.
 pub struct WatchedFiles {
     /// The index behind `@`.
     pub index: FileIndex,

@@ -163,7 +163,7 @@ pub fn shell_policy(approval: Approval) -> ShellPolicy {
     }
 }
 
-/// What decides in the person's stead, beside the settings.
+/// The parts of a session, beside its settings, that decide in the person's stead.
 pub struct ApprovalPolicy {
     command_rules: Mutex<Vec<Rule>>,
     /// Proposals in a row that went back to the model because they failed their test.

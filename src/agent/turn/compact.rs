@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::last_request;
+use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{summary_facts, usage, window};
@@ -218,7 +219,7 @@ async fn offer(
     grace: Option<Duration>,
     stop: &CancellationToken,
 ) {
-    show(context, &text, left_out).await;
+    show(&context.events, &text, left_out).await;
     let choices = vec![
         (say::use_it().to_string(), say::in_place().to_string()),
         (say::drop_it().to_string(), say::nothing_changes().to_string()),
@@ -241,14 +242,14 @@ async fn offer(
 }
 
 /// Shows a summary in the chat.
-async fn show(context: &SessionContext, text: &str, left_out: usize) {
+async fn show(events: &Events, text: &str, left_out: usize) {
     let missing = match left_out {
         0 => String::new(),
         1 => "\n\n*The oldest message did not fit and is not in it.*".to_string(),
         n => format!("\n\n*The oldest {n} messages did not fit and are not in it.*"),
     };
     let text = format!("**Summary of this conversation**\n\n{text}{missing}");
-    context.events.add(Item::Answer { text }).await;
+    events.add(Item::Answer { text }).await;
 }
 
 /// Sends the summary in place of the conversation from here on.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::rag;
+use crate::agent::services::Services;
 use crate::agent::services::model_facts;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
@@ -88,7 +89,7 @@ async fn composed(
     let capabilities = model_facts::capabilities(&context.services, context.provider().as_deref(), &context.model());
     let composed = tokio::task::spawn_blocking(move || {
         let retrieve = |words: &str| rag::retrieve(&context2.services, &context2.events, words, &stop2);
-        let text = expanded(&context2, &typed)?;
+        let text = expanded(&context2.services, &typed)?;
         let workspace = context2.services.workspace.stopped_by(&stop2);
         compose(&workspace, &text, capabilities, &retrieve).map_err(|refused| refused.problems.join("\n"))
     });
@@ -124,11 +125,11 @@ fn record(composed: &Composed, attached: &[AttachedRecord]) -> NewMessage {
 }
 
 /// Returns what was typed, or, for `/prompt NAME arguments`, what that stands for.
-fn expanded(context: &SessionContext, typed: &str) -> Result<String, String> {
+fn expanded(services: &Arc<Services>, typed: &str) -> Result<String, String> {
     let Some(rest) = typed.strip_prefix("/prompt ") else { return Ok(typed.to_string()) };
     let rest = rest.trim_start();
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    context.services.prompts().expand(name, arguments).map_err(|e| e.to_string())
+    services.prompts().expand(name, arguments).map_err(|e| e.to_string())
 }
 
 /// Continues where the last turn stopped: where that was in the middle of an answer, the model is told so.

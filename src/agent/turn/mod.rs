@@ -17,6 +17,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::last_request;
+use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::{usage, window};
@@ -111,7 +112,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
                 }
                 continue;
             }
-            None => return interrupted(context, false).await,
+            None => return interrupted(&context.events, false).await,
         };
         let step = stream(context, session, request, &target, stop).await;
         if let Some(usage) = step.usage {
@@ -130,7 +131,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
             continue;
         }
         if step.silent {
-            return said_nothing(context, !worked).await;
+            return said_nothing(&context.events, !worked).await;
         }
         worked |= !step.acts.is_empty();
         match act(context, session, step, (&mut repeats, &mut effect), stop).await {
@@ -169,7 +170,7 @@ async fn act(
                 });
             }
             if let Some(path) = path {
-                if repeats.is_done(&key, work.session) {
+                if repeats.is_done(&key, &work.session.files) {
                     work.already_done(act).await;
                     continue;
                 }
@@ -191,11 +192,11 @@ async fn act(
     }
     effect.add(&notes);
     if notes.refusals.is_empty() {
-        repeats.note_written(written, work.session);
+        repeats.note_written(written, &work.session.files);
     }
     let again = repeats.note_refused(notes.refusals);
     if stop.is_cancelled() {
-        return Next::End(interrupted(context, arrived).await);
+        return Next::End(interrupted(&context.events, arrived).await);
     }
     match (cut, again) {
         (Some(end), _) => return Next::End(end),
@@ -232,19 +233,19 @@ async fn refused_again(context: &SessionContext, refusal: &str) -> TurnEnd {
 }
 
 /// Says in the chat that the person stopped the turn; `arrived`: after something of the answer came.
-async fn interrupted(context: &SessionContext, arrived: bool) -> TurnEnd {
+async fn interrupted(events: &Events, arrived: bool) -> TurnEnd {
     let detail = if arrived { say::arrived_kept() } else { "" };
-    context.events.notice(Level::Broken, say::interrupted(), detail).await;
+    events.notice(Level::Broken, say::interrupted(), detail).await;
     TurnEnd::Interrupted
 }
 
 /// Ends the turn after an empty answer. At the beginning of a turn that is a failure; after work, many models end so.
-async fn said_nothing(context: &SessionContext, at_once: bool) -> TurnEnd {
+async fn said_nothing(events: &Events, at_once: bool) -> TurnEnd {
     let message = say::empty_answer().to_string();
     let hint = say::done_before().to_string();
     let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
     let cause = Cause::of("answer");
-    context.events.failed(Level::Warning, (&message, &hint), actions, cause.clone()).await;
+    events.failed(Level::Warning, (&message, &hint), actions, cause.clone()).await;
     match at_once {
         true => TurnEnd::Failed { message, hint, resumable: true, cause },
         false => TurnEnd::Done,

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::agent::session::conversation::Conversation;
+use crate::agent::session::conversation::SessionFiles;
 use crate::tools::ContentHash;
 
 /// The requests made in a turn.
@@ -28,16 +28,16 @@ impl Repeats {
     }
 
     /// Returns whether the same edit was written in this turn, and its file is still as it was then.
-    pub fn is_done(&self, key: &RepetitionKey, session: &Conversation) -> bool {
-        let now = |path: &str| session.files.seen.get(path).map(|seen| seen.sha);
+    pub fn is_done(&self, key: &RepetitionKey, files: &SessionFiles) -> bool {
+        let now = |path: &str| files.seen.get(path).map(|seen| seen.sha);
         self.written.get(key).is_some_and(|(path, sha)| now(path) == Some(*sha))
     }
 
     /// Notes edits that were written.
-    pub fn note_written(&mut self, edits: Vec<(RepetitionKey, String)>, session: &Conversation) {
+    pub fn note_written(&mut self, edits: Vec<(RepetitionKey, String)>, files: &SessionFiles) {
         for (key, path) in edits {
             let path = path.strip_prefix("./").unwrap_or(&path).to_string();
-            if let Some(seen) = session.files.seen.get(&path) {
+            if let Some(seen) = files.seen.get(&path) {
                 self.written.insert(key, (path, seen.sha));
             }
         }

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::review;
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::services::Services;
 use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
@@ -198,7 +199,7 @@ fn origin(
     let (session, made) = changesets_of(context, path)?;
     let newest = made.first().ok_or_else(|| say::not_in_session(&path))?;
     let by_lines = match lines {
-        Some(lines) => made_lines(context, path, lines, &made)?,
+        Some(lines) => made_lines(&context.services, path, lines, &made)?,
         None => None,
     };
     let origin = by_lines.unwrap_or(newest);
@@ -232,7 +233,7 @@ fn without(
     }
     let mut files = Vec::new();
     for (path, ids) in made {
-        match file_without(context, path, &ids, stop)? {
+        match file_without(&context.services, path, &ids, stop)? {
             Some((now, then)) if now != then => files.push(FileChange::new(path, now, then, UNDO, &[])),
             Some(_) => {}
             None => return Ok(None),
@@ -250,12 +251,12 @@ fn without(
 /// since stays; `None` where that cannot be told apart: other versions lie between them, or nebula did not keep what it
 /// wrote.
 fn file_without(
-    context: &SessionContext,
+    services: &Arc<Services>,
     path: &str,
     ids: &[&str],
     stop: &CancellationToken,
 ) -> Result<Option<(State, State)>, String> {
-    let services = &context.services;
+    let services = &services;
     let (archive, workspace) = (services.archive.stopped_by(stop), services.workspace.stopped_by(stop));
     let versions = archive.versions(path).map_err(|e| e.to_string())?;
     let mine = |version: &crate::archive::Version| ids.contains(&version.id.to_string().as_str());
@@ -271,7 +272,7 @@ fn file_without(
     let wrote = match versions.get(last + 1) {
         Some(_) => show(last + 1)?,
         None => {
-            let written = context.services.memory.sync().written(&context.services.project(), path);
+            let written = services.memory.sync().written(&services.project(), path);
             match written.map_err(|e| e.to_string())? {
                 Some(written) if written.is(now.bytes().map(|bytes| sha(bytes))) => now.clone(),
                 Some(Written { bytes: Some(bytes), .. }) => State::File { bytes: bytes.into(), mode: None },
@@ -289,12 +290,12 @@ fn file_without(
 /// Finds the newest of these changesets, newest first, whose change of the file touches `lines`: they are followed back
 /// through the file's versions. None: none of them does.
 fn made_lines<'a>(
-    context: &SessionContext,
+    services: &Arc<Services>,
     path: &str,
     mut lines: Range<usize>,
     made: &'a [ChangesetRecord],
 ) -> Result<Option<&'a ChangesetRecord>, String> {
-    let services = &context.services;
+    let services = &services;
     let mut versions = services.archive.versions(path).map_err(|e| e.to_string())?;
     versions.reverse();
     let mut after = services.workspace.read(path).map_err(|e| e.to_string())?.state;

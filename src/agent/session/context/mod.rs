@@ -28,7 +28,7 @@ pub struct SessionContext {
     pub events: Events,
     /// Proposals and questions that wait for the person.
     pub approvals: PendingApprovals,
-    /// What decides in the person's stead.
+    /// The rules that decide in the person's stead.
     pub policy: ApprovalPolicy,
     /// Ends a pause between tries.
     pub skip_backoff: SkipBackoff,
@@ -41,7 +41,7 @@ pub struct SessionContext {
     settings: Mutex<Settings>,
     /// The provider it asks, once it asked or chose one.
     own_provider: Mutex<Option<Arc<dyn Provider>>>,
-    /// What the status line shows of it.
+    /// The values that the status line shows of it.
     pub status_data: StatusData,
 }
 

@@ -12,7 +12,7 @@ use crate::text::number;
 #[derive(Default)]
 pub struct StatusData(Mutex<Shown>);
 
-/// What is shown now.
+/// The values that are shown.
 #[derive(Debug, Default, Clone)]
 struct Shown {
     rules: Vec<RuleChip>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::agent::session::records::sha;
 use crate::edit::stream::KnownFile;
-use crate::tools::{FileVersion, ContentHash};
+use crate::tools::{ContentHash, FileVersion};
 
 /// The files of a session.
 #[derive(Default)]

@@ -7,9 +7,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, asks_person, execute_proposal};
 use crate::agent::change::restore;
+use crate::agent::services::events::Events;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::Conversation;
+use crate::agent::session::conversation::{Conversation, SessionFiles};
 use crate::agent::session::records::{EditRecord, KnownFileRecord, ResultRecord, hex, sha};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::comment;
@@ -80,12 +81,12 @@ pub async fn edits(
 ) -> EditsResult {
     let mut pending = edits.0;
     let flat: Vec<Edit> = pending.iter().flat_map(|p| p.edits.iter().cloned()).collect();
-    let Some((changes, results)) = stop.run_until_cancelled(place(context, session, flat, stop)).await else {
-        return interrupted(context, pending).await;
+    let Some((changes, results)) = stop.run_until_cancelled(place(context, &session.files, flat, stop)).await else {
+        return interrupted(&context.events, pending).await;
     };
-    note_asked(session, &pending, &results);
+    note_asked(&mut session.files, &pending, &results);
     for (p, results) in each(&mut pending, &results) {
-        show_placed(context, p, results, &changes).await;
+        show_placed(&context.events, p, results, &changes).await;
     }
     let outcome_of_proposal = if changes.is_empty() {
         None
@@ -116,14 +117,15 @@ pub async fn edits(
         if let Some(first) = pending.iter_mut().find(|p| !p.item.call.state.is_final()) {
             first.exchanges = exchanges;
         }
-        after(context, session, &proposal, &outcome_of_proposal).await;
+        after(context, &mut session.files, &proposal, &outcome_of_proposal).await;
         Some((proposal, outcome_of_proposal))
     };
     let mut results_of_calls = Vec::new();
     let mut all_well = true;
     let mut said = HashSet::new();
     for (p, results) in each(&mut pending, &results) {
-        let one = tell(context, p, results, outcome_of_proposal.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
+        let one =
+            tell(&context.events, p, results, outcome_of_proposal.as_ref().map(|(p, s)| (&**p, s)), &mut said).await;
         // A model that asked for what is there already believes that it changed something.
         all_well &= one.record.ok && results.iter().all(|r| r.status != edit::EditStatus::Same);
         results_of_calls.push(one);
@@ -132,22 +134,22 @@ pub async fn edits(
 }
 
 /// Notes the whole new texts of which the model is asked whether they are meant as a part: sent again, they are meant.
-fn note_asked(session: &mut Conversation, pending: &[PendingEdits], results: &[EditResult]) {
+fn note_asked(files: &mut SessionFiles, pending: &[PendingEdits], results: &[EditResult]) {
     for (edit, result) in pending.iter().flat_map(|p| &p.edits).zip(results) {
         if let (Op::Write { content } | Op::Overwrite { content }, edit::EditStatus::Doubted(_)) =
             (&edit.op, &result.status)
         {
-            session.files.asked_whole.insert((result.path.clone(), content.clone()));
+            files.asked_whole.insert((result.path.clone(), content.clone()));
         }
     }
 }
 
 /// Creates the result of edits whose placing was interrupted by the person.
-async fn interrupted(context: &SessionContext, pending: Vec<PendingEdits>) -> EditsResult {
+async fn interrupted(events: &Events, pending: Vec<PendingEdits>) -> EditsResult {
     let mut results = Vec::new();
     for mut p in pending {
         let text = "interrupted by the user".to_string();
-        p.item.end(&context.events, CallState::Interrupted, &text, &text).await;
+        p.item.end(events, CallState::Interrupted, &text, &text).await;
         let (id, name) = p.call.as_ref().map_or(("", p.item.call.name.as_str()), |(c, _)| (&c.id, &c.name));
         let record = ResultRecord { display: Some(p.item.record()), ..ResultRecord::failed(id, name) };
         results.push(CallOutcome { item: p.item.id, call: p.call, record, text });
@@ -171,7 +173,7 @@ fn each<'a>(
 /// Runs the model's `undo`: a proposal from the archive that the person decides.
 pub async fn undo(
     context: &Arc<SessionContext>,
-    session: &mut Conversation,
+    files: &mut SessionFiles,
     mut item: CallItem,
     call: &ToolCall,
     count: usize,
@@ -209,7 +211,7 @@ pub async fn undo(
         record.changeset.clone_from(&outcome_of_proposal.changeset);
         for (path, bytes) in &outcome_of_proposal.written {
             if let Some(bytes) = bytes.as_ref().filter(|_| record.ok) {
-                let sha = session.files.know(path, bytes);
+                let sha = files.know(path, bytes);
                 record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
             }
         }
@@ -242,17 +244,17 @@ fn undo_summary(outcome_of_proposal: &ProposalResult) -> (CallState, String) {
 /// Reads the files as they are and places the edits in them, on the blocking pool.
 async fn place(
     context: &Arc<SessionContext>,
-    session: &Conversation,
+    files: &SessionFiles,
     edits: Vec<Edit>,
     stop: &CancellationToken,
 ) -> (Vec<FileChange>, Vec<EditResult>) {
     let (context, workspace) = (Arc::clone(context), context.services.workspace.stopped_by(stop));
-    let seen = session.files.seen.clone();
-    let in_play = match session.files.in_play.as_slice() {
+    let seen = files.seen.clone();
+    let in_play = match files.in_play.as_slice() {
         [one] => Some(one.clone()),
         _ => None,
     };
-    let (count, questioned) = (edits.len(), session.files.asked_whole.clone());
+    let (count, questioned) = (edits.len(), files.asked_whole.clone());
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
@@ -306,11 +308,11 @@ fn tell_drift(context: &SessionContext, seen: &HashMap<String, FileVersion>, res
 }
 
 /// Shows the effect of an edit while it waits, or that it could not be placed.
-async fn show_placed(context: &SessionContext, p: &mut PendingEdits, results: &[EditResult], changes: &[FileChange]) {
+async fn show_placed(events: &Events, p: &mut PendingEdits, results: &[EditResult], changes: &[FileChange]) {
     if let Some(failed) = results.iter().find(|r| !r.ok()) {
         let why = failed.text();
         let text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
-        return p.item.end(&context.events, CallState::Failed, &why, &text).await;
+        return p.item.end(events, CallState::Failed, &why, &text).await;
     }
     let change = results.first().and_then(|r| changes.iter().find(|c| c.path == r.path));
     p.item.call.rung = results.iter().filter_map(EditResult::rung).max();
@@ -329,13 +331,13 @@ async fn show_placed(context: &SessionContext, p: &mut PendingEdits, results: &[
         Some(change) if alone => Some(change.counts),
         _ => Some(call_preview::signs(&p.item.call.preview)),
     };
-    p.item.set(&context.events, CallState::Waiting).await;
+    p.item.set(events, CallState::Waiting).await;
 }
 
 /// Records what the session and the chat learn from a settled proposal.
 async fn after(
     context: &SessionContext,
-    session: &mut Conversation,
+    files: &mut SessionFiles,
     proposal: &Proposal,
     outcome_of_proposal: &ProposalResult,
 ) {
@@ -344,16 +346,16 @@ async fn after(
             for (path, bytes) in &outcome_of_proposal.written {
                 match bytes {
                     Some(bytes) => {
-                        context.services.watched.knows(path, session.files.know(path, bytes));
+                        context.services.watched.knows(path, files.know(path, bytes));
                     }
                     None => {
-                        session.files.seen.remove(path);
+                        files.seen.remove(path);
                     }
                 }
             }
         }
         Outcome::Conflict { path, found, .. } => {
-            session.files.seen.remove(path);
+            files.seen.remove(path);
             let (title, detail) = conflict_words(path, found);
             let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
             context.events.notice_with(Level::Warning, title, detail, actions).await;
@@ -364,7 +366,7 @@ async fn after(
         Outcome::Refused | Outcome::Withdrawn => {}
     }
     for file in &proposal.files {
-        session.files.touch(&file.path);
+        files.touch(&file.path);
     }
 }
 
@@ -375,7 +377,7 @@ fn conflict_words(path: &str, found: &crate::proposal::State) -> (String, String
 
 /// Ends the entry of one call and makes its result for the model.
 async fn tell(
-    context: &SessionContext,
+    events: &Events,
     p: &mut PendingEdits,
     results: &[EditResult],
     outcome_of_proposal: Option<(&Proposal, &ProposalResult)>,
@@ -410,7 +412,7 @@ async fn tell(
         p.item.call.summary = verdict.summary;
         p.item.call.reason = verdict.reason;
         p.item.call.result = Some(text.clone());
-        p.item.set(&context.events, verdict.state).await;
+        p.item.set(events, verdict.state).await;
     }
     record.display = Some(p.item.record());
     CallOutcome { item: p.item.id, call, record, text }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::Conversation;
+use crate::agent::session::conversation::SessionFiles;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::protocol::CallState;
 use crate::tools::{Args, Progress, RunResult, Tool, ToolContext};
@@ -35,37 +35,37 @@ impl RunningCall {
     /// Begins a call. `outside` is a path beyond the workspace that the person approved.
     pub fn begin(
         context: &SessionContext,
-        session: &Conversation,
+        files: &SessionFiles,
         tool: &Arc<dyn Tool>,
         arguments: Value,
         outside: Option<PathBuf>,
         stop: &CancellationToken,
     ) -> Self {
-        Self::start(context, session, tool, arguments, (outside, None), stop)
+        Self::start(context, files, tool, arguments, (outside, None), stop)
     }
 
     /// Begins a call whose result is shown when it exists, though the answer that makes it goes on.
     pub fn early(
         context: &SessionContext,
-        session: &Conversation,
+        files: &SessionFiles,
         tool: &Arc<dyn Tool>,
         arguments: Value,
         item: &CallItem,
         stop: &CancellationToken,
     ) -> Self {
-        Self::start(context, session, tool, arguments, (None, Some((item.clone(), context.events.clone()))), stop)
+        Self::start(context, files, tool, arguments, (None, Some((item.clone(), context.events.clone()))), stop)
     }
 
     fn start(
         context: &SessionContext,
-        session: &Conversation,
+        files: &SessionFiles,
         tool: &Arc<dyn Tool>,
         arguments: Value,
         (outside, mut display): (Option<PathBuf>, Option<(CallItem, Events)>),
         stop: &CancellationToken,
     ) -> Self {
         let tool = Arc::clone(tool);
-        let versions = Arc::new(session.files.seen.clone());
+        let versions = Arc::new(files.seen.clone());
         let commands = Arc::clone(&context.commands);
         let stop = stop.child_token();
         let workspace = Arc::new(context.services.workspace.stopped_by(&stop));
@@ -110,7 +110,7 @@ impl RunningCall {
 
     /// Waits for its end, and shows its progress until then. Returns `None` when the turn is stopped: the call is not
     /// waited for. Where the output is shown already, `item` has it and is done.
-    pub async fn end(mut self, context: &SessionContext, item: &mut CallItem) -> Option<Result<RunResult, String>> {
+    pub async fn end(mut self, events: &Events, item: &mut CallItem) -> Option<Result<RunResult, String>> {
         let ended = loop {
             tokio::select! {
                 biased;
@@ -119,7 +119,7 @@ impl RunningCall {
                 () = self.stop.cancelled() => break None,
                 Some(line) = self.progress.recv() => {
                     item.call.summary = line;
-                    item.tell(&context.events).await;
+                    item.tell(events).await;
                 }
             }
         };

@@ -150,7 +150,7 @@ impl ToolRun<'_> {
                         self.flush().await;
                         item.set(&self.context.events, CallState::Running).await;
                     }
-                    RunningCall::begin(self.context, self.session, &tool, value, None, self.stop)
+                    RunningCall::begin(self.context, &self.session.files, &tool, value, None, self.stop)
                 }
                 Err(why) => {
                     let why = format!("the arguments could not be read: {why}\nThey were:\n{}", call.arguments);
@@ -158,7 +158,7 @@ impl ToolRun<'_> {
                 }
             },
         };
-        match running.end(self.context, &mut item).await {
+        match running.end(&self.context.events, &mut item).await {
             None => self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
             Some(Err(why)) => self.refuse(item, &call, native, CallState::Failed, &why).await,
             Some(Ok(RunResult::Edits(edits))) => self.edits.push(item, Some((call, native)), edits),
@@ -190,7 +190,8 @@ impl ToolRun<'_> {
         match result {
             RunResult::Output(output) => self.answered(item, &call, native, output).await,
             RunResult::Undo { count, path } => {
-                let done = edits::undo(self.context, self.session, item, &call, count, path, self.stop).await;
+                let done =
+                    edits::undo(self.context, &mut self.session.files, item, &call, count, path, self.stop).await;
                 self.result(done.item, &call, native, done.record, &done.text);
             }
             RunResult::Question { text, choices } => self.ask(item, &call, native, text, choices).await,
@@ -238,8 +239,8 @@ impl ToolRun<'_> {
         item.set(&self.context.events, CallState::Running).await;
         let Some(tool) = self.session.tools.find(&call.name).cloned() else { return };
         let Ok(value) = arguments(&call.arguments) else { return };
-        let running = RunningCall::begin(self.context, self.session, &tool, value, Some(path), self.stop);
-        match running.end(self.context, &mut item).await {
+        let running = RunningCall::begin(self.context, &self.session.files, &tool, value, Some(path), self.stop);
+        match running.end(&self.context.events, &mut item).await {
             None => self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
             Some(Ok(RunResult::Output(output))) => self.answered(item, &call, native, output).await,
             Some(Err(why)) => self.refuse(item, &call, native, CallState::Failed, &why).await,
@@ -354,7 +355,7 @@ impl ToolRun<'_> {
     pub async fn interrupted(&mut self, act: CallAct) {
         let CallAct { mut item, call, native, early } = act;
         if let Some(read) = early.filter(RunningCall::is_over)
-            && let Some(Ok(RunResult::Output(output))) = read.end(self.context, &mut item).await
+            && let Some(Ok(RunResult::Output(output))) = read.end(&self.context.events, &mut item).await
         {
             return self.answered(item, &call, native, output).await;
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::session::context::SessionContext;
+use crate::agent::services::events::Events;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::protocol::PreviewLine;
 use crate::shell::{ShellCommand, Stopped};
@@ -18,7 +18,7 @@ const PACE: Duration = Duration::from_millis(100);
 
 /// Shows a command's output until its call can be answered; why it was ended, if it was.
 pub async fn follow(
-    context: &SessionContext,
+    events: &Events,
     item: &mut CallItem,
     command: &Arc<ShellCommand>,
     limit: Duration,
@@ -39,7 +39,7 @@ pub async fn follow(
         if due && shown_at.elapsed() >= PACE {
             (shown_at, due) = (Instant::now(), false);
             show(item, command, &text);
-            item.tell(&context.events).await;
+            item.tell(events).await;
         }
         tokio::select! {
             () = changed.notified() => due = true,

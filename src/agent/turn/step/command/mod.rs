@@ -85,7 +85,7 @@ pub async fn run(
     item.set(&context.events, CallState::Running).await;
     let stopped = match call.background {
         true => None,
-        false => follow(context, item, &command, call.limit, stop).await,
+        false => follow(&context.events, item, &command, call.limit, stop).await,
     };
     let mut finished = command::finish(context, command, stopped).await;
     note_edit(&mut finished, allowed.edited, &call);
@@ -201,7 +201,7 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
             Err(why) => return item.end(&context.events, CallState::Failed, &why.to_string(), &why.to_string()).await,
         };
         item.set(&context.events, CallState::Running).await;
-        let stopped = follow(&context, &mut item, &command, call.limit, &stop).await;
+        let stopped = follow(&context.events, &mut item, &command, call.limit, &stop).await;
         let finished = command::finish(&context, command, stopped).await;
         item.call.summary = finished.report.summary.clone();
         item.call.reason = (!finished.ok).then(|| finished.report.line.clone());

@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::follow::follow;
 use crate::agent::change::command::{self, Finished, seal_jobs};
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::archive::staging::CommandInfo;
@@ -42,15 +43,15 @@ pub async fn run(
     purpose: Purpose,
     stop: &CancellationToken,
 ) -> Result<Finished, String> {
-    let view = Some(Arc::new(create(context).await?));
+    let view = Some(Arc::new(create(&context.services).await?));
     let begun = command::begin(context, CommandRequest { view, ..request }, Keeper::View, info).await;
     let command = begun.map_err(|error| error.to_string())?;
     item.set(&context.events, CallState::Running).await;
-    let stopped = follow(context, item, &command, limit, stop).await;
+    let stopped = follow(&context.events, item, &command, limit, stop).await;
     let mut report = CommandReport::new(&command, stopped, &SealResult::default(), None);
     let output = command.running.output().for_model(&command.id);
     let ok = stopped.is_none() && command.exit().is_none_or(|exit| exit == Exit::Code(0));
-    let (view, changes) = changes(context, &command).await;
+    let (view, changes) = changes(&context.services, &command).await;
     let mut changeset = None;
     match changes {
         Ok(changes) => {
@@ -80,18 +81,18 @@ pub async fn run(
     Ok(Finished { report, output, ok, changeset })
 }
 
-async fn create(context: &Arc<SessionContext>) -> Result<View, String> {
-    let services = Arc::clone(&context.services);
+async fn create(services: &Arc<Services>) -> Result<View, String> {
+    let services = Arc::clone(services);
     let create = move || View::create(&services.workspace, &services.archive).map_err(|error| error.to_string());
     tokio::task::spawn_blocking(create).await.unwrap_or_else(|error| Err(error.to_string()))
 }
 
 /// Returns what a command changed in its view, and the view, in which large files still lie.
 async fn changes(
-    context: &Arc<SessionContext>,
+    services: &Arc<Services>,
     command: &Arc<ShellCommand>,
 ) -> (Option<Arc<View>>, Result<ViewChanges, String>) {
-    let (services, command) = (Arc::clone(&context.services), Arc::clone(command));
+    let (services, command) = (Arc::clone(services), Arc::clone(command));
     let read = move || {
         let Some(view) = command.take_view() else { return (None, Err("its view is gone".to_string())) };
         let changes = view.changes(&services.workspace, &services.shell.places()).map_err(|error| error.to_string());

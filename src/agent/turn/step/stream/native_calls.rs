@@ -72,7 +72,7 @@ impl StepReader<'_> {
         let early = match (tool, parsed) {
             (Some(tool), Ok(value)) if tool.kind().reads() && !self.writes => {
                 item.set(&self.context.events, CallState::Running).await;
-                Some(RunningCall::early(self.context, self.session, &tool, value, &item, self.stop))
+                Some(RunningCall::early(self.context, &self.session.files, &tool, value, &item, self.stop))
             }
             _ => {
                 item.set(&self.context.events, CallState::Waiting).await;

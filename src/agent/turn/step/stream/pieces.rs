@@ -119,7 +119,7 @@ impl StepReader<'_> {
     /// Shows what has grown since it was shown last: when the stream pauses nothing of it is held back.
     pub(super) async fn show_grown(&mut self) {
         for (_, edit_in_text) in self.edits.iter_mut().filter(|(_, g)| g.stale) {
-            edit_in_text.tell(self.context).await;
+            edit_in_text.tell(&self.context.events).await;
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::services::events::Events;
 use crate::agent::session::call_preview::{self, ReplacedFile};
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
@@ -68,12 +69,12 @@ impl StreamingEdit {
         self.take(part, text);
         self.stale = true;
         if self.shown_at.elapsed() >= OFTEN {
-            self.tell(context).await;
+            self.tell(&context.events).await;
         }
     }
 
     /// Shows what it is now.
-    pub async fn tell(&mut self, context: &SessionContext) {
+    pub async fn tell(&mut self, events: &Events) {
         (self.shown_at, self.stale) = (Instant::now(), false);
         let call = &mut self.item.call;
         call.main = self.path.trim().to_string();
@@ -82,7 +83,7 @@ impl StreamingEdit {
         let from = self.lines.len().saturating_sub(TAIL - open.len());
         self.item.call.preview = self.lines[from..].iter().cloned().chain(open).collect();
         self.item.call.counts = Some(self.counts).filter(|c| c.added + c.removed > 0);
-        self.item.tell(&context.events).await;
+        self.item.tell(events).await;
     }
 
     /// Returns all of it, as it is shown when nothing more comes; `edit` if it is complete.
