@@ -20,6 +20,7 @@ messages! {
     unreviewed(n): "review {n}", "確認待ち{n}件";
     rules(n): "{n} rule" | "{n} rules", "ルール{n}件";
     sessions(n): "{n} session" | "{n} sessions", "{n}件のセッション";
+    earlier_steps(n): "{n} earlier step" | "{n} earlier steps", "以前の{n}ステップ";
     steps(n): "{n} step" | "{n} steps", "{n}ステップ";
     unchanged_lines(n): "{n} unchanged line" | "{n} unchanged lines", "変更のない{n}行";
     versions(n): "{n} version" | "{n} versions", "{n}件のバージョン";

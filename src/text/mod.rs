@@ -1,6 +1,7 @@
 //! Pure functions on text that every part of the program shares. Names nothing of the crate.
 
 pub mod clean;
+pub mod definition;
 pub mod distance;
 pub mod number;
 pub mod quote;

@@ -7,8 +7,9 @@ use super::words::Review;
 use crate::cli::out::{self, Out};
 use crate::messages::times::duration;
 use crate::messages::{chat, count, diff, line as say, records, verbs};
-use crate::proposal::{Counts, FileChange, Hunk, HunkKind, Proposal, Rung};
+use crate::proposal::{Counts, FileChange, Hunk, HunkKind, Proposal, Rung, State};
 use crate::protocol::{Attached, Call, CallState, Item, ItemId, Mode, Notice, Outcome, Question, SessionInfo, Status};
+use crate::text::definition::{DefinitionChange, of_change};
 use crate::text::number::{self, thousands};
 
 /// Changed lines of a hunk that are printed before `show` is needed.
@@ -213,6 +214,9 @@ impl Printer {
         let total = hunks(proposal).count();
         let Some((file, hunk)) = hunks(proposal).nth(number.wrapping_sub(1)) else { return Ok(()) };
         let mut head = say::hunk(&number, &total, &file.path, &about(hunk));
+        if let Some((name, change)) = definition(file, hunk) {
+            head.push_str(&format!(", {name}, {}", diff::definition_change(change)));
+        }
         if let Some(found) = hunk.found.as_ref().filter(|f| f.rung != Rung::Exact) {
             head.push_str(&say::found(&verbs::found(found.rung.word())));
         }
@@ -304,6 +308,16 @@ fn about(hunk: &Hunk) -> String {
         HunkKind::Binary => diff::not_text().into(),
         HunkKind::Mode => diff::permissions().into(),
     }
+}
+
+/// Returns the definition that a hunk changes, and what becomes of it.
+fn definition(file: &FileChange, hunk: &Hunk) -> Option<(String, DefinitionChange)> {
+    fn lines(state: &State) -> Vec<&str> {
+        state.text().map(|text| text.lines().collect()).unwrap_or_default()
+    }
+    let (before, after) = (lines(&file.before), lines(&file.after));
+    let of_lines = hunk.kind == HunkKind::Lines;
+    of_lines.then(|| of_change((&before, &hunk.before), (&after, &hunk.after))).flatten()
 }
 
 /// Returns a hunk's lines with their signs and numbers: `-  17   text`.

@@ -1,5 +1,16 @@
 //! The diff pane: proposals, hunks, the session's changes.
 
+use crate::text::definition::DefinitionChange;
+
+/// Returns what becomes of a definition, in a word.
+pub fn definition_change(change: DefinitionChange) -> &'static str {
+    match change {
+        DefinitionChange::New => definition_new(),
+        DefinitionChange::Removed => definition_removed(),
+        DefinitionChange::Changed => definition_changed(),
+    }
+}
+
 messages! {
     proposal: "proposal", "提案";
     changed_in_session: "changed in this session", "このセッションの変更";
@@ -43,6 +54,9 @@ messages! {
 
     // The head of a hunk.
     hunk_of(n, all): "hunk {n} of {all}  ", "ハンク {n}/{all}  ";
+    definition_changed: "changed", "変更";
+    definition_new: "new", "新規";
+    definition_removed: "removed", "削除";
     inside(item): "  in {item}", "  {item}内";
     found_wide: "   found: ", "   一致: ";
     found: "found: ", "一致: ";

@@ -32,6 +32,7 @@ use crate::tui::theme::Role;
 use offer::{first_offer, take};
 use unit::{BlockContent, ChatBlock, ChatColumns};
 use window::{Find, MOST_HITS, Move, VisibleBlocks, position};
+pub(super) use words::summary_of;
 
 /// The conversation.
 #[derive(Debug, Default)]
@@ -56,9 +57,9 @@ pub struct Chat {
 #[derive(Debug, Default)]
 struct Search {
     words: String,
-    /// The block and row found last.
-    at: Option<(usize, usize)>,
-    /// Its number among the rows that hold the words, and the number of those rows.
+    /// The block, its row and the place in the row found last.
+    at: Option<(usize, usize, usize)>,
+    /// Its number among the places that hold the words, and the number of those places.
     hits: (usize, usize),
 }
 
@@ -180,7 +181,7 @@ impl Chat {
                         self.search = Search { words: words.to_string(), ..Search::default() };
                         if !words.is_empty() {
                             // What was said last is looked for first.
-                            self.search.at = Some((self.window.units.len().saturating_sub(1), usize::MAX));
+                            self.search.at = Some((self.window.units.len().saturating_sub(1), usize::MAX, 0));
                             self.moves.push(Move::Find(false));
                         }
                     }

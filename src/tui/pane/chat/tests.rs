@@ -524,3 +524,22 @@ fn a_resumed_step_is_one_fold_with_what_was_asked_about_it_below() {
     let items: Vec<Item> = next.iter().cloned().map(Item::Call).collect();
     assert_eq!(blocks(&Chat::preview(&items)).len(), 3);
 }
+
+#[test]
+fn a_search_counts_and_visits_each_place_of_a_row() {
+    let mut s = Screen::new(80, 20);
+    s.you("go");
+    s.nebula("Looked at everything, price by price. price price");
+    s.nebula("One more price.");
+    s.draw();
+    s.chat.line(LineFor::Search, LineInput::Taken("price"), 0);
+    s.draw();
+    let mut hits = vec![s.chat.search_hits().unwrap()];
+    for action in
+        [Action::PreviousMatch, Action::PreviousMatch, Action::NextMatch, Action::NextMatch, Action::NextMatch]
+    {
+        s.act(action);
+        hits.push(s.chat.search_hits().unwrap());
+    }
+    assert_eq!(hits, ["5 of 5", "4 of 5", "3 of 5", "4 of 5", "5 of 5", "1 of 5"]);
+}

@@ -194,17 +194,25 @@ impl VisibleBlocks {
         }
     }
 
-    /// Counts the rows that hold the words, and which of them was found.
+    /// Returns the places that hold the words in a block: the row, and which of the row's places it is.
+    fn places(&mut self, unit: usize, words: &str, look: &Look<'_>) -> Vec<(usize, usize)> {
+        if !contains(&self.units[unit].copied(), words) {
+            return Vec::new();
+        }
+        let rows = 0..self.lay(unit, look);
+        rows.flat_map(|row| (0..count_in(&self.units[unit].row_text(row), words)).map(move |nth| (row, nth))).collect()
+    }
+
+    /// Counts the places that hold the words, and which of them was found.
     fn count(&mut self, find: &mut Find<'_>, look: &Look<'_>) {
         find.hits = (0, 0);
         for unit in 0..self.units.len() {
-            if find.hits.1 >= MOST_HITS || !contains(&self.units[unit].copied(), find.words) {
-                continue;
+            if find.hits.1 >= MOST_HITS {
+                return;
             }
-            let height = self.lay(unit, look);
-            for row in (0..height).filter(|row| contains(&self.units[unit].row_text(*row), find.words)) {
+            for (row, nth) in self.places(unit, find.words, look) {
                 find.hits.1 += 1;
-                if find.at.is_some_and(|at| (unit, row) <= at) {
+                if find.at.is_some_and(|at| (unit, row, nth) <= at) {
                     find.hits.0 = find.hits.1;
                 }
             }
@@ -218,8 +226,8 @@ impl VisibleBlocks {
 
     fn search(&mut self, down: bool, find: &mut Find<'_>, look: &Look<'_>) {
         self.fill(look);
-        let here = self.seen.first().map_or((0, 0), |(n, rows)| (*n, rows.start));
-        let (unit, row) = find.at.unwrap_or(here);
+        let here = self.seen.first().map_or((0, 0, 0), |(n, rows)| (*n, rows.start, 0));
+        let (unit, row, nth) = find.at.unwrap_or(here);
         let last = self.units.len();
         // From here to the end, then from the beginning: every block once, this one twice.
         let order: Vec<usize> = if down {
@@ -227,17 +235,15 @@ impl VisibleBlocks {
         } else {
             (0..=unit.min(last.saturating_sub(1))).rev().chain((unit..last).rev()).collect()
         };
-        for (n, other) in order.into_iter().enumerate() {
-            if other >= last || !contains(&self.units[other].copied(), find.words) {
-                continue;
-            }
-            let height = self.lay(other, look);
-            let rows = (0..height).filter(|r| contains(&self.units[other].row_text(*r), find.words));
+        for (n, other) in order.into_iter().enumerate().filter(|(_, other)| *other < last) {
+            let places = self.places(other, find.words, look).into_iter();
             // In the block begun with, only what lies beyond the present match.
-            let beyond = |r: &usize| n > 0 || find.at.is_none() || if down { *r > row } else { *r < row };
-            let found = if down { rows.filter(beyond).min() } else { rows.filter(beyond).max() };
-            if let Some(row) = found {
-                find.at = Some((other, row));
+            let beyond = |place: &(usize, usize)| {
+                n > 0 || find.at.is_none() || if down { *place > (row, nth) } else { *place < (row, nth) }
+            };
+            let found = if down { places.filter(beyond).min() } else { places.filter(beyond).max() };
+            if let Some((row, nth)) = found {
+                find.at = Some((other, row, nth));
                 if !self.seen.iter().any(|(n, rows)| *n == other && rows.contains(&row)) {
                     (self.follow, self.top) = (false, (other, row));
                     self.up(self.height / 3, look);
@@ -330,17 +336,28 @@ impl VisibleBlocks {
 #[derive(Debug)]
 pub(super) struct Find<'a> {
     pub(super) words: &'a str,
-    pub(super) at: Option<(usize, usize)>,
-    /// Its number among the rows that hold the words, from 1, and the number of those rows.
+    /// Block, row of the block, and which of the row's places.
+    pub(super) at: Option<(usize, usize, usize)>,
+    /// Its number among the places that hold the words, from 1, and the number of those places.
     pub(super) hits: (usize, usize),
 }
 
-/// Rows that hold the words are counted up to so many.
+/// Places that hold the words are counted up to so many.
 pub(super) const MOST_HITS: usize = 999;
 
 /// Returns whether `text` holds `words`; the case of ASCII letters does not matter.
 pub(super) fn contains(text: &str, words: &str) -> bool {
     position(text, words).is_some()
+}
+
+/// Returns how often `text` holds `words`.
+fn count_in(text: &str, words: &str) -> usize {
+    let (mut at, mut found) = (0, 0);
+    while let Some(next) = position(&text[at..], words) {
+        at += next + words.len();
+        found += 1;
+    }
+    found
 }
 
 /// Returns where `words` begins in `text`, in bytes.

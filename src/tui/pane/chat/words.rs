@@ -82,6 +82,13 @@ impl CallSummary {
 /// Returns `41 steps: read 14, searched 13, edited 2, 1 failed · 12 s`; a single call names its file. Of what is not
 /// over yet the present form tells.
 pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
+    let took: Duration = calls.iter().filter_map(|c| c.took).sum();
+    let time = if took.as_millis() >= 100 { format!(" {dot} {}", duration(took)) } else { String::new() };
+    format!("{}: {}{time}", count::steps(count_steps(calls)), parts(calls).join(", "))
+}
+
+/// Returns what calls did, by verb, and how many ended otherwise.
+fn parts(calls: &[CallSummary]) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     if let [one] = calls {
         let again = if one.again { say::again() } else { "" };
@@ -111,9 +118,13 @@ pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
             n => parts.push(say::with_state(&n, &word)),
         }
     }
-    let took: Duration = calls.iter().filter_map(|c| c.took).sum();
-    let time = if took.as_millis() >= 100 { format!(" {dot} {}", duration(took)) } else { String::new() };
-    format!("{}: {}{time}", count::steps(count_steps(calls)), parts.join(", "))
+    parts
+}
+
+/// Returns `33 earlier steps: read 15, edited 6, 1 failed`.
+pub(in crate::tui::pane) fn summary_of<'a>(calls: impl Iterator<Item = &'a Call>) -> String {
+    let calls: Vec<CallSummary> = calls.map(|call| CallSummary::new(call, false)).collect();
+    format!("{}: {}", count::earlier_steps(count_steps(&calls)), parts(&calls).join(", "))
 }
 
 /// Steps of the model, not calls; where they are not known, the calls.

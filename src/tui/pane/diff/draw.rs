@@ -5,12 +5,12 @@ use std::ops::Range;
 use super::cells;
 use super::choices::{Choices, Standing};
 use super::code::{Coloured, Side, words};
-use super::item;
 use super::lines::Lines;
 use super::rows::{FileView, Heads, Layout, Row, Show};
 use super::view::{Columns, View};
 use crate::messages::{count, diff as say};
 use crate::proposal::{HunkKind, Rung};
+use crate::text::definition;
 use crate::text::number::thousands;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::pane::paint::{self, Pen, bold, found_word, span};
@@ -73,7 +73,7 @@ impl View {
                 let x = self.indent(columns);
                 let mut text = format!("{} {}", look.glyphs.more, count::unchanged_lines(len));
                 let inside =
-                    if slot < file.hunks.len() { item::around(&file.before, from + len) } else { String::new() };
+                    if slot < file.hunks.len() { definition::around(&file.before, from + len) } else { String::new() };
                 if !inside.is_empty() {
                     text.push_str(&say::inside(&inside));
                 }
@@ -178,18 +178,23 @@ impl View {
             spans.push(span(hidden, theme.style(Role::Attention)));
         }
         let about = self.about(f, h);
+        let definition = self.definition(f, h, look.glyphs.dot);
         let narrow = self.laid.width < 100;
         let found = if narrow { hunk.rung.map_or("", found_word) } else { hunk.found.as_str() };
         // The lines have their numbers below; how the place was found stands here alone.
         let room = usize::from(columns.width.saturating_sub(1));
         let taken: usize = spans.iter().map(|s| wrap::cells(&s.content)).sum();
         let left = room.saturating_sub(taken + wrap::cells(found));
-        let (lines, gap) = match left {
-            _ if found.is_empty() || left >= wrap::cells(&about) + 10 => (about.as_str(), say::found_wide()),
-            7.. => ("", say::found()),
-            _ => ("", ""),
+        let (named, lines) = (wrap::cells(&definition), wrap::cells(&about));
+        let (named, lines, gap) = match left {
+            _ if left >= named + lines + 10 || found.is_empty() && left >= named => {
+                (definition.as_str(), about.as_str(), say::found_wide())
+            }
+            _ if found.is_empty() || left >= lines + 10 => ("", about.as_str(), say::found_wide()),
+            7.. => ("", "", say::found()),
+            _ => ("", "", ""),
         };
-        spans.push(span(lines, dim));
+        spans.extend([span(named, theme.style(Role::Text)), span(lines, dim)]);
         if !found.is_empty() {
             let role = if hunk.rung == Some(Rung::Inexact) { Role::Attention } else { Role::Dim };
             spans.extend([span(gap, dim), span(found.to_string(), theme.style(role))]);
@@ -199,6 +204,17 @@ impl View {
         if focus {
             pen.select(y, 1, look);
         }
+    }
+
+    /// Returns the definition that a hunk changes, with a gap behind it: `fn total · changed   `. Empty: none is known.
+    fn definition(&self, f: usize, h: usize, dot: &str) -> String {
+        let (file, hunk) = (&self.files[f], &self.files[f].hunks[h]);
+        let named = match hunk.kind {
+            HunkKind::Lines => definition::of_change((&file.before, &hunk.before), (&file.after, &hunk.after)),
+            _ => None,
+        };
+        let words = |(name, change)| format!("{name} {dot} {}   ", say::definition_change(change));
+        named.map(words).unwrap_or_default()
     }
 
     /// Returns what a hunk is about, in words.

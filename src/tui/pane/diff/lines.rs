@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::proposal::State;
+use crate::text::definition::TextLines;
 use crate::tui::text::highlight::{MAX_LINES, language_of};
 
 /// The ending of a line.
@@ -23,6 +24,16 @@ pub enum Ending {
 pub struct Lines {
     bytes: Arc<[u8]>,
     starts: Vec<usize>,
+}
+
+impl TextLines for Lines {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn at(&self, i: usize) -> &[u8] {
+        self.line(i)
+    }
 }
 
 impl Lines {

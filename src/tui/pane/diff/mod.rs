@@ -11,7 +11,6 @@ mod choices;
 mod code;
 mod draw;
 mod find;
-mod item;
 mod lines;
 mod page;
 mod rows;

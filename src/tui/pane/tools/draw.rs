@@ -5,6 +5,7 @@ use std::time::Duration;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
+use super::filter::WRITING;
 use super::{CallEntry, Field, GROWING, Tools};
 use crate::messages::{count, diff, times::duration, tools as say, verbs};
 use crate::proposal::Rung;
@@ -28,6 +29,7 @@ impl Tools {
         let look = paint::look(ctx);
         let height = usize::from(pen.height());
         let first = self.tops.partition_point(|t| *t <= self.top).saturating_sub(1);
+        self.draw_earlier(pen, ctx);
         let next = self.calls.iter().position(|e| matches!(e.call.state, CallState::Waiting));
         for (i, entry) in self.calls.iter().enumerate().skip(first) {
             let Some(at) = self.tops.get(i).filter(|t| **t < self.top + height) else { break };
@@ -316,13 +318,21 @@ fn mark(state: CallState, ctx: &Ctx<'_>) -> (&'static str, Style) {
     }
 }
 
+/// Returns what is written while a call arrives: a whole file, or the arguments of another call.
+fn writing(call: &Call) -> String {
+    match call.verb.doing == WRITING {
+        true => verbs::localized(WRITING).into(),
+        false => say::writing(&verbs::localized(&call.verb.short)),
+    }
+}
+
 fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
     let dim = ctx.theme.style(Role::Dim);
     let removed = ctx.theme.style(Role::Removed);
     match (call.state, call.counts) {
-        (CallState::Streaming, None) => vec![span(say::writing(&verbs::localized(&call.verb.short)), dim)],
+        (CallState::Streaming, None) => vec![span(writing(call), dim)],
         (CallState::Streaming, Some(counts)) => {
-            let mut spans = vec![span(format!("{} ", say::writing(&verbs::localized(&call.verb.short))), dim)];
+            let mut spans = vec![span(format!("{} ", writing(call)), dim)];
             spans.extend(paint::counts(counts, paint::look(ctx)));
             spans
         }

@@ -8,6 +8,9 @@ use crate::tui::msg::{LineInput, PaneEffect};
 use crate::tui::pane::diff::contains;
 use crate::tui::text::{cut, wrap::cells};
 
+/// The verb of a call that writes a whole file.
+pub(super) const WRITING: &str = "writing";
+
 impl CallEntry {
     /// Returns whether it failed. What was rejected did not fail.
     fn failed(&self) -> bool {
@@ -26,7 +29,7 @@ impl CallEntry {
 impl Tools {
     /// Returns whether call `i` is left out.
     pub(super) fn is_hidden(&self, i: usize) -> bool {
-        self.filter.failed && !self.calls[i].failed()
+        i < self.earlier.count || self.filter.failed && !self.calls[i].failed()
     }
 
     /// Returns how many calls failed.
@@ -66,7 +69,8 @@ impl Tools {
             LineInput::Left => ("", false),
         };
         self.filter.words = words.to_string();
-        self.find_hits();
+        // What is folded is searched too.
+        self.lay();
         if words.is_empty() {
             return Vec::new();
         }
@@ -111,6 +115,8 @@ impl Tools {
         let entry = self.calls.iter().rev().take(64).find(active)?;
         let call = &entry.call;
         let words = |main: &str| match call.state {
+            // A whole file is written by what arrives; of any other call its arguments are.
+            CallState::Streaming if call.verb.doing == WRITING => format!("{} {main}", verbs::localized(WRITING)),
             CallState::Streaming => say::writing_of(&verbs::localized(&call.verb.short), &main),
             _ => format!("{} {main}", verbs::localized(&call.verb.doing)),
         };

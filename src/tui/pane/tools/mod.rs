@@ -2,6 +2,7 @@
 //! that folds, and the reason when it failed, which never does. Enter shows the whole result.
 
 mod draw;
+mod earlier;
 mod fields;
 mod filter;
 mod viewer;
@@ -25,6 +26,7 @@ use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::mark::Mark;
 use crate::tui::text::{cut, wrap};
 use crate::tui::theme::Role;
+use earlier::{EarlierCalls, count_steps};
 use fields::Field;
 use viewer::Viewer;
 
@@ -56,6 +58,7 @@ pub struct Tools {
     selected: Option<usize>,
     viewer: Option<Viewer>,
     filter: Filter,
+    earlier: EarlierCalls,
     size: (u16, u16),
     /// Cells of the column of verbs.
     verbs: usize,
@@ -269,6 +272,11 @@ impl Tools {
 
     /// Selects the first or the last call that shows.
     fn select_end(&mut self, last: bool) {
+        if last {
+            self.close_earlier();
+        } else {
+            self.open_earlier();
+        }
         let end = if last { self.seen().next_back() } else { self.seen().next() };
         if let Some(i) = end {
             self.select(i);
@@ -277,6 +285,9 @@ impl Tools {
     }
 
     fn select_by(&mut self, by: isize) {
+        if by < 0 && self.selected.is_some() && self.selected == self.seen().next() {
+            self.open_earlier();
+        }
         let seen: Vec<usize> = self.seen().collect();
         let Some(last) = seen.last().copied() else { return };
         let here = self.selected.and_then(|at| seen.iter().position(|i| *i >= at));
@@ -303,6 +314,9 @@ impl Tools {
     }
 
     fn scroll(&mut self, by: isize) {
+        if by < 0 && self.top == 0 {
+            self.open_earlier();
+        }
         self.top = self.top.saturating_add_signed(by).min(self.last_top());
         self.follow = self.top == self.last_top();
     }
@@ -327,7 +341,9 @@ impl Tools {
     /// Handles a click inside the body.
     pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<PaneEffect> {
         let y = self.top + usize::from(row);
-        if self.viewer.is_none() && y < self.total() {
+        if self.viewer.is_none() && y == 0 && self.earlier.count > 0 {
+            self.open_earlier();
+        } else if self.viewer.is_none() && y < self.total() {
             self.selected = Some(self.tops.partition_point(|t| *t <= y).saturating_sub(1));
         }
         Vec::new()
@@ -383,9 +399,11 @@ impl Tools {
             rows.truncate(REASON);
             entry.reason = rows;
         }
-        let (mut y, mut tops) = (0, Vec::with_capacity(self.calls.len() + 1));
+        self.fold_earlier();
+        let folded = self.earlier.count;
+        let (mut y, mut tops) = (usize::from(folded > 0), Vec::with_capacity(self.calls.len() + 1));
         for i in 0..self.calls.len() {
-            tops.push(y);
+            tops.push(if i < folded { 0 } else { y });
             y += self.rows(i);
         }
         tops.push(y);
@@ -441,7 +459,6 @@ impl Tools {
         let asking = count(&[CallState::Asking]);
         let waiting = count(&[CallState::Waiting, CallState::Streaming]);
         let kinds = [
-            (count(&[CallState::Done]), say::done()),
             (count(&[CallState::Refused]), say::rejected()),
             (count(&[CallState::Failed]), say::failed()),
             (count(&[CallState::Interrupted]), say::stopped()),
@@ -450,7 +467,10 @@ impl Tools {
             (if asking == 0 { waiting } else { 0 }, say::waiting()),
         ];
         let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
-        let mut words: Vec<String> = kinds.map(|(n, word)| format!("{} {word}", thousands(n))).collect();
+        let steps = count_steps(self.calls.iter().map(|entry| &entry.call));
+        let steps = (steps > 0).then(|| count::steps(steps));
+        let mut words: Vec<String> =
+            steps.into_iter().chain(kinds.map(|(n, word)| format!("{} {word}", thousands(n)))).collect();
         let gap = format!(" {} ", ctx.glyphs.dot);
         // What is over gives way first.
         while words.len() > 1 && wrap::cells(&words.join(&gap)) > usize::from(width) {

@@ -241,3 +241,33 @@ fn the_file_under_way_keeps_its_name() {
     assert_eq!(tools.now(80, "…").as_deref(), Some(&*format!("reading {path}")));
     assert_eq!(tools.now(40, "…").as_deref(), Some("reading …/handlers/product_prices.rs"));
 }
+
+#[test]
+fn earlier_steps_of_a_long_session_fold_into_one_row() {
+    let mut tools = Tools::default();
+    let steps = |n: u32, name: &str, state| Call { step: n, ..call(name, &format!("src/f{n}.rs"), state, "1 line", 1) };
+    let mut calls: Vec<Call> = (1..=40).map(|n| steps(n, "readFile", CallState::Done)).collect();
+    calls[3].state = CallState::Failed;
+    calls.push(steps(41, "replaceInFile", CallState::Running));
+    add(&mut tools, calls, NOW);
+    let text = drawn(&mut tools, 70, 30).text();
+    assert!(text.starts_with(" ⋯ 33 earlier steps: read 32, 1 failed\n ✓ read   src/f34.rs"), "{text}");
+    // A search looks at all, and Escape folds again.
+    tools.line(LineFor::Search, LineInput::Now("src/f4.rs"), NOW);
+    assert_eq!(tools.search_hits().as_deref(), Some("1 of 1"));
+    assert!(drawn(&mut tools, 70, 30).text().contains("src/f4.rs"));
+    tools.line(LineFor::Search, LineInput::Left, NOW);
+    tools.act(Action::Last, NOW);
+    assert!(drawn(&mut tools, 70, 30).text().starts_with(" ⋯ 33 earlier"));
+    // Going up beyond the first row opens them; the rows that are seen stay.
+    tools.act(Action::First, NOW);
+    let text = drawn(&mut tools, 70, 30).text();
+    assert!(text.contains("src/f1.rs") && !text.contains("earlier"), "{text}");
+    tools.act(Action::Last, NOW);
+    assert!(drawn(&mut tools, 70, 30).text().starts_with(" ⋯ 33 earlier"));
+    for _ in 0..9 {
+        tools.act(Action::Up, NOW);
+    }
+    let text = drawn(&mut tools, 70, 30).text();
+    assert!(text.contains("src/f33.rs") && !text.contains("earlier"), "{text}");
+}

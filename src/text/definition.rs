@@ -1,0 +1,189 @@
+//! The definition that encloses a line, told from words and indentation alone: `fn open`, `impl Cart`, `class Shop`.
+
+use std::ops::Range;
+
+/// The number of lines that are looked through upwards.
+const REACH: usize = 4_000;
+
+/// Words before the word that names the kind of an item.
+const BEFORE: &[&str] = &[
+    "pub",
+    "async",
+    "unsafe",
+    "const",
+    "extern",
+    "export",
+    "default",
+    "static",
+    "public",
+    "private",
+    "protected",
+    "internal",
+    "abstract",
+    "final",
+    "override",
+    "inline",
+    "virtual",
+    "declare",
+    "open",
+    "data",
+    "sealed",
+];
+
+/// Words that begin an item.
+const ITEMS: &[&str] = &[
+    "fn",
+    "impl",
+    "struct",
+    "enum",
+    "trait",
+    "mod",
+    "union",
+    "macro_rules!",
+    "class",
+    "def",
+    "function",
+    "func",
+    "fun",
+    "interface",
+    "namespace",
+    "module",
+    "type",
+    "object",
+    "protocol",
+    "extension",
+    "record",
+    "sub",
+    "proc",
+];
+
+/// A text by its lines.
+pub trait TextLines {
+    /// Returns the number of lines.
+    fn count(&self) -> usize;
+    /// Returns line `i`.
+    fn at(&self, i: usize) -> &[u8];
+}
+
+impl TextLines for Vec<&str> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn at(&self, i: usize) -> &[u8] {
+        self[i].as_bytes()
+    }
+}
+
+/// What a change does to a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefinitionChange {
+    /// It comes with the change.
+    New,
+    /// It goes with it.
+    Removed,
+    /// It is there before and after.
+    Changed,
+}
+
+/// Returns the innermost definition around line `at`, named by its first words; empty when there is none in reach.
+pub fn around(lines: &impl TextLines, at: usize) -> String {
+    let Some(first) = (at..lines.count()).take(200).find(|i| !lines.at(*i).trim_ascii().is_empty()) else {
+        return String::new();
+    };
+    let depth = indent(lines.at(first));
+    let above = (first.saturating_sub(REACH)..first).rev();
+    above
+        .filter(|i| indent(lines.at(*i)) < depth)
+        .find_map(|i| named(&String::from_utf8_lossy(lines.at(i))))
+        .unwrap_or_default()
+}
+
+/// Returns the definition that a change of these lines is about, and what becomes of it: the first that begins in its
+/// lines, or the one around them. None: there is none in reach.
+pub fn of_change(
+    before: (&impl TextLines, &Range<usize>),
+    after: (&impl TextLines, &Range<usize>),
+) -> Option<(String, DefinitionChange)> {
+    let (old, new) = (begins(before.0, before.1), begins(after.0, after.1));
+    match (old, new) {
+        (Some(old), None) if after.1.is_empty() => Some((old, DefinitionChange::Removed)),
+        (None, Some(new)) if before.1.is_empty() => Some((new, DefinitionChange::New)),
+        (_, Some(name)) | (Some(name), None) => Some((name, DefinitionChange::Changed)),
+        (None, None) => {
+            let name = match after.1.is_empty() {
+                true => around(before.0, before.1.start),
+                false => around(after.0, after.1.start),
+            };
+            (!name.is_empty()).then_some((name, DefinitionChange::Changed))
+        }
+    }
+}
+
+/// Returns the first definition that begins in these lines.
+fn begins(lines: &impl TextLines, range: &Range<usize>) -> Option<String> {
+    let range = range.start..range.end.min(lines.count());
+    range.take(REACH).find_map(|i| named(&String::from_utf8_lossy(lines.at(i))))
+}
+
+fn indent(line: &[u8]) -> usize {
+    // A tab counts for four, like everywhere on the screen.
+    line.iter().take_while(|b| b.is_ascii_whitespace()).map(|b| if *b == b'\t' { 4 } else { 1 }).sum()
+}
+
+/// Returns `fn open` of `    pub async fn open(url: &str) -> Result {`.
+fn named(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace().skip_while(|w| BEFORE.contains(w) || w.starts_with("pub("));
+    let kind = words.next()?;
+    let kind = ITEMS.iter().find(|i| kind == **i || kind.split('<').next() == Some(**i))?;
+    // `impl<T> Cart<T> for …` names the type, not the parameters.
+    let rest = line.split_once(kind)?.1.trim_start();
+    let rest = if rest.starts_with('<') { rest.split_once('>')?.1.trim_start() } else { rest };
+    let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '~')).collect();
+    (!name.is_empty()).then(|| format!("{kind} {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_named() {
+        for (line, want) in [
+            ("    pub async fn open(url: &str) -> R {", Some("fn open")),
+            ("pub(crate) struct Cart<T> {", Some("struct Cart")),
+            ("impl<T> Display for Cart<T> {", Some("impl Display")),
+            ("export default class Shop extends X {", Some("class Shop")),
+            ("def total(self):", Some("def total")),
+            ("let fn_name = 3;", None),
+            ("}", None),
+            ("type: string", None),
+        ] {
+            assert_eq!(named(line).as_deref(), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_innermost_less_indented_item_counts() {
+        let text = "impl Cart {\n    fn a() {}\n\n    fn b() {\n        x\n        y\n    }\n\n    fn c() {}\n";
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(around(&lines, 5), "fn b");
+        assert_eq!(around(&lines, 8), "impl Cart");
+        assert_eq!(around(&lines, 7), "impl Cart");
+        assert_eq!(around(&lines, 0), "");
+        assert_eq!(around(&lines, 99), "");
+    }
+
+    #[test]
+    fn a_change_names_its_definition() {
+        let before = vec!["fn a() {", "    x", "}"];
+        let after = vec!["fn a() {", "    y", "}", "", "fn b() {", "    z", "}"];
+        let of = |old: Range<usize>, new: Range<usize>| of_change((&before, &old), (&after, &new));
+        let name = |name: &str, change| Some((name.to_string(), change));
+        assert_eq!(of(1..2, 1..2), name("fn a", DefinitionChange::Changed));
+        assert_eq!(of(3..3, 3..7), name("fn b", DefinitionChange::New));
+        assert_eq!(of(0..3, 0..0), name("fn a", DefinitionChange::Removed));
+        assert_eq!(of(0..1, 0..1), name("fn a", DefinitionChange::Changed));
+        assert_eq!(of(3..3, 3..4), None);
+    }
+}

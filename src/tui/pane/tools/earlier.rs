@@ -1,0 +1,82 @@
+//! Earlier calls of a long session fold into one row, so that what goes on has the pane.
+
+use super::Tools;
+use crate::protocol::Call;
+use crate::tui::look::Ctx;
+use crate::tui::pane::chat::summary_of;
+use crate::tui::pane::paint::Pen;
+use crate::tui::theme::Role;
+
+/// The newest calls, which never fold.
+const RECENT: usize = 8;
+/// With fewer calls than this nothing folds.
+const MANY: usize = 24;
+
+/// The calls that are folded into the first row.
+#[derive(Debug, Default)]
+pub(super) struct EarlierCalls {
+    /// The number of folded calls; 0: none is.
+    pub(super) count: usize,
+    /// All calls show, by hand.
+    open: bool,
+    words: String,
+}
+
+impl Tools {
+    /// Folds what is over, but for the newest calls. While the person looks at older rows, nothing folds anew.
+    pub(super) fn fold_earlier(&mut self) {
+        let over = self.calls.iter().take_while(|entry| entry.call.state.is_final()).count();
+        let most = over.min(self.calls.len().saturating_sub(RECENT));
+        let is_reached = self.selected.is_some_and(|i| i < most);
+        let count = match () {
+            () if self.earlier.open || self.filter.failed || !self.filter.words.is_empty() => 0,
+            () if self.calls.len() < MANY => 0,
+            () if !self.follow || is_reached => self.earlier.count.min(most),
+            () => most,
+        };
+        if count != self.earlier.count {
+            self.earlier.count = count;
+            self.earlier.words = summary_of(self.calls[..count].iter().map(|entry| &entry.call));
+        }
+    }
+
+    /// Shows all calls; the rows that are seen stay where they are.
+    pub(super) fn open_earlier(&mut self) {
+        if self.earlier.count > 0 {
+            let before = self.total();
+            self.earlier.open = true;
+            self.lay();
+            self.top += self.total() - before;
+            self.follow = false;
+        }
+    }
+
+    /// Folds the earlier calls again.
+    pub(super) fn close_earlier(&mut self) {
+        self.earlier.open = false;
+        self.selected = None;
+        self.follow = true;
+        self.lay();
+    }
+
+    /// Draws the row of the folded calls, where it is seen.
+    pub(super) fn draw_earlier(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
+        if self.earlier.count > 0 && self.top == 0 {
+            let room = usize::from(pen.width().saturating_sub(2));
+            let words = crate::tui::text::cut::end(&self.earlier.words, room.saturating_sub(2), ctx.glyphs.cut);
+            pen.put(1, 0, &format!("{} {words}", ctx.glyphs.more), room, ctx.theme.style(Role::Dim));
+        }
+    }
+}
+
+/// Counts the steps of the model that made these calls: neighbours of one number are one step.
+pub(super) fn count_steps<'a>(calls: impl Iterator<Item = &'a Call>) -> usize {
+    let mut before = 0;
+    calls
+        .filter(|call| {
+            let is_next = call.step == 0 || call.step != before;
+            before = call.step;
+            is_next
+        })
+        .count()
+}
