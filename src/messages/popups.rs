@@ -64,6 +64,8 @@ messages! {
     // Sessions.
     search_sessions: "search titles and messages", "タイトルとメッセージを検索";
     in_use_elsewhere: "another nebula process uses this session; it can be forked", "このセッションは別のnebulaプロセスが使用中です。フォークできます";
+    is_here: "this session is on the screen", "このセッションは画面に表示中です";
+    here: "this one", "表示中";
     new_title: "new title", "新しいタイトル";
     title: "title", "タイトル";
     state: "state", "状態";

@@ -49,6 +49,9 @@ verbs! {
     stopping: "stopping", "停止中";
 }
 
+/// The English words for writing a whole file, as the agent gives them.
+pub const WRITING: &str = "writing";
+
 /// Returns a verb as it is shown; the name of a tool that has no verb stays as it is.
 pub fn localized(word: &str) -> &str {
     static TABLE: Table = Table::new();
@@ -67,6 +70,7 @@ pub fn found(word: &str) -> &str {
         diff::by_look_alikes,
         diff::by_its_ends,
         diff::inexact,
+        diff::whole_file,
     ];
     translated(&TABLE, ALL, word)
 }

@@ -178,6 +178,8 @@ pub struct SessionRow {
 pub enum SessionState {
     /// Its process has ended and did not close it.
     Open,
+    /// This process has it open.
+    Here,
     /// Another nebula has it.
     InUse,
     /// Closed.

@@ -75,7 +75,7 @@ impl TextLines for Vec<&str> {
     }
 }
 
-/// What a change does to a definition.
+/// The effect of a change on a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefinitionChange {
     /// It comes with the change.

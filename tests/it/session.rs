@@ -240,6 +240,7 @@ async fn edits_in_the_text_are_counted_too() {
         say(&(block("one", "ONE") + &block("  two", "  TWO") + &block("3", "3"))),
         say(&block("nowhere at all", "x")),
         say(&format!("{}```json\n{call}\n```\n<replace_file><path>a.txt</path><search>\n1\n", block("4", "four"))),
+        calls(&[("writeFile", json!({"path": "new.txt", "content": "new\n"}))]),
         say("Done."),
     ]);
     let mut live = world.start();
@@ -249,6 +250,7 @@ async fn edits_in_the_text_are_counted_too() {
     files[0].hunks[1] = Choice::Reject;
     let decision = Decision::new(files, Consent::Person);
     live.send(Command::Decide(proposal.id, decision));
+    live.decide(Choice::Accept).await;
     live.decide(Choice::Accept).await;
     assert_eq!(live.end().await, TurnEnd::Done);
     live.close().await;
@@ -263,8 +265,8 @@ async fn edits_in_the_text_are_counted_too() {
     assert_eq!(
         rows,
         json!([
-            {"model": "recording", "format": "tools", "asked": 1, "landed": {"exact": 1}, "unchanged": 0, "missed": 0,
-             "refused": 0, "retried": 0, "nudged": 0},
+            {"model": "recording", "format": "tools", "asked": 2, "landed": {"exact": 1, "whole file": 1},
+             "unchanged": 0, "missed": 0, "refused": 0, "retried": 0, "nudged": 0},
             {"model": "recording", "format": "xml", "asked": 6, "landed": {"exact": 2}, "unchanged": 1, "missed": 2,
              "refused": 1, "retried": 1, "nudged": 0},
         ])

@@ -174,7 +174,8 @@ fn row(s: &memory::Session) -> SessionRow {
 fn state(s: &memory::Session) -> SessionState {
     match s.state {
         SessionUse::Open => SessionState::Open,
-        SessionUse::InUse { .. } => SessionState::InUse,
+        SessionUse::InUse { mine: true } => SessionState::Here,
+        SessionUse::InUse { mine: false } => SessionState::InUse,
         SessionUse::Ended => SessionState::Ended,
     }
 }

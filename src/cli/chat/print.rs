@@ -144,7 +144,8 @@ impl Printer {
             return Ok(());
         }
         let mut line = say::call(&self.step.max(1), &verbs::localized(&call.verb.short), &call.main);
-        if let Some(counts) = call.counts.filter(|c| c.added + c.removed > 0) {
+        let rejected = call.state == CallState::Refused;
+        if let Some(counts) = call.counts.filter(|c| !rejected && c.added + c.removed > 0) {
             line.push_str(&format!(", {}", lines(counts)));
         }
         let state = match call.state {
@@ -155,7 +156,9 @@ impl Printer {
         };
         self.failed += usize::from(call.state == CallState::Failed);
         let took = call.took.map(duration).unwrap_or_default();
-        for part in [state, &call.summary, call.reason.as_deref().unwrap_or_default(), &took] {
+        // Of what was rejected the state and the reason say all.
+        let summary = if rejected { "" } else { &call.summary };
+        for part in [state, summary, call.reason.as_deref().unwrap_or_default(), &took] {
             if !part.is_empty() {
                 line.push_str(&format!(", {part}"));
             }

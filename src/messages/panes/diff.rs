@@ -61,6 +61,7 @@ messages! {
     found_wide: "   found: ", "   一致: ";
     found: "found: ", "一致: ";
     exact: "exact", "完全";
+    whole_file: "whole file", "ファイル全体";
     by_line_endings: "by line endings", "改行コードを無視";
     by_trailing_space: "by trailing space", "行末の空白を無視";
     by_indentation: "by indentation", "インデントを無視";

@@ -13,6 +13,7 @@ messages! {
     rejected: "rejected", "却下";
     failed: "failed", "失敗";
     interrupted: "interrupted", "中断";
+    done: "done", "完了";
     stopped: "stopped", "停止";
     waiting: "waiting", "待機中";
     no_call_holds(words): "no call holds {words}", "{words}を含む呼び出しはありません";

@@ -143,7 +143,9 @@ impl Sessions {
     /// Returns whether an action would do something now.
     pub fn offers(&self, action: Action) -> bool {
         match action {
-            Action::Open => self.current().is_some_and(|r| r.state != SessionState::InUse),
+            Action::Open => {
+                self.current().is_some_and(|r| !matches!(r.state, SessionState::InUse | SessionState::Here))
+            }
             Action::Rename | Action::Fork | Action::Remove | Action::Export => self.current().is_some(),
             Action::Up | Action::Down | Action::PageUp | Action::PageDown | Action::First | Action::Last => true,
             Action::New | Action::Search => true,
@@ -164,12 +166,8 @@ impl Sessions {
             Action::Last => self.selected = last,
             Action::New => return SessionsOutcome::Leave(vec![PaneEffect::send(Command::Open(SessionChoice::New))]),
             Action::Search => {
-                let prompt = say::search_sessions().into();
-                return SessionsOutcome::Stay(vec![PaneEffect::Line {
-                    purpose: LineFor::Search,
-                    prompt,
-                    text: self.words.clone(),
-                }]);
+                let (prompt, text) = (say::search_sessions().into(), self.words.clone());
+                return SessionsOutcome::Stay(vec![PaneEffect::Line { purpose: LineFor::Search, prompt, text }]);
             }
             _ => return self.act_on(action),
         }
@@ -180,12 +178,14 @@ impl Sessions {
     fn act_on(&mut self, action: Action) -> SessionsOutcome {
         let Some(row) = self.current() else { return SessionsOutcome::Stay(Vec::new()) };
         let id = row.id.clone();
+        let stay = |why: &str| SessionsOutcome::Stay(vec![PaneEffect::Say(why.into())]);
         let open = |choice| SessionsOutcome::Leave(vec![PaneEffect::send(Command::Open(choice))]);
         match action {
-            Action::Open if row.state == SessionState::InUse => {
-                SessionsOutcome::Stay(vec![PaneEffect::Say(say::in_use_elsewhere().into())])
-            }
-            Action::Open => open(SessionChoice::Resume(id)),
+            Action::Open => match row.state {
+                SessionState::InUse => stay(say::in_use_elsewhere()),
+                SessionState::Here => stay(say::is_here()),
+                SessionState::Open | SessionState::Ended => open(SessionChoice::Resume(id)),
+            },
             Action::Fork => open(SessionChoice::Fork(id)),
             Action::Remove => SessionsOutcome::Remove(id, row.title.clone()),
             Action::Export => SessionsOutcome::Export(id),
@@ -448,7 +448,7 @@ impl Sessions {
         let state = match p.state {
             SessionState::Open => say::unclean_long(),
             SessionState::InUse => say::in_use_long(),
-            SessionState::Ended => "",
+            SessionState::Here | SessionState::Ended => "",
         };
         paint::text(buf, area.x + 1, area.y + 1, usize::from(area.width) - 1, state, dim);
     }
@@ -465,6 +465,7 @@ fn state_word(state: SessionState, long: bool) -> &'static str {
         SessionState::Open if long => say::unclean(),
         SessionState::Open => say::unclean_short(),
         SessionState::InUse => say::in_use(),
+        SessionState::Here => say::here(),
         SessionState::Ended => "",
     }
 }
@@ -514,6 +515,13 @@ mod tests {
         assert_eq!(
             s.act(Action::Fork),
             SessionsOutcome::Leave(vec![PaneEffect::send(Command::Open(SessionChoice::Fork("a".into())))])
+        );
+        // The one on the screen is open already.
+        s.answer(&s.ask(), &Listing::Sessions(vec![row("a", SessionState::Here), row("b", SessionState::Open)]));
+        assert!(!s.offers(Action::Open));
+        assert_eq!(
+            s.act(Action::Open),
+            SessionsOutcome::Stay(vec![PaneEffect::Say("this session is on the screen".into())])
         );
         s.act(Action::Down);
         let resume = Command::Open(SessionChoice::Resume("b".into()));

@@ -18,7 +18,7 @@ use crate::agent::turn::step::results::{own_hunks, verdict};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
-use crate::proposal::{Choice, FileChange, FileDecision, Proposal, Rung};
+use crate::proposal::{Choice, FileChange, FileDecision, HunkKind, Proposal, Rung};
 use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
 use crate::provider::ToolCall;
 use crate::tools::FileVersion;
@@ -418,6 +418,9 @@ async fn tell(
     CallOutcome { item: p.item.id, call, record, text }
 }
 
+/// The rung, as it is stored, of a change of a whole file.
+const WHOLE_FILE: &str = "whole file";
+
 fn edit_record(result: &EditResult, outcome_of_proposal: Option<(&Proposal, &ProposalResult)>) -> EditRecord {
     let ok = match (&result.status, outcome_of_proposal) {
         (edit::EditStatus::Landed(_), Some((proposal, outcome_of_proposal))) => {
@@ -425,7 +428,12 @@ fn edit_record(result: &EditResult, outcome_of_proposal: Option<(&Proposal, &Pro
         }
         _ => result.ok(),
     };
-    let rung = result.rung().map(|r| r.word().to_string());
+    // Of a file that is made, deleted or moved nothing was searched.
+    let is_whole = outcome_of_proposal.is_some_and(|(proposal, _)| {
+        let file = proposal.files.iter().find(|file| file.path == result.path);
+        file.is_some_and(|file| file.hunks.iter().all(|hunk| hunk.kind != HunkKind::Lines))
+    });
+    let rung = result.rung().map(|rung| if is_whole { WHOLE_FILE } else { rung.word() }.to_string());
     EditRecord { path: result.path.clone(), format: result.format.name().into(), rung, ok: Some(ok) }
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use ratatui::text::Span;
+
 use super::cells;
 use super::choices::{Choices, Standing};
 use super::code::{Coloured, Side, words};
@@ -177,12 +179,24 @@ impl View {
             let hidden = format!("{}   ", count::hidden_characters(hunk.hidden));
             spans.push(span(hidden, theme.style(Role::Attention)));
         }
+        let room = usize::from(columns.width.saturating_sub(1));
+        self.place(&mut spans, (f, h), room, look);
+        let line = cut::line(spans.into(), room, look.glyphs.cut, dim);
+        pen.spans(1, y, &line.spans, room);
+        if focus {
+            pen.select(y, 1, look);
+        }
+    }
+
+    /// Adds where a hunk lies, as far as there is room: its definition, its lines and how its place was found.
+    fn place(&self, spans: &mut Vec<Span<'static>>, (f, h): (usize, usize), room: usize, look: Look<'_>) {
+        let (theme, hunk) = (look.theme, &self.files[f].hunks[h]);
+        let dim = theme.style(Role::Dim);
         let about = self.about(f, h);
         let definition = self.definition(f, h, look.glyphs.dot);
         let narrow = self.laid.width < 100;
         let found = if narrow { hunk.rung.map_or("", found_word) } else { hunk.found.as_str() };
         // The lines have their numbers below; how the place was found stands here alone.
-        let room = usize::from(columns.width.saturating_sub(1));
         let taken: usize = spans.iter().map(|s| wrap::cells(&s.content)).sum();
         let left = room.saturating_sub(taken + wrap::cells(found));
         let (named, lines) = (wrap::cells(&definition), wrap::cells(&about));
@@ -198,11 +212,6 @@ impl View {
         if !found.is_empty() {
             let role = if hunk.rung == Some(Rung::Inexact) { Role::Attention } else { Role::Dim };
             spans.extend([span(gap, dim), span(found.to_string(), theme.style(role))]);
-        }
-        let line = cut::line(spans.into(), room, look.glyphs.cut, dim);
-        pen.spans(1, y, &line.spans, room);
-        if focus {
-            pen.select(y, 1, look);
         }
     }
 

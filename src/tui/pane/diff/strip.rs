@@ -138,9 +138,18 @@ pub(super) fn body(page: &DiffPage, width: u16, height: u16) -> u16 {
     height.saturating_sub(above(page, (width, height)) + self::height(page.view.file_count(), height) + 1)
 }
 
-/// Returns the number of rows of what the model said; in a low pane what changes comes first.
+/// Returns the number of rows of what the model said; in a low pane what changes comes first, and one row is left.
 pub(super) fn why_rows(page: &DiffPage, width: u16, height: u16) -> u16 {
-    if height < 16 || page.stage != Stage::Open { 0 } else { page.why_lines(why_width(width)).0.len() as u16 }
+    if page.stage != Stage::Open {
+        return 0;
+    }
+    let most = match height {
+        ..6 => 0,
+        6..16 if page.why_open => height / 3,
+        6..16 => 1,
+        16.. => height,
+    };
+    most.min(page.why_lines(why_width(width)).0.len() as u16)
 }
 
 /// Cells of a line of what the model said, beside its label.
@@ -156,6 +165,7 @@ pub(super) fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
     let look = paint::look(ctx);
     let room = why_width(pen.width());
     let (lines, left) = page.why_lines(room);
+    let left = left + lines.len().saturating_sub(usize::from(pen.height()));
     if pen.height() > 0 {
         pen.put(1, 0, "nebula", usize::from(WHY_AT), bold(look.theme, Role::Accent));
     }

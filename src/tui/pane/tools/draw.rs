@@ -5,8 +5,8 @@ use std::time::Duration;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use super::filter::WRITING;
-use super::{CallEntry, Field, GROWING, Tools};
+use super::entry::{CallEntry, GROWING};
+use super::{Field, Tools};
 use crate::messages::{count, diff, times::duration, tools as say, verbs};
 use crate::proposal::Rung;
 use crate::protocol::{Call, CallState, PreviewLine};
@@ -320,8 +320,8 @@ fn mark(state: CallState, ctx: &Ctx<'_>) -> (&'static str, Style) {
 
 /// Returns what is written while a call arrives: a whole file, or the arguments of another call.
 fn writing(call: &Call) -> String {
-    match call.verb.doing == WRITING {
-        true => verbs::localized(WRITING).into(),
+    match call.verb.doing == verbs::WRITING {
+        true => verbs::writing().into(),
         false => say::writing(&verbs::localized(&call.verb.short)),
     }
 }

@@ -1,32 +1,22 @@
 //! Earlier calls of a long session fold into one row, so that what goes on has the pane.
 
 use super::Tools;
-use crate::protocol::Call;
 use crate::tui::look::Ctx;
 use crate::tui::pane::chat::summary_of;
 use crate::tui::pane::paint::Pen;
 use crate::tui::theme::Role;
 
-/// The newest calls, which never fold.
+/// So many of the newest calls never fold, and half as many as the pane has rows.
 const RECENT: usize = 8;
 /// With fewer calls than this nothing folds.
 const MANY: usize = 24;
-
-/// The calls that are folded into the first row.
-#[derive(Debug, Default)]
-pub(super) struct EarlierCalls {
-    /// The number of folded calls; 0: none is.
-    pub(super) count: usize,
-    /// All calls show, by hand.
-    open: bool,
-    words: String,
-}
 
 impl Tools {
     /// Folds what is over, but for the newest calls. While the person looks at older rows, nothing folds anew.
     pub(super) fn fold_earlier(&mut self) {
         let over = self.calls.iter().take_while(|entry| entry.call.state.is_final()).count();
-        let most = over.min(self.calls.len().saturating_sub(RECENT));
+        let recent = RECENT.max(usize::from(self.size.1) / 2);
+        let most = over.min(self.calls.len().saturating_sub(recent));
         let is_reached = self.selected.is_some_and(|i| i < most);
         let count = match () {
             () if self.earlier.open || self.filter.failed || !self.filter.words.is_empty() => 0,
@@ -43,11 +33,10 @@ impl Tools {
     /// Shows all calls; the rows that are seen stay where they are.
     pub(super) fn open_earlier(&mut self) {
         if self.earlier.count > 0 {
-            let before = self.total();
-            self.earlier.open = true;
+            let (before, top) = (self.total(), self.top);
+            (self.earlier.open, self.follow) = (true, false);
             self.lay();
-            self.top += self.total() - before;
-            self.follow = false;
+            self.top = (top + self.total() - before).min(self.last_top());
         }
     }
 
@@ -67,16 +56,15 @@ impl Tools {
             pen.put(1, 0, &format!("{} {words}", ctx.glyphs.more), room, ctx.theme.style(Role::Dim));
         }
     }
-}
 
-/// Counts the steps of the model that made these calls: neighbours of one number are one step.
-pub(super) fn count_steps<'a>(calls: impl Iterator<Item = &'a Call>) -> usize {
-    let mut before = 0;
-    calls
-        .filter(|call| {
-            let is_next = call.step == 0 || call.step != before;
-            before = call.step;
+    /// Counts the steps of the model that made the calls: neighbours of one number are one step.
+    pub(super) fn step_count(&self) -> usize {
+        let mut before = 0;
+        let mut is_next = |step: u32| {
+            let is_next = step == 0 || step != before;
+            before = step;
             is_next
-        })
-        .count()
+        };
+        self.calls.iter().filter(|entry| is_next(entry.call.step)).count()
+    }
 }

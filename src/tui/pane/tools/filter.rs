@@ -1,15 +1,13 @@
 //! Finding calls: by words, and only those that went wrong.
 
-use super::{CallEntry, Tools};
+use super::Tools;
+use super::entry::CallEntry;
 use crate::messages::{count, tools as say, verbs};
 use crate::protocol::CallState;
 use crate::text::number::thousands;
 use crate::tui::msg::{LineInput, PaneEffect};
 use crate::tui::pane::diff::contains;
 use crate::tui::text::{cut, wrap::cells};
-
-/// The verb of a call that writes a whole file.
-pub(super) const WRITING: &str = "writing";
 
 impl CallEntry {
     /// Returns whether it failed. What was rejected did not fail.
@@ -116,7 +114,7 @@ impl Tools {
         let call = &entry.call;
         let words = |main: &str| match call.state {
             // A whole file is written by what arrives; of any other call its arguments are.
-            CallState::Streaming if call.verb.doing == WRITING => format!("{} {main}", verbs::localized(WRITING)),
+            CallState::Streaming if call.verb.doing == verbs::WRITING => format!("{} {main}", verbs::writing()),
             CallState::Streaming => say::writing_of(&verbs::localized(&call.verb.short), &main),
             _ => format!("{} {main}", verbs::localized(&call.verb.doing)),
         };

@@ -3,6 +3,7 @@
 
 mod draw;
 mod earlier;
+mod entry;
 mod fields;
 mod filter;
 mod viewer;
@@ -26,7 +27,7 @@ use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
 use crate::tui::pane::mark::Mark;
 use crate::tui::text::{cut, wrap};
 use crate::tui::theme::Role;
-use earlier::{EarlierCalls, count_steps};
+use entry::{CallEntry, EarlierCalls, Filter};
 use fields::Field;
 use viewer::Viewer;
 
@@ -38,8 +39,6 @@ const NAME: usize = 17;
 const PREVIEW: usize = 4;
 /// Lines of a preview that was opened.
 const PREVIEW_OPEN: usize = 40;
-/// Lines of a growing argument that are shown: its end.
-const GROWING: usize = 4;
 /// Rows of a reason at most; the result has the rest.
 const REASON: usize = 4;
 
@@ -63,51 +62,6 @@ pub struct Tools {
     /// Cells of the column of verbs.
     verbs: usize,
     stale: bool,
-}
-
-/// The calls that are looked for.
-#[derive(Debug, Default)]
-struct Filter {
-    /// Only those that failed show.
-    failed: bool,
-    /// Words that are searched.
-    words: String,
-    /// The calls that hold them.
-    hits: Vec<usize>,
-}
-
-#[derive(Debug)]
-struct CallEntry {
-    id: ItemId,
-    call: Call,
-    apart: bool,
-    /// Opened or folded by hand.
-    open: Option<bool>,
-    /// The time when it began to run.
-    began: Option<i64>,
-    fields: Vec<Field>,
-    reason: Vec<String>,
-    /// True if it has more rows than are shown.
-    reason_goes_on: bool,
-    /// Someone else changed the file since this call read or wrote it.
-    drifted: bool,
-}
-
-impl CallEntry {
-    fn path_of_main(&self) -> Option<&str> {
-        (!self.call.main.starts_with('"') && !self.call.main.contains(' ')).then_some(self.call.main.as_str())
-    }
-
-    /// Returns the number of rows of a field: a growing text shows its last lines.
-    fn field_rows(field: &Field) -> usize {
-        if field.whole || !field.text { 1 } else { field.value.lines().count().clamp(1, GROWING) }
-    }
-
-    /// Returns the number of lines of the whole preview, as far as they are known.
-    fn preview_total(&self) -> usize {
-        let changed = self.call.counts.map_or(0, |c| c.added + c.removed);
-        self.call.preview.len().max(if self.call.preview.is_empty() { 0 } else { changed })
-    }
 }
 
 impl Tools {
@@ -458,7 +412,10 @@ impl Tools {
         let count = |wanted: &[CallState]| self.calls.iter().filter(|e| wanted.contains(&e.call.state)).count();
         let asking = count(&[CallState::Asking]);
         let waiting = count(&[CallState::Waiting, CallState::Streaming]);
+        // In a long session the steps say more than the calls.
+        let long = self.earlier.count > 0;
         let kinds = [
+            (if long { 0 } else { count(&[CallState::Done]) }, say::done()),
             (count(&[CallState::Refused]), say::rejected()),
             (count(&[CallState::Failed]), say::failed()),
             (count(&[CallState::Interrupted]), say::stopped()),
@@ -467,8 +424,7 @@ impl Tools {
             (if asking == 0 { waiting } else { 0 }, say::waiting()),
         ];
         let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
-        let steps = count_steps(self.calls.iter().map(|entry| &entry.call));
-        let steps = (steps > 0).then(|| count::steps(steps));
+        let steps = long.then(|| count::steps(self.step_count()));
         let mut words: Vec<String> =
             steps.into_iter().chain(kinds.map(|(n, word)| format!("{} {word}", thousands(n)))).collect();
         let gap = format!(" {} ", ctx.glyphs.dot);

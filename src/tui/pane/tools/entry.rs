@@ -1,0 +1,62 @@
+//! What the pane knows of a call, and which calls show.
+
+use super::fields::Field;
+use crate::protocol::{Call, ItemId};
+
+/// Lines of a growing argument that are shown: its end.
+pub(super) const GROWING: usize = 4;
+
+/// The calls that are folded into the first row.
+#[derive(Debug, Default)]
+pub(super) struct EarlierCalls {
+    /// The number of folded calls; 0: none is.
+    pub(super) count: usize,
+    /// All calls show, by hand.
+    pub(super) open: bool,
+    pub(super) words: String,
+}
+
+/// The calls that are looked for.
+#[derive(Debug, Default)]
+pub(super) struct Filter {
+    /// Only those that failed show.
+    pub(super) failed: bool,
+    /// Words that are searched.
+    pub(super) words: String,
+    /// The calls that hold them.
+    pub(super) hits: Vec<usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct CallEntry {
+    pub(super) id: ItemId,
+    pub(super) call: Call,
+    pub(super) apart: bool,
+    /// Opened or folded by hand.
+    pub(super) open: Option<bool>,
+    /// The time when it began to run.
+    pub(super) began: Option<i64>,
+    pub(super) fields: Vec<Field>,
+    pub(super) reason: Vec<String>,
+    /// True if it has more rows than are shown.
+    pub(super) reason_goes_on: bool,
+    /// Someone else changed the file since this call read or wrote it.
+    pub(super) drifted: bool,
+}
+
+impl CallEntry {
+    pub(super) fn path_of_main(&self) -> Option<&str> {
+        (!self.call.main.starts_with('"') && !self.call.main.contains(' ')).then_some(self.call.main.as_str())
+    }
+
+    /// Returns the number of rows of a field: a growing text shows its last lines.
+    pub(super) fn field_rows(field: &Field) -> usize {
+        if field.whole || !field.text { 1 } else { field.value.lines().count().clamp(1, GROWING) }
+    }
+
+    /// Returns the number of lines of the whole preview, as far as they are known.
+    pub(super) fn preview_total(&self) -> usize {
+        let changed = self.call.counts.map_or(0, |c| c.added + c.removed);
+        self.call.preview.len().max(if self.call.preview.is_empty() { 0 } else { changed })
+    }
+}
