@@ -329,7 +329,10 @@ fn cut(message: &Arc<Message>, most: usize) -> Arc<Message> {
         part.seal = None;
         match &mut part.body {
             Body::Text(text) => *text = without_middle(text, each / texts),
-            Body::Result(result) => result.text = without_middle(&result.text, each),
+            Body::Result(result) => {
+                result.text = without_middle(&result.text, each);
+                result.blobs.clear();
+            }
             Body::Call(call) => call.arguments = without_middle(&call.arguments, each),
             Body::Thinking(_) | Body::Blob(_) | Body::Other => {}
         }
@@ -358,7 +361,7 @@ fn bytes(message: &Message) -> usize {
         (Body::Blob(_), _) => PER_BLOB,
         (_, Some(seal)) => seal.len(),
         (Body::Text(text), None) => text.len(),
-        (Body::Result(result), None) => result.text.len(),
+        (Body::Result(result), None) => result.text.len() + result.blobs.len() * PER_BLOB,
         (Body::Call(call), None) => call.id.len() + call.name.len() + call.arguments.len() + PER_MESSAGE,
         (Body::Thinking(_) | Body::Other, None) => 0,
     };
@@ -381,7 +384,7 @@ fn shortened(index: usize, conversation: &[Arc<Message>]) -> Option<(LeftOut, Ar
     let lines = if lines == 1 { "1 line".to_string() } else { format!("{lines} lines") };
     let what = [Some(tool.clone()), main].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let line = format!("{what}: {lines}{LEFT_OUT}");
-    let short = Message::result(ToolResult { text: line.clone(), ..result.clone() });
+    let short = Message::result(ToolResult { text: line.clone(), blobs: Vec::new(), ..result.clone() });
     Some((LeftOut { index, tool, path, line }, Arc::new(short)))
 }
 

@@ -76,7 +76,11 @@ fn a_session_comes_back_as_it_was() {
 
     let memory = w.open();
     let stored = memory.load(&s).unwrap();
+    // The parts of all but an answer are stored though none were named.
+    let part = |kind: &str, bytes| MessagePart { kind: kind.into(), bytes, seal: None, origin: None };
+    requested.parts = vec![part("text", 26), part("image", 0)];
     assert_eq!(stored.iter().map(|m| &m.message).take(2).collect::<Vec<_>>(), [&requested, &said]);
+    assert_eq!(stored[2].message.parts, [part("result", 2)]);
     let listed = memory.list("/p").unwrap();
     assert_eq!((listed[0].title.as_deref(), listed[0].messages), (Some("do it @a.rs"), 2));
     assert_eq!((listed[0].model.as_str(), listed[0].state), ("m2", SessionUse::Ended));

@@ -136,6 +136,8 @@ pub struct ToolResult {
     pub call: String,
     /// The text for the model.
     pub text: String,
+    /// Images and documents that belong to it.
+    pub blobs: Vec<Blob>,
     /// True if the call did what was asked.
     pub ok: bool,
 }
@@ -157,7 +159,7 @@ impl std::fmt::Debug for Blob {
     }
 }
 
-/// The kind of a part of an answer.
+/// The kind of a part of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PartKind {
     /// [`Body::Text`].
@@ -166,34 +168,58 @@ pub enum PartKind {
     Thinking,
     /// [`Body::Call`].
     Call,
+    /// [`Body::Result`].
+    Result,
+    /// [`Body::Blob`], and one of a result.
+    Image,
     /// [`Body::Other`].
     Other,
 }
 
 impl PartKind {
+    const ALL: [PartKind; 6] =
+        [PartKind::Text, PartKind::Thinking, PartKind::Call, PartKind::Result, PartKind::Image, PartKind::Other];
+
     /// Returns its name in memory and in recordings.
     pub fn name(self) -> &'static str {
         match self {
             PartKind::Text => "text",
             PartKind::Thinking => "thinking",
             PartKind::Call => "call",
+            PartKind::Result => "result",
+            PartKind::Image => "image",
             PartKind::Other => "other",
         }
     }
 
     /// Returns the kind of this name.
     pub fn parse(name: &str) -> Option<Self> {
-        [PartKind::Text, PartKind::Thinking, PartKind::Call, PartKind::Other].into_iter().find(|k| k.name() == name)
+        Self::ALL.into_iter().find(|k| k.name() == name)
     }
 }
 
-/// The place of a part of an answer: the text, the thinking and the calls of an answer are kept as three runs, and its
+/// The runs in which a message is kept.
+#[derive(Debug, Clone, Default)]
+pub struct Runs<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// The model's thoughts.
+    pub thinking: &'a str,
+    /// Its calls.
+    pub calls: Vec<ToolCall>,
+    /// The result it is; its files are among `blobs`.
+    pub result: Option<ToolResult>,
+    /// Its images and documents.
+    pub blobs: Vec<Blob>,
+}
+
+/// The place of a part of a message: its text or result, its thinking, its calls and its files are kept as runs, and its
 /// spans say in which order pieces of them were said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
     /// Its kind.
     pub kind: PartKind,
-    /// The number of bytes of the text or of the thinking it takes; 0 for the others.
+    /// The number of bytes of the text, of the result or of the thinking it takes; 0 for the others.
     pub bytes: usize,
     /// The provider's own JSON of it.
     pub seal: Option<Arc<str>>,
@@ -240,7 +266,7 @@ impl Message {
 
     /// Creates the result of the call with this id, which did what was asked.
     pub fn tool(call: impl Into<String>, text: impl Into<String>) -> Self {
-        Self::result(ToolResult { call: call.into(), text: text.into(), ok: true })
+        Self::result(ToolResult { call: call.into(), text: text.into(), blobs: Vec::new(), ok: true })
     }
 
     /// Creates the result of a call.
@@ -251,9 +277,16 @@ impl Message {
     /// Creates an answer from its text, thinking and calls. Where `spans` do not fit them, as in a session that was
     /// kept without, the thinking comes first and the calls last, and seals are dropped.
     pub fn answer(text: &str, thinking: &str, calls: Vec<ToolCall>, spans: Vec<Span>) -> Self {
-        let spans = if fit(&spans, text, thinking, calls.len()) { spans } else { usual(text, thinking, calls.len()) };
-        let (mut text, mut thinking, mut calls) = (text, thinking, calls.into_iter());
-        let mut parts = Vec::with_capacity(spans.len());
+        Self::of_runs(Role::Assistant, Runs { text, thinking, calls, ..Runs::default() }, spans)
+    }
+
+    /// Creates a message from its runs. Where `spans` do not fit them, they come in the usual order, and seals are
+    /// dropped.
+    pub fn of_runs(role: Role, runs: Runs<'_>, spans: Vec<Span>) -> Self {
+        let spans = if fit(&spans, &runs) { spans } else { usual(&runs) };
+        let Runs { mut text, mut thinking, calls, mut result, blobs } = runs;
+        let (mut calls, mut blobs) = (calls.into_iter(), blobs.into_iter());
+        let mut parts: Vec<Part> = Vec::with_capacity(spans.len());
         for Span { kind, bytes, seal } in spans {
             let body = match kind {
                 PartKind::Text => Body::Text(take(&mut text, bytes)),
@@ -262,15 +295,31 @@ impl Message {
                     Some(call) => Body::Call(call),
                     None => continue,
                 },
+                PartKind::Result => match result.take() {
+                    Some(result) => Body::Result(result),
+                    None => continue,
+                },
+                PartKind::Image => match (blobs.next(), parts.last_mut().map(|part| &mut part.body)) {
+                    (Some(blob), Some(Body::Result(result))) => {
+                        result.blobs.push(blob);
+                        continue;
+                    }
+                    (Some(blob), _) => Body::Blob(blob),
+                    (None, _) => continue,
+                },
                 PartKind::Other => Body::Other,
             };
             parts.push(Part { body, seal });
         }
-        Self { role: Role::Assistant, parts, origin: None }
+        Self { role, parts, origin: None }
     }
 
-    /// Returns the message with these files.
+    /// Returns the message with these files: in its result, or behind its text.
     pub fn with_blobs(mut self, blobs: impl IntoIterator<Item = Blob>) -> Self {
+        if let Some(Body::Result(result)) = self.parts.last_mut().map(|part| &mut part.body) {
+            result.blobs.extend(blobs);
+            return self;
+        }
         self.parts.extend(blobs.into_iter().map(|blob| Part::new(Body::Blob(blob))));
         self
     }
@@ -330,12 +379,23 @@ impl Message {
         self.tool_result().map(|result| result.call.as_str())
     }
 
-    /// Images and PDFs that go with it.
+    /// Returns the images and documents that go with it or with its result.
     pub fn blobs(&self) -> impl Iterator<Item = &Blob> + Clone {
-        self.parts.iter().filter_map(|part| match &part.body {
-            Body::Blob(blob) => Some(blob),
-            _ => None,
+        self.parts.iter().flat_map(|part| match &part.body {
+            Body::Blob(blob) => std::slice::from_ref(blob),
+            Body::Result(result) => &result.blobs,
+            _ => &[],
         })
+    }
+
+    /// Leaves out the images and documents that `keep` refuses.
+    pub fn retain_blobs(&mut self, keep: impl Fn(&Blob) -> bool) {
+        self.parts.retain(|part| !matches!(&part.body, Body::Blob(blob) if !keep(blob)));
+        for part in &mut self.parts {
+            if let Body::Result(result) = &mut part.body {
+                result.blobs.retain(&keep);
+            }
+        }
     }
 
     /// Returns its parts that are sealed.
@@ -354,19 +414,24 @@ impl Message {
         self.role == Role::Assistant && !self.parts.iter().any(says)
     }
 
-    /// Returns where the parts of an answer lie: the reverse of [`Message::answer`].
+    /// Returns where its parts lie: the reverse of [`Message::of_runs`].
     pub fn spans(&self) -> Vec<Span> {
-        let span = |part: &Part| {
+        let mut spans = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
             let (kind, bytes) = match &part.body {
                 Body::Text(text) => (PartKind::Text, text.len()),
                 Body::Thinking(text) => (PartKind::Thinking, text.len()),
                 Body::Call(_) => (PartKind::Call, 0),
+                Body::Result(result) => (PartKind::Result, result.text.len()),
+                Body::Blob(_) => (PartKind::Image, 0),
                 Body::Other => (PartKind::Other, 0),
-                Body::Result(_) | Body::Blob(_) => return None,
             };
-            Some(Span { kind, bytes, seal: part.seal.clone() })
-        };
-        self.parts.iter().filter_map(span).collect()
+            spans.push(Span { kind, bytes, seal: part.seal.clone() });
+            if let Body::Result(result) = &part.body {
+                spans.extend(result.blobs.iter().map(|_| Span { kind: PartKind::Image, bytes: 0, seal: None }));
+            }
+        }
+        spans
     }
 
     fn of(role: Role, bodies: Vec<Body>) -> Self {
@@ -374,8 +439,8 @@ impl Message {
     }
 }
 
-/// Returns whether `spans` cover exactly these texts, between whole characters, and so many calls.
-fn fit(spans: &[Span], text: &str, thinking: &str, calls: usize) -> bool {
+/// Returns whether `spans` cover exactly these runs, texts between whole characters.
+fn fit(spans: &[Span], runs: &Runs<'_>) -> bool {
     let covers = |kind, run: &str| {
         let mut at = 0usize;
         let of_kind = spans.iter().filter(|span| span.kind == kind);
@@ -385,22 +450,28 @@ fn fit(spans: &[Span], text: &str, thinking: &str, calls: usize) -> bool {
         });
         whole && at == run.len()
     };
-    covers(PartKind::Text, text)
-        && covers(PartKind::Thinking, thinking)
-        && spans.iter().filter(|span| span.kind == PartKind::Call).count() == calls
+    let number = |kind| spans.iter().filter(|span| span.kind == kind).count();
+    covers(PartKind::Text, runs.text)
+        && covers(PartKind::Thinking, runs.thinking)
+        && covers(PartKind::Result, runs.result.as_ref().map_or("", |result| result.text.as_str()))
+        && number(PartKind::Call) == runs.calls.len()
+        && number(PartKind::Result) == usize::from(runs.result.is_some())
+        && number(PartKind::Image) == runs.blobs.len()
 }
 
-/// Returns the order in which nearly every model speaks.
-fn usual(text: &str, thinking: &str, calls: usize) -> Vec<Span> {
+/// Returns the order in which nearly every model speaks, and files after what they go with.
+fn usual(runs: &Runs<'_>) -> Vec<Span> {
     let span = |kind, bytes| Span { kind, bytes, seal: None };
-    let mut spans = Vec::with_capacity(calls + 2);
-    if !thinking.is_empty() {
-        spans.push(span(PartKind::Thinking, thinking.len()));
+    let mut spans = Vec::with_capacity(runs.calls.len() + 2);
+    if !runs.thinking.is_empty() {
+        spans.push(span(PartKind::Thinking, runs.thinking.len()));
     }
-    if !text.is_empty() {
-        spans.push(span(PartKind::Text, text.len()));
+    if !runs.text.is_empty() {
+        spans.push(span(PartKind::Text, runs.text.len()));
     }
-    spans.extend((0..calls).map(|_| span(PartKind::Call, 0)));
+    spans.extend(runs.calls.iter().map(|_| span(PartKind::Call, 0)));
+    spans.extend(runs.result.iter().map(|result| span(PartKind::Result, result.text.len())));
+    spans.extend(runs.blobs.iter().map(|_| span(PartKind::Image, 0)));
     spans
 }
 
@@ -465,6 +536,30 @@ mod tests {
             assert_eq!(message, Message::assistant("価", vec![call("x")]));
             assert_eq!(message.seals().count(), 0);
         }
+    }
+
+    #[test]
+    fn files_keep_their_place_in_a_message_and_in_a_result() {
+        let file = |name: &str| Blob { mime: "image/png".into(), bytes: [1].as_slice().into(), name: name.into() };
+        let spans = vec![
+            span(PartKind::Image, 0, None),
+            span(PartKind::Text, 4, None),
+            span(PartKind::Image, 0, None),
+            span(PartKind::Text, 1, None),
+        ];
+        let runs = Runs { text: "look!", blobs: vec![file("a"), file("b")], ..Runs::default() };
+        let message = Message::of_runs(Role::User, runs.clone(), spans.clone());
+        assert_eq!((message.spans(), message.text().as_ref()), (spans, "look!"));
+        let usual = Message::of_runs(Role::User, runs, vec![span(PartKind::Text, 5, None)]);
+        assert_eq!(usual, Message::user("look!").with_blobs([file("a"), file("b")]), "one file has no place");
+        let result = Message::tool("c", "two files").with_blobs([file("a"), file("b")]);
+        assert_eq!((result.parts.len(), result.blobs().count()), (1, 2));
+        let tool = ToolResult { call: "c".into(), text: "two files".into(), blobs: Vec::new(), ok: true };
+        let runs = Runs { result: Some(tool), blobs: vec![file("a"), file("b")], ..Runs::default() };
+        assert_eq!(Message::of_runs(Role::Tool, runs, result.spans()), result);
+        let mut plain = result.clone();
+        plain.retain_blobs(|blob| blob.name == "b");
+        assert_eq!(plain.blobs().map(|blob| blob.name.as_str()).collect::<Vec<_>>(), ["b"]);
     }
 
     #[test]

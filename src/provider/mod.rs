@@ -36,7 +36,7 @@ pub use delta::{Backoff, Delta, Deltas, EndReason};
 pub use described::described;
 pub use error::{Error, Kind};
 pub use local::{LocalServer, PORTS, begin_with, choose, find, find_on};
-pub use message::{Blob, Body, Message, Origin, Part, PartKind, Role, Span, ToolCall, ToolResult, Wire};
+pub use message::{Blob, Body, Message, Origin, Part, PartKind, Role, Runs, Span, ToolCall, ToolResult, Wire};
 pub use models::Capabilities;
 pub use replay::{Recorder, Recording, Replay};
 pub use request::{Request, SkipBackoff, ToolSpec};

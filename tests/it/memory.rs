@@ -51,7 +51,11 @@ fn every_fixture_migrates() {
         let texts: Vec<&str> = messages.iter().filter_map(|m| m.message.content.as_deref()).collect();
         let said = ["Good. Now the same for the wish list.", "", "pub struct Wish;", "It has no prices of its own."];
         assert_eq!(texts, said, "{}", path.display());
-        assert!(messages.iter().all(|m| m.message.parts.is_empty()));
+        let kinds = |at: usize| messages[at].message.parts.iter().map(|part| part.kind.as_str()).collect::<Vec<_>>();
+        let question = if messages[0].message.blobs.is_empty() { vec!["text"] } else { vec!["text", "image"] };
+        let call = if messages[1].message.meta.thinking.is_none() { vec!["call"] } else { vec!["thinking", "call"] };
+        assert_eq!([kinds(0), kinds(1), kinds(2), kinds(3)], [question, call, vec!["result"], vec!["text"]]);
+        assert_eq!(messages[2].message.parts[0].bytes, "pub struct Wish;".len());
         let found = memory.search("/home/me/shop", "単位", 9).expect("searched");
         assert_eq!(found.len(), 3, "a title, a question and an answer: {found:?}");
         memory.reopen(&sessions[0].id).expect("taken");

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{
-    AnswerRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_results,
+    AnswerRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_results, spans,
 };
 use crate::agent::session::transcript;
 use crate::memory::{self, Memory};
 use crate::protocol::Item;
-use crate::provider::{Message, ToolResult};
+use crate::provider::{Message, Role, Runs, ToolResult};
 use crate::tools::{FileVersion, ToolSet};
 
 impl Conversation {
@@ -77,7 +77,8 @@ impl Conversation {
                     }
                     self.files.touch(&path);
                 }
-                self.push(Message::user(text).with_blobs(m.blobs.iter().map(blob)), row.id);
+                let runs = Runs { text: &text, blobs: m.blobs.iter().map(blob).collect(), ..Runs::default() };
+                self.push(Message::of_runs(Role::User, runs, spans(m)), row.id);
             }
             memory::StoredRole::Assistant => {
                 self.sent.size = AnswerRecord::read(m.meta.extra.as_deref()).context.or(self.sent.size);
@@ -95,8 +96,10 @@ impl Conversation {
                 // Without its call, which cannot be read then, no model takes a result.
                 for result in results.into_iter().filter(|result| open.iter().any(|call| call.id == result.id)) {
                     self.take_seen(&result);
-                    let result = ToolResult { call: result.id, text: text.clone(), ok: result.ok };
-                    self.push(Message::result(result).with_blobs(m.blobs.iter().map(blob)), row.id);
+                    let blobs = m.blobs.iter().map(blob).collect();
+                    let result = ToolResult { call: result.id, text: text.clone(), blobs: Vec::new(), ok: result.ok };
+                    let runs = Runs { result: Some(result), blobs, ..Runs::default() };
+                    self.push(Message::of_runs(Role::Tool, runs, spans(m)), row.id);
                 }
             }
         }
@@ -115,7 +118,7 @@ impl Conversation {
         for call in self.open_calls() {
             let result = ResultRecord::failed(&call.id, &call.name);
             let text = "nebula stopped before this call was run; nothing was changed by it";
-            let (stored, message) = self.result(result, text);
+            let (stored, message) = self.result(result, text, Vec::new());
             let row = memory.append(&self.id, &stored)?;
             self.push(message, row);
         }
@@ -127,6 +130,7 @@ impl Conversation {
 mod tests {
     use super::*;
     use crate::memory::NewMessage;
+    use crate::provider::Blob;
 
     #[test]
     fn a_session_whose_records_are_damaged_still_pairs_calls_and_results() {
@@ -152,6 +156,26 @@ mod tests {
         let message =
             items.iter().filter(|i| matches!(i, Item::Notice(n) if n.title.contains("cannot be read"))).count();
         assert_eq!(message, 2);
+    }
+
+    #[test]
+    fn a_result_comes_back_with_its_image() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (memory, _) = Memory::open(memory::Options::in_folder(dir.path()));
+        let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
+        let id = memory.create(&new).expect("made");
+        let mut answer = NewMessage::text(memory::StoredRole::Assistant, "");
+        answer.tool_calls = Some(r#"[{"id":"a","name":"readFile","arguments":"{}"}]"#.into());
+        memory.append(&id, &answer).expect("stored");
+        let image = Blob { mime: "image/png".into(), bytes: [1, 2].as_slice().into(), name: "a.png".into() };
+        let live = Conversation::new(id.clone(), Arc::new(ToolSet::builtin()));
+        let record = ResultRecord { ok: true, ..ResultRecord::failed("a", "readFile") };
+        let (stored, sent) = live.result(record, "an image", vec![image]);
+        memory.append(&id, &stored).expect("stored");
+        let record = memory.get(&id).expect("there");
+        let (session, _) = Conversation::load(&memory, &record, &Arc::new(ToolSet::builtin())).expect("loaded");
+        assert_eq!(*session.messages[1], sent);
+        assert_eq!(sent.tool_result().map(|result| result.blobs.len()), Some(1));
     }
 
     #[test]

@@ -269,7 +269,7 @@ pub fn assistant_record(message: &Message, state: MessageState, meta: MessageMet
     record
 }
 
-/// Returns the parts of an answer. An unknown kind was stored by a newer nebula: then nothing of the order is trusted.
+/// Returns the parts of a message. An unknown kind was stored by a newer nebula: then nothing of the order is trusted.
 pub fn spans(record: &NewMessage) -> Vec<Span> {
     let span = |part: &MessagePart| {
         let kind = PartKind::parse(&part.kind)?;

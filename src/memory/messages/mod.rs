@@ -1,4 +1,4 @@
-//! Messages, one row each, as the model gets them; and the parts of an answer, in a table of their own.
+//! Messages, one row each, as the model gets them; and their parts, in a table of their own.
 
 mod delete;
 mod read;
@@ -118,12 +118,13 @@ pub struct StoredBlob {
     pub bytes: Vec<u8>,
 }
 
-/// A part of an answer, and its place in the message.
+/// A part of a message, and its place there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessagePart {
-    /// `text`, `thinking`, `call` or `other`.
+    /// `text`, `thinking`, `call`, `result`, `image` (or a document) or `other`.
     pub kind: String,
-    /// The number of bytes of the content or of the thinking it takes; 0 for the other kinds.
+    /// The number of bytes of the content or of the thinking that a text, a result or a thinking takes; 0 for the other
+    /// kinds.
     pub bytes: usize,
     /// The provider's own JSON of it, byte for byte.
     pub seal: Option<String>,
@@ -157,11 +158,29 @@ pub struct NewMessage {
     pub meta: MessageMeta,
     /// Images and documents.
     pub blobs: Vec<StoredBlob>,
-    /// The parts of an answer in their order. Empty: the thinking comes first and the calls last.
+    /// The parts in their order. Empty: the usual ones, which are stored for all but an answer.
     pub parts: Vec<MessagePart>,
 }
 
+impl MessagePart {
+    fn new(kind: &str, bytes: usize) -> Self {
+        MessagePart { kind: kind.into(), bytes, seal: None, origin: None }
+    }
+}
+
 impl NewMessage {
+    /// Returns the parts of a message of the person or of a result, where none are named: its text, then its images and
+    /// documents. Those of an answer are known to its author alone.
+    fn usual_parts(&self) -> Vec<MessagePart> {
+        let bytes = self.content.as_ref().map_or(0, String::len);
+        let first = match self.role {
+            StoredRole::Assistant => return Vec::new(),
+            StoredRole::Tool => Some(MessagePart::new("result", bytes)),
+            StoredRole::User => Some(MessagePart::new("text", bytes)).filter(|_| bytes > 0),
+        };
+        first.into_iter().chain(self.blobs.iter().map(|_| MessagePart::new("image", 0))).collect()
+    }
+
     /// Creates a message of nothing but text.
     pub fn text(role: StoredRole, content: impl Into<String>) -> Self {
         NewMessage {

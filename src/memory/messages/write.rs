@@ -224,7 +224,8 @@ fn insert_rest(tx: &Transaction<'_>, id: i64, message: &NewMessage, at: i64) -> 
         tx.prepare_cached("INSERT INTO message_blobs(message_id, n, name, kind, bytes) VALUES(?1, ?2, ?3, ?4, ?5)")?
             .execute(params![id, int(n as u64), blob.name, blob.kind, blob.bytes])?;
     }
-    for (n, part) in message.parts.iter().enumerate() {
+    let usual = if message.parts.is_empty() { message.usual_parts() } else { Vec::new() };
+    for (n, part) in message.parts.iter().chain(&usual).enumerate() {
         let origin = part.origin.as_ref();
         tx.prepare_cached(
             "INSERT INTO message_parts(message_id, n, kind, bytes, seal, wire, place, model)

@@ -28,6 +28,7 @@ fn paired(messages: &[Arc<Message>]) -> Option<Vec<Arc<Message>>> {
             out.push(match found {
                 Some(found) => Arc::clone(results.remove(found)),
                 None => Arc::new(Message::result(ToolResult {
+                    blobs: Vec::new(),
                     call: call.id.clone(),
                     text: "interrupted by the user".into(),
                     ok: false,

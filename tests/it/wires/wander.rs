@@ -106,6 +106,7 @@ async fn wander(seed: u64, steps: usize) {
                 messages.push(Arc::new(Message::result(ToolResult {
                     call: id,
                     text: "a.rs".into(),
+                    blobs: Vec::new(),
                     ok: dice.roll(4) > 0,
                 })));
             }

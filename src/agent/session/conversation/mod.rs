@@ -11,11 +11,11 @@ pub use self::files::SessionFiles;
 pub use self::sent::SentRequests;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::prompt_state::PromptState;
-use crate::agent::session::records::{ResultRecord, results_json};
+use crate::agent::session::records::{ResultRecord, blob_record, results_json};
 use crate::context::request::Window;
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::protocol::WindowResult;
-use crate::provider::{Message, Role, ToolCall, ToolResult, ToolSpec};
+use crate::provider::{Blob, Message, Role, ToolCall, ToolResult, ToolSpec};
 use crate::tools::{OfferedTools, ToolSet};
 
 /// An open session. The turn that runs owns it.
@@ -134,11 +134,12 @@ impl Conversation {
     }
 
     /// Returns the result of a call, for memory and for the model.
-    pub fn result(&self, result: ResultRecord, text: &str) -> (NewMessage, Message) {
+    pub fn result(&self, result: ResultRecord, text: &str, blobs: Vec<Blob>) -> (NewMessage, Message) {
         let mut stored = NewMessage::text(memory::StoredRole::Tool, text);
         stored.meta = MessageMeta { turn: self.turn, model: self.model.clone(), ..MessageMeta::default() };
-        let message = Message::result(ToolResult { call: result.id.clone(), text: text.into(), ok: result.ok });
+        let message = Message::result(ToolResult { call: result.id.clone(), text: text.into(), blobs, ok: result.ok });
         stored.tool_results = Some(results_json(&[result]));
+        stored.blobs = message.blobs().map(blob_record).collect();
         (stored, message)
     }
 

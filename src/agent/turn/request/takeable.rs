@@ -6,7 +6,7 @@ use crate::agent::services::model_facts;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::context::request::MessageSizes;
-use crate::provider::{Blob, Body, Message};
+use crate::provider::{Blob, Message};
 
 /// Returns the messages as the model in use takes them: an attachment of an earlier message that it does not take, as
 /// after a change of the model, is named instead.
@@ -37,7 +37,7 @@ pub(super) fn takeable(
         let left: Vec<&str> = m.blobs().filter(|b| !taken(b)).map(|b| b.name.as_str()).collect();
         let note = format!("\n\n---\nNot sent, since you do not take such files: {}.", left.join(", "));
         let mut made = (*m).clone();
-        made.parts.retain(|part| !matches!(&part.body, Body::Blob(blob) if !taken(blob)));
+        made.retain_blobs(taken);
         let made = Arc::new(made.and_text(&note));
         session.sent.plain.push((m, capabilities, Arc::clone(&made)));
         made

@@ -379,10 +379,9 @@ impl ToolRun<'_> {
     ) {
         self.notes.add(&format!("{} {}", call.name, call.arguments), &record, text);
         if native {
-            let (mut stored, for_model) = self.session.result(record, text);
-            stored.blobs = images.iter().map(blob_record).collect();
+            let (stored, for_model) = self.session.result(record, text, images);
             let row = self.context.services.memory.append(&self.session.id, stored);
-            self.session.push(for_model.with_blobs(images), row);
+            self.session.push(for_model, row);
         } else {
             self.images.extend(images);
             self.texts.push(format!("Result of {}:\n{text}", call.name));

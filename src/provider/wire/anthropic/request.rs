@@ -275,7 +275,12 @@ mod tests {
         let other = request(vec![
             Message::user("hi"),
             answer("https://elsewhere.example", "odd id!"),
-            Message::result(crate::provider::ToolResult { call: "odd id!".into(), text: "no".into(), ok: false }),
+            Message::result(crate::provider::ToolResult {
+                call: "odd id!".into(),
+                text: "no".into(),
+                blobs: Vec::new(),
+                ok: false,
+            }),
         ]);
         let sent = body(&mut AnthropicCache::default(), &other);
         assert_eq!(
