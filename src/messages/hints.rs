@@ -45,6 +45,7 @@ messages! {
     first_last_line: "first, last line", "最初、最後の行";
     search: "search", "検索";
     answer: "answer", "回答";
+    confirm: "confirm", "確定";
     answer_in_your_own_words: "answer in your own words", "自分の言葉で回答";
     refuse: "refuse", "拒否";
     always: "always", "常に許可";

@@ -10,7 +10,7 @@ use crate::tui::card::CardState;
 pub struct Asking {
     /// The question.
     pub question: Question,
-    /// The selected choice; one more than there are: something else. `None`: nothing yet.
+    /// The selected row; one more than there are choices: something else. `None`: nothing yet.
     pub selected: Option<usize>,
     /// The choices on the card of a question about a command.
     pub card: CardState,
@@ -35,7 +35,7 @@ impl Asking {
     /// Returns a question that just came. A permission has *no* as its default; else nothing is selected before it is
     /// shown.
     pub fn new(question: Question) -> Asking {
-        let selected = question.permission.then(|| question.choices.len().saturating_sub(1));
+        let selected = question.permission.then_some(0);
         Asking { question, selected, card: CardState::default(), moved: false }
     }
 
@@ -51,19 +51,29 @@ impl Asking {
         (self.selected, self.moved) = (Some(index), true);
     }
 
-    /// Returns the key that selects choice `index`: `y` and `n` for a permission, else its number.
-    pub fn key(&self, index: usize) -> String {
-        match (self.question.permission, index) {
-            (true, 0) => "y".into(),
-            (true, 1) => "n".into(),
-            _ => (index + 1).to_string(),
+    /// Returns the key that selects a row: `n` and `y` for a permission, else its number.
+    pub fn key(&self, row: usize) -> String {
+        match (self.question.permission, row) {
+            (true, 0) => "n".into(),
+            (true, 1) => "y".into(),
+            _ => (row + 1).to_string(),
+        }
+    }
+
+    /// Returns the choice in a row. The default of a permission, its last choice, stands first.
+    fn choice_in(&self, row: usize) -> Option<usize> {
+        match self.question.permission {
+            true => self.question.choices.len().checked_sub(row + 1),
+            false => Some(row).filter(|row| *row < self.question.choices.len()),
         }
     }
 
     /// Returns the rows to choose from: the choices, and something else.
     pub fn choices(&self) -> Vec<(&str, &str)> {
         let mut all: Vec<(&str, &str)> = self.question.choices.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
-        if !all.is_empty() && !self.question.permission {
+        if self.question.permission {
+            all.reverse();
+        } else if !all.is_empty() {
             all.push((say::something_else(), say::write_below()));
         }
         all
@@ -97,9 +107,9 @@ impl Asking {
         found.is_some()
     }
 
-    fn choose(&self, index: usize) -> QuestionOutcome {
-        match self.question.choices.get(index) {
-            Some(_) => QuestionOutcome::Answer(self.question.answer(Reply::Choice(index))),
+    fn choose(&self, row: usize) -> QuestionOutcome {
+        match self.choice_in(row) {
+            Some(index) => QuestionOutcome::Answer(self.question.answer(Reply::Choice(index))),
             None => QuestionOutcome::Write,
         }
     }
@@ -148,6 +158,7 @@ mod tests {
     #[test]
     fn no_is_the_default_of_a_permission() {
         let mut asking = Asking::new(question(true));
+        assert_eq!(asking.choices().iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["b", "a"]);
         assert_eq!(
             asking.act(Action::Answer),
             QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(1)))

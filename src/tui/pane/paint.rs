@@ -159,6 +159,14 @@ pub fn bold(theme: &Theme, role: Role) -> Style {
     theme.style(role).add_modifier(Modifier::BOLD)
 }
 
+/// Returns the tint below the sign of a changed line, three cells wide, in a theme whose rows of a diff are of one
+/// colour whether they come or go: the 256 colours have no dark pair for them.
+pub fn sign_tint(theme: &Theme, added: bool) -> Option<Style> {
+    let row = |role| theme.style(role).bg;
+    let alike = row(Role::AddedBg).is_some() && row(Role::AddedBg) == row(Role::RemovedBg);
+    alike.then(|| theme.style(if added { Role::AddedWord } else { Role::RemovedWord }))
+}
+
 /// Returns a span.
 pub fn span(text: impl Into<String>, style: Style) -> Span<'static> {
     Span::styled(text.into(), style)

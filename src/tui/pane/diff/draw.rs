@@ -379,7 +379,13 @@ impl View {
             Side::New => (look.glyphs.added, Role::Added),
             Side::Same => return,
         };
-        pen.put(x, y, sign, 1, bold(look.theme, if off { Role::Dim } else { role }));
+        match paint::sign_tint(look.theme, side == Side::New).filter(|_| !off) {
+            Some(tint) => {
+                pen.style(x - 1, y, 3, 1, tint);
+                pen.put(x, y, sign, 1, bold(look.theme, Role::Text).patch(tint));
+            }
+            None => drop(pen.put(x, y, sign, 1, bold(look.theme, if off { Role::Dim } else { role }))),
+        }
     }
 
     fn centre(&self, pen: &mut Pen<'_>, y: isize, rows: usize, columns: Columns, look: Look<'_>) {

@@ -222,7 +222,14 @@ impl RowPainter<'_, '_, '_> {
         let background = self.style(tint);
         let width = self.pen.width().saturating_sub(4);
         self.pen.style(3, y, width, 1, background);
-        self.pen.put(3, y, sign, 1, bold(self.ctx.theme, role).patch(background));
+        let style = match paint::sign_tint(self.ctx.theme, line.sign == '+') {
+            Some(tint) => {
+                self.pen.style(2, y, 3, 1, tint);
+                bold(self.ctx.theme, Role::Text).patch(tint)
+            }
+            None => bold(self.ctx.theme, role).patch(background),
+        };
+        self.pen.put(3, y, sign, 1, style);
         let spans = self.coloured(code, n, &line.text, background);
         self.cut_spans(5, y, spans, usize::from(width.saturating_sub(3)));
     }
