@@ -208,7 +208,7 @@ fn reviewing(stage: &mut Stage) {
         ".github/workflows/ci.yml",
         State::file(before.as_bytes()),
         State::file(after.as_bytes()),
-        "replaceInFile",
+        "edit",
         &[],
     );
     proposal.files.push(ci);
@@ -335,8 +335,8 @@ pub const LONG_NAMES: &[(&str, u16, Run)] = &[
     ("a proposal", 80, |stage| {
         stage.tell(opened(status()));
         let state = |text: &str| State::file(text.as_bytes());
-        let file = FileChange::new(LONG_PATH, state("one\n"), state("two\n"), "replaceInFile", &[]);
-        let other = FileChange::new("src/a.rs", state("one\n"), state("two\n"), "replaceInFile", &[]);
+        let file = FileChange::new(LONG_PATH, state("one\n"), state("two\n"), "edit", &[]);
+        let other = FileChange::new("src/a.rs", state("one\n"), state("two\n"), "edit", &[]);
         let proposal = Proposal { id: ProposalId(3), title: "replaceInFile".into(), files: vec![file, other] };
         stage.tell(EventBody::Proposed(Arc::new(proposal), Vec::new()));
         stage.wait(1_000);

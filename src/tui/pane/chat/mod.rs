@@ -32,7 +32,7 @@ use crate::tui::theme::Role;
 use offer::{first_offer, take};
 use unit::{BlockContent, ChatBlock, ChatColumns};
 use window::{Find, MOST_HITS, Move, VisibleBlocks, position};
-pub(super) use words::summary_of;
+pub(super) use words::{fitted, summary_of};
 
 /// The conversation.
 #[derive(Debug, Default)]

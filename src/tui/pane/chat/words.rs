@@ -134,7 +134,7 @@ fn count_steps(calls: &[CallSummary]) -> usize {
 }
 
 /// Returns a run of calls in `width` cells: parts that have no room are left out whole.
-pub(super) fn fitted(text: &str, width: usize, cut: &str) -> String {
+pub(in crate::tui::pane) fn fitted(text: &str, width: usize, cut: &str) -> String {
     if cells(text) <= width {
         return text.to_string();
     }
