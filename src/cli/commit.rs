@@ -9,13 +9,13 @@ use anyhow::{Context as _, Result, bail};
 use super::args::CommitArgs;
 use super::context::{Connected, Context};
 use super::out;
+use crate::agent::background::model_facts::AnswerCost;
 use crate::agent::commit;
 use crate::context::commit::staged;
 use crate::context::templates::Templates;
 use crate::disk::EditorFile;
 use crate::execute::Stores;
 use crate::git::Trust;
-use crate::memory::UsageBeside;
 use crate::provider::models::{Effort, Facts, Known};
 use crate::provider::{Provider, Request, Usage};
 use crate::review;
@@ -102,17 +102,7 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
 
 /// Stores what the message took, so that `nebula usage` counts it; where memory cannot be written it says so itself.
 fn store_usage(context: &Context, provider: &dyn Provider, model: &str, known: &Known, usage: &Usage) {
-    let beside = UsageBeside {
-        turn: None,
-        model: model.into(),
-        input: usage.input,
-        output: usage.output,
-        cache_read: usage.cache_read,
-        cache_write: usage.cache_write,
-        thinking: usage.thinking,
-        cost_nanos: known.cost_nanos(provider.local(), usage),
-        estimated: known.is_estimated(provider.local()),
-    };
+    let beside = AnswerCost::new(known, provider.local(), usage).beside(None, model, usage);
     if let Err(why) = context.memory().add_usage_beside(&context.project(), None, &beside) {
         out::complain(&why);
     }

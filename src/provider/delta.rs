@@ -12,7 +12,7 @@ pub type Deltas = BoxStream<'static, Result<Delta, Error>>;
 pub enum Delta {
     /// More text.
     Text(String),
-    /// More of what the model thinks.
+    /// More of what the model thinks; empty where it thinks and the server does not show what.
     Thinking(String),
     /// More of a call.
     Call {

@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::config::model_cache;
+use crate::memory::UsageBeside;
 use crate::provider::models::{Facts, Known, Model};
 use crate::provider::{Capabilities, Provider, Usage, Wire};
 use crate::text::time;
@@ -67,14 +68,35 @@ pub struct AnswerCost {
     pub estimated: bool,
 }
 
+impl AnswerCost {
+    /// Returns what an answer of these tokens costs; `local`: the server runs on this computer.
+    pub fn new(known: &Known, local: bool, usage: &Usage) -> Self {
+        AnswerCost {
+            dollars: known.cost(local, usage),
+            nanos: known.cost_nanos(local, usage),
+            estimated: known.is_estimated(local),
+        }
+    }
+
+    /// Returns the record of a request beside the conversation that cost this.
+    pub fn beside(self, turn: Option<i64>, model: &str, usage: &Usage) -> UsageBeside {
+        UsageBeside {
+            turn,
+            model: model.into(),
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+            thinking: usage.thinking,
+            cost_nanos: self.nanos,
+            estimated: self.estimated,
+        }
+    }
+}
+
 /// Returns what an answer of these tokens cost.
 pub fn cost(services: &Services, provider: Option<&dyn Provider>, model: &str, usage: &Usage) -> AnswerCost {
-    let (known, local) = (known(services, provider, model), provider.is_some_and(Provider::local));
-    AnswerCost {
-        dollars: known.cost(local, usage),
-        nanos: known.cost_nanos(local, usage),
-        estimated: known.is_estimated(local),
-    }
+    AnswerCost::new(&known(services, provider, model), provider.is_some_and(Provider::local), usage)
 }
 
 /// Records the window that a refusal for length shows, where it is smaller than the `known` one. It is not made smaller

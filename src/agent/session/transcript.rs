@@ -86,16 +86,12 @@ fn assistant(
     open: &mut HashMap<String, usize>,
 ) {
     let m = &row.message;
-    let spans = spans(m);
-    let thinking = m.meta.thinking.as_deref().unwrap_or_default();
-    if !thinking.is_empty() || spans.iter().any(Span::hides_thoughts) {
-        let took = AnswerRecord::read(m.meta.extra.as_deref()).thought_ms.map(std::time::Duration::from_millis);
-        items.push(Item::Thinking { text: thinking.to_string(), took });
-    }
-    match written(text, m, tools) {
-        Some(parts) => items.extend(parts),
-        None => items.extend(answers(text, &spans)),
-    }
+    let first = items.len();
+    let said = said(text, m.meta.thinking.as_deref().unwrap_or_default(), &spans(m));
+    // Thoughts that a server tells behind the calls stand below them.
+    let behind = said.iter().take_while(|part| !part.behind_calls).count();
+    let (said, behind) = said.split_at(behind);
+    items.extend(written(said, m, tools).unwrap_or_else(|| said.iter().filter_map(Said::item).collect()));
     for call in read_calls(m.tool_calls.as_deref()) {
         let mut call_item = call_preview::of_tool(tools, &call.name, CallState::Interrupted);
         if let Ok(value) = arguments(&call.arguments) {
@@ -109,6 +105,12 @@ fn assistant(
         open.insert(call.id, items.len());
         items.push(Item::Call(call_item));
     }
+    items.extend(behind.iter().filter_map(Said::item));
+    // Memory keeps the time of all thoughts together.
+    let timed = AnswerRecord::read(m.meta.extra.as_deref()).thought_ms.map(std::time::Duration::from_millis);
+    if let Some(Item::Thinking { took, .. }) = items[first..].iter_mut().find(|i| matches!(i, Item::Thinking { .. })) {
+        *took = timed;
+    }
     if m.meta.state != MessageState::Complete {
         items.push(Item::Notice(Notice {
             level: Level::Broken,
@@ -120,31 +122,83 @@ fn assistant(
     }
 }
 
-/// Returns the text of an answer as entries: what was said on the way stands for itself.
-fn answers(text: &str, spans: &[Span]) -> Vec<Item> {
-    let mut said: Vec<(String, bool)> = Vec::new();
-    let mut at = 0usize;
-    let texts = spans.iter().filter(|span| span.kind == PartKind::Text);
-    for (bytes, commentary) in texts.map(|span| (span.bytes, span.is_commentary())).chain([(text.len(), false)]) {
-        let end = at.saturating_add(bytes).min(text.len());
-        let Some(part) = text.get(at..end).filter(|part| !part.is_empty()) else { continue };
-        at = end;
-        match said.last_mut() {
-            Some((before, same)) if *same == commentary => before.push_str(part),
-            _ => said.push((part.to_string(), commentary)),
+/// A part of an answer that is shown as one entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Said<'a> {
+    kind: SaidKind,
+    text: &'a str,
+    /// It came after the calls.
+    behind_calls: bool,
+}
+
+/// The entry a part of an answer is shown as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SaidKind {
+    Thought,
+    Commentary,
+    Answer,
+}
+
+impl Said<'_> {
+    /// Returns its entry; nothing where there is nothing to show.
+    fn item(&self) -> Option<Item> {
+        let text = self.text.trim_start_matches('\n').to_string();
+        match self.kind {
+            SaidKind::Thought => Some(Item::Thinking { text: self.text.to_string(), took: None }),
+            _ if self.text.trim().is_empty() => None,
+            SaidKind::Commentary => Some(Item::Commentary { text }),
+            SaidKind::Answer => Some(Item::Answer { text }),
         }
     }
-    let said = said.into_iter().filter(|(text, _)| !text.trim().is_empty());
-    let item = |(text, commentary): (String, bool)| {
-        let text = text.trim_start_matches('\n').to_string();
-        if commentary { Item::Commentary { text } } else { Item::Answer { text } }
+}
+
+/// Returns the text and the thoughts of an answer in the order in which they came; neighbours of one kind are one.
+fn said<'a>(text: &'a str, thinking: &'a str, spans: &[Span]) -> Vec<Said<'a>> {
+    let mut said: Vec<Said> = Vec::new();
+    let (mut in_text, mut in_thinking, mut behind_calls) = (0, 0, false);
+    let mut add = |kind, of: &'a str, from: &mut usize, bytes: usize, behind_calls| {
+        let start = *from;
+        let Some(text) = of.get(start..start.saturating_add(bytes).min(of.len())) else { return };
+        *from = start + text.len();
+        let behind_calls = behind_calls && kind == SaidKind::Thought;
+        match said.last_mut() {
+            Some(last) if (last.kind, last.behind_calls) == (kind, behind_calls) => {
+                last.text = &of[start - last.text.len()..*from];
+            }
+            _ => said.push(Said { kind, text, behind_calls }),
+        }
     };
-    said.map(item).collect()
+    // Of a session that was kept without its parts the thoughts come first.
+    if !spans.iter().any(|span| span.kind == PartKind::Thinking) {
+        add(SaidKind::Thought, thinking, &mut in_thinking, thinking.len(), false);
+    }
+    let mut hidden = false;
+    for span in spans {
+        match span.kind {
+            PartKind::Text if span.is_commentary() => {
+                add(SaidKind::Commentary, text, &mut in_text, span.bytes, behind_calls);
+            }
+            PartKind::Text => add(SaidKind::Answer, text, &mut in_text, span.bytes, behind_calls),
+            PartKind::Thinking if span.bytes > 0 => {
+                add(SaidKind::Thought, thinking, &mut in_thinking, span.bytes, behind_calls);
+            }
+            _ if span.hides_thoughts() && thinking.is_empty() && !hidden => {
+                hidden = true;
+                add(SaidKind::Thought, "", &mut 0, 0, behind_calls);
+            }
+            PartKind::Call => behind_calls = true,
+            PartKind::Thinking | PartKind::Other => {}
+        }
+    }
+    add(SaidKind::Thought, thinking, &mut in_thinking, usize::MAX, behind_calls);
+    add(SaidKind::Answer, text, &mut in_text, usize::MAX, behind_calls);
+    said.retain(|part| !part.text.is_empty() || part.kind == SaidKind::Thought && hidden);
+    said
 }
 
 /// Returns an answer with edits or calls in its text: prose and calls as they were shown when it came. None where what
 /// was kept of their results does not fit what the text is read as.
-fn written(text: &str, m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
+fn written(said: &[Said], m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
     let results = read_results(m.tool_results.as_deref());
     if results.is_empty() {
         return None;
@@ -152,17 +206,19 @@ fn written(text: &str, m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
     let edits = || results.iter().flat_map(|r| &r.edits);
     let known = |text: &str, e: &EditRecord| KnownFile { path: e.path.clone(), text: Arc::from(text) };
     let plain = edits().map(|e| known("", e)).collect();
-    read(text, m, &results, plain, tools).or_else(|| {
+    read(said, m, &results, plain, tools).or_else(|| {
         // A block was recognised as a file by its likeness to what that file was then. Which one it was is found by
         // trying.
-        let blocks = fenced(text);
+        let blocks = fenced(
+            &said.iter().filter(|part| part.kind != SaidKind::Thought).map(|part| part.text).collect::<String>(),
+        );
         let whole: Vec<&EditRecord> = edits().filter(|e| e.format == Format::WHOLE.name()).collect();
         let mut runs = blocks.windows(whole.len().max(1)).take(BLOCKS);
         runs.find_map(|run| {
             let alike = |e: &EditRecord| whole.iter().position(|w| std::ptr::eq(*w, e)).and_then(|i| run.get(i));
             // A blank line more: the block is not the file as it is.
             let known = edits().map(|e| known(&alike(e).map_or(String::new(), |block| format!("{block}\n")), e));
-            read(text, m, &results, known.collect(), tools)
+            read(said, m, &results, known.collect(), tools)
         })
     })
 }
@@ -192,7 +248,7 @@ fn fenced(text: &str) -> Vec<String> {
 
 /// Returns the same with these files known.
 fn read(
-    text: &str,
+    said: &[Said],
     m: &NewMessage,
     results: &[ResultRecord],
     known: Vec<KnownFile>,
@@ -204,18 +260,24 @@ fn read(
     let mut left = results.iter();
     let mut formats = HashMap::new();
     let mut talking = false;
-    for piece in stream::read(text, format, known, tools.calls(), end) {
+    // Thoughts are no text that is read.
+    let texts: Vec<&str> =
+        said.iter().map(|part| if part.kind == SaidKind::Thought { "" } else { part.text }).collect();
+    let mut part = 0;
+    for (at, piece) in stream::read_parts(&texts, format, known, tools.calls(), end) {
+        items.extend(thoughts(&said[part..at]));
+        talking &= part == at;
+        part = at;
         let mut call = match piece {
             Piece::Prose(text) => {
                 match items.last_mut().filter(|_| talking) {
-                    Some(Item::Answer { text: before }) => before.push_str(&text),
-                    _ if text.trim().is_empty() => continue,
+                    Some(Item::Answer { text: before } | Item::Commentary { text: before }) => before.push_str(&text),
                     _ => {
-                        let text = text.trim_start_matches('\n').to_string();
-                        items.push(Item::Answer { text });
+                        let words = said[..=at].iter().rfind(|part| part.kind != SaidKind::Thought);
+                        items.extend(words.and_then(|words| Said { text: &text, ..*words }.item()));
                     }
                 }
-                talking = true;
+                talking |= !text.trim().is_empty();
                 continue;
             }
             Piece::EditStarted { id, format } => {
@@ -247,7 +309,13 @@ fn read(
         ended(&mut call, result, result.for_model.as_deref().unwrap_or_default());
         items.push(Item::Call(call));
     }
+    items.extend(thoughts(&said[part..]));
     left.next().is_none().then_some(items)
+}
+
+/// Returns the entries of the thoughts among these parts.
+fn thoughts(said: &[Said]) -> impl Iterator<Item = Item> {
+    said.iter().filter(|part| part.kind == SaidKind::Thought).filter_map(Said::item)
 }
 
 fn ended(call: &mut Call, result: &ResultRecord, text: &str) {

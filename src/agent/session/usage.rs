@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::agent::services::model_facts;
 use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
-use crate::memory::{Totals, UsageBeside};
+use crate::memory::Totals;
 use crate::protocol::{Cause, EventBody, Level, NoticeAction, StepUsage, TurnEnd};
 use crate::provider::Usage;
 use crate::text::number;
@@ -57,17 +57,7 @@ pub async fn add_beside(
 pub fn store_beside(context: &SessionContext, turn: Option<i64>, target: &RequestTarget, usage: &Usage) {
     let services = &context.services;
     let cost = model_facts::cost(services, target.provider.as_deref(), &target.model, usage);
-    let beside = UsageBeside {
-        turn,
-        model: target.model.clone(),
-        input: usage.input,
-        output: usage.output,
-        cache_read: usage.cache_read,
-        cache_write: usage.cache_write,
-        thinking: usage.thinking,
-        cost_nanos: cost.nanos,
-        estimated: cost.estimated,
-    };
+    let beside = cost.beside(turn, &target.model, usage);
     let (project, id) = (services.project(), context.id());
     services.memory.post(move |memory| memory.add_usage_beside(&project, id.as_deref(), &beside));
 }

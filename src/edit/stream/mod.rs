@@ -152,11 +152,30 @@ pub fn read(
     calls: Arc<CallTable>,
     end: End,
 ) -> Vec<Piece> {
+    let pieces = read_parts(&[text], expected, known, calls, end);
+    pieces.into_iter().map(|(_, piece)| piece).collect()
+}
+
+/// The same for an answer that was said in parts: each piece with the number of the part in which it ends.
+pub fn read_parts(
+    parts: &[&str],
+    expected: Option<Format>,
+    known: Vec<KnownFile>,
+    calls: Arc<CallTable>,
+    end: End,
+) -> Vec<(usize, Piece)> {
     let mut parser = Parser::new(expected, known.clone(), calls);
-    let mut pieces = parser.push(text);
-    pieces.extend(parser.finish(end));
-    if end == End::Ordinary && pieces.iter().all(|piece| matches!(piece, Piece::Prose(_))) {
-        pieces.extend(unfenced(text, expected, &known));
+    let mut pieces = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        if at > 0 {
+            pieces.extend(parser.pause().into_iter().map(|piece| (at - 1, piece)));
+        }
+        pieces.extend(parser.push(part).into_iter().map(|piece| (at, piece)));
+    }
+    let last = parts.len().saturating_sub(1);
+    pieces.extend(parser.finish(end).into_iter().map(|piece| (last, piece)));
+    if end == End::Ordinary && pieces.iter().all(|(_, piece)| matches!(piece, Piece::Prose(_))) {
+        pieces.extend(unfenced(&parts.concat(), expected, &known).into_iter().map(|piece| (last, piece)));
     }
     pieces
 }

@@ -58,7 +58,11 @@ pub(in crate::provider) fn retry(skip: SkipBackoff, attempt: impl Fn() -> Attemp
                         held.push(delta)
                     }
                     Some(Ok(delta)) => {
-                        begun |= matches!(delta, Delta::Text(_) | Delta::Thinking(_) | Delta::Call { .. });
+                        // A thought without a word is none that a person could miss.
+                        begun |= match &delta {
+                            Delta::Thinking(text) => !text.is_empty(),
+                            other => matches!(other, Delta::Text(_) | Delta::Call { .. }),
+                        };
                         let ready = if begun || matches!(delta, Delta::End(_)) {
                             std::mem::take(&mut held)
                         } else {

@@ -114,3 +114,73 @@ async fn parts_are_shown_as_they_come_and_again_on_resume() {
     let recalled = again.until(|e| if let EventBody::Recalled(items) = e { Some(items.clone()) } else { None }).await;
     assert_eq!(said(recalled.into_iter().map(|(_, item)| item)), before);
 }
+
+/// Returns the model's entries as a session showed them live, and as it shows them once it is opened again.
+async fn live_and_again(world: World, prompts: usize) -> (Vec<Item>, Vec<Item>) {
+    let mut live = world.start();
+    for _ in 0..prompts {
+        live.submit("go");
+        assert_eq!(live.end().await, TurnEnd::Done);
+    }
+    let before = shown_live(&live);
+    live.close().await;
+    let mut again = world.start();
+    again.open(SessionChoice::Continue);
+    let recalled = again.until(|e| if let EventBody::Recalled(items) = e { Some(items.clone()) } else { None }).await;
+    (before, said(recalled.into_iter().map(|(_, item)| item)))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_between_edits_is_shown_the_same_on_resume() {
+    let seal = |json: &str| Delta::Seal { kind: PartKind::Text, index: 0, json: json.into() };
+    let text = |text: &str| Delta::Text(text.into());
+    let write = "<write_file>\n<path>new.txt</path>\n<content>\na\n</content>\n</write_file>\n";
+    let answer = vec![
+        Delta::Commentary,
+        text("First I write."),
+        seal(r#"{"type":"message","phase":"commentary"}"#),
+        Delta::Part,
+        Delta::Thinking("Hm.".into()),
+        text("Here it is.\n"),
+        text(write),
+        Delta::Thinking("And now?".into()),
+        text("It is written."),
+        Delta::End(EndReason::Stop),
+    ];
+    let done = vec![text("Done."), Delta::End(EndReason::Stop)];
+    let world = World::new().approve("edits").model([answer, done]);
+    let (before, again) = live_and_again(world, 1).await;
+    let thought = |text: &str, timed: bool| Item::Thinking {
+        text: text.into(),
+        took: timed.then_some(std::time::Duration::ZERO),
+    };
+    let answer = |text: &str| Item::Answer { text: text.into() };
+    let wanted = |timed| {
+        [
+            Item::Commentary { text: "First I write.".into() },
+            thought("Hm.", true),
+            answer("Here it is.\n"),
+            thought("And now?", timed),
+            answer("It is written."),
+            answer("Done."),
+        ]
+    };
+    assert_eq!(before, wanted(true));
+    // Memory keeps one time for all thoughts of an answer.
+    assert_eq!(again, wanted(false));
+}
+
+/// A server of Chat Completions tells that it thinks before its answer, and the seal of the thought behind it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hidden_thoughts_stand_where_the_model_thought() {
+    let seal = || Delta::Seal { kind: PartKind::Thinking, index: 0, json: r#"{"reasoning_details":[]}"#.into() };
+    let text = |text: &str| Delta::Text(text.into());
+    let first = vec![Delta::Thinking(String::new()), text("It is 42."), seal(), Delta::End(EndReason::Stop)];
+    let behind = vec![text("It is 43."), seal(), Delta::End(EndReason::Stop)];
+    let (before, again) = live_and_again(World::new().model([first, behind]), 2).await;
+    let hidden = |took| Item::Thinking { text: String::new(), took };
+    let answer = |text: &str| Item::Answer { text: text.into() };
+    let zero = Some(std::time::Duration::ZERO);
+    assert_eq!(before, [hidden(zero), answer("It is 42."), answer("It is 43."), hidden(None)]);
+    assert_eq!(again, before);
+}

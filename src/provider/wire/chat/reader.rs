@@ -145,6 +145,8 @@ pub(super) struct ChatReader {
     slots: Vec<Slot>,
     thoughts: ReasoningTags,
     reasoning: Reasoning,
+    /// The answer itself has begun.
+    begun: bool,
     end: Option<EndReason>,
     done: bool,
 }
@@ -204,6 +206,7 @@ impl ChatReader {
             slots: Vec::new(),
             thoughts: ReasoningTags::default(),
             reasoning: Reasoning::default(),
+            begun: false,
             end: None,
             done: false,
         }
@@ -243,9 +246,10 @@ impl ChatReader {
 
     fn said(&mut self, said: Detail, whole: bool, out: &mut Vec<Delta>) {
         let thinking = self.reasoning.push(said.reasoning_content, said.reasoning, said.reasoning_details);
-        if !thinking.is_empty() {
-            out.push(Delta::Thinking(thinking));
-        }
+        // What a server hides is told where it thinks, not where its seal comes: behind the answer.
+        let begun = self.begun || !self.slots.is_empty();
+        out.extend(thinking.filter(|text| !text.is_empty() || !begun).map(Delta::Thinking));
+        self.begun |= said.content.is_some_and(|content| !matches!(content.get(), "null" | "\"\"" | "[]"));
         match said.content.map(RawValue::get) {
             Some(text) if text.starts_with('"') => {
                 let text: String = serde_json::from_str(text).unwrap_or_default();
@@ -331,7 +335,7 @@ fn is_whole(arguments: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::Answer;
+    use crate::provider::{Answer, PartKind};
     use serde_json::json;
 
     fn read(chunks: &[Value]) -> Answer {
@@ -436,6 +440,18 @@ mod tests {
         let call = pieces(json!([{"index": 0, "id": "a", "function": {"name": "list", "arguments": "{}"}}]));
         let answer = read(&[text("<think>never closed"), call]);
         assert_eq!((answer.text.as_str(), answer.thinking.as_str(), answer.calls.len()), ("", "never closed", 1));
+    }
+
+    #[test]
+    fn a_thought_that_is_hidden_is_told_where_it_is_thought() {
+        let details = json!([{"type": "reasoning.encrypted", "index": 0, "data": "x"}]);
+        let hidden = json!({"choices": [{"delta": {"content": "", "reasoning_details": details}}]});
+        let text = |text: &str| json!({"choices": [{"delta": {"content": text}}]});
+        let kinds =
+            |chunks: &[Value]| read(chunks).spans.iter().map(|s| (s.kind, s.seal.is_some())).collect::<Vec<_>>();
+        let (thought, said) = ((PartKind::Thinking, true), (PartKind::Text, false));
+        assert_eq!(kinds(&[hidden.clone(), hidden.clone(), text("Yes.")]), [thought, said]);
+        assert_eq!(kinds(&[text("Yes."), hidden]), [said, thought]);
     }
 
     #[test]

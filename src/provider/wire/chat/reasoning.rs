@@ -15,11 +15,14 @@ pub(super) struct Reasoning {
     content: Option<String>,
     reasoning: Option<String>,
     details: Vec<Value>,
+    /// Something of it was shown, or that it is hidden.
+    shown: bool,
 }
 
 impl Reasoning {
-    /// Takes in what a chunk holds in the three fields; gives what of it is to be shown.
-    pub fn push(&mut self, content: Option<Value>, reasoning: Option<Value>, details: Option<Value>) -> String {
+    /// Takes in what a chunk holds in the three fields; gives what of it is to be shown, which is empty, once, where the
+    /// server thinks and shows nothing of it.
+    pub fn push(&mut self, content: Option<Value>, reasoning: Option<Value>, details: Option<Value>) -> Option<String> {
         let of_content = content.as_ref().and_then(Value::as_str).unwrap_or_default();
         let of_reasoning = reasoning.as_ref().and_then(Value::as_str).unwrap_or_default();
         append(&mut self.content, of_content);
@@ -32,7 +35,10 @@ impl Reasoning {
             }
         }
         // Servers that fill several of them say the same in each.
-        [of_content, of_reasoning, &of_details].into_iter().find(|t| !t.is_empty()).unwrap_or_default().to_string()
+        let text = [of_content, of_reasoning, &of_details].into_iter().find(|t| !t.is_empty()).unwrap_or_default();
+        let hidden = text.is_empty() && !self.shown && !self.details.is_empty();
+        self.shown |= hidden || !text.is_empty();
+        (hidden || !text.is_empty()).then(|| text.to_string())
     }
 
     /// Returns the reasoning that goes back with the answer, once it is whole.
@@ -93,11 +99,11 @@ mod tests {
     #[test]
     fn each_field_goes_back_under_its_own_name() {
         let mut both = Reasoning::default();
-        assert_eq!(both.push(Some(json!("a")), Some(json!("a")), None), "a");
-        assert_eq!(both.push(Some(json!("b")), None, None), "b");
+        assert_eq!(both.push(Some(json!("a")), Some(json!("a")), None).as_deref(), Some("a"));
+        assert_eq!(both.push(Some(json!("b")), None, None).as_deref(), Some("b"));
         assert_eq!(sealed(both), Some(json!({"reasoning_content": "ab", "reasoning": "a"})));
         let mut none = Reasoning::default();
-        assert_eq!(none.push(Some(json!("")), Some(json!({"effort": "low"})), Some(json!(7))), "");
+        assert_eq!(none.push(Some(json!("")), Some(json!({"effort": "low"})), Some(json!(7))), None);
         assert_eq!(sealed(none), None);
     }
 
@@ -107,8 +113,8 @@ mod tests {
         let piece = |n: u32, text: &str, signature: Value| {
             Some(json!([{"type": "reasoning.text", "index": n, "text": text, "signature": signature}]))
         };
-        assert_eq!(reasoning.push(None, None, piece(0, "a", Value::Null)), "a");
-        assert_eq!(reasoning.push(None, None, piece(0, "b", "sig".into())), "b");
+        assert_eq!(reasoning.push(None, None, piece(0, "a", Value::Null)).as_deref(), Some("a"));
+        assert_eq!(reasoning.push(None, None, piece(0, "b", "sig".into())).as_deref(), Some("b"));
         reasoning.push(None, None, piece(0, "", Value::Null));
         reasoning.push(None, None, Some(json!([{"type": "reasoning.encrypted", "index": 0, "data": "x"}, "odd"])));
         let wanted = json!({"reasoning_details": [

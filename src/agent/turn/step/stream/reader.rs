@@ -41,8 +41,12 @@ pub(super) struct StepReader<'a> {
     /// The entry that grows with prose, if one does.
     pub(super) prose: Option<ItemId>,
     pub(super) thinking: Option<(ItemId, Instant, usize)>,
+    /// The time since when it thinks what the server does not show.
+    hidden: Option<Instant>,
     /// True while the answer is commentary.
     commentary: bool,
+    /// The text of the present part is commentary.
+    part_commentary: bool,
     /// The time when something of it was last shown, or the request began.
     shown_at: Instant,
     /// The duration of its thinking.
@@ -92,7 +96,9 @@ impl<'a> StepReader<'a> {
             retrying: false,
             prose: None,
             thinking: None,
+            hidden: None,
             commentary: false,
+            part_commentary: false,
             shown_at: Instant::now(),
             thought: None,
             acts: Vec::new(),
@@ -124,6 +130,7 @@ impl<'a> StepReader<'a> {
             Delta::Text(text) => {
                 self.keep();
                 self.watch(&text);
+                self.speak().await;
                 let pieces = self.parser.push(&text);
                 if self.plan {
                     self.prose(text).await;
@@ -146,9 +153,13 @@ impl<'a> StepReader<'a> {
             Delta::Withdraw { text, calls, .. } => self.withdraw(text > 0, calls).await,
             Delta::Part => {
                 self.part_acts = self.acts.len();
-                return self.speak(false).await;
+                self.part_commentary = false;
+                return;
             }
-            Delta::Commentary => return self.speak(true).await,
+            Delta::Commentary => {
+                self.part_commentary = true;
+                return;
+            }
             Delta::Seal { kind, .. } => self.sealed(kind).await,
             Delta::Usage(_) | Delta::Retrying(_) => return,
         }
@@ -156,14 +167,19 @@ impl<'a> StepReader<'a> {
     }
 
     /// Begins commentary, or the answer behind it.
-    async fn speak(&mut self, commentary: bool) {
-        if self.commentary == commentary {
+    async fn speak(&mut self) {
+        if self.commentary == self.part_commentary {
             return;
         }
-        // What waits belongs to what was said before.
+        self.pause().await;
+        self.commentary = self.part_commentary;
+    }
+
+    /// Ends the entry that grows with prose: what waits belongs to what was said before.
+    async fn pause(&mut self) {
         let pieces = self.parser.pause();
         Box::pin(self.pieces(pieces)).await;
-        (self.commentary, self.prose) = (commentary, None);
+        self.prose = None;
     }
 
     /// Shows that the model thought where a part that is sealed holds no word of it: once an answer.
@@ -173,7 +189,7 @@ impl<'a> StepReader<'a> {
             return;
         }
         self.keep();
-        self.prose = None;
+        self.pause().await;
         // A server that tells it behind the answer tells no time.
         let first = self.answer.text.is_empty() && self.answer.calls.is_empty();
         let took = first.then(|| self.shown_at.elapsed());
@@ -243,14 +259,24 @@ impl<'a> StepReader<'a> {
         if let Some((id, ..)) = self.thinking {
             return self.context.events.send(EventBody::Grew(id, text)).await;
         }
+        if text.is_empty() {
+            self.hidden.get_or_insert_with(Instant::now);
+            return;
+        }
         // What is said after a second thought stands below it.
-        self.prose = None;
+        self.pause().await;
         let before = self.answer.thinking.len() - text.len();
         let id = self.context.events.add(Item::Thinking { text, took: None }).await;
-        self.thinking = Some((id, Instant::now(), before));
+        self.thinking = Some((id, self.hidden.take().unwrap_or_else(Instant::now), before));
     }
 
     async fn end_thinking(&mut self) {
+        if let Some(began) = self.hidden.take() {
+            self.pause().await;
+            let took = began.elapsed();
+            self.thought = Some(self.thought.unwrap_or_default() + took);
+            self.context.events.add(Item::Thinking { text: String::new(), took: Some(took) }).await;
+        }
         if let Some((id, began, before)) = self.thinking.take() {
             let took = began.elapsed();
             self.thought = Some(self.thought.unwrap_or_default() + took);
