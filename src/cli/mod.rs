@@ -63,7 +63,8 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
         Cmd::Chat(_) => Context::new(global, approval)?,
         _ => Context::for_one(global, approval)?,
     };
-    if !matches!(command, Cmd::Doctor(_)) {
+    // A session tells them itself.
+    if !matches!(command, Cmd::Doctor(_) | Cmd::Task(_) | Cmd::Chat(_)) {
         context.config.warnings.iter().for_each(out::complain);
     }
     if let Cmd::Task(_) | Cmd::Chat(_) | Cmd::Model(args::ModelArgs { name: None, .. }) | Cmd::Commit(_) = command {

@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::attach::HEAD;
 use crate::edit::Format;
-use crate::provider::{Body, Message, Role};
+use crate::provider::{Body, Message, Role, ToolSpec};
 
 /// Returns whether a message is the one of [`nudge`] in some format, word for word.
 pub fn is_nudge(text: &str) -> bool {
@@ -19,6 +21,19 @@ const NUDGE: &str = "No file was changed.";
 pub fn nudge(format: &str) -> String {
     let how = Format::parse(format).and_then(Format::reminder).unwrap_or("Call the tools that change files.");
     format!("{NUDGE} Make the change the task asks for. {how}")
+}
+
+/// Returns what a model is told that writes calls as text: how it does, and the tools with the parameters they need.
+pub fn calls(specs: &[ToolSpec]) -> String {
+    let mut text = String::from(
+        "To look something up, write one call alone, as JSON, and wait for its result: {\"name\": \"readFile\", \
+         \"arguments\": {\"path\": \"src/main.py\"}}. The calls:\n",
+    );
+    for spec in specs {
+        let needed = spec.parameters["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        text.push_str(&format!("\n- {}: {}", spec.name, needed.collect::<Vec<_>>().join(", ")));
+    }
+    text
 }
 
 /// Arranges the messages of a request. `arranged` holds each message of the user as it was sent, so that it is sent the
@@ -43,7 +58,8 @@ pub fn arrange(
                 *text = first;
             }
         }
-        if let Some(reminder) = format.reminder() {
+        // A nudge holds it already.
+        if let Some(reminder) = format.reminder().filter(|reminder| !made.text().ends_with(reminder)) {
             made = made.and_text(&format!("\n\n{reminder}"));
         }
         let made = Arc::new(made);
@@ -87,6 +103,14 @@ fn attachments_first(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn tools_are_told_of_in_a_line_each() {
+        let parameters = json!({"type": "object", "properties": {"path": {}, "startLine": {}}, "required": ["path"]});
+        let spec = ToolSpec { name: "readFile".into(), description: "Reads a file.".into(), parameters };
+        assert!(calls(&[spec]).ends_with("The calls:\n\n- readFile: path"));
+    }
 
     #[test]
     fn files_come_first_in_the_notation_of_the_answer() {

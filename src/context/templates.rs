@@ -135,6 +135,8 @@ pub struct PromptInputs<'a> {
     pub format: &'a str,
     /// The model or its context window is small: the short prompts are taken.
     pub small: bool,
+    /// What is told of tools that are called in text; empty: the model is offered them by the request.
+    pub calls: &'a str,
     /// The requested language; `None`: the person's own.
     pub language: Option<&'a str>,
     /// Rules that apply.
@@ -231,6 +233,11 @@ fn inserted(name: &str, templates: &Templates, setting: &PromptInputs<'_>) -> Ve
                 text: t.text.trim().to_string(),
             })
             .into_iter()
+            .chain((!setting.calls.is_empty()).then(|| PromptPart {
+                origin: "tools".into(),
+                reason: "this model writes calls as text".into(),
+                text: setting.calls.to_string(),
+            }))
             .collect(),
         "rules" => setting.rules.iter().map(rule).collect(),
         _ => vec![PromptPart { origin: "what is true now".into(), reason: "always".into(), text: context(setting) }],
@@ -250,22 +257,33 @@ fn context(setting: &PromptInputs<'_>) -> String {
             out.push_str(&format!("- {name}: {value}\n"));
         }
     };
-    line("Workspace", &live.workspace);
-    line("Platform", &live.platform);
+    // A small model is told no more than what its answers may need.
+    if !setting.small {
+        line("Workspace", &live.workspace);
+        line("Platform", &live.platform);
+    }
     line("Date", &live.date);
-    line("Mode", setting.mode);
+    if !setting.small {
+        line("Mode", setting.mode);
+    }
     if let Some(language) = setting.language {
         line("Language of answers", language);
     }
-    line("Languages", &live.languages);
+    if !setting.small {
+        line("Languages", &live.languages);
+    }
     line("Build files", &live.build);
-    line("Git", live.git.as_deref().unwrap_or("not a repository"));
+    if !setting.small {
+        line("Git", live.git.as_deref().unwrap_or("not a repository"));
+    }
     if live.tree.is_empty() {
         out.push_str("\nThe folder is empty.");
     } else {
         let most = if setting.small { SMALL_TREE } else { live.tree.len() };
         let end = live.tree[..live.tree.floor_char_boundary(most)].rfind('\n').filter(|_| most < live.tree.len());
         let (tree, more) = end.map_or((live.tree.as_str(), ""), |end| (&live.tree[..end], "\n(and more)"));
+        // Small models copy the mark of the root into paths.
+        let tree = if setting.small { tree.strip_prefix("./: ").unwrap_or(tree) } else { tree };
         out.push_str(&format!("\n{}:\n\n{tree}{more}", live.tree_title));
     }
     out.trim_end().to_string()
@@ -299,8 +317,15 @@ mod tests {
         let templates = Templates::new(&Workspace::open(dir.path()).unwrap(), None);
         let rules = [ActiveRule::new("AGENTS.md", "workspace", "Be kind.")];
         let live = live();
-        let setting =
-            PromptInputs { mode: "agent", format: "blocks", small: false, language: None, rules: &rules, live: &live };
+        let setting = PromptInputs {
+            mode: "agent",
+            format: "blocks",
+            small: false,
+            calls: "",
+            language: None,
+            rules: &rules,
+            live: &live,
+        };
         let parts = system(&templates, &setting);
         assert_eq!(
             origins(&parts),
@@ -327,6 +352,7 @@ mod tests {
             mode: "agent",
             format: "tools",
             small: false,
+            calls: "",
             language: Some("日本語"),
             rules: &[],
             live: &live,

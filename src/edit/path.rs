@@ -1,7 +1,7 @@
 //! Paths as models write them, with quotes, labels and line numbers around them.
 
-/// Words that models put before a path, as in `path: src/a.rs`.
-const LABELS: [&str; 4] = ["path:", "file:", "filename:", "filepath:"];
+/// Words that models put before a path, as in `path: src/a.rs`, and the mark of the root in the list of files.
+const LABELS: [&str; 5] = ["path:", "file:", "filename:", "filepath:", "./:"];
 
 /// Returns a path without quotes, a label (`path:`) or the number of a line around it.
 pub fn bare(name: &str) -> &str {

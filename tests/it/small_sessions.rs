@@ -117,7 +117,8 @@ async fn a_written_call_switches_the_model_to_whole_files() {
     let (call, whole) = (first("01_py_pager/replies.tools-guard.json"), real("01_py_pager/reply.whole.txt"));
     let ran = task(&world, UNKNOWN, &["--approve", "edits", &prompt], &[&call, &whole]).await;
     assert!(ran.tools(0).contains(&"replaceInFile") && !ran.tools(1).contains(&"replaceInFile"), "{:?}", ran.tools(1));
-    assert!(ran.tools(1).contains(&"readFile"), "reading tools stay");
+    let prompt_of = |n: usize| ran.requests[n]["messages"][0]["content"].as_str().expect("a prompt");
+    assert!(ran.tools(1).is_empty() && prompt_of(1).contains("- readFile: path"), "reading tools stay, as text");
     let told = ran.notices().into_iter().filter(|notice| notice.contains("writes edits as text: format whole")).count();
     assert_eq!((told, ran.code), (1, Some(0)), "{:?}", ran.notices());
     assert_eq!(world.read("pager.py"), after);
@@ -136,11 +137,27 @@ async fn a_small_model_is_asked_briefly() {
     assert!(asked.starts_with(&file) && asked[file.len()..].starts_with("Fix two bugs in Pager."), "{asked}");
     assert!(asked.ends_with("then a fenced block with the file's complete new text."), "{asked}");
     let request = &ran.requests[0];
-    let (system, tools) = (request["messages"][0]["content"].as_str().expect("a prompt"), request["tools"].to_string());
-    assert!(system.len() + tools.len() <= 6 << 10, "{} and {} bytes", system.len(), tools.len());
+    let system = request["messages"][0]["content"].as_str().expect("a prompt");
+    assert!(request.get("tools").is_none(), "{}", request["tools"]);
+    // The task's file is 790 bytes: of what is sent the most is the task.
+    assert!(system.len() + asked.len() - file.len() <= 1_800, "{} and {} bytes", system.len(), asked.len());
     assert!(!system.contains("Thought") && !system.contains("path:line"), "{system}");
     assert_eq!((world.read("pager.py"), ran.requests.len(), ran.code), (after, 1, Some(0)));
     assert_eq!(ran.done()["changed"], 1);
+}
+
+/// Point 7: a small model that was given no file reads it by a call in its text, and is told of no tool twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_model_reads_by_a_call_in_its_text() {
+    let (world, prompt, after) = pager();
+    let prompt = prompt.replace(" @pager.py", "");
+    let read = json!({"name": "readFile", "arguments": {"path": "pager.py"}}).to_string();
+    let whole = real("01_py_pager/reply.whole.txt");
+    let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&read, &whole]).await;
+    let read = ran.last_message(1);
+    assert!(read.contains("def page_count(self):") && read.ends_with("the file's complete new text."), "{read}");
+    assert!(ran.requests.iter().all(|request| request.get("tools").is_none()));
+    assert_eq!((world.read("pager.py"), ran.code), (after, Some(0)));
 }
 
 /// Point 9: a part that stands for the whole is asked about, and a fence that holds only a path empties nothing.
@@ -168,7 +185,7 @@ async fn a_part_in_place_of_the_whole_is_asked_about() {
 async fn a_path_is_read_in_any_dress() {
     let text = real("01_py_pager/reply.whole.txt");
     let fence = text.strip_prefix("pager.py\n").expect("a path first");
-    for dressed in ["File: `pager.py`", "path: \"pager.py:12\"", "**pager.py**:"] {
+    for dressed in ["File: `pager.py`", "path: \"pager.py:12\"", "**pager.py**:", "./: pager.py"] {
         let (world, prompt, after) = pager();
         let reply = format!("{dressed}\n{fence}");
         let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&reply, "Done."]).await;

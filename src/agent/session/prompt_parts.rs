@@ -8,8 +8,10 @@ use crate::agent::session::conversation::Conversation;
 use crate::agent::session::prompt_state::PromptFacts;
 use crate::context::environment::{Limits, PromptEnvironment};
 use crate::context::rules::{Active, ActiveRule, Rules};
+use crate::context::small_model;
 use crate::context::templates::{self, PromptPart};
 use crate::protocol::{RuleChip, RulePart, RulesView};
+use crate::tools::OfferedTools;
 
 /// Returns the rules and the effective system prompt: those in force, outside a session what a first message would be
 /// sent with.
@@ -21,7 +23,8 @@ pub fn rules_now(context: &SessionContext) -> RulesView {
     let (live, rules) = look(context);
     let active = rules.active(&context.services.workspace, &[]);
     let view = rules_view(&rules, &active, &[]);
-    RulesView { parts: rule_parts(compose(context, &PromptFacts { live, rules: active.rules })), ..view }
+    let facts = PromptFacts { live, rules: active.rules };
+    RulesView { parts: rule_parts(compose(context, &facts, "")), ..view }
 }
 
 /// Returns all rules, without the prompt.
@@ -60,8 +63,12 @@ pub async fn record_parts(context: &Arc<SessionContext>, session: &Conversation)
         return Vec::new();
     };
     let context2 = Arc::clone(context);
+    let calls = match context.settings().text_calls {
+        true => small_model::calls(&session.tool_specs(OfferedTools::Reading)),
+        false => String::new(),
+    };
     let made = tokio::task::spawn_blocking(move || {
-        let mut parts = compose(&context2, &base);
+        let mut parts = compose(&context2, &base, &calls);
         let later = last_sent.rules.iter().filter(|r| !base.rules.iter().any(|b| b.path == r.path && b.text == r.text));
         parts.extend(later.map(|r| PromptPart {
             origin: r.path.clone(),
@@ -111,8 +118,8 @@ fn templates_of(context: &SessionContext) -> templates::Templates {
     templates::Templates::new(&context.services.workspace, context.services.config.read().paths.folder())
 }
 
-/// Returns the parts of a system prompt with their origins.
-fn compose(context: &SessionContext, facts: &PromptFacts) -> Vec<PromptPart> {
+/// Returns the parts of a system prompt with their origins; `calls` tells of tools that are called in text.
+fn compose(context: &SessionContext, facts: &PromptFacts, calls: &str) -> Vec<PromptPart> {
     let config = context.services.config.read().clone();
     let templates = templates_of(context);
     let now = context.settings();
@@ -120,6 +127,7 @@ fn compose(context: &SessionContext, facts: &PromptFacts) -> Vec<PromptPart> {
         mode: now.mode.word(),
         format: now.format.name(),
         small: now.small_model,
+        calls,
         language: config.language.as_deref(),
         rules: &facts.rules,
         live: &facts.live,

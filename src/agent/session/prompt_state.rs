@@ -33,8 +33,9 @@ pub struct PromptState {
     pub made: Vec<(PromptSetting, Arc<str>)>,
 }
 
-/// The settings of a system prompt, beside the facts: mode, format, whether it is the short one, language.
-pub type PromptSetting = (Mode, Format, bool, Option<String>);
+/// The settings of a system prompt, beside the facts: mode, format, whether it is the short one and whether it tells of
+/// the tools, language.
+pub type PromptSetting = (Mode, Format, (bool, bool), Option<String>);
 
 /// The facts that can change during a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

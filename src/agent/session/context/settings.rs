@@ -22,6 +22,8 @@ pub struct Settings {
     pub format_chosen: bool,
     /// The model, or its context window, is small: it gets the short prompts.
     pub small_model: bool,
+    /// The model is told of its tools in the prompt, and writes calls as text.
+    pub text_calls: bool,
     /// The approval policy.
     pub approval: Approval,
     /// In whose name the policy accepts.
@@ -40,6 +42,7 @@ impl Settings {
             auto_format: config.format_for(&config.model) == AUTO,
             format_chosen: false,
             small_model: false,
+            text_calls: false,
             approval,
             consent: consent(config, approval),
             model: None,

@@ -26,10 +26,11 @@ use crate::tools::OfferedTools;
 const WHOLE_FILE: u64 = 8_192;
 
 /// Returns what the model may call in the present mode. A model that is asked for edits as text is not offered tools
-/// for them.
+/// for them, and one that writes calls as text is told of the others in its prompt.
 pub fn offered(context: &SessionContext, session: &Conversation) -> Arc<[ToolSpec]> {
     let settings = context.settings();
     session.tool_specs(match (settings.mode, settings.format) {
+        (Mode::Agent, _) if settings.text_calls => return Arc::default(),
         (Mode::Plan, _) => OfferedTools::Plan,
         (Mode::Agent, Format::TOOLS) => OfferedTools::All,
         (Mode::Agent, _) => OfferedTools::Reading,

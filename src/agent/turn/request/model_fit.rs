@@ -40,7 +40,12 @@ pub(super) async fn choose_format(context: &SessionContext, session: &Conversati
         (true, false) => Format::TOOLS,
     };
     let small_model = is_small_window(window) || text;
-    context.change_settings(|settings| (settings.format, settings.small_model) = (format, small_model));
+    // Some servers refuse the calls of a conversation that comes without tools.
+    let called = || session.messages.iter().any(|message| message.calls().next().is_some());
+    let text_calls = text && format != Format::TOOLS && !called();
+    context.change_settings(|settings| {
+        (settings.format, settings.small_model, settings.text_calls) = (format, small_model, text_calls);
+    });
     if format != settings.format {
         context.tell_status().await;
     }

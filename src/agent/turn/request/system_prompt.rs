@@ -33,7 +33,8 @@ pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -
 /// Returns the system prompt as it is: nothing joins the conversation, which may have calls that wait for results.
 pub async fn present(context: &Arc<SessionContext>, session: &mut Conversation) -> Arc<str> {
     let now = context.settings();
-    let setting = (now.mode, now.format, now.small_model, context.services.config.read().language.clone());
+    let small = (now.small_model, now.text_calls);
+    let setting = (now.mode, now.format, small, context.services.config.read().language.clone());
     if let Some((_, text)) = session.prompt.made.iter().find(|(made, _)| *made == setting) {
         return Arc::clone(text);
     }

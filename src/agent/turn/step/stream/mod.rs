@@ -53,7 +53,11 @@ pub async fn stream(
             _ = tick.tick(), if reader.dirty => reader.checkpoint(),
             delta = deltas.next() => match delta {
                 Some(Ok(delta)) => {
+                    let stored = !reader.dirty;
                     reader.take(delta).await;
+                    if stored && reader.dirty {
+                        tick.reset();
+                    }
                     if reader.calls_made > MAX_CALLS {
                         break Ended::TooManyCalls;
                     }

@@ -37,6 +37,8 @@ pub(super) struct StepReader<'a> {
     pub(super) parser: Parser,
     pub(super) row: Option<i64>,
     pub(super) dirty: bool,
+    /// Something of the answer has arrived.
+    arrived: bool,
     pub(super) retrying: bool,
     /// The entry that grows with prose, if one does.
     pub(super) prose: Option<ItemId>,
@@ -93,6 +95,7 @@ impl<'a> StepReader<'a> {
             parser,
             row: None,
             dirty: false,
+            arrived: false,
             retrying: false,
             prose: None,
             thinking: None,
@@ -207,22 +210,27 @@ impl<'a> StepReader<'a> {
         self.repeating = self.output.push(text, known);
     }
 
-    /// Stores what has arrived: the first piece makes the message's row, which is updated once a second from then on.
+    /// Notes that something has arrived which is to be stored.
     fn keep(&mut self) {
-        self.dirty = true;
-        if self.row.is_none() {
-            let message = Message::assistant("", Vec::new());
-            let record = assistant_record(&message, MessageState::Streaming, self.meta());
-            self.row = Some(self.context.services.memory.append(&self.session.id, record));
-        }
+        (self.dirty, self.arrived) = (true, true);
     }
 
+    /// Stores what has arrived. An answer that is whole before its first second is over is stored once.
     pub(super) fn checkpoint(&mut self) {
         self.dirty = false;
-        let Some(row) = self.row else { return };
-        let thinking = Some(self.answer.thinking.clone()).filter(|t| !t.is_empty());
-        let (id, text) = (self.session.id.clone(), self.answer.text.clone());
-        self.context.services.memory.post(move |memory| memory.checkpoint(&id, row, &text, thinking.as_deref()));
+        let memory = &self.context.services.memory;
+        match self.row {
+            Some(row) => {
+                let thinking = Some(self.answer.thinking.clone()).filter(|t| !t.is_empty());
+                let (id, text) = (self.session.id.clone(), self.answer.text.clone());
+                memory.post(move |memory| memory.checkpoint(&id, row, &text, thinking.as_deref()));
+            }
+            None => {
+                let message = Message::answer(&self.answer.text, &self.answer.thinking, Vec::new(), Vec::new());
+                let record = assistant_record(&message, MessageState::Streaming, self.meta());
+                self.row = Some(memory.append(&self.session.id, record));
+            }
+        }
     }
 
     fn meta(&self) -> MessageMeta {
@@ -340,7 +348,7 @@ impl<'a> StepReader<'a> {
     }
 
     fn save(&mut self, state: MessageState) {
-        if self.answer.is_empty() && self.row.is_none() {
+        if self.answer.is_empty() && !self.arrived {
             return;
         }
         let meta = self.meta();
@@ -349,11 +357,17 @@ impl<'a> StepReader<'a> {
         let mut message = message.into_message();
         message.origin.clone_from(&self.origin);
         let record = assistant_record(&message, state, meta);
-        if let Some(row) = self.row {
-            let id = self.session.id.clone();
-            self.context.services.memory.post(move |memory| memory.replace(&id, row, &record));
-            self.session.push(message, row);
-        }
+        let memory = &self.context.services.memory;
+        let row = match self.row {
+            Some(row) => {
+                let id = self.session.id.clone();
+                memory.post(move |memory| memory.replace(&id, row, &record));
+                row
+            }
+            None => memory.append(&self.session.id, record),
+        };
+        self.row = Some(row);
+        self.session.push(message, row);
         self.answer.usage = usage;
     }
 }
