@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use super::args::CommitArgs;
 use super::context::{Connected, Context};
 use super::out;
-use crate::agent::background::model_facts::AnswerCost;
+use crate::agent::AnswerCost;
 use crate::agent::commit;
 use crate::context::commit::staged;
 use crate::context::templates::Templates;

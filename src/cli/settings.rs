@@ -293,6 +293,8 @@ fn measured(context: &Context, memory: &Memory) -> Result<(usize, u64)> {
 fn connection(context: &mut Context) -> DoctorCheck {
     let connection = context.config.connection();
     let key = match (&connection.key_variable, &connection.key) {
+        (_, Some(_)) if connection.pasted => "the key in credentials.json".into(),
+        (_, None) if !connection.key_command.is_empty() => "the key of apiKeyCommand".into(),
         (Some(name), Some(_)) => format!("{name} is set"),
         (Some(name), None) => format!("{name} is not set"),
         (None, _) => "no key needed".into(),

@@ -20,6 +20,8 @@ pub struct Connection {
     pub key_variable: Option<String>,
     /// The key, if the variable is set.
     pub key: Option<Secret>,
+    /// The key is one that the person pasted, for this run or into the file of keys; no variable holds it.
+    pub pasted: bool,
     /// The use of the key if the person agreed: the workspace's file names a server or a variable that the person's own
     /// settings do not. There is no `key` then.
     pub withheld: Option<KeyUse>,
@@ -249,7 +251,9 @@ impl Config {
             _ => general.map(|()| self.api_key_command.clone()).unwrap_or_default(),
         };
         let stored = stored.filter(|key| key_command.is_empty() && !key.reveal().is_empty());
-        let key = key.filter(|_| withheld.is_none()).or(stored);
+        let key = key.filter(|_| withheld.is_none());
+        let pasted = key.is_none() && stored.is_some();
+        let key = key.or(stored);
         Connection {
             proxy: proxy::of(&self.env, &base_url),
             custom_url: url.is_some(),
@@ -257,6 +261,7 @@ impl Config {
             provider: self.provider.clone(),
             key_variable,
             key,
+            pasted,
             withheld,
             headers: headers.into_iter().collect(),
             wire: named.wire.unwrap_or_else(|| own_wire(&self.provider).into()),

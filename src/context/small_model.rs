@@ -1,7 +1,7 @@
 //! Messages as small models follow them best: attached files first, in the notation the model is to answer in, then the
 //! task, and the format's reminder at the very end.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
@@ -36,10 +36,30 @@ pub fn calls(specs: &[ToolSpec]) -> String {
     text
 }
 
-/// Arranges the messages of a request. `arranged` holds each message of the user as it was sent, so that it is sent the
+/// Returns the exchange that shows a small model how it answers in a format: the same messages every time, so that what
+/// was serialised of them is recognised.
+fn example(format: Format) -> Option<[Arc<Message>; 2]> {
+    static MADE: LazyLock<Vec<(Format, [Arc<Message>; 2])>> = LazyLock::new(|| {
+        let made = |format: &Format| {
+            let [ask, answer] = format.example()?;
+            let ask = format!("{}\n\n{}", ask.trim_end(), format.reminder().unwrap_or_default());
+            let answer = Message::assistant(answer.trim_end(), Vec::new());
+            Some((*format, [Arc::new(Message::user(ask)), Arc::new(answer)]))
+        };
+        Format::ALL.iter().filter_map(made).collect()
+    });
+    MADE.iter().find(|(of, _)| *of == format).map(|(_, messages)| messages.clone())
+}
+
+/// Returns the bytes of a format's example.
+pub fn example_size(format: Format) -> usize {
+    format.example().map_or(0, |messages| messages.iter().map(|text| text.len()).sum())
+}
+
+/// Arranges the messages of a request, the format's example before them. `arranged` holds each message of the user as it was sent, so that it is sent the
 /// same every time; it is emptied when a summary takes their place.
 pub fn arrange(
-    messages: &mut [Arc<Message>],
+    messages: &mut Vec<Arc<Message>>,
     format: Format,
     arranged: &mut Vec<(Arc<Message>, Format, Arc<Message>)>,
 ) {
@@ -66,6 +86,7 @@ pub fn arrange(
         arranged.push((Arc::clone(message), format, Arc::clone(&made)));
         *message = made;
     }
+    messages.splice(0..0, example(format).into_iter().flatten());
 }
 
 /// Returns a message of the person with what is attached in front of the task, each file as its path and a fence;

@@ -135,7 +135,7 @@ pub struct PromptInputs<'a> {
     pub format: &'a str,
     /// The model or its context window is small: the short prompts are taken.
     pub small: bool,
-    /// What is told of tools that are called in text; empty: the model is offered them by the request.
+    /// The description of the tools that are called in text; empty: the model is offered them by the request.
     pub calls: &'a str,
     /// The requested language; `None`: the person's own.
     pub language: Option<&'a str>,

@@ -19,6 +19,9 @@ messages! {
     refused(host, code): "{host} refuses the request ({code})", "{host}がリクエストを拒否しました（{code}）";
     too_long_hint(quoted): "/compact makes it shorter; a model with a larger context window takes it whole. {quoted}", "/compactで短くするか、コンテキストウィンドウの大きいモデルを使ってください。{quoted}";
     does_not_fit(model): "the conversation does not fit {model}", "会話が{model}に収まりません";
+    pasted_key: "the one that was pasted", "入力されたキー";
+    paste_another(quoted): "Paste another one under connect. {quoted}", "接続の画面で別のキーを入力してください。{quoted}";
+    check_command(quoted): "Check what apiKeyCommand prints. {quoted}", "apiKeyCommandの出力を確認してください。{quoted}";
     own_headers: "headers in the configuration", "設定のheaders";
     set_it: "Set it and start nebula again; this session will be here.", "設定してnebulaを再起動してください。このセッションは残ります。";
     set_it_quoted(quoted): "Set it and start nebula again; this session will be here. {quoted}", "設定してnebulaを再起動してください。このセッションは残ります。{quoted}";

@@ -196,6 +196,33 @@ async fn after_the_first_token_what_arrived_is_kept() {
     }
 }
 
+/// A key that was pasted or printed by a command is no variable's.
+#[tokio::test]
+async fn a_rejected_key_is_named_by_where_it_is_from() {
+    let refused = || answer("401 Unauthorized", "", "{}");
+    let sources = [
+        (
+            Connection { pasted: true, ..Connection::default() },
+            "the one that was pasted",
+            "Paste another one under connect.",
+        ),
+        (
+            Connection { key: None, key_command: vec!["echo".into(), "sk-1".into()], ..Connection::default() },
+            "apiKeyCommand",
+            "Check what apiKeyCommand prints.",
+        ),
+    ];
+    for (source, name, hint) in sources {
+        let server = MockServer::start(vec![refused(), refused()]).await;
+        let key = Some(Secret::new("sk-1")).filter(|_| source.pasted);
+        let connection = Connection { key, base_url: server.url(), wire: "chat".into(), ..source };
+        let got = all(&connect(&connection).expect("it connects")).await;
+        let error = got.last().expect("an error").as_ref().expect_err("refused");
+        assert!(error.message.ends_with(&format!(" rejected the key (401): {name}")), "{error}");
+        assert!(error.hint.starts_with(hint), "{}", error.hint);
+    }
+}
+
 #[tokio::test]
 async fn refusals_name_what_is_wrong() {
     let status = |status: &str, body: &str| answer(status, "", body);

@@ -154,46 +154,59 @@ impl Said<'_> {
 
 /// Returns the text and the thoughts of an answer in the order in which they came; neighbours of one kind are one.
 fn said<'a>(text: &'a str, thinking: &'a str, spans: &[Span]) -> Vec<Said<'a>> {
-    let mut said: Vec<Said> = Vec::new();
-    let (mut in_text, mut in_thinking, mut behind_calls) = (0, 0, false);
-    let mut add = |kind, of: &'a str, from: &mut usize, bytes: usize, behind_calls| {
-        let start = *from;
-        let Some(text) = of.get(start..start.saturating_add(bytes).min(of.len())) else { return };
-        *from = start + text.len();
-        let behind_calls = behind_calls && kind == SaidKind::Thought;
+    let mut said = Vec::new();
+    let (mut text, mut thinking) = (Rest::new(text), Rest::new(thinking));
+    let (mut behind_calls, mut hidden) = (false, false);
+    // Of a session that was kept without its parts the thoughts come first.
+    if !spans.iter().any(|span| span.kind == PartKind::Thinking) {
+        thinking.take(usize::MAX, SaidKind::Thought, false, &mut said);
+    }
+    let silent = thinking.run.is_empty();
+    for span in spans {
+        match span.kind {
+            PartKind::Text if span.is_commentary() => text.take(span.bytes, SaidKind::Commentary, false, &mut said),
+            PartKind::Text => text.take(span.bytes, SaidKind::Answer, false, &mut said),
+            PartKind::Thinking if span.bytes > 0 => {
+                thinking.take(span.bytes, SaidKind::Thought, behind_calls, &mut said);
+            }
+            PartKind::Call => behind_calls = true,
+            // An answer says once that there were thoughts.
+            _ if span.hides_thoughts() && silent && !hidden => {
+                hidden = true;
+                said.push(Said { kind: SaidKind::Thought, text: "", behind_calls });
+            }
+            PartKind::Thinking | PartKind::Other | PartKind::Result | PartKind::Image => {}
+        }
+    }
+    thinking.take(usize::MAX, SaidKind::Thought, behind_calls, &mut said);
+    text.take(usize::MAX, SaidKind::Answer, false, &mut said);
+    said
+}
+
+/// The text or the thoughts of an answer, of which parts are taken from the front.
+struct Rest<'a> {
+    run: &'a str,
+    taken: usize,
+}
+
+impl<'a> Rest<'a> {
+    fn new(run: &'a str) -> Self {
+        Rest { run, taken: 0 }
+    }
+
+    /// Adds the next bytes to what is said.
+    fn take(&mut self, bytes: usize, kind: SaidKind, behind_calls: bool, said: &mut Vec<Said<'a>>) {
+        let start = self.taken;
+        let end = start.saturating_add(bytes).min(self.run.len());
+        let Some(text) = self.run.get(start..end).filter(|text| !text.is_empty()) else { return };
+        self.taken = end;
         match said.last_mut() {
             Some(last) if (last.kind, last.behind_calls) == (kind, behind_calls) => {
-                last.text = &of[start - last.text.len()..*from];
+                last.text = &self.run[start - last.text.len()..end];
             }
             _ => said.push(Said { kind, text, behind_calls }),
         }
-    };
-    // Of a session that was kept without its parts the thoughts come first.
-    if !spans.iter().any(|span| span.kind == PartKind::Thinking) {
-        add(SaidKind::Thought, thinking, &mut in_thinking, thinking.len(), false);
     }
-    let mut hidden = false;
-    for span in spans {
-        match span.kind {
-            PartKind::Text if span.is_commentary() => {
-                add(SaidKind::Commentary, text, &mut in_text, span.bytes, behind_calls);
-            }
-            PartKind::Text => add(SaidKind::Answer, text, &mut in_text, span.bytes, behind_calls),
-            PartKind::Thinking if span.bytes > 0 => {
-                add(SaidKind::Thought, thinking, &mut in_thinking, span.bytes, behind_calls);
-            }
-            _ if span.hides_thoughts() && thinking.is_empty() && !hidden => {
-                hidden = true;
-                add(SaidKind::Thought, "", &mut 0, 0, behind_calls);
-            }
-            PartKind::Call => behind_calls = true,
-            PartKind::Thinking | PartKind::Other => {}
-        }
-    }
-    add(SaidKind::Thought, thinking, &mut in_thinking, usize::MAX, behind_calls);
-    add(SaidKind::Answer, text, &mut in_text, usize::MAX, behind_calls);
-    said.retain(|part| !part.text.is_empty() || part.kind == SaidKind::Thought && hidden);
-    said
 }
 
 /// Returns an answer with edits or calls in its text: prose and calls as they were shown when it came. None where what
@@ -270,13 +283,7 @@ fn read(
         part = at;
         let mut call = match piece {
             Piece::Prose(text) => {
-                match items.last_mut().filter(|_| talking) {
-                    Some(Item::Answer { text: before } | Item::Commentary { text: before }) => before.push_str(&text),
-                    _ => {
-                        let words = said[..=at].iter().rfind(|part| part.kind != SaidKind::Thought);
-                        items.extend(words.and_then(|words| Said { text: &text, ..*words }.item()));
-                    }
-                }
+                add_prose(&mut items, &said[..=at], &text, talking);
                 talking |= !text.trim().is_empty();
                 continue;
             }
@@ -311,6 +318,17 @@ fn read(
     }
     items.extend(thoughts(&said[part..]));
     left.next().is_none().then_some(items)
+}
+
+/// Adds prose of the last of these parts: to the entry before it where that goes on, which `talking` says.
+fn add_prose(items: &mut Vec<Item>, said: &[Said], text: &str, talking: bool) {
+    match items.last_mut().filter(|_| talking) {
+        Some(Item::Answer { text: before } | Item::Commentary { text: before }) => before.push_str(text),
+        _ => {
+            let words = said.iter().rfind(|part| part.kind != SaidKind::Thought);
+            items.extend(words.and_then(|words| Said { text, ..*words }.item()));
+        }
+    }
 }
 
 /// Returns the entries of the thoughts among these parts.

@@ -76,14 +76,17 @@ impl Config {
         if is_same(&configured) {
             return Connection {
                 withheld: configured.withheld.filter(|_| key.is_none()),
+                pasted: configured.pasted || key.is_some(),
                 key: key.or(configured.key),
                 custom_url: configured.custom_url || url != configured.base_url,
                 base_url: url,
                 ..configured
             };
         }
+        let stored = || Config { provider: configured.provider.clone(), ..self.clone() }.stored_key(&url);
         Connection {
-            key: key.or_else(|| Config { provider: configured.provider.clone(), ..self.clone() }.stored_key(&url)),
+            key: key.or_else(stored),
+            pasted: true,
             custom_url: base_url.is_some(),
             proxy: proxy::of(self.env(), &url),
             wire: own_wire(&configured.provider).into(),

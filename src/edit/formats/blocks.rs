@@ -24,6 +24,10 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     format: Format::BLOCKS,
     prompt: include_str!("../../../assets/prompts/format-blocks.md"),
     small_prompt: Some(include_str!("../../../assets/prompts/format-blocks-small.md")),
+    example: Some([
+        include_str!("../../../assets/prompts/example-ask.md"),
+        include_str!("../../../assets/prompts/example-blocks.md"),
+    ]),
     reminder: Some("Reply with the path and a SEARCH/REPLACE block for each change; copy the SEARCH lines exactly."),
     shown_as: "blocks",
     verb: EDIT,

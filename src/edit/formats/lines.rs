@@ -12,6 +12,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     format: Format::LINES,
     prompt: include_str!("../../../assets/prompts/format-lines.md"),
     small_prompt: None,
+    example: None,
     reminder: Some("Reply with a <replace_lines> tag for each change; copy the <expect> lines exactly."),
     shown_as: "lines",
     verb: EDIT,

@@ -43,6 +43,11 @@ impl Format {
         self.spec()?.small_prompt
     }
 
+    /// Returns what a person asks and a model answers in this format: an example for small models.
+    pub fn example(self) -> Option<[&'static str; 2]> {
+        self.spec()?.example
+    }
+
     /// Returns the reminder that closes what a small model is sent; nothing for tools.
     pub fn reminder(self) -> Option<&'static str> {
         self.spec()?.reminder

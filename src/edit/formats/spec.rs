@@ -15,6 +15,8 @@ pub(in crate::edit) struct FormatSpec {
     pub prompt: &'static str,
     /// The instructions for a small model, where they differ.
     pub small_prompt: Option<&'static str>,
+    /// The exchange that begins each conversation with a small model: a question of the person, and the answer.
+    pub example: Option<[&'static str; 2]>,
     /// The reminder at the end of what a small model is sent.
     pub reminder: Option<&'static str>,
     /// The name of an edit in it on the screen.

@@ -13,6 +13,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     // How to use the tools well.
     prompt: include_str!("../../../assets/prompts/format-tools.md"),
     small_prompt: None,
+    example: None,
     reminder: None,
     shown_as: "edit",
     verb: EDIT,

@@ -23,6 +23,10 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     format: Format::WHOLE,
     prompt: include_str!("../../../assets/prompts/format-whole.md"),
     small_prompt: Some(include_str!("../../../assets/prompts/format-whole-small.md")),
+    example: Some([
+        include_str!("../../../assets/prompts/example-ask.md"),
+        include_str!("../../../assets/prompts/example-whole.md"),
+    ]),
     reminder: Some(
         "Reply with each changed file: its path alone on a line, then a fenced block with the file's complete new text.",
     ),

@@ -22,6 +22,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     format: Format::XML,
     prompt: include_str!("../../../assets/prompts/format-xml.md"),
     small_prompt: None,
+    example: None,
     reminder: Some("Reply with a <replace_file> or <write_file> tag for each change."),
     shown_as: "replace_file",
     verb: EDIT,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 pub use file::{Current, GroupRules};
 
 use self::file::{File, FileState, MoveEnd};
+use super::format::Format;
 use super::op::{Edit, Op};
 use super::outcome::{EditOutcome, EditResult, EditStatus};
 use super::path::bare;
@@ -50,17 +51,22 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> Edi
     EditOutcome { changes: group.changes(), results }
 }
 
-/// Returns whether an edit repeats one of the examples in the instructions (`assets/prompts/format-*.md`), as small
-/// models do.
+/// Returns whether an edit repeats one of the examples in the instructions (`assets/prompts/format-*.md` and
+/// `example-*.md`), as small models do.
 fn is_example(path: &str, op: &Op) -> bool {
+    let examples = || [Format::WHOLE, Format::BLOCKS].into_iter().filter_map(Format::example).flatten();
+    let is_part = |text: &str| !text.is_empty() && examples().any(|example| example.contains(text));
+    let shown = |text: &str| path == "hello.py" && is_part(text.trim());
     match op {
-        Op::Replace { search, .. } => path == "hello.py" && search.trim() == "def greet():\n    print(\"hi\")",
+        Op::Replace { search, .. } => shown(search),
+        Op::Overwrite { content, .. } => shown(content),
+        Op::Write { content } if shown(content) => true,
         Op::Write { content } => path == "notes/todo.md" && content.trim() == "- first",
         Op::Hunks(hunks) => path == "hello.py" && hunks.iter().any(|h| h.above == ["class Greeter:"]),
         Op::Delete | Op::DeleteText(_) => path == "old.py",
         Op::Move { to } => path == "a.py" && to == "b.py",
         Op::Lines { expect, .. } => path == "hello.py" && expect.trim() == "def greet():\n    print(\"hi\")",
-        Op::Overwrite { .. } | Op::Mode { .. } => false,
+        Op::Mode { .. } => false,
     }
 }
 

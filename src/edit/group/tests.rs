@@ -1,6 +1,7 @@
 use super::*;
 use crate::edit::Format;
 use crate::edit::SearchShape;
+use crate::edit::stream::{self, End, Piece};
 use crate::proposal::HunkKind;
 
 fn replace(path: &str, search: &str, with: &str) -> Edit {
@@ -36,6 +37,22 @@ fn a_file_with_a_failed_edit_is_left_out_whole() {
     assert!(matches!(outcome.results[1].status, EditStatus::Failed(_)));
     assert!(outcome.results[2].ok());
     assert!(run(&edits, &files, true).changes.is_empty());
+}
+
+/// A small model that repeats the exchange it was shown makes no file of it.
+#[test]
+fn the_example_of_a_format_is_no_edit() {
+    for format in [Format::WHOLE, Format::BLOCKS] {
+        for text in format.example().expect("an example") {
+            let pieces = stream::read(text, Some(format), Vec::new(), Default::default(), End::Ordinary);
+            let edit = |piece| if let Piece::EditDone { edit, .. } = piece { Some(edit) } else { None };
+            let edits: Vec<Edit> = pieces.into_iter().filter_map(edit).collect();
+            assert!(!edits.is_empty(), "{text}");
+            let outcome = run(&edits, &[], false);
+            assert!(outcome.changes.is_empty(), "{text}");
+            assert!(outcome.results.iter().all(|result| result.status == EditStatus::Example), "{:?}", outcome.results);
+        }
+    }
 }
 
 #[test]

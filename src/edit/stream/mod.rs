@@ -156,7 +156,7 @@ pub fn read(
     pieces.into_iter().map(|(_, piece)| piece).collect()
 }
 
-/// The same for an answer that was said in parts: each piece with the number of the part in which it ends.
+/// Reads an answer that was said in parts, like [`read`]: each piece with the number of the part in which it ends.
 pub fn read_parts(
     parts: &[&str],
     expected: Option<Format>,

@@ -44,6 +44,8 @@ pub(in crate::provider) struct Server {
     wire: Wire,
     /// The variable that holds the key.
     pub(super) variable: Option<String>,
+    /// The key is one that the person pasted.
+    pasted: bool,
     auth: Auth,
     key: Mutex<Option<Secret>>,
     /// Prints the key, where no variable holds it.
@@ -54,6 +56,17 @@ pub(in crate::provider) struct Server {
     proxy: Option<String>,
     /// Made with the first request: it reads the system's certificates.
     client: OnceLock<Client>,
+}
+
+/// The origin of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeySource<'a> {
+    /// The environment variable of this name.
+    Variable(&'a str),
+    /// `apiKeyCommand`.
+    Command,
+    /// The person pasted it.
+    Pasted,
 }
 
 impl Server {
@@ -84,6 +97,7 @@ impl Server {
             loopback: is_loopback(&base),
             proxy: connection.proxy.clone(),
             variable: connection.key_variable.clone(),
+            pasted: connection.pasted,
             auth,
             key: Mutex::new(connection.key.clone()),
             command: KeyCommand::new(&connection.key_command).filter(|_| connection.key.is_none()),
@@ -294,6 +308,17 @@ impl Server {
             None => say::key_not_named(&self.host),
         };
         Error::new(Kind::NoKey, message, say::set_key())
+    }
+
+    /// Returns where the key is from that the requests carry; `None`: they carry none.
+    pub(super) fn key_source(&self) -> Option<KeySource<'_>> {
+        self.key()?;
+        Some(match self.variable.as_deref() {
+            _ if self.pasted => KeySource::Pasted,
+            _ if self.command.is_some() => KeySource::Command,
+            Some(variable) => KeySource::Variable(variable),
+            None => return None,
+        })
     }
 
     /// Returns whether the configured headers authorize the requests by themselves.

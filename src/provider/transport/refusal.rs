@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Response, StatusCode, Url};
 use serde_json::Value;
 
-use super::http::{Server, plain, read_limited};
+use super::http::{KeySource, Server, plain, read_limited};
 use super::named_window::named_window;
 use super::retry::{Again, Failure, retry_after_ms, retry_after_now};
 use crate::messages::provider as say;
@@ -132,27 +132,30 @@ impl Server {
 
     /// Returns the name of what is to authorize the requests.
     fn lets_in(&self) -> &str {
-        match self.variable.as_deref() {
-            Some(variable) if !self.has_own_key() => variable,
+        match (self.key_source(), self.variable.as_deref()) {
+            (Some(KeySource::Pasted), _) => say::pasted_key(),
+            (Some(KeySource::Command), _) => "apiKeyCommand",
+            (_, Some(variable)) if !self.has_own_key() => variable,
             _ => say::own_headers(),
         }
     }
 
     fn key_refused(&self, code: u16, quoted: &str) -> Error {
         let host = &self.host;
-        match (self.variable.as_deref(), self.key().is_some()) {
-            (Some(variable), false) if !self.has_own_key() => {
+        let hint = match (self.key_source(), self.variable.as_deref()) {
+            (None, Some(variable)) if !self.has_own_key() => {
                 let hint = match quoted {
                     unsaid if unsaid == say::unsaid() => say::set_it().to_string(),
                     _ => say::set_it_quoted(&quoted),
                 };
-                Error::new(Kind::Auth, say::wants_key(&host, &code, &variable), hint)
+                return Error::new(Kind::Auth, say::wants_key(&host, &code, &variable), hint);
             }
-            (Some(variable), true) => {
-                Error::new(Kind::Auth, say::rejected_key(&host, &code, &variable), say::key_not_taken(&quoted))
-            }
-            _ => Error::new(Kind::Auth, say::rejected_key(&host, &code, &self.lets_in()), say::check_headers(&quoted)),
-        }
+            (Some(KeySource::Pasted), _) => say::paste_another(&quoted),
+            (Some(KeySource::Command), _) => say::check_command(&quoted),
+            (Some(KeySource::Variable(_)), _) => say::key_not_taken(&quoted),
+            (None, _) => say::check_headers(&quoted),
+        };
+        Error::new(Kind::Auth, say::rejected_key(&host, &code, &self.lets_in()), hint)
     }
 }
 

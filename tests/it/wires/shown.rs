@@ -147,8 +147,7 @@ async fn what_is_said_between_edits_is_shown_the_same_on_resume() {
         text("It is written."),
         Delta::End(EndReason::Stop),
     ];
-    let done = vec![text("Done."), Delta::End(EndReason::Stop)];
-    let world = World::new().approve("edits").model([answer, done]);
+    let world = World::new().approve("edits").model([answer]);
     let (before, again) = live_and_again(world, 1).await;
     let thought = |text: &str, timed: bool| Item::Thinking {
         text: text.into(),
@@ -162,7 +161,6 @@ async fn what_is_said_between_edits_is_shown_the_same_on_resume() {
             answer("Here it is.\n"),
             thought("And now?", timed),
             answer("It is written."),
-            answer("Done."),
         ]
     };
     assert_eq!(before, wanted(true));

@@ -11,7 +11,7 @@ pub use self::model_fit::learn_format;
 pub use self::next::{Unbuilt, build};
 use self::takeable::takeable;
 use crate::agent::services::model_facts;
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::window;
 use crate::context::request::{Budget, size};
@@ -53,15 +53,20 @@ pub fn base(context: &SessionContext, session: &Conversation, estimate: u64) -> 
     Request { model, effort, facts, max_output, conversation: session.id.as_str().into(), ..Request::default() }
 }
 
+/// Arranges the conversation for a small model; in plan mode it is reminded of no format.
+fn arrange(settings: &Settings, session: &mut Conversation, messages: &mut Vec<Arc<Message>>) {
+    if settings.small_model {
+        let format = if settings.mode == Mode::Plan { Format::TOOLS } else { settings.format };
+        small_model::arrange(messages, format, &mut session.sent.arranged);
+    }
+}
+
 /// Returns the conversation with `more` behind it, for a question beside it: nothing of it is kept.
 pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, more: Vec<Message>) -> Request {
     let system = system_prompt::present(context, session).await;
     let (mut messages, _) = to_summarise(context, session, system.len());
+    arrange(&context.settings(), session, &mut messages);
     messages.extend(more.into_iter().map(Arc::new));
-    let settings = context.settings();
-    if settings.small_model {
-        small_model::arrange(&mut messages, settings.format, &mut session.sent.arranged);
-    }
     let estimate = session.window.tokens(system.len() + size(&messages));
     let (model, skip_backoff) = (context.keep_model(), context.skip_backoff.clone());
     // Some servers refuse calls in a conversation without tools.

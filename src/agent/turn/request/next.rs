@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::takeable::takeable;
-use super::{base, model_fit, offered, system_prompt};
+use super::{arrange, base, model_fit, offered, system_prompt};
 use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{usage, window};
@@ -67,11 +67,13 @@ pub async fn build(
     let target = context.target(&model);
     model_fit::tell_effort(context, session, &model).await;
     let tools = offered(context, session);
-    let beside = system.len() + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
+    let example = if settings.small_model { small_model::example_size(settings.format) } else { 0 };
+    let own = system.len() + example;
+    let beside = own + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(window));
     let rules = context.status().rules.iter().map(|rule| rule.bytes).sum::<usize>().min(system.len());
-    let parts = parts(session, (system.len(), rules), beside - system.len(), fitted.sizes);
+    let parts = parts(session, (own, rules), beside - own, fitted.sizes);
     context.status_data.show_context(parts, window);
     if !fitted.newly_left_out.is_empty() {
         keep_left_out(context, session, &fitted.newly_left_out).await;
@@ -80,9 +82,7 @@ pub async fn build(
         return Err(Unbuilt::TooLong);
     }
     let mut messages = takeable(context, session, fitted.messages, fitted.sizes);
-    if settings.small_model {
-        small_model::arrange(&mut messages, settings.format, &mut session.sent.arranged);
-    }
+    arrange(&settings, session, &mut messages);
     note_prefix(context, session, &target, (&system, &tools));
     let skip_backoff = context.skip_backoff.clone();
     let base = base(context, session, fitted.estimate);

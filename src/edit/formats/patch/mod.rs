@@ -21,6 +21,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     format: Format::PATCH,
     prompt: include_str!("../../../../assets/prompts/format-patch.md"),
     small_prompt: None,
+    example: None,
     reminder: Some("Reply with a unified diff in a ```diff block."),
     shown_as: "patch",
     verb: EDIT,
