@@ -11,8 +11,7 @@ use crate::config::FORMATS;
 use crate::edit::Format;
 use crate::text::distance::distance;
 
-/// Parses the command line. Ends the program with help, the version, or what is wrong with it. Ends the program with
-/// help, the version, or what is wrong with it.
+/// Parses the command line. Ends the program with help, the version, or what is wrong with it.
 pub fn parse() -> Cli {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     if let Some(cli) = plain(&words) {
@@ -84,24 +83,20 @@ fn plain(words: &[OsString]) -> Option<Cli> {
     Some(Cli { global: Global { go_on, ..Global::default() }, command: None, prompt: Vec::new() })
 }
 
-/// The global flags that take a value.
-const VALUED: [&str; 10] = [
-    "--mode",
-    "--model",
-    "--format",
-    "--provider",
-    "--workspace",
-    "--max-steps",
-    "--effort",
-    "--budget",
-    "--record",
-    "--replay",
-];
+/// Returns the global flags that take a value, as they are typed.
+fn valued_flags() -> Vec<String> {
+    let takes_one = |arg: &&clap::Arg| {
+        arg.get_action().takes_values() && arg.get_num_args().is_none_or(|number| number.min_values() > 0)
+    };
+    let flags = <Global as clap::Args>::augment_args(clap::Command::new("nebula"));
+    flags.get_arguments().filter(takes_one).filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect()
+}
 
 /// Returns the arguments with the values of global flags joined to them (`--format=patch`): a value may read like a
 /// command, and a word that reads like a command is one. What stands after `--` or `strand` is left as it is.
 fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let is_value = |next: &OsString| !next.as_encoded_bytes().starts_with(b"-");
+    let valued_flags = valued_flags();
     let mut args = args.peekable();
     let mut joined: Vec<OsString> = Vec::new();
     while let Some(mut arg) = args.next() {
@@ -110,7 +105,7 @@ fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
             joined.extend(args);
             break;
         }
-        let valued = VALUED.iter().any(|flag| arg == *flag);
+        let valued = valued_flags.iter().any(|flag| arg == flag.as_str());
         // The id is optional: a command after the flag is a command.
         let resume = arg == "--resume";
         if let Some(value) = args.next_if(|n| is_value(n) && (valued || resume && !is_command(n))) {
@@ -167,15 +162,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_global_flag_that_takes_a_value_is_listed() {
-        let takes_one = |arg: &&clap::Arg| {
-            arg.is_global_set()
-                && arg.get_action().takes_values()
-                && arg.get_num_args().is_none_or(|n| n.min_values() > 0)
-        };
-        let cli = <Cli as clap::CommandFactory>::command();
-        let flags = cli.get_arguments().filter(takes_one).filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
-        assert_eq!(flags.collect::<Vec<_>>(), VALUED);
+    fn values_belong_to_the_flags_that_take_them() {
+        let flags = valued_flags();
+        assert!(["--model", "--effort", "--replay"].iter().all(|flag| flags.iter().any(|f| f == flag)), "{flags:?}");
+        assert!(!["--resume", "--continue", "--plain"].iter().any(|flag| flags.iter().any(|f| f == flag)), "{flags:?}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::key_use::{KeyUse, Secret, is_loopback};
+use super::keys::DEFAULT_MODEL;
 use super::paths::Env;
 use super::proxy;
 use super::values::Config;
@@ -83,9 +84,6 @@ impl ModelFolders {
         }
     }
 }
-
-/// The model of a new installation.
-pub const DEFAULT_MODEL: &str = "gpt-4.1-nano";
 
 /// A provider that needs no row in the configuration.
 struct BuiltIn {

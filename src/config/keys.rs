@@ -1,11 +1,13 @@
 //! The keys a configuration may hold: one table, which checks files, flags and `nebula config set` alike.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::edit::Format;
 use crate::text::distance::nearest;
 use crate::text::size;
 
+/// The model of a new installation.
+pub const DEFAULT_MODEL: &str = "gpt-4.1-nano";
 /// The edit formats by name, and `auto`.
 pub const FORMATS: &[&str] = &FORMAT_WORDS;
 const FORMAT_WORDS: [&str; Format::ALL.len() + 1] = {
@@ -65,14 +67,22 @@ pub(super) struct Key {
     pub name: &'static str,
     pub shape: Shape,
     pub open: bool,
+    /// The value where nobody sets it, as it would be typed.
+    pub default: Option<&'static str>,
 }
 
 const fn open(name: &'static str, shape: Shape) -> Key {
-    Key { name, shape, open: true }
+    Key { name, shape, open: true, default: None }
 }
 
 const fn guarded(name: &'static str, shape: Shape) -> Key {
-    Key { name, shape, open: false }
+    Key { name, shape, open: false, default: None }
+}
+
+impl Key {
+    const fn or(self, default: &'static str) -> Key {
+        Key { default: Some(default), ..self }
+    }
 }
 
 const AMOUNTS: [Key; 5] = [
@@ -135,8 +145,8 @@ const SHELL: &[Key] = &[
 
 /// Every key there is.
 pub(super) const KEYS: &[Key] = &[
-    guarded("provider", Shape::Text),
-    open("model", Shape::Text),
+    guarded("provider", Shape::Text).or("openai"),
+    open("model", Shape::Text).or(DEFAULT_MODEL),
     ACCESS[0],
     ACCESS[1],
     ACCESS[2],
@@ -144,24 +154,29 @@ pub(super) const KEYS: &[Key] = &[
     guarded("modelFile", Shape::Text),
     guarded("providers", Shape::ByName(PROVIDER)),
     open("models", Shape::ByName(MODEL)),
-    open("editFormat", Shape::Word(FORMATS)),
-    guarded("approval", Shape::Approval),
-    open("maxSteps", Shape::Count),
+    open("editFormat", Shape::Word(FORMATS)).or("auto"),
+    guarded("approval", Shape::Approval).or("ask"),
+    open("maxSteps", Shape::Count).or("50"),
     open("effort", Shape::Word(EFFORTS)),
-    guarded("cacheTtl", Shape::Word(&["5m", "1h"])),
+    guarded("cacheTtl", Shape::Word(&["5m", "1h"])).or("5m"),
     guarded("budget", Shape::Amount),
     guarded("budgetTokens", Shape::Count),
-    open("compact", Shape::Word(&["auto", "ask", "off"])),
+    open("compact", Shape::Word(&["auto", "ask", "off"])).or("auto"),
     open("theme", Shape::Text),
-    open("glyphs", Shape::Word(&["auto", "ascii"])),
-    guarded("mouse", Shape::Flag),
-    guarded("archiveMaxSize", Shape::Size),
+    open("glyphs", Shape::Word(&["auto", "ascii"])).or("auto"),
+    guarded("mouse", Shape::Flag).or("true"),
+    guarded("archiveMaxSize", Shape::Size).or("2 GiB"),
     guarded("archiveExclude", Shape::Texts),
     guarded("archiveDir", Shape::Text),
     open("language", Shape::Text),
     guarded("trusted", Shape::Texts),
     guarded("shell", Shape::Object(SHELL)),
 ];
+
+/// Returns the values of the keys that nobody sets.
+pub(super) fn defaults() -> Map<String, Value> {
+    KEYS.iter().filter_map(|key| Some((key.name.to_string(), key.shape.read(key.default?)))).collect()
+}
 
 /// Returns the top-level key of this name.
 pub(super) fn key(name: &str) -> Option<&'static Key> {

@@ -23,11 +23,11 @@ pub mod size;
 mod stored_keys;
 mod values;
 
-pub use connection::{Connection, DEFAULT_MODEL, ModelFolders, PROVIDERS, makers};
+pub use connection::{Connection, ModelFolders, PROVIDERS, makers};
 pub use file::Error;
 pub use kept_files::{last_request, model_cache};
 pub use key_use::{KeyUse, Secret, is_loopback};
-pub use keys::{EFFORTS, FORMATS, WIRES};
+pub use keys::{DEFAULT_MODEL, EFFORTS, FORMATS, WIRES};
 pub use layers::ValueSource;
 pub use paths::{Env, Paths, workspace_config};
 pub use price::Price;
@@ -51,7 +51,7 @@ impl Config {
     /// files and touches none.
     pub fn load(paths: Paths, env: Env, flags: Flags, workspace: Option<&Path>) -> Self {
         let mut warnings = Vec::new();
-        let mut merged = defaults();
+        let mut merged = keys::defaults();
         let mut origins = BTreeMap::new();
         let user_file = paths.config();
         if let Some(user) = &user_file {
@@ -294,43 +294,12 @@ impl fmt::Debug for ProviderConfig {
     }
 }
 
-impl Flags {
-    fn keys(&self) -> Map<String, Value> {
-        let mut keys = Map::new();
-        let mut put = |name: &str, value: Option<Value>| value.map(|value| keys.insert(name.into(), value));
-        put("provider", self.provider.clone().map(Value::from));
-        put("model", self.model.clone().map(Value::from));
-        put("editFormat", self.edit_format.clone().map(Value::from));
-        put("approval", self.approval.clone().map(Value::from));
-        put("maxSteps", self.max_steps.map(Value::from));
-        put("effort", self.effort.clone().map(Value::from));
-        put("budget", self.budget.map(Value::from));
-        keys
-    }
-}
-
 /// Returns whether `value` is valid for the dotted `key`; the error says what would be.
 pub fn check(key: &str, value: &str) -> Result<(), Error> {
     let (parts, shape) = file::resolve(key)?;
     let mut wrong = None;
     shape.check(&mut shape.read(value), &parts, &mut |_, what| wrong = Some(what));
     wrong.map_or(Ok(()), |message| Err(Error { message, hint: "nebula config get shows every key.".into() }))
-}
-
-fn defaults() -> Map<String, Value> {
-    let defaults = json!({
-        "provider": "openai",
-        "model": DEFAULT_MODEL,
-        "editFormat": "auto",
-        "approval": "ask",
-        "maxSteps": 50,
-        "cacheTtl": "5m",
-        "compact": "auto",
-        "glyphs": "auto",
-        "mouse": true,
-        "archiveMaxSize": "2 GiB",
-    });
-    defaults.as_object().cloned().unwrap_or_default()
 }
 
 /// Takes, where nothing is configured, the first provider whose key the environment holds, with its model.

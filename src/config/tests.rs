@@ -1,3 +1,4 @@
+use super::keys::KEYS;
 use super::*;
 use std::fs;
 
@@ -306,4 +307,21 @@ fn a_provider_has_a_wire_a_key_command_and_a_model_its_prices() {
     let price = config.model_config("m").price.expect("a price");
     assert_eq!((price.at(10).input, price.at(11).input, price.tiers.len()), (1.0, 3.0, 1));
     assert_eq!(config.warnings.len(), 1, "{:?}", config.warnings);
+}
+
+#[test]
+fn the_readme_names_every_key_and_those_of_an_untrusted_folder() {
+    let readme = include_str!("../../README.md");
+    let section =
+        readme.split("\n## Configuration").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the section");
+    for key in KEYS {
+        assert!(readme.contains(&format!("`{}`", key.name)), "README does not name {}", key.name);
+    }
+    let sentence =
+        section.split("its file may set only").nth(1).and_then(|rest| rest.split('.').next()).expect("the list");
+    let mut listed: Vec<&str> = sentence.split('`').skip(1).step_by(2).collect();
+    let mut open: Vec<&str> = KEYS.iter().filter(|key| key.open).map(|key| key.name).collect();
+    listed.sort_unstable();
+    open.sort_unstable();
+    assert_eq!(listed, open);
 }

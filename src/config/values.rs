@@ -132,23 +132,40 @@ pub struct ModelConfig {
     pub pdfs: Option<bool>,
 }
 
-/// The flags of the command line; they win over everything.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Flags {
+/// Defines the flags, each with the key that it overrides.
+macro_rules! flags {
+    ($($(#[$doc:meta])* $field:ident $key:literal: $type:ty,)*) => {
+        /// The flags of the command line that override keys of the configuration.
+        #[derive(Debug, Clone, PartialEq, Default)]
+        pub struct Flags {
+            $($(#[$doc])* pub $field: Option<$type>,)*
+        }
+
+        impl Flags {
+            /// Returns the keys that are given, with their values.
+            pub(super) fn keys(&self) -> Map<String, Value> {
+                let given = [$(($key, self.$field.to_owned().map(Value::from)),)*];
+                given.into_iter().filter_map(|(key, value)| Some((key.to_string(), value?))).collect()
+            }
+        }
+    };
+}
+
+flags! {
     /// `--provider`
-    pub provider: Option<String>,
+    provider "provider": String,
     /// `--model`
-    pub model: Option<String>,
+    model "model": String,
     /// `--format`
-    pub edit_format: Option<String>,
+    edit_format "editFormat": String,
     /// `--approve`
-    pub approval: Option<String>,
+    approval "approval": String,
     /// `--max-steps`
-    pub max_steps: Option<u32>,
+    max_steps "maxSteps": u32,
     /// `--effort`
-    pub effort: Option<String>,
+    effort "effort": String,
     /// `--budget`
-    pub budget: Option<f64>,
+    budget "budget": f64,
 }
 
 impl Config {

@@ -1,76 +1,80 @@
-//! Everything a key or a command can mean, once: `TABLE` gives each [`Action`] its name in `keys.toml`, and
-//! [`GROUPS`] says where it works and what the hints and the help call it. `?`, the hints, the palette, the
-//! README's table and the errors about `keys.toml` are all drawn from here; the words are [`crate::messages`].
+//! Everything a key can mean, once: `TABLE` gives each [`Action`] its name in `keys.toml`, and [`GROUPS`] says where it
+//! works and what the hints and the help call it. `?`, the hints, the palette and the errors about `keys.toml` are all
+//! drawn from here, and a test compares README's table of keys with it; the words are [`crate::messages`].
 
-use crate::messages::{Text, actions, hints};
+use super::pane::table::each_pane;
+use crate::messages::{Text, actions, hints, pages};
 
-/// The context of keys. A key is looked up in the innermost context first, then in its [`Context::outer`] ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Context {
+macro_rules! contexts {
+    (
+        { $($(#[$doc:meta])* $id:ident $field:ident $name:literal $title:ident $focus:ident $focus_name:literal $help:ident,)* }
+        $($(#[$own_doc:meta])* $own:ident $own_name:literal $own_title:ident;)*
+    ) => {
+        /// The context of keys. A key is looked up in the innermost context first, then in its [`Context::outer`] ones.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Context {
+            $($(#[$own_doc])* $own,)*
+            $($(#[$doc])* $id,)*
+        }
+
+        impl Context {
+            /// Every context with its name in `keys.toml`.
+            pub const ALL: &[(Context, &str)] =
+                &[$((Context::$own, $own_name),)* $((Context::$id, $name),)*];
+
+            /// Returns whether it is that of a pane.
+            fn is_pane(self) -> bool {
+                matches!(self, $(Context::$id)|*)
+            }
+
+            /// Returns what the help calls it.
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Context::$own => pages::$own_title(),)*
+                    $(Context::$id => pages::$title(),)*
+                }
+            }
+        }
+    };
+}
+
+// The contexts beside those of the panes: name, section of `keys.toml`, what the help calls it.
+each_pane! { contexts
     /// Everywhere.
-    Global,
+    Global "global" the_input;
     /// In every pane.
-    Pane,
-    /// The conversation.
-    Chat,
-    /// The calls.
-    Tools,
-    /// The proposal, or the last diff.
-    Diff,
-    /// The archive.
-    Archive,
+    Pane "pane" the_input;
     /// The input.
-    Input,
+    Input "input" the_input;
     /// A single line that something asked for: a filter, a reason, a new title.
-    Line,
+    Line "line" the_list;
     /// The list of files under `@`.
-    Completion,
+    Completion "completion" the_input;
     /// A list to choose from while typing narrows it: commands, models, themes.
-    List,
+    List "list" the_list;
     /// The form that connects a model.
-    Form,
+    Form "form" the_start;
     /// A page to read: help, rules, stats.
-    Viewer,
+    Viewer "viewer" the_list;
     /// A question of the model.
-    Question,
+    Question "question" the_question;
     /// The card of a command that waits.
-    Card,
+    Card "card" the_command;
     /// The sessions of the project.
-    Sessions,
+    Sessions "sessions" the_sessions;
     /// The choices in the prompt's place while no model is connected.
-    NoModel,
+    NoModel "no-model" the_start;
     /// The changes that wait to be reviewed.
-    Review,
+    Review "review" the_review;
 }
 
 impl Context {
-    /// Every context with its name in `keys.toml`.
-    pub const ALL: [(Context, &'static str); 17] = [
-        (Context::Global, "global"),
-        (Context::Pane, "pane"),
-        (Context::Chat, "chat"),
-        (Context::Tools, "tools"),
-        (Context::Diff, "diff"),
-        (Context::Archive, "archive"),
-        (Context::Input, "input"),
-        (Context::Line, "line"),
-        (Context::Completion, "completion"),
-        (Context::List, "list"),
-        (Context::Form, "form"),
-        (Context::Viewer, "viewer"),
-        (Context::Question, "question"),
-        (Context::Card, "card"),
-        (Context::Sessions, "sessions"),
-        (Context::NoModel, "no-model"),
-        (Context::Review, "review"),
-    ];
-
     /// Returns the contexts whose keys work here too, from the inside out.
     pub fn outer(self) -> &'static [Context] {
         match self {
             Context::Global => &[],
-            Context::Chat | Context::Tools | Context::Diff | Context::Archive => &[Context::Pane, Context::Global],
             Context::Completion => &[Context::Input, Context::Global],
+            pane if pane.is_pane() => &[Context::Pane, Context::Global],
             _ => &[Context::Global],
         }
     }
@@ -87,25 +91,29 @@ impl Context {
 }
 
 macro_rules! actions {
-    ($($action:ident $name:literal $help:ident)*) => {
+    (
+        { $($(#[$doc:meta])* $id:ident $field:ident $pane:literal $title:ident $focus:ident $focus_name:literal $focus_help:ident,)* }
+        $($action:ident $name:literal $help:ident)*
+    ) => {
         /// The meaning of a key or a command.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Action {
             $(#[doc = concat!("`", $name, "` in `keys.toml`.")] $action,)*
+            $(#[doc = concat!("`", $focus_name, "` in `keys.toml`.")] $focus,)*
         }
 
         /// Every action with its name in `keys.toml` and what it does.
-        pub(super) const TABLE: &[(Action, &str, Text)] = &[$((Action::$action, $name, actions::$help),)*];
+        pub(super) const TABLE: &[(Action, &str, Text)] = &[
+            $((Action::$action, $name, actions::$help),)*
+            $((Action::$focus, $focus_name, actions::$focus_help),)*
+        ];
     };
 }
 
-actions! {
+// The actions beside those that show a pane: name, name in `keys.toml`, what it does.
+each_pane! { actions
     Help "help" help
     NextPane "next-pane" next_pane
-    FocusChat "focus-chat" focus_chat
-    FocusTools "focus-tools" focus_tools
-    FocusDiff "focus-diff" focus_diff
-    FocusArchive "focus-archive" focus_archive
     Sessions "sessions" sessions
     FocusQuestion "focus-question" focus_question
     FocusInput "focus-input" focus_input

@@ -1,6 +1,6 @@
 //! Every key that `?` lists in a context does something there, and every key that is not listed does nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -350,7 +350,7 @@ fn is_unlisted(keys: &Keys, context: Context, event: &KeyEvent) -> bool {
 fn keys_that_are_not_listed_do_nothing() {
     let keys = Keys::default();
     let mut wrong = Vec::new();
-    for (context, name) in Context::ALL {
+    for (context, name) in Context::ALL.iter().copied() {
         for (scene, make) in scenes(context) {
             let mut stage = make();
             assert_eq!(stage.app.context(), context, "{name}, {scene}:\n{}", stage.text());
@@ -384,7 +384,7 @@ fn keys_that_are_not_listed_do_nothing() {
 fn keys_that_are_listed_do_something() {
     let keys = Keys::default();
     let mut idle: BTreeSet<String> = BTreeSet::new();
-    for (context, name) in Context::ALL.into_iter().filter(|(context, _)| !scenes(*context).is_empty()) {
+    for (context, name) in Context::ALL.iter().copied().filter(|(context, _)| !scenes(*context).is_empty()) {
         let means = |event: &KeyEvent| match keys.find(context, &[Chord::of(event)?]) {
             KeyMatch::Action(action) => Some(action),
             _ => None,
@@ -427,4 +427,85 @@ fn rests(context: Context, action: Action) -> bool {
             | (Context::Diff, Action::FocusDiff)
             | (Context::Question | Context::Card, Action::FocusQuestion)
     )
+}
+
+/// The rows of README's table of keys, each with the context that its keys are looked up in.
+const README_ROWS: &[(&str, Context)] = &[
+    ("anywhere", Context::Pane),
+    ("input", Context::Input),
+    ("proposal", Context::Diff),
+    ("connect", Context::Form),
+    ("changed in this session", Context::Diff),
+    ("question", Context::Question),
+    ("command", Context::Card),
+    ("chat", Context::Chat),
+    ("tools", Context::Tools),
+    ("archive", Context::Archive),
+    ("sessions", Context::Sessions),
+];
+
+/// The keys that a part of a row begins with, as `keys.toml` writes them; letters that are typed are none.
+fn keys_of(part: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for word in part.split_whitespace() {
+        let word = word.trim_matches([',', '`', ':']);
+        let alternatives: Vec<&str> = if word.len() > 1 { word.split('/').collect() } else { vec![word] };
+        let named = ["Tab", "Esc", "Enter", "Space", "Up", "Down", "Left", "Right"];
+        let is_key = |key: &&str| {
+            let last = key.rsplit('-').next().unwrap_or_default();
+            let modified = ["Ctrl-", "Alt-", "Shift-"].iter().any(|modifier| key.starts_with(modifier));
+            let function = key.strip_prefix('F').is_some_and(|n| n.parse::<u8>().is_ok());
+            key.chars().count() == 1 || function || named.contains(&last) || modified
+        };
+        match word {
+            "or" if !found.is_empty() => {}
+            // Any digit selects; what begins a mention or a command is text.
+            "1-9" | "@" => {}
+            "/" if part.contains("`/` command") => {}
+            _ if alternatives.iter().all(|key| is_key(key)) => {
+                let chord = |key: &&str| if key.chars().count() == 1 { key.to_string() } else { key.to_lowercase() };
+                found.extend(alternatives.iter().map(chord));
+            }
+            _ => break,
+        }
+    }
+    found
+}
+
+/// README's keys, by row.
+fn readme_keys() -> BTreeMap<&'static str, Vec<String>> {
+    let readme = include_str!("../../README.md");
+    let table = readme.split("\n## Keys").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the section");
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
+    let rows = rows.filter(|(name, _)| *name != "where");
+    rows.map(|(name, cell)| (name, cell.split(" · ").flat_map(|part| part.split(", ")).flat_map(keys_of).collect()))
+        .collect()
+}
+
+#[test]
+fn the_keys_of_the_readme_are_those_of_the_table() {
+    let bound: toml::Table = include_str!("../../assets/keys.toml").parse().expect("keys.toml");
+    let action = |context: Context, key: &str| {
+        let around = std::iter::once(&context).chain(context.outer());
+        let name = around.filter_map(|context| bound.get(context.name())?.get(key)?.as_str()).next()?;
+        Action::named(name)
+    };
+    let (readme, mut found) = (readme_keys(), 0);
+    assert_eq!(readme.len(), README_ROWS.len(), "a row has no context: {:?}", readme.keys());
+    let mut listed: BTreeMap<Context, BTreeSet<Action>> = BTreeMap::new();
+    for (row, context) in README_ROWS {
+        for key in &readme[row] {
+            let action = action(*context, key).unwrap_or_else(|| panic!("README, {row}: {key} does nothing there"));
+            listed.entry(*context).or_default().insert(action);
+            found += 1;
+        }
+    }
+    assert!(found > 90, "only {found} keys were found");
+    // Where the person decides, no key is left out.
+    for context in [Context::Diff, Context::Card] {
+        for group in GROUPS.iter().filter(|group| group.context == context && !group.hint().is_empty()) {
+            let left = group.actions.iter().find(|action| !listed[&context].contains(action));
+            assert_eq!(left, None, "README leaves out a key of {}", context.name());
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! What the commands of the palette do, and what becomes of a choice.
 
+use super::command_table::COMMANDS;
 use super::{AUTO, App, At, EditFor, Effect, Owner, Screen};
-use crate::messages::{Text, app, commands as say, pages};
+use crate::messages::{Text, app, commands as say};
 use crate::protocol::{
-    Approval, Command, ExportFormat, Mode, Prompt, Query, REVIEW_KEEP, REVIEW_RESTORE, RestoreRequest, SessionChoice,
-    Setting, TurnEnd,
+    Approval, Command, ExportFormat, Mode, Prompt, Query, REVIEW_KEEP, REVIEW_RESTORE, RestoreRequest, Setting, TurnEnd,
 };
 use crate::tui::action::Context;
 use crate::tui::pane::id::PaneId;
@@ -13,7 +13,7 @@ use crate::tui::popup::finder::Finder;
 use crate::tui::popup::help::help;
 use crate::tui::popup::list::{Entry, List, ListKind};
 use crate::tui::popup::page::{Content, Page};
-use crate::tui::popup::palette::{COMMANDS, palette};
+use crate::tui::popup::palette::palette;
 use crate::tui::popup::sessions::Sessions;
 use crate::tui::theme::{Depth, Themes};
 
@@ -41,7 +41,8 @@ fn entry(name: &str, detail: &str) -> Entry {
 impl App {
     /// Opens the palette with something typed already.
     pub(super) fn open_palette(&mut self, typed: &str) {
-        let list = palette(&self.keyboard.keys, typed, self.session.status.model.as_deref());
+        let rows = COMMANDS.iter().map(|(c, _)| c);
+        let list = palette(rows, &self.keyboard.keys, typed, self.session.status.model.as_deref());
         self.popups.push(Popup::List(list));
     }
 
@@ -62,22 +63,8 @@ impl App {
     /// Opens the keys of what has the focus.
     pub(super) fn open_help(&mut self) {
         let context = self.context();
-        let name = match context {
-            Context::Input | Context::Completion | Context::Global | Context::Pane => pages::the_input(),
-            Context::Chat => pages::the_chat(),
-            Context::Tools => pages::the_calls(),
-            Context::Diff => pages::the_diff(),
-            Context::Archive => pages::the_archive(),
-            Context::Question => pages::the_question(),
-            Context::Card => pages::the_command(),
-            Context::Sessions => pages::the_sessions(),
-            Context::NoModel => pages::the_start(),
-            Context::Form => pages::the_start(),
-            Context::Review => pages::the_review(),
-            Context::Line | Context::List | Context::Viewer => pages::the_list(),
-        };
         let context = if context == Context::Completion { Context::Input } else { context };
-        self.popups.push(Popup::Page(help(&self.keyboard.keys, context, name)));
+        self.popups.push(Popup::Page(help(&self.keyboard.keys, context, context.title())));
     }
 
     /// Asks whether to delete a session.
@@ -116,7 +103,7 @@ impl App {
     }
 
     /// Opens the sessions over the session that is open.
-    fn open_sessions(&mut self) -> Vec<Effect> {
+    pub(super) fn open_sessions(&mut self) -> Vec<Effect> {
         let sessions = Sessions::default();
         let query = sessions.ask();
         self.screen = Screen::Sessions(Box::new(sessions));
@@ -135,68 +122,25 @@ impl App {
     /// Runs a command typed whole into the input; `None`: it is no command.
     pub(super) fn typed_command(&mut self, text: &str) -> Option<Vec<Effect>> {
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let known = COMMANDS.iter().any(|c| c.name == name) && !text.contains('\n');
+        let known = COMMANDS.iter().any(|(c, _)| c.name == name) && !text.contains('\n');
         known.then(|| self.run_command(name, rest.trim()))
     }
 
-    /// Runs a command.
+    /// Runs a command by its name.
     fn run_command(&mut self, name: &str, rest: &str) -> Vec<Effect> {
-        let set = |s| vec![Effect::Send(Command::Set(s))];
-        match name {
-            "/model" if rest.is_empty() => self.open_models(),
-            "/model" => set(Setting::Model(rest.into())),
-            "/effort" if !rest.is_empty() => set(Setting::Effort(rest.into())),
-            "/effort" => self.choose_effort(),
-            "/plan" => set(Setting::Mode(Mode::Plan)),
-            "/agent" => self.agent_mode(),
-            "/new" => vec![Effect::Send(Command::Open(SessionChoice::New))],
-            "/resume" | "/sessions" => self.open_sessions(),
-            "/undo" => self.undo(rest),
-            "/redo" => vec![Effect::Send(Command::Restore(RestoreRequest::Redo))],
-            "/history" => {
-                self.browse();
-                Vec::new()
-            }
-            "/file" => self.open_finder(rest),
-            "/format" if !rest.is_empty() => set(Setting::Format(rest.into())),
-            "/format" => self.choose_format(),
-            "/theme" if !rest.is_empty() => self.take_theme(rest),
-            "/theme" => self.open_themes(),
-            "/rag" => self.mention_retrieval(rest),
-            "/prompt" if !rest.is_empty() => self.submit(format!("/prompt {rest}")),
-            "/prompt" => self.open_prompts(""),
-            "/rules" => self.open_page(say::page_rules(), Query::Rules),
-            "/review" => self.review(rest),
-            "/stats" => self.open_page(say::page_stats(), Query::Stats),
-            "/blame" => self.open_page(say::page_blame(), Query::Blame(rest.into())),
-            "/usage" => self.open_page(say::page_usage(), Query::Usage),
-            "/context" => self.open_context(),
-            "/config" => self.open_page(say::page_config(), Query::Config),
-            "/commit" if self.session.drafting => Vec::new(),
-            "/commit" => {
-                self.session.drafting = true;
-                vec![Effect::Send(Command::DraftCommit)]
-            }
-            "/trust" => set(Setting::Trust),
-            "/compact" if rest == "undo" => vec![Effect::Send(Command::UndoCompact)],
-            "/compact" => vec![Effect::Send(Command::Compact)],
-            "/export" => self.export(rest),
-            "/mouse" => self.set_mouse(match rest {
-                "on" => true,
-                "off" => false,
-                _ => !self.mouse,
-            }),
-            "/help" => {
-                self.open_help();
-                Vec::new()
-            }
-            "/quit" => self.quit_or_ask(),
-            _ => Vec::new(),
+        COMMANDS.iter().find(|(c, _)| c.name == name).map_or_else(Vec::new, |(_, run)| run(self, rest))
+    }
+
+    /// Drafts a commit message, one at a time.
+    pub(super) fn draft_commit(&mut self) -> Vec<Effect> {
+        match std::mem::replace(&mut self.session.drafting, true) {
+            true => Vec::new(),
+            false => vec![Effect::Send(Command::DraftCommit)],
         }
     }
 
     /// Shows what waits to be reviewed, or decides about what is named.
-    fn review(&mut self, rest: &str) -> Vec<Effect> {
+    pub(super) fn review(&mut self, rest: &str) -> Vec<Effect> {
         let names = |rest: &str| rest.split_whitespace().map(str::to_string).collect::<Vec<_>>();
         match rest.split_once(char::is_whitespace) {
             Some((verb, ids)) if verb == REVIEW_KEEP => vec![Effect::Send(Command::KeepReviewed(names(ids)))],
@@ -208,7 +152,7 @@ impl App {
     }
 
     /// Sends a message, or queues it while nebula works.
-    fn submit(&mut self, text: String) -> Vec<Effect> {
+    pub(super) fn submit(&mut self, text: String) -> Vec<Effect> {
         if self.is_busy() {
             self.composer.queue.push(text);
             return Vec::new();
@@ -216,7 +160,7 @@ impl App {
         self.send(Command::Submit(Prompt { text }))
     }
 
-    fn choose_format(&mut self) -> Vec<Effect> {
+    pub(super) fn choose_format(&mut self) -> Vec<Effect> {
         let entries = say::FORMATS.iter().map(|(n, d)| entry(n, d())).collect();
         let mut list = List::new(ListKind::Formats, say::format(), entries);
         list.select(&self.session.status.format);
@@ -224,13 +168,13 @@ impl App {
         Vec::new()
     }
 
-    fn choose_effort(&mut self) -> Vec<Effect> {
+    pub(super) fn choose_effort(&mut self) -> Vec<Effect> {
         let entries = EFFORTS.iter().map(|(n, d)| entry(n, d())).collect();
         self.popups.push(Popup::List(List::new(ListKind::Efforts, say::effort(), entries)));
         Vec::new()
     }
 
-    fn open_finder(&mut self, words: &str) -> Vec<Effect> {
+    pub(super) fn open_finder(&mut self, words: &str) -> Vec<Effect> {
         let mut finder = Finder::default();
         let queries = finder.list.narrow(words);
         self.popups.push(Popup::Finder(finder));
@@ -238,7 +182,7 @@ impl App {
     }
 
     /// Puts `@rag` with its words into the input.
-    fn mention_retrieval(&mut self, words: &str) -> Vec<Effect> {
+    pub(super) fn mention_retrieval(&mut self, words: &str) -> Vec<Effect> {
         self.layout.at = At::Input;
         let at = self.composer.input.caret();
         self.composer.input.replace(at..at, &format!("@rag {words}"));
@@ -246,7 +190,7 @@ impl App {
     }
 
     /// Exports the session in the format called `name`; asks for one where there is none of that name.
-    fn export(&mut self, name: &str) -> Vec<Effect> {
+    pub(super) fn export(&mut self, name: &str) -> Vec<Effect> {
         match EXPORTS.iter().find(|(n, ..)| *n == name) {
             Some((.., format)) => vec![Effect::Send(Command::Export(*format))],
             None => {
@@ -256,7 +200,7 @@ impl App {
         }
     }
 
-    fn open_themes(&mut self) -> Vec<Effect> {
+    pub(super) fn open_themes(&mut self) -> Vec<Effect> {
         let row = |name: &&str| match self.appearance.themes.get(name, self.appearance.depth) {
             Ok(_) if self.appearance.depth == Depth::Mono && *name != "plain" => {
                 entry(name, &say::theme_uncoloured(&Themes::about(name)))
@@ -281,7 +225,7 @@ impl App {
         vec![Effect::AskBackground]
     }
 
-    fn take_theme(&mut self, name: &str) -> Vec<Effect> {
+    pub(super) fn take_theme(&mut self, name: &str) -> Vec<Effect> {
         if name == AUTO {
             self.appearance.auto_theme = true;
             self.apply_theme(AUTO);
@@ -307,14 +251,14 @@ impl App {
         }
     }
 
-    fn set_mouse(&mut self, on: bool) -> Vec<Effect> {
+    pub(super) fn set_mouse(&mut self, on: bool) -> Vec<Effect> {
         self.mouse = on;
         self.say = Some(if on { say::mouse_on() } else { say::mouse_off() }.into());
         vec![Effect::Mouse(on), Effect::Send(Command::Set(Setting::Mouse(on)))]
     }
 
     /// Opens the contents of the context window, from where results can be left out of it.
-    fn open_context(&mut self) -> Vec<Effect> {
+    pub(super) fn open_context(&mut self) -> Vec<Effect> {
         let effects = self.open_page(say::page_context(), Query::Context);
         if let Some(Popup::Page(page)) = self.popups.last_mut() {
             page.leaves_out = true;
@@ -330,13 +274,13 @@ impl App {
         vec![self.ask(Owner::List, Query::Results)]
     }
 
-    fn open_page(&mut self, title: &str, query: Query) -> Vec<Effect> {
+    pub(super) fn open_page(&mut self, title: &str, query: Query) -> Vec<Effect> {
         self.popups.push(Popup::Page(Page::new(title.into(), String::new(), Content::Waiting)));
         vec![self.ask(Owner::Page, query)]
     }
 
     /// Runs `/undo [count] [file…]`, `/undo turn`.
-    fn undo(&mut self, rest: &str) -> Vec<Effect> {
+    pub(super) fn undo(&mut self, rest: &str) -> Vec<Effect> {
         if rest == "turn" {
             return vec![Effect::Send(Command::Restore(RestoreRequest::Turn))];
         }

@@ -60,7 +60,14 @@ impl App {
                     n => say::copied_lines(&thousands(n)),
                 });
             }
-            _ => {}
+            Effect::Edit { .. }
+            | Effect::OpenFile(_)
+            | Effect::Bell(_)
+            | Effect::Mouse(_)
+            | Effect::AskBackground
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Quit(_) => {}
         }
         vec![effect]
     }

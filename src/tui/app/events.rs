@@ -3,8 +3,8 @@
 use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
-    Command, Event, EventBody, Level, Listing, ModelRow, Notice, Prompt, Query, QueryId, RulesView, Status, TurnEnd,
-    WindowResult,
+    Command, Event, EventBody, Level, Listing, ModelRow, Notice, Prompt, Query, QueryId, QuestionId, RulesView, Status,
+    TurnEnd, WindowResult,
 };
 use crate::text::number;
 use crate::tui::input::question::Asking;
@@ -45,22 +45,14 @@ impl App {
         match event {
             EventBody::Opened(info) => return self.opened(info),
             EventBody::Status(status) => return self.status(status),
-            EventBody::NotConnected(id, why) => {
-                if let Some(form) = self.connect_form() {
-                    form.failed(id, &why);
-                }
-            }
+            EventBody::NotConnected(id, why) => self.connect_form().into_iter().for_each(|form| form.failed(id, &why)),
             EventBody::Connectable(id, models, usual) => {
                 if let Some(form) = self.connect_form() {
                     form.accepted(id, models, &usual);
                 }
             }
             EventBody::Returned(prompt, why) => self.returned(prompt, why),
-            EventBody::TurnStarted(_) => {
-                self.leave_start();
-                self.session.turn = Some(Turn { started: self.now, step: (0, self.now) });
-                (self.session.starting, self.session.ended, self.say) = (false, None, None);
-            }
+            EventBody::TurnStarted(_) => self.turn_started(),
             EventBody::Step(number) => {
                 if let Some(turn) = &mut self.session.turn {
                     turn.step = (number, self.now);
@@ -72,13 +64,7 @@ impl App {
                 self.questions.push(Asking::new(question));
                 return vec![Effect::Bell(say::nebula_asks().into())];
             }
-            EventBody::Answered(id) => {
-                let open = self.questions.first().is_some_and(|q| q.question.id == id);
-                self.questions.retain(|q| q.question.id != id);
-                if open && matches!(self.layout.at, At::Question | At::Answer) {
-                    self.layout.at = At::Input;
-                }
-            }
+            EventBody::Answered(id) => self.question_answered(id),
             EventBody::Retrying(wait) => self.session.retry = wait,
             EventBody::CommitMessage(text) => {
                 self.session.drafting = false;
@@ -94,9 +80,35 @@ impl App {
                     many => Some(say::drifted_files(&many.len())),
                 };
             }
-            _ => {}
+            // The panes' own; an answer went to who asked.
+            EventBody::Recalled(_)
+            | EventBody::Added(..)
+            | EventBody::Grew(..)
+            | EventBody::Changed(..)
+            | EventBody::Proposed(..)
+            | EventBody::Approved(..)
+            | EventBody::CommentAnswer(..)
+            | EventBody::Tested(..)
+            | EventBody::Settled(..)
+            | EventBody::RestoreEnded
+            | EventBody::Usage(_)
+            | EventBody::Answer(..) => {}
         }
         Vec::new()
+    }
+
+    fn turn_started(&mut self) {
+        self.leave_start();
+        self.session.turn = Some(Turn { started: self.now, step: (0, self.now) });
+        (self.session.starting, self.session.ended, self.say) = (false, None, None);
+    }
+
+    fn question_answered(&mut self, id: QuestionId) {
+        let open = self.questions.first().is_some_and(|q| q.question.id == id);
+        self.questions.retain(|q| q.question.id != id);
+        if open && matches!(self.layout.at, At::Question | At::Answer) {
+            self.layout.at = At::Input;
+        }
     }
 
     /// Returns the form that connects a model; another popup may lie over it.

@@ -11,7 +11,6 @@ use crate::protocol::{Command, Continuation, Prompt, TurnEnd};
 use crate::tui::action::{Action, Context};
 use crate::tui::keys::{Chord, KeyMatch};
 use crate::tui::pane::id::PaneId;
-use crate::tui::popup::{Popup, list};
 
 impl App {
     /// Handles a key press.
@@ -63,7 +62,7 @@ impl App {
             return self.act_global(action);
         }
         match self.focus() {
-            Focus::Popup => self.act_popup(action),
+            Focus::Popup => self.in_popup(|popup| popup.act(action)),
             Focus::Line => self.act_line(action),
             Focus::Question => self.act_question(action),
             Focus::Sessions => self.act_sessions(action),
@@ -78,25 +77,7 @@ impl App {
     /// Types a letter where the keys go.
     fn letter(&mut self, c: char) -> Vec<Effect> {
         match self.focus() {
-            Focus::Popup => match self.popups.last_mut() {
-                Some(Popup::List(list)) => {
-                    let said = list.type_char(c);
-                    self.list_said(said)
-                }
-                Some(Popup::Page(page)) => {
-                    page.type_char(c);
-                    Vec::new()
-                }
-                Some(Popup::Finder(finder)) => {
-                    let said = finder.type_char(c);
-                    self.finder_said(said)
-                }
-                Some(Popup::Connect(form)) => {
-                    form.type_char(c);
-                    Vec::new()
-                }
-                None => Vec::new(),
-            },
+            Focus::Popup => self.in_popup(|popup| popup.type_char(c)),
             Focus::Line => {
                 if let Some(line) = &mut self.line {
                     line.editor.type_char(c);
@@ -168,21 +149,7 @@ impl App {
     pub(super) fn paste(&mut self, text: &str) -> Vec<Effect> {
         (self.say, self.keyboard.quit_armed) = (None, false);
         match self.focus() {
-            Focus::Popup => match self.popups.last_mut() {
-                Some(Popup::List(list)) => {
-                    list.paste(text);
-                    Vec::new()
-                }
-                Some(Popup::Finder(finder)) => {
-                    let said = finder.paste(text);
-                    self.finder_said(said)
-                }
-                Some(Popup::Connect(form)) => {
-                    form.paste(text);
-                    Vec::new()
-                }
-                _ => Vec::new(),
-            },
+            Focus::Popup => self.in_popup(|popup| popup.paste(text)),
             Focus::Line => {
                 if let Some(line) = &mut self.line {
                     line.editor.paste(&text.replace(['\r', '\n'], " "));
@@ -375,7 +342,7 @@ impl App {
             (false, _) => say::jobs_end(jobs),
         });
         if !self.popups.is_empty() {
-            return self.list_said(list::ListOutcome::Close);
+            return self.close_popup();
         }
         if self.line.is_some() {
             return self.act_line(Action::Close);

@@ -3,6 +3,7 @@
 
 mod attention;
 mod card;
+mod command_table;
 mod commands;
 mod effects;
 mod events;

@@ -10,7 +10,6 @@ use crate::tui::layout::right_width;
 use crate::tui::pane::id::PaneId;
 use crate::tui::popup::finder::{self, Clicked};
 use crate::tui::popup::sessions::SessionsOutcome;
-use crate::tui::popup::{Popup, page};
 use crate::tui::view::question::choice_at;
 
 impl App {
@@ -45,7 +44,7 @@ impl App {
         self.keyboard.quit_armed = false;
         self.say = None;
         match self.focus() {
-            Focus::Popup => return self.press_popup(at),
+            Focus::Popup => return self.in_popup(|popup| popup.click(at)),
             Focus::Line => return Vec::new(),
             _ => {}
         }
@@ -124,26 +123,6 @@ impl App {
         self.route_effects(Owner::Pane(place.id), effects)
     }
 
-    fn press_popup(&mut self, at: Position) -> Vec<Effect> {
-        match self.popups.last_mut() {
-            Some(Popup::List(list)) => {
-                let said = list.click(at);
-                self.list_said(said)
-            }
-            Some(Popup::Page(page)) => {
-                if page.click(at) == page::PageOutcome::Close {
-                    self.popups.pop();
-                }
-                Vec::new()
-            }
-            Some(Popup::Finder(finder)) => {
-                let said = finder.click(at);
-                self.finder_said(said)
-            }
-            Some(Popup::Connect(_)) | None => Vec::new(),
-        }
-    }
-
     fn press_question(&mut self, row: u16) -> Vec<Effect> {
         self.layout.at = At::Question;
         let area = self.rects.question;
@@ -156,24 +135,8 @@ impl App {
     }
 
     fn wheel(&mut self, column: u16, row: u16, action: Action) -> Vec<Effect> {
-        if let Some(popup) = self.popups.last_mut() {
-            return match popup {
-                Popup::Page(page) => {
-                    for _ in 0..3 {
-                        page.act(action);
-                    }
-                    Vec::new()
-                }
-                Popup::List(list) => {
-                    let said = list.act(action);
-                    self.list_said(said)
-                }
-                Popup::Finder(finder) => {
-                    let said = finder.act(action);
-                    self.finder_said(said)
-                }
-                Popup::Connect(_) => Vec::new(),
-            };
+        if !self.popups.is_empty() {
+            return self.in_popup(|popup| popup.wheel(action));
         }
         if matches!(self.screen, Screen::Review(_)) {
             return self.act_review(action);

@@ -7,9 +7,12 @@ use crate::tui::action::Action;
 use crate::tui::input::question::QuestionOutcome;
 use crate::tui::pane::id::PaneId;
 use crate::tui::popup::connect::ConnectOutcome;
+use crate::tui::popup::finder::FinderOutcome;
+use crate::tui::popup::list::{Entry, ListKind, ListOutcome};
 use crate::tui::popup::no_model::NoModelOutcome;
+use crate::tui::popup::page::PageOutcome;
 use crate::tui::popup::sessions::SessionsOutcome;
-use crate::tui::popup::{Popup, finder, list, page};
+use crate::tui::popup::{Popup, PopupOutcome};
 use crate::tui::review::ReviewOutcome;
 
 impl App {
@@ -182,47 +185,55 @@ impl App {
         self.layout.zoom = true;
     }
 
-    pub(super) fn act_popup(&mut self, action: Action) -> Vec<Effect> {
-        match self.popups.last_mut() {
-            Some(Popup::List(list)) => {
-                let said = list.act(action);
-                self.list_said(said)
-            }
-            Some(Popup::Page(page)) => match page.act(action) {
-                page::PageOutcome::Stay => Vec::new(),
-                page::PageOutcome::Close => {
-                    self.popups.pop();
-                    Vec::new()
-                }
-                page::PageOutcome::LeaveOut => self.open_results(),
-            },
-            Some(Popup::Finder(finder)) => {
-                let said = finder.act(action);
-                self.finder_said(said)
-            }
-            Some(Popup::Connect(form)) => match form.act(action, QueryId(self.queries.next)) {
-                ConnectOutcome::Stay => Vec::new(),
-                ConnectOutcome::Close => {
-                    self.popups.pop();
-                    Vec::new()
-                }
-                ConnectOutcome::Send(form) => {
-                    self.queries.next += 1;
-                    vec![Effect::Send(Command::Connect(form))]
-                }
-            },
+    /// Hands something that the person does to the popup on top.
+    pub(super) fn in_popup(&mut self, does: impl FnOnce(&mut Popup) -> PopupOutcome) -> Vec<Effect> {
+        match self.popups.last_mut().map(does) {
+            Some(outcome) => self.popup_said(outcome),
             None => Vec::new(),
         }
     }
 
-    pub(super) fn finder_said(&mut self, said: finder::FinderOutcome) -> Vec<Effect> {
-        match said {
-            finder::FinderOutcome::Ask(queries) => self.ask_all(Owner::Finder, queries),
-            finder::FinderOutcome::Close => {
-                self.popups.pop();
-                Vec::new()
+    /// Handles what the person did in a popup.
+    pub(super) fn popup_said(&mut self, outcome: PopupOutcome) -> Vec<Effect> {
+        match outcome {
+            PopupOutcome::List(outcome) => self.list_said(outcome),
+            PopupOutcome::Page(outcome) => self.page_said(outcome),
+            PopupOutcome::Finder(outcome) => self.finder_said(outcome),
+            PopupOutcome::Connect(outcome) => self.connect_said(outcome),
+        }
+    }
+
+    /// Closes the popup on top.
+    pub(super) fn close_popup(&mut self) -> Vec<Effect> {
+        self.popups.pop();
+        Vec::new()
+    }
+
+    fn page_said(&mut self, outcome: PageOutcome) -> Vec<Effect> {
+        match outcome {
+            PageOutcome::Stay => Vec::new(),
+            PageOutcome::Close => self.close_popup(),
+            PageOutcome::LeaveOut => self.open_results(),
+        }
+    }
+
+    fn connect_said(&mut self, outcome: ConnectOutcome) -> Vec<Effect> {
+        match (outcome, self.popups.last_mut()) {
+            (ConnectOutcome::Send(model), Some(Popup::Connect(form))) => {
+                let id = QueryId(self.queries.next);
+                self.queries.next += 1;
+                vec![Effect::Send(Command::Connect(form.form(model, id)))]
             }
-            finder::FinderOutcome::Took => {
+            (ConnectOutcome::Close, _) => self.close_popup(),
+            (ConnectOutcome::Stay | ConnectOutcome::Send(_), _) => Vec::new(),
+        }
+    }
+
+    fn finder_said(&mut self, said: FinderOutcome) -> Vec<Effect> {
+        match said {
+            FinderOutcome::Ask(queries) => self.ask_all(Owner::Finder, queries),
+            FinderOutcome::Close => self.close_popup(),
+            FinderOutcome::Took => {
                 let Some(Popup::Finder(finder)) = self.popups.pop() else { return Vec::new() };
                 if let Some(chosen) = finder.list.chosen() {
                     let at = self.composer.input.caret();
@@ -239,36 +250,33 @@ impl App {
     /// Returns whether `/prompt ` is written in the palette: what follows is the name of a prompt.
     fn names_prompts(&self) -> bool {
         let Some(Popup::List(list)) = self.popups.last() else { return false };
-        list.kind == list::ListKind::Commands && list.editor.text().starts_with("/prompt ")
+        list.kind == ListKind::Commands && list.editor.text().starts_with("/prompt ")
     }
 
     /// Puts a prompt that takes arguments into the input, for these to be written.
-    fn ask_arguments(&mut self, name: &str, entry: Option<&list::Entry>) -> Vec<Effect> {
+    fn ask_arguments(&mut self, name: &str, entry: Option<&Entry>) -> Vec<Effect> {
         self.say = entry.map(|e| e.usage.clone());
         self.composer.input.set(&format!("/prompt {name} "));
         self.layout.at = At::Input;
         Vec::new()
     }
 
-    pub(super) fn list_said(&mut self, said: list::ListOutcome) -> Vec<Effect> {
+    pub(super) fn list_said(&mut self, said: ListOutcome) -> Vec<Effect> {
         match said {
-            list::ListOutcome::Stay | list::ListOutcome::Moved if self.names_prompts() => match self.popups.pop() {
+            ListOutcome::Stay | ListOutcome::Moved if self.names_prompts() => match self.popups.pop() {
                 Some(Popup::List(palette)) => {
                     let typed = palette.editor.expanded();
                     self.open_prompts(typed.trim_start_matches("/prompt").trim_start())
                 }
                 _ => Vec::new(),
             },
-            list::ListOutcome::Stay => Vec::new(),
-            list::ListOutcome::Moved => {
+            ListOutcome::Stay => Vec::new(),
+            ListOutcome::Moved => {
                 self.sample_theme();
                 Vec::new()
             }
-            list::ListOutcome::Close => {
-                self.popups.pop();
-                Vec::new()
-            }
-            list::ListOutcome::Took(name, rest) => match self.popups.pop() {
+            ListOutcome::Close => self.close_popup(),
+            ListOutcome::Took(name, rest) => match self.popups.pop() {
                 Some(Popup::List(list)) => {
                     let needs = list.selected().is_some_and(|e| e.needs && rest.trim().is_empty());
                     if needs {

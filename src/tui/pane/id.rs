@@ -1,27 +1,12 @@
-//! The names of the panes, and the registry that they are made from.
+//! The names of the panes.
 
+use super::table::each_pane;
 use crate::tui::action::{Action, Context};
 
-/// The registry of panes: the name, its module and the field that holds it, the context of its keys, the action that
-/// shows it. Hands it to a macro.
-macro_rules! each_pane {
-    ($use:ident) => {
-        $use! {
-            /// The conversation.
-            Chat chat FocusChat,
-            /// The calls.
-            Tools tools FocusTools,
-            /// The proposal, or the last diff.
-            Diff diff FocusDiff,
-            /// The archive.
-            Archive archive FocusArchive,
-        }
-    };
-}
-pub(super) use each_pane;
-
 macro_rules! pane_ids {
-    ($($(#[$doc:meta])* $id:ident $field:ident $focus:ident,)*) => {
+    (
+        { $($(#[$doc:meta])* $id:ident $field:ident $name:literal $title:ident $focus:ident $focus_name:literal $help:ident,)* }
+    ) => {
         /// Names a pane.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum PaneId {

@@ -27,6 +27,7 @@ pub mod id;
 pub mod line;
 pub mod mark;
 pub mod paint;
+pub(super) mod table;
 #[cfg(test)]
 pub(super) mod testing;
 pub mod tools;
@@ -45,7 +46,9 @@ use crate::proposal::ProposalId;
 use crate::protocol::{EventBody, Listing, Query};
 
 macro_rules! panes {
-    ($($(#[$doc:meta])* $id:ident $field:ident $focus:ident,)*) => {
+    (
+        { $($(#[$doc:meta])* $id:ident $field:ident $name:literal $title:ident $focus:ident $focus_name:literal $help:ident,)* }
+    ) => {
         /// All panes.
         #[derive(Debug, Default)]
         pub struct Panes {
@@ -114,7 +117,7 @@ macro_rules! panes {
     };
 }
 
-id::each_pane!(panes);
+table::each_pane!(panes);
 
 impl Panes {
     /// Returns what waits for the person's decision: a proposal, or the files of a restore before it.

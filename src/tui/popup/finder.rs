@@ -86,8 +86,23 @@ impl Finder {
         }
     }
 
+    /// Returns where its keys are looked up.
+    pub fn context(&self) -> Context {
+        Context::Completion
+    }
+
+    /// Returns that it always floats.
+    pub fn inside(&self) -> Option<Rect> {
+        None
+    }
+
+    /// Handles a turn of the wheel.
+    pub fn wheel(&mut self, action: Action) -> FinderOutcome {
+        self.act(action)
+    }
+
     /// Tells it the size of the screen that is drawn next.
-    pub fn measure(&mut self, body: Rect) {
+    pub fn measure(&mut self, _: Rect, body: Rect, _: Option<Rect>, _: &Ctx<'_>) {
         self.area = below_line(body);
     }
 

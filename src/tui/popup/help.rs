@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn every_context_has_its_keys() {
         let keys = Keys::default();
-        for (context, _) in Context::ALL {
+        for (context, _) in Context::ALL.iter().copied() {
             let Content::Keys(sections, _) = help(&keys, context, "x").content else { panic!("keys") };
             assert!(!sections.is_empty(), "{context:?}");
         }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn no_line_is_cut_in_two_columns() {
         let languages = [Language::English, Language::Japanese];
-        for (language, (context, _)) in languages.into_iter().flat_map(|l| Context::ALL.map(|c| (l, c))) {
+        for (language, (context, _)) in languages.into_iter().flat_map(|l| Context::ALL.iter().map(move |c| (l, *c))) {
             for (keys, help) in with(language, || lines(context)) {
                 assert!(cells(&help) <= 33, "{context:?} {keys}: {help}");
             }

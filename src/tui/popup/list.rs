@@ -131,6 +131,16 @@ impl List {
         self.hits.get(self.selected).map(|(i, _)| &self.entries[*i])
     }
 
+    /// Returns where its keys are looked up.
+    pub fn context(&self) -> Context {
+        Context::List
+    }
+
+    /// Returns that it always floats.
+    pub fn inside(&self) -> Option<Rect> {
+        None
+    }
+
     /// Types a character.
     pub fn type_char(&mut self, c: char) -> ListOutcome {
         self.editor.type_char(c);
@@ -139,9 +149,15 @@ impl List {
     }
 
     /// Pastes into the line.
-    pub fn paste(&mut self, text: &str) {
+    pub fn paste(&mut self, text: &str) -> ListOutcome {
         self.editor.paste(text.lines().next().unwrap_or(""));
         self.narrow();
+        ListOutcome::Moved
+    }
+
+    /// Handles a turn of the wheel.
+    pub fn wheel(&mut self, action: Action) -> ListOutcome {
+        self.act(action)
     }
 
     /// Does an action.
@@ -236,7 +252,11 @@ impl List {
     }
 
     /// Tells it the size of the screen that is drawn next.
-    pub fn measure(&mut self, screen: Rect, body: Rect) {
+    pub fn measure(&mut self, screen: Rect, body: Rect, _: Option<Rect>, _: &Ctx<'_>) {
+        self.measure_in(screen, body);
+    }
+
+    fn measure_in(&mut self, screen: Rect, body: Rect) {
         self.place = self.parts(screen, body);
         self.rows = usize::from(self.place.1.height);
         self.show();
@@ -436,10 +456,10 @@ mod tests {
     #[test]
     fn rows_that_come_later_fill_the_list() {
         let mut list = List::new(ListKind::Models, "models", entries(&["a"]));
-        list.measure(Rect::new(0, 0, 140, 40), Rect::new(0, 2, 140, 35));
+        list.measure_in(Rect::new(0, 0, 140, 40), Rect::new(0, 2, 140, 35));
         list.fill(entries(&["a", "b", "c", "d", "e"]));
         list.select("e");
-        list.measure(Rect::new(0, 0, 140, 40), Rect::new(0, 2, 140, 35));
+        list.measure_in(Rect::new(0, 0, 140, 40), Rect::new(0, 2, 140, 35));
         assert_eq!((list.top, list.rows), (0, 5));
     }
 
@@ -448,7 +468,7 @@ mod tests {
         let names: Vec<String> = (0..30).map(|i| format!("m{i}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut list = List::new(ListKind::Models, "models", entries(&names));
-        list.measure(Rect::new(0, 0, 140, 32), Rect::new(0, 1, 140, 30));
+        list.measure_in(Rect::new(0, 0, 140, 32), Rect::new(0, 1, 140, 30));
         (0..29).for_each(|_| {
             list.act(Action::Down);
         });

@@ -92,22 +92,45 @@ impl Page {
         Page::new(title, String::new(), content)
     }
 
+    /// Returns where its keys are looked up.
+    pub fn context(&self) -> Context {
+        if self.filter.is_some() { Context::Line } else { Context::Viewer }
+    }
+
+    /// Returns that it always floats.
+    pub fn inside(&self) -> Option<Rect> {
+        None
+    }
+
     /// Handles a click: outside leaves.
     pub fn click(&mut self, at: Position) -> PageOutcome {
         if self.place.contains(at) { PageOutcome::Stay } else { PageOutcome::Close }
     }
 
-    /// Returns whether a line is being typed.
-    pub fn is_searching(&self) -> bool {
-        self.filter.is_some()
+    /// Handles a turn of the wheel: three lines.
+    pub fn wheel(&mut self, action: Action) -> PageOutcome {
+        for _ in 0..3 {
+            self.act(action);
+        }
+        PageOutcome::Stay
     }
 
     /// Types a character into the search.
-    pub fn type_char(&mut self, c: char) {
+    pub fn type_char(&mut self, c: char) -> PageOutcome {
         if let Some(filter) = &mut self.filter {
             filter.type_char(c);
             self.top = 0;
         }
+        PageOutcome::Stay
+    }
+
+    /// Pastes a line into the search.
+    pub fn paste(&mut self, text: &str) -> PageOutcome {
+        if let Some(filter) = &mut self.filter {
+            filter.paste(text.lines().next().unwrap_or(""));
+            self.top = 0;
+        }
+        PageOutcome::Stay
     }
 
     /// Does an action.
@@ -191,7 +214,7 @@ impl Page {
     }
 
     /// Tells it the size of the screen that is drawn next.
-    pub fn measure(&mut self, screen: Rect, body: Rect, ctx: &Ctx<'_>) {
+    pub fn measure(&mut self, screen: Rect, body: Rect, _: Option<Rect>, ctx: &Ctx<'_>) {
         let area = self.area(screen, body);
         self.total = match &mut self.content {
             Content::Text(text) => {

@@ -1,5 +1,6 @@
 //! What `src/lib.rs` says is absent, where a list of names can show it.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use nebula::protocol::{Command, Event};
@@ -147,4 +148,56 @@ fn one_small_file_may_be_unsafe() {
         assert_eq!(lifts, source.path == MAY, "{}", source.path);
         assert!(source.path != MAY || source.text.lines().count() <= 150, "{MAY} is too long");
     }
+}
+
+/// The enums of what happens to the screen and of what it wants done, each with the file that defines it.
+const KINDS: &[(&str, &str)] = &[
+    ("Effect", "tui/msg.rs"),
+    ("PaneEffect", "tui/msg.rs"),
+    ("Msg", "tui/msg.rs"),
+    ("EventBody", "protocol/event.rs"),
+];
+
+/// The arms that do nothing with all other kinds.
+const IGNORES: &[&str] = &["_ => {}", "_ => (),", "_ => Vec::new(),", "_ => None,"];
+
+#[test]
+fn the_screen_ignores_no_seven_kinds_of_an_effect_or_event() {
+    let (sources, mut broken, mut found) = (sources(), Vec::new(), 0);
+    for (name, file) in KINDS {
+        let definition = sources.iter().find(|s| s.path == *file).expect("the file of the enum");
+        let body = definition.code.split(&format!("pub enum {name} {{\n")).nth(1).expect("the enum");
+        let body = body.split("\n}").next().unwrap_or_default();
+        let is_variant = |line: &&str| line.strip_prefix("    ").is_some_and(|l| l.starts_with(char::is_uppercase));
+        let all = body.lines().filter(is_variant).count();
+        // A pane is told everything, and takes what is its own.
+        for source in sources.iter().filter(|s| s.path.starts_with("tui/") && !s.path.starts_with("tui/pane/")) {
+            for arms in matches(&source.code) {
+                let kinds: BTreeSet<_> = arms.iter().filter_map(|arm| arm.strip_prefix(&format!("{name}::"))).collect();
+                let kinds: BTreeSet<_> =
+                    kinds.iter().filter_map(|kind| kind.split(|c: char| !c.is_alphanumeric()).next()).collect();
+                found += kinds.len();
+                let ignored = all.saturating_sub(kinds.len());
+                if !kinds.is_empty() && ignored >= 7 && arms.iter().any(|arm| IGNORES.contains(arm)) {
+                    broken.push(format!("{} ignores {ignored} kinds of {name} beside {kinds:?}", source.path));
+                }
+            }
+        }
+    }
+    assert!(found > 40, "only {found} kinds were found");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// The `match` expressions of a text as rustfmt leaves it: each by the lines that its arms begin with.
+fn matches(code: &str) -> Vec<Vec<&str>> {
+    let lines: Vec<&str> = code.lines().collect();
+    let begins = |line: &str| line.ends_with(" {") && line.split(|c: char| !c.is_alphanumeric()).any(|w| w == "match");
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| begins(line)) {
+        let inside = lines[at + 1..].iter().take_while(|l| l.is_empty() || indent(l) > indent(line));
+        let arms = inside.filter(|l| indent(l) == indent(line) + 4).map(|l| l.trim_start().trim_start_matches("| "));
+        found.push(arms.collect());
+    }
+    found
 }

@@ -6,12 +6,13 @@ use nebula::messages::{Language, with};
 use super::sources;
 
 /// Where single words are names: of actions, chords, roles, themes, scopes, terminals, keywords of languages.
-const NAMES: &[&str] = &["action.rs", "keys.rs", "theme/", "terminal/", "text/", "pane/diff/item.rs"];
+const NAMES: &[&str] = &["action.rs", "pane/table.rs", "keys.rs", "theme/", "terminal/", "text/", "pane/diff/item.rs"];
 
 /// Literals that are names, forms of files, or lines for a shell, and no words for a person.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("action.rs", &["` in `keys.toml`."]),
-    ("app/commands.rs", &["auto", "high", "html", "json", "medium", "none", "plain", "turn", "undo", "xhigh"]),
+    ("app/commands.rs", &["auto", "high", "html", "json", "medium", "none", "plain", "turn", "xhigh"]),
+    ("app/command_table.rs", &["undo"]),
     ("app/keys.rs", &["model"]),
     ("app/load.rs", &["dark"]),
     ("app/mod.rs", &["auto", "dark", "light", "nebula"]),
@@ -23,7 +24,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pane/diff/strip.rs", &["nebula"]),
     ("pane/diff/talk.rs", &["nebula"]),
     ("pane/tools/viewer.rs", &["read"]),
-    ("popup/connect.rs", &["anthropic", "embedded", "gemini", "http://", "https://", "openai"]),
+    ("popup/connect/mod.rs", &["anthropic", "embedded", "gemini", "http://", "https://", "openai"]),
     (
         "popup/no_model.rs",
         &[

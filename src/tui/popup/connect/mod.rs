@@ -1,20 +1,16 @@
 //! The form that connects a model: a provider, its key, whether the key is kept, and which model. The key is masked,
 //! and leaves the form only in the commands that check it and connect.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::style::Modifier;
-use ratatui::text::Span;
+mod draw;
 
-use super::frame::{border, keys, modal, pair};
-use crate::messages::{Text, count, popups as say};
+use ratatui::layout::{Position, Rect};
+
+use super::frame::{keys, modal, pair};
+use crate::messages::{Text, popups as say};
 use crate::protocol::{ApiKey, ConnectForm, QueryId};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
-use crate::tui::pane::line::pane_line;
-use crate::tui::text::{cut, paint, wrap};
-use crate::tui::theme::Role;
 
 /// The providers on offer: their names, what they are called, where they are, and the variable that wins over a key
 /// here.
@@ -29,8 +25,6 @@ const PROVIDERS: [(&str, Text, &str, &str); 5] = [
 const ANY: usize = PROVIDERS.len() - 1;
 /// The one before it is this program, which needs no key.
 const FILE: usize = ANY - 1;
-/// The column of the values.
-const VALUE: u16 = 14;
 const WIDTH: u16 = 76;
 const HEIGHT: u16 = 16;
 /// Its rows in the first screen: its line, an empty one, the fields with an address, an empty one.
@@ -84,16 +78,8 @@ pub enum ConnectOutcome {
     Stay,
     /// Leave.
     Close,
-    /// Check the key, or connect.
-    Send(ConnectForm),
-}
-
-/// A row of the form.
-struct FormRow {
-    label: &'static str,
-    field: Option<FormField>,
-    words: String,
-    role: Role,
+    /// Check the key; with a model: connect.
+    Send(Option<String>),
 }
 
 impl Default for Connect {
@@ -116,15 +102,16 @@ impl Default for Connect {
 
 impl Connect {
     /// Types a character into the field that takes text; elsewhere no letter does anything.
-    pub fn type_char(&mut self, c: char) {
+    pub fn type_char(&mut self, c: char) -> ConnectOutcome {
         if let Some(editor) = self.editor() {
             editor.type_char(c);
             self.changed();
         }
+        ConnectOutcome::Stay
     }
 
     /// Pastes a line.
-    pub fn paste(&mut self, text: &str) {
+    pub fn paste(&mut self, text: &str) -> ConnectOutcome {
         // A key is pasted before anything is chosen: it is meant for its field.
         if self.editor().is_none() && self.provider != FILE {
             self.field = FormField::Key;
@@ -135,6 +122,22 @@ impl Connect {
             line.chars().for_each(|c| editor.type_char(c));
             self.changed();
         }
+        ConnectOutcome::Stay
+    }
+
+    /// Handles a click: the form has nothing to point at.
+    pub fn click(&mut self, _: Position) -> ConnectOutcome {
+        ConnectOutcome::Stay
+    }
+
+    /// Handles a turn of the wheel: the form does not scroll.
+    pub fn wheel(&mut self, _: Action) -> ConnectOutcome {
+        ConnectOutcome::Stay
+    }
+
+    /// Returns where its keys are looked up.
+    pub fn context(&self) -> Context {
+        Context::Form
     }
 
     /// Forgets what was checked, unless it is the model that was written.
@@ -195,18 +198,18 @@ impl Connect {
         selected.or(Some(typed).filter(|typed| !typed.is_empty()))
     }
 
-    /// Does an action; what it sends is answered under `id`.
-    pub fn act(&mut self, action: Action, id: QueryId) -> ConnectOutcome {
+    /// Does an action.
+    pub fn act(&mut self, action: Action) -> ConnectOutcome {
         match action {
             Action::Close | Action::Escape => return ConnectOutcome::Close,
             Action::NextField => self.go(1),
             Action::PreviousField => self.go(-1),
             Action::Up | Action::Down => self.move_in_field(action == Action::Down),
-            Action::Choose if self.field == FormField::Model => return self.connect(id),
+            Action::Choose if self.field == FormField::Model => return self.connect(),
             Action::Choose if self.field != FormField::Keep => self.go(1),
             Action::Choose if matches!(self.stage, FormStage::Accepted(_)) => self.go(1),
             Action::Choose if !matches!(self.stage, FormStage::Checking | FormStage::Connecting(_)) => {
-                return self.check(id);
+                return self.check();
             }
             action => {
                 if let Some(editor) = self.editor()
@@ -234,21 +237,21 @@ impl Connect {
         }
     }
 
-    /// Returns what is sent, to check the key or with a model to connect.
-    fn form(&mut self, model: Option<String>, id: QueryId) -> ConnectOutcome {
+    /// Returns what is sent under `id`, to check the key or with a model to connect.
+    pub fn form(&mut self, model: Option<String>, id: QueryId) -> ConnectForm {
         self.sent = Some(id);
         let address = self.address.expanded().trim().to_string();
-        ConnectOutcome::Send(ConnectForm {
+        ConnectForm {
             id,
             provider: PROVIDERS[self.provider].0.into(),
             base_url: (self.provider == ANY).then_some(address),
             key: ApiKey::new(self.key.expanded().trim()),
             keep: self.keep,
             model,
-        })
+        }
     }
 
-    fn check(&mut self, id: QueryId) -> ConnectOutcome {
+    fn check(&mut self) -> ConnectOutcome {
         let address = self.address.expanded().trim().to_string();
         if self.provider == ANY && !address.starts_with("http://") && !address.starts_with("https://") {
             self.fail(say::address_begins(), FormField::Address);
@@ -259,15 +262,15 @@ impl Connect {
             return ConnectOutcome::Stay;
         }
         self.stage = FormStage::Checking;
-        self.form(None, id)
+        ConnectOutcome::Send(None)
     }
 
-    fn connect(&mut self, id: QueryId) -> ConnectOutcome {
+    fn connect(&mut self) -> ConnectOutcome {
         let Some(model) = self.taken() else { return ConnectOutcome::Stay };
         // One at a time: the answer to what was sent is still to come.
         let FormStage::Accepted(models) = &self.stage else { return ConnectOutcome::Stay };
         self.stage = FormStage::Connecting(models.clone());
-        self.form(Some(model), id)
+        ConnectOutcome::Send(Some(model))
     }
 
     fn fail(&mut self, why: &str, field: FormField) {
@@ -298,7 +301,11 @@ impl Connect {
 
     /// Tells it the size of the screen that is drawn next. On the first screen it stands in the `page`, where that has
     /// room; else it floats.
-    pub fn measure(&mut self, screen: Rect, body: Rect, page: Option<Rect>) {
+    pub fn measure(&mut self, screen: Rect, body: Rect, page: Option<Rect>, _: &Ctx<'_>) {
+        self.measure_in(screen, body, page);
+    }
+
+    fn measure_in(&mut self, screen: Rect, body: Rect, page: Option<Rect>) {
         let inside = page.filter(|page| page.width >= 60 && page.height > ROWS);
         self.inside = inside.is_some();
         self.area = inside.map_or(modal(screen, body, WIDTH, HEIGHT), |page| Rect { height: ROWS, ..page });
@@ -342,157 +349,6 @@ impl Connect {
         hints.extend(keys(ctx, Context::Form, rest));
         hints
     }
-
-    /// Draws it and tells where the cursor goes.
-    pub fn draw(&self, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
-        let area = self.area;
-        let (step, of) = self.step();
-        let note = say::step_of(&step, &of);
-        if self.inside {
-            let dim = ctx.theme.style(Role::Dim);
-            pane_line(Rect { height: 1, ..area }, say::connect(), true, Some(Span::styled(note, dim).into()), buf, ctx);
-            let rows =
-                Rect { x: area.x + 3, y: area.y + 2, width: area.width.saturating_sub(4), height: area.height - 2 };
-            return self.draw_rows(rows, buf, ctx);
-        }
-        border(area, say::connect(), &note, &self.hints(ctx), buf, ctx);
-        let (width, height) = (area.width.saturating_sub(4), area.height.saturating_sub(2));
-        self.draw_rows(Rect { x: area.x + 2, y: area.y + 1, width, height }, buf, ctx)
-    }
-
-    /// Draws the rows that have room: those of the field in focus always do.
-    fn draw_rows(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) -> Option<Position> {
-        let room = usize::from(area.width.saturating_sub(VALUE));
-        let rows = self.rows(room, ctx);
-        let height = usize::from(area.height);
-        let here = rows.iter().position(|row| row.field == Some(self.field)).unwrap_or(0);
-        let top = (here + 4).saturating_sub(height).min(rows.len().saturating_sub(height)).min(here);
-        for (row, y) in rows.iter().skip(top).zip(area.y..area.bottom()) {
-            let focus = row.field == Some(self.field);
-            let focused = ctx.theme.style(Role::Focus).add_modifier(Modifier::BOLD);
-            let style = if focus { focused } else { ctx.theme.style(Role::Text) };
-            paint::text(buf, area.x, y, usize::from(VALUE), row.label, style);
-            let style = if focus && row.role == Role::Text { focused } else { ctx.theme.style(row.role) };
-            paint::text(buf, area.x + VALUE, y, room, &cut::end(&row.words, room, ctx.glyphs.cut), style);
-        }
-        let x = (area.x + VALUE + self.caret(room, ctx)? as u16).min(area.right());
-        Some(Position::new(x, (area.y + (here - top) as u16).min(area.bottom().saturating_sub(1))))
-    }
-
-    /// Returns the column of the caret in the field in focus, where that takes text.
-    fn caret(&self, room: usize, ctx: &Ctx<'_>) -> Option<usize> {
-        Some(match self.field {
-            FormField::Address => seen(&self.address, room).1,
-            FormField::Key => self.masked(&self.key.text()[..self.key.caret()], ctx).chars().count(),
-            FormField::Model => seen(&self.model, room).1,
-            FormField::Provider | FormField::Keep => return None,
-        })
-    }
-
-    fn masked(&self, key: &str, ctx: &Ctx<'_>) -> String {
-        ctx.glyphs.bullet.repeat(key.chars().count().min(28))
-    }
-
-    fn rows(&self, room: usize, ctx: &Ctx<'_>) -> Vec<FormRow> {
-        let row = |label, field, words: String, role| FormRow { label, field, words, role };
-        let note = |words: String| row("", None, words, Role::Dim);
-        let gap = || row("", None, String::new(), Role::Dim);
-        let (_, name, host, variable) = PROVIDERS[self.provider];
-        let (name, host) = (name(), if self.provider == FILE { say::this_computer() } else { host });
-        let others: Vec<&str> = PROVIDERS.iter().map(|p| p.1()).filter(|other| *other != name).collect();
-        let mut rows = vec![
-            row(say::provider(), Some(FormField::Provider), format!("{name}   {host}"), Role::Text),
-            note(say::also(&others.join(", "))),
-            gap(),
-        ];
-        if self.provider == ANY {
-            let (words, role) = match self.address.is_empty() {
-                true => ("http://127.0.0.1:8080/v1".to_string(), Role::Dim),
-                false if self.field == FormField::Address => (seen(&self.address, room).0, Role::Text),
-                false => (self.address.expanded(), Role::Text),
-            };
-            rows.extend([row(say::address(), Some(FormField::Address), words, role), gap()]);
-        }
-        let (key, role) = match self.key.expanded().chars().count() {
-            0 => (say::paste_it().to_string(), Role::Dim),
-            n => (format!("{}   {}", self.masked(self.key.text(), ctx), count::characters(n)), Role::Text),
-        };
-        if self.provider != FILE {
-            rows.push(row(say::key(), Some(FormField::Key), key, role));
-        }
-        let (words, role) = self.said(variable, ctx);
-        // Why a key failed may take more than a row.
-        rows.extend(wrap::breaks(&words, room.max(8)).into_iter().map(|at| row("", None, words[at].into(), role)));
-        rows.push(gap());
-        let keeps = [(false, say::for_this_run()), (true, say::in_a_file())];
-        for (label, (keeps, words)) in [say::keep_it(), ""].into_iter().zip(keeps) {
-            let chosen = self.keep == keeps;
-            let mark = if chosen { ctx.glyphs.done } else { " " };
-            let field = (chosen || !keeps).then_some(FormField::Keep);
-            let role = if chosen { Role::Text } else { Role::Dim };
-            rows.push(row(label, field, format!("{mark} {words}"), role));
-        }
-        let alone = if self.provider == FILE { "" } else { say::goes_alone() };
-        rows.extend([note(alone.into()), gap()]);
-        let (words, below) = self.model_words(room, ctx);
-        let role = if matches!(self.stage, FormStage::Accepted(_)) { Role::Text } else { Role::Dim };
-        rows.extend([row(say::model(), Some(FormField::Model), words, role), note(below)]);
-        rows
-    }
-
-    /// Returns what stands in the field of the model, and below it.
-    fn model_words(&self, room: usize, ctx: &Ctx<'_>) -> (String, String) {
-        let (FormStage::Accepted(models) | FormStage::Connecting(models)) = &self.stage else {
-            return (say::chosen_later().into(), String::new());
-        };
-        let (typed, matching) = (self.model.expanded(), self.matching());
-        let dot = format!(" {} ", ctx.glyphs.dot);
-        let taken = self.taken().unwrap_or_default();
-        let count = match matching.len() {
-            0 => say::as_typed().to_string(),
-            n if n == models.len() => count::hits(&(self.chosen + 1), &n),
-            n => say::matching(&(self.chosen + 1), &n),
-        };
-        let words = match typed.trim().is_empty() {
-            true => format!("{taken}   {count}"),
-            false => format!("{}   {taken}{dot}{count}", seen(&self.model, room).0),
-        };
-        let next: Vec<&str> = matching.iter().skip(self.chosen + 1).take(4).copied().collect();
-        let below = match next.is_empty() {
-            true => say::typing_narrows().to_string(),
-            false => say::next_models(&next.join(", ")),
-        };
-        (words, below)
-    }
-
-    /// Returns what is said below the key.
-    fn said(&self, variable: &str, ctx: &Ctx<'_>) -> (String, Role) {
-        match &self.stage {
-            FormStage::Checking => (say::checking().into(), Role::Accent),
-            FormStage::Failed(why) => (why.clone(), Role::Removed),
-            FormStage::Accepted(models) => {
-                let words = format!(
-                    "{} {} {} {}",
-                    ctx.glyphs.done,
-                    say::accepted(),
-                    ctx.glyphs.dot,
-                    count::models(models.len())
-                );
-                (words, Role::Added)
-            }
-            FormStage::Connecting(_) => (say::connecting().into(), Role::Accent),
-            FormStage::Filling if self.provider == FILE => (say::no_key_for_file().into(), Role::Dim),
-            FormStage::Filling if variable.is_empty() => (say::loopback().into(), Role::Dim),
-            FormStage::Filling => (say::one_request(&variable), Role::Dim),
-        }
-    }
-}
-
-/// Returns the part of a typed line that holds the caret, in at most `room` cells with the caret, and the caret's
-/// column.
-fn seen(editor: &Editor, room: usize) -> (String, usize) {
-    let typed = editor.rows(room.saturating_sub(1).max(2));
-    (typed.rows[typed.caret.0].text(), typed.caret.1)
 }
 
 #[cfg(test)]
@@ -502,44 +358,41 @@ mod tests {
 
     fn text(form: &mut Connect, (width, height): (u16, u16)) -> String {
         let area = Rect::new(0, 0, width, height);
-        form.measure(area, area, None);
+        form.measure_in(area, area, None);
         screen(width, height, "dark", true, |_, buf, ctx| {
-            form.draw(buf, ctx);
+            form.draw(Rect::default(), buf, ctx);
         })
         .text()
-    }
-
-    fn act(form: &mut Connect, action: Action) -> ConnectOutcome {
-        let next = form.sent.map_or(1, |id| id.0 + 1);
-        form.act(action, QueryId(next))
     }
 
     fn last(form: &Connect) -> QueryId {
         form.sent.expect("something was sent")
     }
 
-    fn sent(outcome: ConnectOutcome) -> ConnectForm {
-        let ConnectOutcome::Send(sent) = outcome else { panic!("{outcome:?}") };
-        sent
+    /// Does an action that sends the form.
+    fn sent(form: &mut Connect, action: Action) -> ConnectForm {
+        let outcome = form.act(action);
+        let ConnectOutcome::Send(model) = outcome else { panic!("{outcome:?}") };
+        form.form(model, QueryId(form.sent.map_or(1, |id| id.0 + 1)))
     }
 
     #[test]
     fn the_key_is_masked_and_sent_once() {
         let mut form = Connect::default();
         // No letter does anything where a choice is made.
-        "sk-1".chars().for_each(|c| form.type_char(c));
+        "sk-1".chars().for_each(|c| drop(form.type_char(c)));
         assert!(form.key.is_empty());
-        act(&mut form, Action::Choose);
+        form.act(Action::Choose);
         form.paste("sk-secret\n");
         let displayed = text(&mut form, (100, 30));
         assert!(displayed.contains("9 characters") && !displayed.contains("secret"), "{displayed}");
-        assert_eq!(act(&mut form, Action::Choose), ConnectOutcome::Stay);
-        let checked = sent(act(&mut form, Action::Choose));
+        assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
+        let checked = sent(&mut form, Action::Choose);
         assert_eq!((checked.provider.as_str(), checked.key.reveal(), checked.keep), ("openai", "sk-secret", false));
         assert_eq!(checked.model, None);
         assert!(!format!("{checked:?}").contains("secret"));
         // One check at a time.
-        assert_eq!(act(&mut form, Action::Choose), ConnectOutcome::Stay);
+        assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
         form.failed(last(&form), "api.openai.com rejected the key (401)");
         let displayed = text(&mut form, (100, 30));
         assert!(displayed.contains("rejected the key (401)"), "{displayed}");
@@ -549,8 +402,8 @@ mod tests {
     fn the_model_is_chosen_from_those_there_are() {
         let mut form = Connect::default();
         form.paste("sk-secret");
-        act(&mut form, Action::Choose);
-        sent(act(&mut form, Action::Choose));
+        form.act(Action::Choose);
+        sent(&mut form, Action::Choose);
         let models = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "o3"].map(String::from).to_vec();
         form.accepted(last(&form), models.clone(), "gpt-4.1-mini");
         let displayed = text(&mut form, (100, 30));
@@ -560,9 +413,9 @@ mod tests {
         );
         // The field in focus is in sight on the smallest screen too.
         assert!(text(&mut form, (40, 10)).contains("gpt-4.1-mini"));
-        "NANO".chars().for_each(|c| form.type_char(c));
-        assert_eq!(sent(act(&mut form, Action::Choose)).model.as_deref(), Some("gpt-4.1-nano"));
-        assert_eq!(act(&mut form, Action::Choose), ConnectOutcome::Stay, "one at a time");
+        "NANO".chars().for_each(|c| drop(form.type_char(c)));
+        assert_eq!(sent(&mut form, Action::Choose).model.as_deref(), Some("gpt-4.1-nano"));
+        assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay, "one at a time");
         assert_eq!(form.stage, FormStage::Connecting(models.clone()));
         form.failed(last(&form), "the server went away");
         assert!(text(&mut form, (100, 30)).contains("the server went away"));
@@ -576,33 +429,33 @@ mod tests {
     #[test]
     fn an_address_is_asked_for_where_no_provider_is_named() {
         let mut form = Connect::default();
-        act(&mut form, Action::Up);
+        form.act(Action::Up);
         for _ in 0..3 {
-            act(&mut form, Action::Choose);
+            form.act(Action::Choose);
         }
-        assert_eq!(act(&mut form, Action::Choose), ConnectOutcome::Stay);
+        assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
         form.paste("http://127.0.0.1:9/v1");
         for _ in 0..2 {
-            act(&mut form, Action::Choose);
+            form.act(Action::Choose);
         }
-        assert_eq!(sent(act(&mut form, Action::Choose)).base_url.as_deref(), Some("http://127.0.0.1:9/v1"));
+        assert_eq!(sent(&mut form, Action::Choose).base_url.as_deref(), Some("http://127.0.0.1:9/v1"));
         // A server that lists nothing takes a name as it is typed.
         form.accepted(last(&form), Vec::new(), "gpt-4.1-mini");
-        act(&mut form, Action::DeleteToStart);
+        form.act(Action::DeleteToStart);
         form.paste("local-7b");
-        assert_eq!(sent(act(&mut form, Action::Choose)).model.as_deref(), Some("local-7b"));
+        assert_eq!(sent(&mut form, Action::Choose).model.as_deref(), Some("local-7b"));
     }
 
     #[test]
     fn only_the_last_check_is_answered() {
         let mut form = Connect::default();
         form.paste("sk-good");
-        act(&mut form, Action::Choose);
-        let first = sent(act(&mut form, Action::Choose)).id;
-        act(&mut form, Action::PreviousField);
+        form.act(Action::Choose);
+        let first = sent(&mut form, Action::Choose).id;
+        form.act(Action::PreviousField);
         form.type_char('x');
-        act(&mut form, Action::Choose);
-        let second = sent(act(&mut form, Action::Choose)).id;
+        form.act(Action::Choose);
+        let second = sent(&mut form, Action::Choose).id;
         form.accepted(first, vec!["o3".into()], "o3");
         assert_eq!(form.stage, FormStage::Checking, "the other key was accepted, not this one");
         form.failed(first, "timed out");
@@ -615,8 +468,8 @@ mod tests {
     fn a_long_reason_is_read_to_its_end() {
         let mut form = Connect::default();
         form.paste("sk-secret");
-        act(&mut form, Action::Choose);
-        sent(act(&mut form, Action::Choose));
+        form.act(Action::Choose);
+        sent(&mut form, Action::Choose);
         form.failed(last(&form), &"the server is not there ".repeat(4));
         let displayed = text(&mut form, (80, 24));
         assert_eq!(displayed.matches("there").count(), 4, "{displayed}");
@@ -626,17 +479,18 @@ mod tests {
     fn what_is_typed_is_seen_where_the_caret_is() {
         let mut form = Connect { provider: ANY, field: FormField::Address, ..Connect::default() };
         let address = format!("http://{}:8080/v1", "long.".repeat(14));
-        address.chars().for_each(|c| form.type_char(c));
+        address.chars().for_each(|c| drop(form.type_char(c)));
         let drawn = |form: &mut Connect| {
             let area = Rect::new(0, 0, 80, 24);
-            form.measure(area, area, None);
+            form.measure_in(area, area, None);
             let mut at = None;
-            let displayed = screen(80, 24, "dark", true, |_, buf, ctx| at = form.draw(buf, ctx)).text();
+            let displayed =
+                screen(80, 24, "dark", true, |_, buf, ctx| at = form.draw(Rect::default(), buf, ctx)).text();
             (displayed, at.expect("a caret"))
         };
         let (displayed, end) = drawn(&mut form);
         assert!(displayed.contains(":8080/v1"), "{displayed}");
-        act(&mut form, Action::TextStart);
+        form.act(Action::TextStart);
         let (displayed, start) = drawn(&mut form);
         assert!(displayed.contains("http://long."), "{displayed}");
         assert!(start.x < end.x && start.y == end.y, "{start:?} {end:?}");
@@ -645,17 +499,17 @@ mod tests {
     #[test]
     fn a_model_file_needs_no_key() {
         let mut form = Connect::default();
-        act(&mut form, Action::Up);
-        act(&mut form, Action::Up);
+        form.act(Action::Up);
+        form.act(Action::Up);
         assert!(!text(&mut form, (100, 30)).contains("paste"));
-        act(&mut form, Action::Choose);
-        let sent_form = sent(act(&mut form, Action::Choose));
-        assert_eq!((sent_form.provider.as_str(), sent_form.base_url, sent_form.key.reveal()), ("embedded", None, ""));
+        form.act(Action::Choose);
+        let form_sent = sent(&mut form, Action::Choose);
+        assert_eq!((form_sent.provider.as_str(), form_sent.base_url, form_sent.key.reveal()), ("embedded", None, ""));
         form.failed(last(&form), "this nebula was built without the part that runs model files");
         assert!(text(&mut form, (100, 30)).contains("built without"));
-        act(&mut form, Action::Choose);
-        sent(act(&mut form, Action::Choose));
+        form.act(Action::Choose);
+        sent(&mut form, Action::Choose);
         form.accepted(last(&form), vec!["coder-1.5b".into()], "coder-1.5b");
-        assert_eq!(sent(act(&mut form, Action::Choose)).model.as_deref(), Some("coder-1.5b"));
+        assert_eq!(sent(&mut form, Action::Choose).model.as_deref(), Some("coder-1.5b"));
     }
 }
