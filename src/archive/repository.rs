@@ -121,16 +121,16 @@ mod tests {
         let lost = RestoreStatus::NotArchived("its version is gone".into());
         let why = "the repository stays: .git/HEAD: its version is gone";
         let all = [("a.txt", restore()), (".git/config", take), (".git/HEAD", lost)];
-        let (reported, left) = words(dir.path(), &all, &[change("a.txt", Some("1")), config.clone()]);
-        assert_eq!((reported[0].as_str(), reported[1].as_str(), left), ("restore", why, 1));
+        let (outcomes, left) = words(dir.path(), &all, &[change("a.txt", Some("1")), config.clone()]);
+        assert_eq!((outcomes[0].as_str(), outcomes[1].as_str(), left), ("restore", why, 1));
 
         // A lock that the command itself left is removed with what it did; any other one may be in use.
         std::fs::write(dir.path().join(".git/index.lock"), "").expect("written");
         let both = [(".git/config", restore()), (".git/index.lock", restore())];
-        let (reported, left) = words(dir.path(), &both, &[config.clone(), change(".git/index.lock", None)]);
-        assert_eq!((reported, left), (vec!["restore".to_string(); 2], 2));
-        let (reported, left) = words(dir.path(), &both[..1], &[config]);
-        assert!(reported[0].contains("delete it if none is running") && left == 0, "{reported:?}");
+        let (outcomes, left) = words(dir.path(), &both, &[config.clone(), change(".git/index.lock", None)]);
+        assert_eq!((outcomes, left), (vec!["restore".to_string(); 2], 2));
+        let (outcomes, left) = words(dir.path(), &both[..1], &[config]);
+        assert!(outcomes[0].contains("delete it if none is running") && left == 0, "{outcomes:?}");
     }
 
     #[test]

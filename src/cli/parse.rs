@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_told_in_one_line() {
+    fn what_cannot_be_meant_is_reported_in_one_line() {
         let error_of = |words: &[&str]| {
             let error =
                 <Cli as clap::Parser>::try_parse_from(std::iter::once(&"nebula").chain(words)).expect_err("refused");

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_told_once() {
+    fn a_cause_is_reported_once() {
         #[derive(Debug, thiserror::Error)]
         #[error("cannot read x: {source}")]
         struct Outer {

@@ -350,9 +350,9 @@ mod tests {
             "{\n  \"model\": \"m\",\n  \"maxStep\": 3,\n  \"mouse\": \"maxStep\",\n  \"models\": {\"a.b\": {\"x\": 1}}\n}",
         );
         let read = read(&path, false);
-        let reported: Vec<_> = read.complaints.iter().map(|line| line.rsplit("config.json:").next().unwrap()).collect();
+        let problems: Vec<_> = read.complaints.iter().map(|line| line.rsplit("config.json:").next().unwrap()).collect();
         assert_eq!(
-            reported,
+            problems,
             [
                 "3:3: there is no key maxStep; did you mean maxSteps?",
                 "4:3: mouse must be true or false",
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_are_told_and_left() {
+    fn broken_files_are_reported_and_left() {
         for (text, place) in [
             ("{\n \"a\": }", ":2:7: "),
             ("[1]", ":1:1: "),
@@ -381,14 +381,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_text_is_told_with_its_place() {
+    fn what_is_not_text_is_reported_with_its_place() {
         let (_folder, path) = file("");
         let bytes = b"{\n \"\xc3\xa9\": \"\xff\"}";
         fs::write(&path, bytes).unwrap();
-        let reported = read(&path, false).complaints;
+        let problems = read(&path, false).complaints;
         assert!(
-            reported[0].ends_with("config.json:2:8: this is not UTF-8 text; the defaults are used"),
-            "{reported:?}"
+            problems[0].ends_with("config.json:2:8: this is not UTF-8 text; the defaults are used"),
+            "{problems:?}"
         );
         assert!(change(&path, "model", Some("m")).unwrap_err().message.contains(":2:8: "));
         assert_eq!(fs::read(&path).unwrap(), bytes);
@@ -427,11 +427,11 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_a_model_that_does_not_exist_is_told_with_the_one_meant() {
+    fn a_key_of_a_model_that_does_not_exist_is_reported_with_the_one_meant() {
         let (_folder, path) = file("");
-        let reported = |key: &str| change(&path, key, Some("1")).unwrap_err().message;
-        assert_eq!(reported("models.a.b.prices"), "there is no key models.a.b.prices; did you mean price?");
-        assert_eq!(reported("models.gpt-4.1-nano"), "models.gpt-4.1-nano must be an object");
+        let problems = |key: &str| change(&path, key, Some("1")).unwrap_err().message;
+        assert_eq!(problems("models.a.b.prices"), "there is no key models.a.b.prices; did you mean price?");
+        assert_eq!(problems("models.gpt-4.1-nano"), "models.gpt-4.1-nano must be an object");
     }
 
     #[test]

@@ -301,12 +301,12 @@ mod tests {
             "a": {"editFormat": "xml", "contextWindow": -1, "price": {"input": 1, "ouput": 2}},
             "b": 3
         });
-        let mut reported = Vec::new();
+        let mut complaints = Vec::new();
         let path = ["models".to_string()];
-        assert!(Shape::ByName(MODEL).check(&mut value, &path, &mut |_, what| reported.push(what)));
+        assert!(Shape::ByName(MODEL).check(&mut value, &path, &mut |_, what| complaints.push(what)));
         assert_eq!(value, serde_json::json!({"a": {"editFormat": "xml", "price": {"input": 1}}}));
-        assert_eq!(reported.len(), 3, "{reported:?}");
-        assert!(reported[1].contains("did you mean output"), "{reported:?}");
+        assert_eq!(complaints.len(), 3, "{complaints:?}");
+        assert!(complaints[1].contains("did you mean output"), "{complaints:?}");
     }
 
     #[test]

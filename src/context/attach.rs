@@ -365,10 +365,10 @@ mod tests {
     #[test]
     fn parts_folders_and_images() {
         let made = ok("@src/a.rs:2-9 @src/ @src @p.png @src/b.md @src/b.md");
-        let displayed: Vec<_> = made.attached.iter().map(|a| (a.path.as_str(), a.range, a.lines)).collect();
-        assert_eq!(displayed[0], ("src/a.rs", Some((2, 3)), Some(2)));
-        assert_eq!(displayed[1], ("src/", None, Some(2)));
-        assert_eq!(displayed[3], ("p.png", None, None));
+        let ranges: Vec<_> = made.attached.iter().map(|a| (a.path.as_str(), a.range, a.lines)).collect();
+        assert_eq!(ranges[0], ("src/a.rs", Some((2, 3)), Some(2)));
+        assert_eq!(ranges[1], ("src/", None, Some(2)));
+        assert_eq!(ranges[3], ("p.png", None, None));
         assert_eq!(made.attached[0].whole, None);
         assert!(made.text.contains("title=\"src/a.rs:2-3\"\ntwo\nthree\n```"));
         assert!(made.text.contains("`````markdown title=\"src/b.md\"\n````\ncode\n````\n`````"));
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_attached_is_told_before_sending() {
+    fn what_cannot_be_attached_is_reported_before_sending() {
         for (typed, word) in [
             ("@src/none.rs", "there is no file src/none.rs"),
             ("@../outside", "outside the workspace"),

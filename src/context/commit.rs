@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_as_they_are() {
+    fn names_are_given_as_they_are() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("在庫.md"), "price\n").unwrap();
         for arguments in [&["init", "-q"][..], &["add", "."]] {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_a_repository_is_told() {
+    fn a_folder_without_a_repository_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(staged(dir.path()), Err(CommitError::Git(git::Error::NoRepository)));
     }

@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_changed_is_told() {
+    fn only_what_has_changed_is_reported() {
         let before = PromptEnvironment {
             date: "Monday".into(),
             tree_title: "All".into(),
@@ -472,12 +472,12 @@ mod tests {
     }
 
     #[test]
-    fn git_is_told_in_words() {
+    fn git_is_described_in_words() {
         let dir = world(&[".git/HEAD", "sub/a"]);
         fs::write(dir.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         fs::write(dir.path().join(".git/MERGE_HEAD"), "").unwrap();
-        let reported = git(&dir.path().join("sub"), Duration::ZERO).unwrap();
-        assert!(reported.starts_with("branch main; a merge is under way"), "{reported}");
+        let described = git(&dir.path().join("sub"), Duration::ZERO).unwrap();
+        assert!(described.starts_with("branch main; a merge is under way"), "{described}");
         assert_eq!(summary(""), "clean");
         assert_eq!(summary("M  a\n M b\n?? c\nUU d\n"), "1 in conflict, 1 staged, 1 changed, 1 untracked (a, b, c, d)");
         assert_eq!(git(tempfile::tempdir().unwrap().path(), Duration::ZERO), None);

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_front_matter_is_told() {
+    fn broken_front_matter_is_reported() {
         for (text, said) in [
             ("---\nglobs: *.rs\nno end", "never ends"),
             ("---\nglobs: [a, b\n---\nx", "line 2: the list is not closed"),

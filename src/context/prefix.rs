@@ -73,7 +73,7 @@ mod tests {
             RequestPrefix { messages: first.messages.iter().cloned().chain([message("c")]).collect(), ..first.clone() };
         let cause = |new: &RequestPrefix, before: &RequestPrefix| {
             let (after, cause) = new.clone().after(Some(before.clone()), &new.messages);
-            assert!(after.messages.iter().zip(&new.messages).all(|(retained, new)| Arc::ptr_eq(retained, new)));
+            assert!(after.messages.iter().zip(&new.messages).all(|(previous, new)| Arc::ptr_eq(previous, new)));
             assert_eq!(after.messages.len(), new.messages.len());
             cause
         };

@@ -269,7 +269,7 @@ impl Window {
 
     fn summary(&mut self, text: &str) -> Arc<Message> {
         match &self.summary {
-            Some((retained, message)) if retained == text => message.clone(),
+            Some((summarised, message)) if summarised == text => message.clone(),
             _ => {
                 let message = Arc::new(Message::user(format!(
                     "Summary of this conversation so far, in place of its messages:\n\n{text}"
@@ -298,12 +298,12 @@ pub fn size(messages: &[Arc<Message>]) -> usize {
 
 /// Returns the newest of `messages` that fit `room` bytes, behind the first `kept`, which always stay; and how many
 /// were left out. Where not all fit, a message that takes more than an eighth of the room is cut to that.
-pub fn newest(messages: &[Arc<Message>], retained: usize, room: usize) -> (Vec<Arc<Message>>, usize) {
+pub fn newest(messages: &[Arc<Message>], pinned: usize, room: usize) -> (Vec<Arc<Message>>, usize) {
     if size(messages) <= room {
         return (messages.to_vec(), 0);
     }
     let cut: Vec<Arc<Message>> = messages.iter().map(|m| cut(m, room / 8)).collect();
-    let (first, rest) = cut.split_at(retained);
+    let (first, rest) = cut.split_at(pinned);
     let mut left = room.saturating_sub(size(first));
     let fit = rest.iter().rev().take_while(|m| {
         let fits = bytes(m) <= left;
@@ -500,13 +500,13 @@ mod tests {
     fn the_newest_that_fit_are_whole_conversations() {
         let all = conversation(10, 4000);
         assert_eq!(newest(&all, 0, size(&all)), (all.clone(), 0));
-        for retained in [0, 1] {
+        for pinned in [0, 1] {
             for room in [SMALL, 8_000, 20_000] {
-                let (sent, left_out) = newest(&all, retained, room);
+                let (sent, left_out) = newest(&all, pinned, room);
                 assert!(size(&sent) <= room + 100, "{} of {room}", size(&sent));
                 assert_eq!(sent.len() + left_out, all.len());
-                assert!(sent.get(retained).is_none_or(|m| m.role != Role::Tool), "a result without its call");
-                assert!(Arc::ptr_eq(&sent[0], &all[0]) || retained == 0);
+                assert!(sent.get(pinned).is_none_or(|m| m.role != Role::Tool), "a result without its call");
+                assert!(Arc::ptr_eq(&sent[0], &all[0]) || pinned == 0);
                 assert!(sent.last().is_some_and(|m| m.text().contains("bytes left out")));
             }
         }
@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_fits_is_told() {
+    fn what_never_fits_is_reported() {
         let all = vec![Arc::new(Message::user("x".repeat(50_000)))];
         assert!(Window::default().fit(&all, None, 0, Budget::of_window(1000)).too_long);
     }

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_glob_is_told_and_the_rest_stands() {
+    fn a_bad_glob_is_reported_and_the_rest_stands() {
         let dir = world(&[(".nebula/rules/a.md", "---\nglobs: \"a[\"\n---\nx"), (".nebula/rules/b.md", "fine")]);
         let rules = Rules::load(&open(&dir));
         assert_eq!(rules.complaints.len(), 1);

@@ -146,13 +146,13 @@ fn fit_mixed(new: &str, old: &str, before: &str) -> String {
             continue;
         }
         // The stacks hold old lines last to first: lines that were passed are dropped, the next one is on top.
-        let retained = places.get_mut(content(line)).and_then(|stack| {
+        let matching = places.get_mut(content(line)).and_then(|stack| {
             while stack.last().is_some_and(|i| *i < reached) {
                 stack.pop();
             }
             stack.pop()
         });
-        if let Some(i) = retained.filter(|i| old[*i].ends_with('\n')) {
+        if let Some(i) = matching.filter(|i| old[*i].ends_with('\n')) {
             reached = i + 1;
             last = if old[i].ends_with("\r\n") { "\r\n" } else { "\n" };
         }

@@ -8,7 +8,7 @@ use super::*;
 const LIMIT: Duration = Duration::from_secs(60);
 
 #[test]
-fn what_git_does_not_have_is_told_beside_paths_outside() {
+fn what_git_does_not_have_is_reported_beside_paths_outside() {
     let it = Hostile::new();
     it.write("new.txt", "in no commit\n");
     fs::create_dir(it.top().join("gen")).expect("made");

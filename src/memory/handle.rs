@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_a_lock_and_everything_is_kept_in_its_order() {
+    async fn nobody_waits_for_a_lock_and_everything_is_stored_in_its_order() {
         let w = World::new();
         let memory = w.open(LONG);
         memory.flushed().await;
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_in_ram_is_kept_as_soon_as_the_lock_goes() {
+    async fn what_is_in_ram_is_stored_as_soon_as_the_lock_goes() {
         let w = World::new();
         let memory = w.open(Duration::ZERO);
         memory.flushed().await;

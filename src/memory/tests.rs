@@ -90,7 +90,7 @@ fn a_session_comes_back_as_it_was() {
 }
 
 #[test]
-fn streamed_text_is_kept_as_it_grows() {
+fn streamed_text_is_stored_as_it_grows() {
     let w = World::new();
     let memory = w.open();
     let s = session(&memory, "/p");
@@ -335,7 +335,7 @@ fn a_forks_turns_are_its_parents() {
 }
 
 #[test]
-fn long_bytes_are_not_kept() {
+fn long_bytes_are_not_stored() {
     let w = World::new();
     let memory = w.open();
     let long = WriteIntent { bytes: Some(vec![0; MAX_KEPT + 1]), ..will("a", 1) };
@@ -617,7 +617,7 @@ fn parts_survive_a_time_in_ram() {
 }
 
 #[test]
-fn what_an_older_nebula_kept_can_be_read_while_it_cannot_be_migrated() {
+fn what_an_older_nebula_stored_can_be_read_while_it_cannot_be_migrated() {
     let w = World::new();
     drop(w.open());
     let other = rusqlite::Connection::open(w.options().path).unwrap();

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_agreed_to_beforehand_is_told_from_the_rest() {
+    fn what_nobody_agreed_to_beforehand_is_distinguished_from_the_rest() {
         for policy in ["review", "all"] {
             assert!(Consent::is_unasked(&Consent::Policy(policy).to_string()), "{policy}");
         }

@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_changed_are_told_apart() {
+    fn words_that_changed_are_distinguished() {
         let (old, new) = changed_words("let total = price;", "let total = price * n;").expect("alike");
         let changed = |side: &[WordSpan], line: &str| -> Vec<String> {
             side.iter().filter(|w| w.changed).map(|w| line[w.range.clone()].to_string()).collect()

@@ -103,7 +103,7 @@ mod tests {
     use crate::provider::models::Facts;
 
     #[test]
-    fn a_model_that_thinks_is_asked_through_responses_whoever_says_so() {
+    fn a_model_that_thinks_is_requested_through_responses_whoever_says_so() {
         let connection = Connection {
             provider: "openai".into(),
             base_url: "https://api.openai.com/v1".into(),

@@ -430,7 +430,7 @@ impl ShellCommand {
     }
 
     /// Marks its end, or its running on, as reported to the model.
-    pub fn set_told(&self) {
+    pub fn mark_reported(&self) {
         self.staged().reported = true;
     }
 

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_secrets_are_told_from_others_whatever_their_case() {
+    fn names_of_secrets_are_distinguished_from_others_whatever_their_case() {
         assert!(SECRETS.iter().all(|pattern| !pattern.trim_matches('*').contains(['*', '?', '[', '{'])));
         for name in
             ["api_key", "GH_TOKEN", "MySecretThing", "PGPASSWORD", "X_PASSWD_Y", "CREDENTIALS", "A_PAT", "aws_x"]

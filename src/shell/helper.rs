@@ -190,7 +190,7 @@ fn plain(start: &Start) -> io::Result<Child> {
 /// Returns a second stage that becomes the shell, in its sandbox and under the guard.
 #[cfg(target_os = "linux")]
 fn staged(start: &Start) -> Result<Spawned, HelperReport> {
-    let reported = |failure| match failure {
+    let error_of = |failure| match failure {
         stage::Failure::Sandbox(why) => HelperReport::NoSandbox(why.to_string()),
         stage::Failure::View(why) => HelperReport::NoView(why.to_string()),
         stage::Failure::Guard(why) if start.guard.is_some() => HelperReport::NoGuard(why.to_string()),
@@ -206,7 +206,7 @@ fn staged(start: &Start) -> Result<Spawned, HelperReport> {
         let staged = stage::take_over(&ours, start)?;
         Ok((pid(&child)?, serving, ours, staged))
     };
-    let (shell, serving, control, staged) = begin().map_err(reported)?;
+    let (shell, serving, control, staged) = begin().map_err(error_of)?;
     if let (Some(serving), Some(listener)) = (serving.clone(), staged.listener) {
         let listener = Arc::new(listener);
         thread::spawn(move || guard::serve(&listener, serving.keeping.as_deref(), serving.network.as_deref()));
@@ -353,8 +353,8 @@ impl Helper {
     #[cfg(target_os = "linux")]
     fn summarise(&mut self) {
         let Some(serving) = &self.serving else { return };
-        let retained = serving.keeping.as_ref().map(|keeping| guard::lock(keeping).summary());
-        let mut summary = retained.unwrap_or_default();
+        let guarded = serving.keeping.as_ref().map(|keeping| guard::lock(keeping).summary());
+        let mut summary = guarded.unwrap_or_default();
         serving.network.as_ref().inspect(|network| network.add_to(&mut summary));
         self.tell(&HelperReport::Summary(Box::new(summary)));
     }

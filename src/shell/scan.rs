@@ -153,7 +153,7 @@ impl Scan {
     pub fn after(&self, places: &PathClasses, staging: &mut CommandStaging) -> Result<(), ScanError> {
         let (now, _) = look(places)?;
         // The states are those of the moment when the folder was made.
-        let kept = staging.id().at();
+        let stored = staging.id().at();
         let mut add = |entry: JournalLine| staging.add(&entry).map_err(at(&self.shadow));
         for path in now.keys().filter(|path| !self.entries.contains_key(*path) && !self.is_left_out(path)) {
             add(JournalLine {
@@ -162,7 +162,7 @@ impl Scan {
                 mode: 0,
                 staged: None,
                 inode: (0, 0),
-                kept,
+                kept: stored,
             })?;
         }
         let changed: Vec<&Entry> =
@@ -185,7 +185,7 @@ impl Scan {
             };
             let (path, kind, mode) = (entry.path.clone(), entry.kind, entry.mode);
             staging
-                .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY, kept })
+                .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY, kept: stored })
                 .map_err(at(&self.shadow))?;
         }
         Ok(())

@@ -171,7 +171,7 @@ fn output(args: &Args, run: &Run) -> Result<RunResult, String> {
         _ => command.running.output().for_model(&command.id),
     };
     if command.running.progress().is_over() {
-        command.set_told();
+        command.mark_reported();
     }
     let summary = plural(command.running.output().line_count(), "line");
     Ok(RunResult::Output(ToolOutput { text: report.text(&text), summary, ..ToolOutput::default() }))
@@ -200,7 +200,7 @@ fn stop(args: &Args, run: &Run) -> Result<RunResult, String> {
     command.running.stop();
     let patience = Instant::now() + Duration::from_secs(5);
     command.running.wait(Some(patience), shell::CommandProgress::is_over);
-    command.set_told();
+    command.mark_reported();
     let report = CommandReport::new(&command, Some(Stopped::Model), &shell::SealResult::default(), None);
     let last = command.running.output().last(LAST).join("\n") + "\n";
     Ok(RunResult::Output(ToolOutput { text: report.text(&last), summary: "stopped".into(), ..ToolOutput::default() }))

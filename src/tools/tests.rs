@@ -98,7 +98,7 @@ impl Tool for Weigh {
 }
 
 #[test]
-fn a_tool_that_is_added_is_told_found_named_and_read_in_a_text() {
+fn a_tool_that_is_added_is_offered_found_named_and_read_in_a_text() {
     let tools = ToolSet::builtin().with(Arc::new(Weigh));
     assert!(tools.names().any(|name| name == "weighItem"));
     assert!(tools.specs(OfferedTools::Plan).iter().any(|spec| spec.name == "weighItem"));

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_finds_files_and_folders_and_is_kept_fresh() {
+    fn a_walk_finds_files_and_folders_and_is_refreshed() {
         let dir = tempfile::tempdir().expect("a folder");
         fs::create_dir_all(dir.path().join("src/deep")).expect("made");
         fs::write(dir.path().join("src/deep/a.rs"), "").expect("written");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_out_of_time_goes_on_when_asked_again() {
+    fn a_search_out_of_time_goes_on_when_called_again() {
         let files = Files::new();
         let many: Vec<_> = (0..60_000).map(|i| format!("{i:05}/cba")).chain(["some/abc".into()]).collect();
         files.add(&many);

@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_are_told_once_and_temporary_files_never() {
+    fn changes_are_reported_once_and_temporary_files_never() {
         let dir = tempfile::tempdir().expect("a folder");
         let archive = dir.path().canonicalize().expect("there").join(".shaft/archives");
         fs::create_dir_all(&archive).expect("made");

@@ -385,11 +385,13 @@ impl Staged {
     /// Handles a file that another program saved, and then once more over the new file: the newest stays, the earlier
     /// one gets a name beside it.
     fn keep_both(&self, temp: &str) -> io::Error {
-        let retained = format!("{}.saved-meanwhile", self.name);
-        let done =
-            self.folder.exchange(temp, &self.name).and_then(|_| self.folder.rename_new(temp, &self.folder, &retained));
+        let saved_name = format!("{}.saved-meanwhile", self.name);
+        let done = self
+            .folder
+            .exchange(temp, &self.name)
+            .and_then(|_| self.folder.rename_new(temp, &self.folder, &saved_name));
         match done {
-            Ok(()) => io::Error::other(format!("it was saved twice meanwhile; the earlier text is in {retained}")),
+            Ok(()) => io::Error::other(format!("it was saved twice meanwhile; the earlier text is in {saved_name}")),
             Err(error) => error,
         }
     }
@@ -619,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_file_keeps_what_it_had_or_it_is_told() {
+    fn a_replaced_file_keeps_what_it_had_or_it_is_reported() {
         use rustix::fs::{XattrFlags, getxattr, setxattr};
         let w = World::new();
         fs::write(w.at("a"), "before").expect("written");

@@ -40,7 +40,7 @@ impl Screen {
     }
 
     fn tell(&mut self, event: EventBody) {
-        self.app.update(Msg::Agent(told(event)));
+        self.app.update(Msg::Agent(event_of(event)));
     }
 
     fn add(&mut self, item: Item) -> ItemId {
@@ -225,14 +225,14 @@ fn main() {
     let text = markdown(TOKEN * TOKENS);
     let worker = || Highlighter::new(|| (), || ());
     // Kept alive, so that their threads are counted throughout.
-    let mut kept = vec![stream("20,000 tokens, a frame every 16, no colours", 16, &text, Highlighter::off())];
-    kept.push(stream("20,000 tokens, a frame every 16", 16, &text, worker()));
-    kept.push(stream("20,000 tokens, a frame every token", 1, &text, worker()));
+    let mut measurements = vec![stream("20,000 tokens, a frame every 16, no colours", 16, &text, Highlighter::off())];
+    measurements.push(stream("20,000 tokens, a frame every 16", 16, &text, worker()));
+    measurements.push(stream("20,000 tokens, a frame every token", 1, &text, worker()));
     let code = format!("```rust\n{}", "    let price = self.prices.get(&id).ok_or(Error::Missing)?;\n".repeat(1_300));
-    kept.push(stream("one code block, a frame every 16 tokens", 16, &code, worker()));
+    measurements.push(stream("one code block, a frame every 16 tokens", 16, &code, worker()));
     let prose = "a paragraph without an end ".repeat(200).repeat(15);
-    kept.push(stream("one paragraph, a frame every 16 tokens", 16, &prose[..TOKEN * 5_000], worker()));
-    drop(kept);
+    measurements.push(stream("one paragraph, a frame every 16 tokens", 16, &prose[..TOKEN * 5_000], worker()));
+    drop(measurements);
     for lines in [1_000, 100_000] {
         keys(&format!("{lines} lines, idle"), lines, false);
         keys(&format!("{lines} lines, streaming"), lines, true);

@@ -50,13 +50,13 @@ impl World {
     }
 
     /// Exit code and standard error.
-    fn told(&self, words: &[&str]) -> (Option<i32>, String) {
-        told(&self.command(words).output().expect("it runs"))
+    fn failure(&self, words: &[&str]) -> (Option<i32>, String) {
+        failure(&self.command(words).output().expect("it runs"))
     }
 
     /// The same as another user.
-    fn told_as_other(&self, words: &[&str]) -> (Option<i32>, String) {
-        told(&self.command(words).uid(OTHER).gid(OTHER).output().expect("it runs"))
+    fn failure_as_other(&self, words: &[&str]) -> (Option<i32>, String) {
+        failure(&self.command(words).uid(OTHER).gid(OTHER).output().expect("it runs"))
     }
 
     /// The newest version of the file.
@@ -68,7 +68,7 @@ impl World {
     }
 }
 
-fn told(output: &Output) -> (Option<i32>, String) {
+fn failure(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
@@ -108,7 +108,7 @@ fn a_replaced_file_keeps_its_owner_lists_attributes_and_capabilities() {
     };
     let given: Vec<_> = given.iter().filter(set).collect();
     let before = fs::metadata(&tool).expect("there");
-    let (code, err) = w.told(&["patch", "../patch", "--yes"]);
+    let (code, err) = w.failure(&["patch", "../patch", "--yes"]);
     assert_eq!((code, fs::read_to_string(&tool).expect("read").as_str()), (Some(0), "new\n"), "{err}");
     let after = fs::metadata(&tool).expect("there");
     let rights = |meta: &fs::Metadata| (meta.mode(), meta.uid(), meta.gid());
@@ -129,23 +129,23 @@ fn what_a_deleted_file_will_lack_is_said_when_it_goes() {
     let tool = w.path("work/tool");
     chown(&tool, Some(OTHER), None).expect("given away");
     fs::set_permissions(&tool, Permissions::from_mode(0o4755)).expect("set");
-    let (code, err) = w.told(&["patch", "../delete", "--yes"]);
+    let (code, err) = w.failure(&["patch", "../delete", "--yes"]);
     assert_eq!(code, Some(0), "{err}");
     let says = format!("tool is deleted; an undo brings it back without its set-user-ID bit, owner {OTHER}");
     assert!(err.contains(&says), "{err}");
-    let (code, err) = w.told(&["undo", "--yes"]);
+    let (code, err) = w.failure(&["undo", "--yes"]);
     assert_eq!((code, fs::metadata(&tool).expect("there").mode() & 0o7777), (Some(0), 0o755), "{err}");
 }
 
 #[test]
-fn an_owner_that_cannot_be_kept_is_named_and_the_group_gains_nothing() {
+fn an_owner_that_cannot_be_preserved_is_named_and_the_group_gains_nothing() {
     let Some(w) = World::new() else { return };
     for place in ["work", "home"] {
         chown(w.path(place), Some(OTHER), Some(OTHER)).expect("given away");
     }
     let tool = w.path("work/tool");
     fs::set_permissions(&tool, Permissions::from_mode(0o674)).expect("set");
-    let (code, err) = w.told_as_other(&["patch", "../patch", "--yes"]);
+    let (code, err) = w.failure_as_other(&["patch", "../patch", "--yes"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(err.contains("not kept: tool: owner 0, group 0"), "{err}");
     let meta = fs::metadata(&tool).expect("there");
@@ -160,7 +160,7 @@ fn a_memory_that_may_not_be_opened_is_named_with_what_to_do() {
     fs::create_dir(&own).expect("made");
     File::create(own.join("memory.db")).expect("made");
     fs::set_permissions(&own, Permissions::from_mode(0o700)).expect("set");
-    let (code, err) = w.told_as_other(&["sessions", "list"]);
+    let (code, err) = w.failure_as_other(&["sessions", "list"]);
     assert_eq!(code, Some(1), "{err}");
     let path = own.join("memory.db").display().to_string();
     let says =

@@ -97,7 +97,7 @@ async fn what_the_person_restores_is_not_called_someone_elses() {
     world.write("b.rs", "// someone else\n");
     live.until(|e| matches!(e, EventBody::Drifted(p) if p.contains(&"b.rs".to_string())).then_some(())).await;
     let told = live.events.iter().filter(|e| matches!(e, EventBody::Drifted(p) if p.contains(&"a.rs".to_string())));
-    assert_eq!(told.count(), 0);
+    assert_eq!(drifts.count(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -163,11 +163,11 @@ async fn the_archive_is_listed_with_files_and_causes() {
         live.submit(prompt);
         assert_eq!(live.end().await, TurnEnd::Done);
     }
-    let mut asked = 0;
+    let mut questions = 0;
     let mut ask = |query| {
-        asked += 1;
-        live.send(Command::Ask(QueryId(asked), query));
-        QueryId(asked)
+        questions += 1;
+        live.send(Command::Ask(QueryId(questions), query));
+        QueryId(questions)
     };
     let all = ask(Query::Archive { skip: 0, limit: 10, filter: String::new() });
     let some = ask(Query::Archive { skip: 0, limit: 10, filter: "TO B".into() });
@@ -195,7 +195,7 @@ async fn the_archive_is_listed_with_files_and_causes() {
 
 /// What the person takes back before the first message is told to the model with that message.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_taken_back_while_no_session_is_open_is_told_to_the_first_one() {
+async fn what_is_taken_back_while_no_session_is_open_is_reported_to_the_first_one() {
     let edit = call("replaceInFile", json!({"path": "a.txt", "search": "one", "replace": "two"}));
     let world = World::new().file("a.txt", "one\n").approve("edits").model([edit, say("Done.")]);
     let mut live = world.start();

@@ -7,7 +7,7 @@ use nebula::tui::app::Effect;
 
 use crate::scenes::*;
 
-fn asked(stage: &mut Stage, id: u64, card: Option<CommandCard>) {
+fn ask(stage: &mut Stage, id: u64, card: Option<CommandCard>) {
     let choices = vec![("run".into(), String::new()), ("no".into(), String::new())];
     let (text, card) = ("Run this command?".into(), card.map(Arc::new));
     stage.tell(EventBody::Asked(Question { id: QuestionId(id), text, choices, permission: true, card }));
@@ -16,7 +16,7 @@ fn asked(stage: &mut Stage, id: u64, card: Option<CommandCard>) {
 fn with_card(card: CommandCard) -> Stage {
     let mut stage = Stage::new(100, 40, "dark");
     stage.tell(opened(status()));
-    asked(&mut stage, 1, Some(card));
+    ask(&mut stage, 1, Some(card));
     stage.wait(3_000);
     stage
 }
@@ -47,16 +47,16 @@ fn an_emptied_text_changes_nothing() {
 }
 
 #[test]
-fn the_banner_counts_all_that_is_asked() {
+fn the_banner_counts_all_open_questions() {
     let mut stage = Stage::new(100, 40, "dark");
     stage.tell(opened(status()));
     stage.keys("a draft");
     let harm = || Some(CommandCard { class: CommandClass::Harm, ..CommandCard::default() });
-    asked(&mut stage, 1, harm());
+    ask(&mut stage, 1, harm());
     assert!(stage.text().contains("1 command, harm"), "{}", stage.text());
-    asked(&mut stage, 2, harm());
+    ask(&mut stage, 2, harm());
     assert!(stage.text().contains("2 commands"), "{}", stage.text());
-    asked(&mut stage, 3, None);
+    ask(&mut stage, 3, None);
     assert!(stage.text().contains("3 questions"), "{}", stage.text());
 }
 
@@ -67,8 +67,8 @@ fn an_answer_about_a_hunk_keeps_its_words() {
     let about = nebula::protocol::Comment { file: 1, hunk: 0, text: "why?".into() };
     let answer = "Call it as `f(**kwargs)`, or 2**n.\n- **never** as `f()`\n2. with `a`";
     stage.tell(EventBody::CommentAnswer(proposal().id, about, answer.into()));
-    let shown = stage.text();
+    let screen = stage.text();
     for words in ["Call it as f(**kwargs), or 2**n.", "- never as f()", "2. with a"] {
-        assert!(shown.contains(words), "{shown}");
+        assert!(screen.contains(words), "{screen}");
     }
 }

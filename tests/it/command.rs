@@ -51,14 +51,14 @@ impl World {
     }
 
     /// Exit code and standard error.
-    fn told(&self, words: &[&str]) -> (Option<i32>, String) {
+    fn failure(&self, words: &[&str]) -> (Option<i32>, String) {
         let output = self.run(words);
         (output.status.code(), String::from_utf8(output.stderr).expect("text"))
     }
 }
 
 #[test]
-fn what_is_wrong_is_told_in_one_line_with_its_exit_code() {
+fn what_is_wrong_is_reported_in_one_line_with_its_exit_code() {
     let w = World::new();
     for (words, code, says) in [
         (&["undo", "--frob"][..], 2, "nebula: unexpected argument '--frob' found"),
@@ -77,7 +77,7 @@ fn what_is_wrong_is_told_in_one_line_with_its_exit_code() {
         (&["undo"], 1, "nebula: the archive is empty"),
         (&[], 1, "nebula: the screen needs a terminal"),
     ] {
-        let (ended, err) = w.told(words);
+        let (ended, err) = w.failure(words);
         assert_eq!(ended, Some(code), "{words:?}: {err}");
         assert!(err.starts_with(says) && err.lines().count() == 1, "{words:?}: {err}");
     }
@@ -114,10 +114,10 @@ fn a_reader_that_goes_away_is_no_error_and_a_full_disk_is_one() {
 }
 
 #[test]
-fn a_task_goes_into_the_session_that_was_asked_for_or_none() {
+fn a_task_goes_into_the_session_that_was_requested_or_none() {
     let w = World::new();
     let recording = w.recording(&[&[(0, json!({"text": "Hello."})), (0, json!({"end": "stop"}))]]);
-    let (code, err) = w.told(&["task", "hi", "--resume", "0000", "--replay", &recording]);
+    let (code, err) = w.failure(&["task", "hi", "--resume", "0000", "--replay", &recording]);
     assert_eq!((code, err.lines().count()), (Some(1), 1), "{err}");
     assert!(err.contains("there is no session 0000"), "{err}");
     let output = w.run(&["task", "hi", "--json", "--replay", &recording]);
@@ -129,7 +129,7 @@ fn a_task_goes_into_the_session_that_was_asked_for_or_none() {
     assert_eq!(sessions.as_array().map(Vec::len), Some(1));
     assert_eq!(sessions[0]["id"], lines[0]["id"]);
     let id = lines[0]["id"].as_str().expect("an id");
-    let (code, err) = w.told(&["task", "again", "--resume", &id[..13], "--replay", &recording]);
+    let (code, err) = w.failure(&["task", "again", "--resume", &id[..13], "--replay", &recording]);
     assert_eq!(code, Some(0), "{err}");
 }
 
@@ -229,11 +229,11 @@ fn edits_that_nobody_can_approve_say_what_would_accept_them() {
         &[(0, write), (0, json!({"end": "calls"}))],
         &[(0, json!({"text": "ok"})), (0, json!({"end": "stop"}))],
     ]);
-    let (code, err) = w.told(&["task", "hi", "--replay", &recording]);
+    let (code, err) = w.failure(&["task", "hi", "--replay", &recording]);
     assert!(code == Some(3) && err.contains("`--approve edits` accepts them"), "{err}");
-    let (code, err) = w.told(&["task", "hi", "--replay", &recording, "--approve", "none"]);
+    let (code, err) = w.failure(&["task", "hi", "--replay", &recording, "--approve", "none"]);
     assert!(code == Some(3) && !err.contains("--approve edits"), "{err}");
-    assert_eq!(w.told(&["task", "hi", "--replay", &recording, "--approve", "edits"]).0, Some(0));
+    assert_eq!(w.failure(&["task", "hi", "--replay", &recording, "--approve", "edits"]).0, Some(0));
 }
 
 #[test]
@@ -245,14 +245,14 @@ fn a_file_that_acts_later_is_refused_where_nobody_can_approve_it() {
         &[(0, call), (0, json!({"end": "calls"}))],
         &[(0, json!({"text": "ok"})), (0, json!({"end": "stop"}))],
     ]);
-    let (code, err) = w.told(&["task", "hi", "--replay", &recording, "--approve", "edits"]);
+    let (code, err) = w.failure(&["task", "hi", "--replay", &recording, "--approve", "edits"]);
     assert_eq!(code, Some(3), "{err}");
     assert!(err.contains(".github/workflows/ci.yml acts later: only a person may approve it"), "{err}");
     assert!(!w.path("work/.github").exists());
 }
 
 #[test]
-fn the_result_of_a_read_is_told_once() {
+fn the_result_of_a_read_is_reported_once() {
     let w = World::new();
     fs::write(w.path("work/a.txt"), "one\n").expect("written");
     let call = json!({"index": 0, "id": "c", "name": "readFile", "arguments": r#"{"path": "a.txt"}"#});
@@ -263,7 +263,7 @@ fn the_result_of_a_read_is_told_once() {
     let output = w.run(&["task", "hi", "--json", "--replay", &recording]);
     let text = String::from_utf8(output.stdout).expect("text");
     assert_eq!(text.matches(r#""type":"tool_result""#).count(), 1, "{text}");
-    let (_, err) = w.told(&["task", "hi", "--replay", &recording]);
+    let (_, err) = w.failure(&["task", "hi", "--replay", &recording]);
     assert_eq!(err.matches("readFile a.txt").count(), 1, "{err}");
 }
 
@@ -317,7 +317,7 @@ fn a_command_about_memory_says_why_it_cannot_be_used() {
 }
 
 #[test]
-fn memory_that_may_not_be_read_is_told_with_its_cause() {
+fn memory_that_may_not_be_read_is_reported_with_its_cause() {
     const NOBODY: u32 = 65_534;
     let w = World::new();
     w.run(&["sessions", "list"]);
@@ -387,11 +387,11 @@ fn a_task_without_a_change_says_so_and_can_be_a_failure() {
     let w = World::new();
     std::fs::write(w.path("work/a.py"), "x = 1\n").unwrap();
     let recording = answers(&w, &["I would change it.", "a.py\n```python\nx = 2\n```\n"]);
-    let (code, err) = w.told(&["task", "set x to 2 in @a.py", "--format", "whole", "--replay", &recording]);
+    let (code, err) = w.failure(&["task", "set x to 2 in @a.py", "--format", "whole", "--replay", &recording]);
     assert_eq!((code, err.contains("no file was changed")), (Some(0), true), "{err}");
     let words =
         ["task", "set x to 2 in @a.py", "--format", "whole", "--approve", "edits", "--expect-change", "--replay"];
-    let (code, err) = w.told(&[&words[..], &[&recording]].concat());
+    let (code, err) = w.failure(&[&words[..], &[&recording]].concat());
     assert_eq!((code, err.contains("asked once more")), (Some(0), true), "{err}");
     assert_eq!(std::fs::read_to_string(w.path("work/a.py")).unwrap(), "x = 2\n");
     let recording = answers(&w, &["No.", "Still no."]);

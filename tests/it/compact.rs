@@ -64,7 +64,7 @@ fn numbers(bytes: usize) -> String {
     (0..bytes / 6).map(|n| format!("{n:06}")).collect()
 }
 
-async fn asked(live: &mut Live) -> Question {
+async fn next_question(live: &mut Live) -> Question {
     live.until(|e| match e {
         EventBody::Asked(question) => Some(question.clone()),
         _ => None,
@@ -85,7 +85,7 @@ async fn end_with_summaries(live: &mut Live) -> TurnEnd {
 
 async fn compacted(live: &mut Live, reply: &str) {
     live.send(Command::Compact);
-    let question = asked(live).await;
+    let question = next_question(live).await;
     live.send(Command::Reply(question.id, question.typed(reply)));
     assert_eq!(live.end().await, TurnEnd::Done);
 }
@@ -129,7 +129,7 @@ async fn a_summary_is_made_of_what_fits_and_stands_for_it() {
 
     // A summary of what came after one holds that one.
     live.send(Command::Compact);
-    let question = asked(&mut live).await;
+    let question = next_question(&mut live).await;
     live.send(Command::Interrupt);
     assert_eq!(live.end().await, TurnEnd::Interrupted);
     live.send(Command::Reply(question.id, Reply::Choice(0)));
@@ -149,7 +149,7 @@ async fn a_summary_is_made_of_what_fits_and_stands_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_window_that_nobody_told_of_is_found() {
+async fn a_window_that_nobody_configured_is_found() {
     let world = World::new();
     configure(&world, &json!({"compact": "off"}));
     let model = Arc::new(Narrow { bytes: 12_000, seen: Mutex::default() });
@@ -162,7 +162,7 @@ async fn a_window_that_nobody_told_of_is_found() {
     }
     compacted(&mut live, "use it").await;
     let told = |e: &EventBody| matches!(e, EventBody::Added(_, Item::Answer { text }) if text.contains("did not fit"));
-    assert!(live.events.iter().any(told));
+    assert!(live.events.iter().any(is_answer));
     live.submit("go on");
     assert_eq!(live.end().await, TurnEnd::Done);
     let sent = texts(&model.seen.lock().expect("not poisoned").pop().expect("a request"));
@@ -182,7 +182,7 @@ async fn a_conversation_that_does_not_fit_is_summarised_by_itself_and_nothing_is
     configure(&world, &json!({"models": {"recording": {"contextWindow": 40_000}}}));
     let mut live = world.start();
     live.submit("read them all, `verbatim`");
-    let question = asked(&mut live).await;
+    let question = next_question(&mut live).await;
     assert!(question.text.ends_with("It counts by itself in 10 s."), "{}", question.text);
     live.send(Command::Reply(question.id, Reply::Choice(0)));
     assert_eq!(live.end().await, TurnEnd::Done);
@@ -220,11 +220,11 @@ async fn a_refusal_for_length_teaches_the_window_and_the_session_goes_on() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_budget_stops_the_turn_before_the_next_request_and_going_on_grants_as_much_again() {
-    let told = |mut step: Vec<Delta>| {
+    let is_answer = |mut step: Vec<Delta>| {
         step.insert(0, Delta::Usage(nebula::provider::Usage::new(1_000_000, 0)));
         step
     };
-    let steps = (0..3).map(|_| told(call("list", json!({"path": "."})))).chain([told(say("Done."))]);
+    let steps = (0..3).map(|_| is_answer(call("list", json!({"path": "."})))).chain([is_answer(say("Done."))]);
     let world = World::new().model(steps);
     let price = json!({"input": 1.5, "output": 2});
     configure(&world, &json!({"budget": 2.0, "models": {"recording": {"price": price}}}));
@@ -249,7 +249,7 @@ async fn a_summary_that_is_dropped_ends_the_turn_with_a_question_and_no_interrup
     configure(&world, &json!({"compact": "ask", "models": {"recording": {"contextWindow": 40_000}}}));
     let mut live = world.start();
     live.submit("read them all");
-    let question = asked(&mut live).await;
+    let question = next_question(&mut live).await;
     assert!(!question.text.contains("by itself"), "{}", question.text);
     live.send(Command::Reply(question.id, Reply::Choice(1)));
     let end = live.end().await;

@@ -19,7 +19,7 @@ async fn returned(live: &mut Live) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn passages_are_found_only_when_asked_for() {
+async fn passages_are_found_only_on_request() {
     let world = World::new()
         .file("docs/rounding.md", "Prices round half to even.\n")
         .file("docs/在庫.md", "在庫の価格表はここにある\n")
@@ -85,12 +85,12 @@ async fn a_request_begins_as_the_one_before_whatever_changes() {
     world.write("AGENTS.md", "Be brief.");
     live.submit("and now?");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let told = live.requests()[2].messages.last().expect("sent").text().into_owned();
+    let sent_text = live.requests()[2].messages.last().expect("sent").text().into_owned();
     assert!(
-        told.starts_with("and now?\n\n---\nRules of this project that apply from here on, from AGENTS.md"),
-        "{told}"
+        sent_text.starts_with("and now?\n\n---\nRules of this project that apply from here on, from AGENTS.md"),
+        "{sent_text}"
     );
-    assert!(told.contains("- Git: branch other") && told.ends_with("  new/: b.rs"), "{told}");
+    assert!(sent_text.contains("- Git: branch other") && sent_text.ends_with("  new/: b.rs"), "{sent_text}");
     // Another mode has another prompt, on the same ground; back in the first, the beginning is the old one.
     live.send(Command::Set(Setting::Mode(Mode::Plan)));
     live.submit("plan");
@@ -119,7 +119,7 @@ async fn a_request_begins_as_the_one_before_whatever_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_model_does_not_take_is_told_before_it_is_sent() {
+async fn what_a_model_does_not_take_is_reported_before_it_is_sent() {
     let world = World::new().model([say("A picture."), say("I see none."), say("Text.")]);
     let png = world.root().join("p.png");
     std::fs::write(&png, [0x89, b'P', b'N', b'G', 0, 1]).expect("written");
@@ -161,8 +161,8 @@ async fn rules_join_when_a_tool_first_touches_a_file() {
     let requests = live.requests();
     assert!(requests[0].system.contains("Speak plainly.") && !requests[0].system.contains("No unwrap."));
     assert_eq!(requests[1].system, requests[0].system);
-    let told = requests[1].messages.last().expect("sent").text();
-    assert!(told.contains("from .nebula/rules/rust.md (matches *.rs (src/a.rs)):\n\nNo unwrap."), "{told}");
+    let sent_text = requests[1].messages.last().expect("sent").text();
+    assert!(sent_text.contains("from .nebula/rules/rust.md (matches *.rs (src/a.rs)):\n\nNo unwrap."), "{sent_text}");
     let chips = live.events.iter().rev().find_map(|e| match e {
         EventBody::Status(status) => Some(status.rules.iter().map(|r| r.reason.clone()).collect::<Vec<_>>()),
         _ => None,
@@ -241,7 +241,7 @@ fn make_executable(path: &std::path::Path) {
 }
 
 #[test]
-fn a_message_that_nobody_can_approve_is_not_asked_for() {
+fn a_message_that_nobody_can_approve_is_not_requested() {
     let world = World::new().file("a.txt", "one\n");
     let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     server.set_nonblocking(true).expect("set");
@@ -342,7 +342,7 @@ async fn what_was_mentioned_is_still_known_after_a_resume() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rules_are_listed_and_broken_ones_told_once() {
+async fn rules_are_listed_and_broken_ones_reported_once() {
     let world = World::new()
         .file("AGENTS.md", "Speak plainly.")
         .file(".nebula/rules/open.md", "---\nglobs: \"*.py\"\nNever closed.")
@@ -353,12 +353,12 @@ async fn rules_are_listed_and_broken_ones_told_once() {
     live.end().await;
     live.submit("two");
     live.end().await;
-    let told = live.events.iter().filter_map(|e| match e {
+    let sent_text = live.events.iter().filter_map(|e| match e {
         EventBody::Added(_, Item::Notice(n)) if n.title.contains("not used") => Some(n.detail.clone()),
         _ => None,
     });
-    let told: Vec<String> = told.collect();
-    assert_eq!(told, [".nebula/rules/open.md: its front matter never ends; close it with a line of `---`"]);
+    let sent_text: Vec<String> = sent_text.collect();
+    assert_eq!(sent_text, [".nebula/rules/open.md: its front matter never ends; close it with a line of `---`"]);
     assert!(!live.requests()[0].system.contains("Never closed."));
     live.send(Command::Ask(nebula::protocol::QueryId(1), nebula::protocol::Query::Rules));
     let view = live
@@ -369,7 +369,7 @@ async fn rules_are_listed_and_broken_ones_told_once() {
         .await;
     assert_eq!(view.active[0].path, "AGENTS.md");
     assert_eq!(view.waiting, [(".nebula/rules/web.md".to_string(), "web/**, *.css".to_string())]);
-    assert_eq!(view.complaints, told);
+    assert_eq!(view.complaints, sent_text);
     let origins: Vec<&str> = view.parts.iter().map(|p| p.origin.as_str()).collect();
     assert_eq!(origins, ["agent.md (built in)", "format-tools.md (built in)", "AGENTS.md", "what is true now"]);
     live.close().await;
@@ -396,7 +396,7 @@ async fn a_full_window_leaves_the_oldest_results_out() {
     assert!(results[0].starts_with("readFile f0.txt: ") && results[0].ends_with("lines, left out"), "{}", results[0]);
     assert!(results[6].len() > 30_000, "the newest is whole");
     let told = |e: &EventBody| matches!(e, EventBody::Added(_, Item::Notice(n)) if n.title.contains("context window"));
-    assert!(live.events.iter().any(told));
+    assert!(live.events.iter().any(sent_text));
     let sent = last.messages.clone();
     live.close().await;
 
@@ -415,7 +415,7 @@ fn local_server(models: &'static [&str]) -> (String, std::sync::mpsc::Receiver<S
     use std::io::{BufRead, BufReader, Read, Write};
     let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", server.local_addr().expect("an address"));
-    let (tell, asked) = std::sync::mpsc::channel();
+    let (tell, asked_for) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for stream in server.incoming().flatten() {
             let mut reader = BufReader::new(stream);
@@ -437,8 +437,8 @@ fn local_server(models: &'static [&str]) -> (String, std::sync::mpsc::Receiver<S
             let body = if first.starts_with("GET") {
                 json!({"data": models.iter().map(|id| json!({"id": id})).collect::<Vec<_>>()}).to_string()
             } else {
-                let asked: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
-                let _ = tell.send(asked["model"].as_str().expect("a model").to_string());
+                let asked_for: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+                let _ = tell.send(asked_for["model"].as_str().expect("a model").to_string());
                 let message = json!({"role": "assistant", "content": "Hello."});
                 json!({"choices": [{"message": message, "finish_reason": "stop"}]}).to_string()
             };
@@ -446,13 +446,13 @@ fn local_server(models: &'static [&str]) -> (String, std::sync::mpsc::Receiver<S
             reader.into_inner().write_all((head + &body).as_bytes()).expect("answered");
         }
     });
-    (url, asked)
+    (url, asked_for)
 }
 
 #[test]
-fn a_server_on_this_computer_is_asked_for_a_model_that_it_has() {
+fn a_server_on_this_computer_is_sent_a_model_that_it_has() {
     let run = |models: &'static [&str], words: &[&str]| {
-        let (url, asked) = local_server(models);
+        let (url, asked_for) = local_server(models);
         let world = World::new();
         let done = Process::new(env!("CARGO_BIN_EXE_nebula"))
             .args(words)
@@ -465,7 +465,7 @@ fn a_server_on_this_computer_is_asked_for_a_model_that_it_has() {
             .output()
             .expect("it runs");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        (String::from_utf8(done.stdout).expect("text"), asked.try_recv().ok())
+        (String::from_utf8(done.stdout).expect("text"), asked_for.try_recv().ok())
     };
     let ask = |models: &'static [&str], flags: &[&str]| {
         run(models, &[&["task", "hello"], flags].concat()).1.expect("it was asked")
@@ -478,9 +478,9 @@ fn a_server_on_this_computer_is_asked_for_a_model_that_it_has() {
     let (out, _) = run(&["llama3.2"], &["task", "hello", "--json"]);
     assert!(out.starts_with("{\"type\":\"session\"") && out.lines().next().expect("one").contains("llama3.2"), "{out}");
     let (out, _) = run(&["llama3.2"], &["model", "--json"]);
-    let told: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let sent_text: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(
-        (&told["model"], &told["offered"][0], &told["models"][0]["name"]),
+        (&sent_text["model"], &sent_text["offered"][0], &sent_text["models"][0]["name"]),
         (&"llama3.2".into(), &"llama3.2".into(), &"llama3.2".into())
     );
 }

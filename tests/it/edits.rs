@@ -107,7 +107,7 @@ pub fn after(outcome: &EditOutcome, files: &Files) -> Files {
 }
 
 /// What the model is told of all that did not land.
-pub fn told(answer: &Answer, outcome: &EditOutcome) -> String {
+pub fn failures(answer: &Answer, outcome: &EditOutcome) -> String {
     let failed = outcome.results.iter().filter(|r| !matches!(r.status, EditStatus::Landed(_))).map(|r| r.text());
     answer.broken.iter().cloned().chain(failed).collect::<Vec<_>>().join("\n")
 }
@@ -143,17 +143,17 @@ fn text_of(files: &Files) -> BTreeMap<&str, String> {
 }
 
 /// Every line that the model is shown with a number is that line of a file on disk: copied from there, it is found.
-pub fn check_numbers(name: &str, told: &str, files: &Files) {
+pub fn check_numbers(name: &str, failures: &str, files: &Files) {
     let texts: Vec<String> = files.values().map(|bytes| edit::bytes::decode(bytes).1.into_owned()).collect();
-    for line in told.lines() {
-        let Some((number, shown)) = line.split_once(": ") else { continue };
+    for line in failures.lines() {
+        let Some((number, line_text)) = line.split_once(": ") else { continue };
         let Ok(number) = number.parse::<usize>() else { continue };
-        let shown = shown.strip_suffix(" [cut]").unwrap_or(shown);
+        let line_text = line_text.strip_suffix(" [cut]").unwrap_or(line_text);
         let same = |text: &String| {
             let mut lines = text.split(['\n', '\r']);
             let by_return = !text.contains('\n');
             let line = if by_return { lines.nth(number - 1) } else { text.lines().nth(number - 1) };
-            line.is_some_and(|l| l.starts_with(shown))
+            line.is_some_and(|l| l.starts_with(line_text))
         };
         assert!(texts.iter().any(same), "{name}: told {line:?}, which is not so on disk");
     }
@@ -171,15 +171,15 @@ fn check_case(folder: &Path) {
 
     let answer = answer_any(name, &read("edit"), expected, &before, end);
     let outcome = place(&answer.edits, &before);
-    let told = told(&answer, &outcome);
-    assert_eq!(text_of(&after(&outcome, &before)), text_of(&wanted), "{name}: files\n{told}");
+    let failures = failures(&answer, &outcome);
+    assert_eq!(text_of(&after(&outcome, &before)), text_of(&wanted), "{name}: files\n{failures}");
     for line in read("miss").lines() {
-        assert!(told.contains(line), "{name}: told\n{told}\nwithout\n{line}");
+        assert!(failures.contains(line), "{name}: told\n{failures}\nwithout\n{line}");
     }
     if read("miss").is_empty() {
-        assert_eq!(told, "", "{name}");
+        assert_eq!(failures, "", "{name}");
     }
-    check_numbers(name, &told, &before);
+    check_numbers(name, &failures, &before);
     if let Some(rungs) = said("rungs") {
         let landed: Vec<&str> = outcome.results.iter().map(|r| r.rung().map_or("none", |r| r.word())).collect();
         assert_eq!(landed.join(", "), rungs, "{name}: {:?}", outcome.results);
@@ -241,7 +241,7 @@ fn change(text: &str, before: &[u8]) -> Vec<u8> {
     let files = Files::from([("src/a.rs".to_string(), before.to_vec())]);
     let answer = answer_any("property", text, None, &files, End::Ordinary);
     let outcome = place(&answer.edits, &files);
-    assert_eq!((told(&answer, &outcome).as_str(), answer.edits.len()), ("", 1), "{text}");
+    assert_eq!((failures(&answer, &outcome).as_str(), answer.edits.len()), ("", 1), "{text}");
     after(&outcome, &files).remove("src/a.rs").unwrap()
 }
 

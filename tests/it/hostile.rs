@@ -52,11 +52,11 @@ impl World {
     }
 
     /// What a command prints at a terminal without colours.
-    fn shown(&self, words: &[&str]) -> Vec<u8> {
-        self.program_shown(env!("CARGO_BIN_EXE_nebula"), words)
+    fn terminal_output(&self, words: &[&str]) -> Vec<u8> {
+        self.program_output(env!("CARGO_BIN_EXE_nebula"), words)
     }
 
-    fn program_shown(&self, program: &str, words: &[&str]) -> Vec<u8> {
+    fn program_output(&self, program: &str, words: &[&str]) -> Vec<u8> {
         let size = PtySize { rows: 40, cols: 200, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
         let mut command = CommandBuilder::new(program);
@@ -209,7 +209,7 @@ fn no_command_hands_a_control_sequence_to_the_terminal() {
         &["sessions", "export", id, "--format", "json"],
         &["history"],
     ] {
-        check(words, &w.shown(words));
+        check(words, &w.terminal_output(words));
     }
 }
 
@@ -267,9 +267,9 @@ fn strand_hands_no_control_sequence_to_the_terminal() {
     ];
     let mut marked = 0;
     for words in runs {
-        let shown = w.program_shown(env!("CARGO_BIN_EXE_strand"), words);
-        check(words, &shown);
-        marked += usize::from(String::from_utf8_lossy(&shown).contains("⟨U+202E⟩"));
+        let terminal_output = w.program_output(env!("CARGO_BIN_EXE_strand"), words);
+        check(words, &terminal_output);
+        marked += usize::from(String::from_utf8_lossy(&terminal_output).contains("⟨U+202E⟩"));
     }
     assert!(marked > 20, "most of these name what is bad: {marked}");
 }

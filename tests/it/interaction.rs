@@ -21,7 +21,7 @@ use crate::session::{calls_of, check_protocol, replace, results};
 use crate::support::world::{Live, World, call, calls, say};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_hunk_can_be_asked_about_while_its_proposal_waits() {
+async fn a_hunk_can_be_questioned_while_its_proposal_waits() {
     let world = World::new().file("a.txt", "one\ntwo\n").model([
         calls(&[replace("a.txt", "two", "2")]),
         say("Because the others are numbers."),
@@ -40,21 +40,25 @@ async fn a_hunk_can_be_asked_about_while_its_proposal_waits() {
         .await;
     assert_eq!(answer, (proposal.id, comment, "Because the others are numbers.".into()));
     // The model was asked beside the conversation, with the calls that wait; nothing was written.
-    let asked = live.requests()[1].messages.last().expect("a message").text().into_owned();
-    assert!(asked.contains("not decided yet") && asked.contains("hunk 1 (a.txt, lines 2-2): why a number?"), "{asked}");
+    let prompt_text = live.requests()[1].messages.last().expect("a message").text().into_owned();
+    assert!(
+        prompt_text.contains("not decided yet") && prompt_text.contains("hunk 1 (a.txt, lines 2-2): why a number?"),
+        "{prompt_text}"
+    );
     assert_eq!(world.read("a.txt"), "one\ntwo\n");
     live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.txt"), "one\n2\n");
     // The result tells what was asked and answered; the chat keeps both.
-    let told = results(&live);
+    let results_text = results(&live);
     assert!(
-        told[0].contains("a.txt: written") && told[0].contains("the person asked: a.txt:2: why a number?"),
-        "{told:?}"
+        results_text[0].contains("a.txt: written")
+            && results_text[0].contains("the person asked: a.txt:2: why a number?"),
+        "{results_text:?}"
     );
     assert_eq!(live.requests()[2].messages.len(), 3);
-    let kept = calls_of(&live.events).into_values().find_map(|call| call.comments.first().cloned());
-    assert_eq!(kept, Some(("a.txt:2: why a number?".into(), "Because the others are numbers.".into())));
+    let stored_comment = calls_of(&live.events).into_values().find_map(|call| call.comments.first().cloned());
+    assert_eq!(stored_comment, Some(("a.txt:2: why a number?".into(), "Because the others are numbers.".into())));
     check_protocol(&live);
 }
 
@@ -194,7 +198,7 @@ fn eventful_world() -> World {
 async fn a_session_that_is_read_again_shows_its_calls_as_they_were() {
     let world = eventful_world();
     let live = eventful(&world).await;
-    let before = shown(calls_of(&live.events).into_values());
+    let before = rounded(calls_of(&live.events).into_values());
     assert_eq!(before.len(), 7);
     let summaries: Vec<&str> = before.iter().map(|call| call.summary.as_str()).collect();
     assert!(summaries.contains(&"not written"), "{summaries:?}");
@@ -213,7 +217,7 @@ async fn a_session_that_is_read_again_shows_its_calls_as_they_were() {
         Item::Call(call) => Some(call),
         _ => None,
     });
-    let after = shown(calls);
+    let after = rounded(calls);
     assert_eq!(after.len(), before.len());
     for (before, after) in before.iter().zip(&after) {
         assert_eq!(after, before);
@@ -333,7 +337,7 @@ async fn a_second_thought_is_shown_alone() {
 }
 
 /// Calls as the screen shows them: memory keeps times to the microsecond.
-fn shown(calls: impl Iterator<Item = nebula::protocol::Call>) -> Vec<nebula::protocol::Call> {
+fn rounded(calls: impl Iterator<Item = nebula::protocol::Call>) -> Vec<nebula::protocol::Call> {
     let micros = |took: std::time::Duration| std::time::Duration::from_micros(took.as_micros() as u64);
     calls.map(|call| nebula::protocol::Call { took: call.took.map(micros), ..call }).collect()
 }

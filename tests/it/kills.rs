@@ -197,7 +197,7 @@ impl Campaign {
         self.round += 1;
         let run = self.command(which);
         let before = self.snapshot();
-        let kept: BTreeMap<_, _> = before.keys().map(|path| (path.clone(), self.archived(path))).collect();
+        let archived_before: BTreeMap<_, _> = before.keys().map(|path| (path.clone(), self.archived(path))).collect();
         // The first of a kind runs to its end: it says how long one takes.
         let longest = self.longest.get(which).copied();
         let start = Instant::now();
@@ -219,7 +219,7 @@ impl Campaign {
         let changed = self.snapshot().into_iter().filter(|(path, now)| before[path] != *now).map(|(path, _)| path);
         let (how, changed) = (output.status, changed.collect::<Vec<_>>().join(" "));
         self.told.push(format!("{round} {}: {how}: {changed}", run.args.join(" ")));
-        self.check_files(which, &run, &before, &kept);
+        self.check_files(which, &run, &before, &archived_before);
         self.check_archive(which);
     }
 
@@ -228,18 +228,18 @@ impl Campaign {
         which: &str,
         run: &Run,
         before: &BTreeMap<String, Bytes>,
-        kept: &BTreeMap<String, Vec<(Id, Bytes)>>,
+        archived_before: &BTreeMap<String, Vec<(Id, Bytes)>>,
     ) {
         let round = self.round;
         for (path, now) in self.snapshot() {
             let (was, versions) = (&before[&path], self.archived(&path));
-            let restored = run.restores && kept[&path].iter().any(|(_, bytes)| *bytes == now);
+            let restored = run.restores && archived_before[&path].iter().any(|(_, bytes)| *bytes == now);
             let is_new = restored || run.new.get(&path) == Some(&now);
             assert!(now == *was || is_new, "round {round}, {which}: {path} is torn: {was:?} became {now:?}");
             let archived = now == *was || versions.iter().any(|(_, bytes)| bytes == was);
             assert!(archived, "round {round}, {which}: {path} has lost {was:?}");
             // Only prune deletes versions, and never the newest of a file.
-            let all = &kept[&path][..];
+            let all = &archived_before[&path][..];
             let gone = if run.prunes { all.len().saturating_sub(1) } else { 0 };
             for version in &all[gone..] {
                 assert!(versions.contains(version), "round {round}, {which}: {path} has lost version {version:?}");

@@ -83,8 +83,8 @@ fn a_deleted_file_goes_into_the_archive_as_it_is_and_comes_back() {
     let (before, inode) = (w.workspace.read("big").expect("read").state, w.inode());
     w.delete(&w.archive).expect("deleted");
     assert!(!w.path().exists());
-    let kept = fs::metadata(w.version()).expect("there");
-    assert_eq!((kept.ino(), kept.nlink()), (inode, 1));
+    let stored = fs::metadata(w.version()).expect("there");
+    assert_eq!((stored.ino(), stored.nlink()), (inode, 1));
     let undo = RestoreTarget::Undo { count: 1, files: Vec::new() };
     let mut choices = Choices::default();
     choices.each.insert("big".into(), ForeignChoice::TakeOld);
@@ -126,11 +126,11 @@ fn a_file_with_other_names_or_rights_of_its_owner_is_copied() {
         }
         let inode = w.inode();
         let applied = w.delete(&w.archive).expect("deleted");
-        let kept = fs::metadata(w.version()).expect("there");
-        assert!(kept.ino() != inode && kept.mode() & 0o6000 == 0, "{what}");
-        assert!(kept.blocks() * 512 < 1 << 20, "{what}: the holes were filled");
-        let told = applied.not_kept.join("\n");
-        assert_eq!(told.contains(not_kept.unwrap_or("?")), not_kept.is_some(), "{what}: {told}");
+        let stored = fs::metadata(w.version()).expect("there");
+        assert!(stored.ino() != inode && stored.mode() & 0o6000 == 0, "{what}");
+        assert!(stored.blocks() * 512 < 1 << 20, "{what}: the holes were filled");
+        let not_stored = applied.not_kept.join("\n");
+        assert_eq!(not_stored.contains(not_kept.unwrap_or("?")), not_kept.is_some(), "{what}: {not_stored}");
     }
 }
 

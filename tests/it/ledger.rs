@@ -25,7 +25,7 @@ fn open(stage: &mut Stage) {
     stage.item(Item::User { text: "Format it.".into(), at: 0, attached: Vec::new() });
 }
 
-fn asked(stage: &Stage) -> usize {
+fn count_queries(stage: &Stage) -> usize {
     let asks = |e: &&Effect| matches!(e, Effect::Send(Command::Ask(_, Query::SessionDiff)));
     stage.effects.iter().filter(asks).count()
 }
@@ -36,15 +36,15 @@ fn what_a_command_changed_is_counted() {
     open(&mut stage);
     assert!(stage.text().contains("changed nothing"), "{}", stage.text());
     stage.tell(archived());
-    assert_eq!(asked(&stage), 1);
+    assert_eq!(count_queries(&stage), 1);
     let files = proposal().files.len();
     stage.answer(|q| *q == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
     assert!(stage.text().contains(&format!("changed {files} files")), "{}", stage.text());
     // What cannot be told is not told as nothing.
     stage.tell(archived());
     stage.answer(|q| *q == Query::SessionDiff, Listing::Failed("the archive cannot be read".into()));
-    let shown = stage.text();
-    assert!(!shown.contains(" changed ") && shown.contains("the archive cannot be read"), "{shown}");
+    let screen = stage.text();
+    assert!(!screen.contains(" changed ") && screen.contains("the archive cannot be read"), "{screen}");
 }
 
 #[test]
@@ -56,9 +56,9 @@ fn what_the_person_rejected_did_not_fail() {
     stage.item(Item::Call(call("readFile", "a.rs", CallState::Failed)));
     assert!(stage.text().contains("failed 1"), "{}", stage.text());
     stage.keys("<f4>f");
-    let shown = stage.text();
-    assert!(shown.contains("1 failed only") && shown.contains("a.rs"), "{shown}");
-    assert_eq!(shown.matches("rm -rf target").count(), 1, "the chat alone tells of it: {shown}");
+    let screen = stage.text();
+    assert!(screen.contains("1 failed only") && screen.contains("a.rs"), "{screen}");
+    assert_eq!(screen.matches("rm -rf target").count(), 1, "the chat alone tells of it: {screen}");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_new_session_shows_nothing_of_the_one_before() {
     open(&mut stage);
     stage.answer(|q| *q == Query::SessionDiff, Listing::SessionDiff(Some(Arc::new(proposal()))));
     assert!(stage.text().contains("changed nothing"), "{}", stage.text());
-    assert_eq!(asked(&stage), 1, "nothing is asked on behalf of the old session");
+    assert_eq!(count_queries(&stage), 1, "nothing is asked on behalf of the old session");
 }
 
 #[test]

@@ -262,20 +262,20 @@ fn a_terminal_that_goes_away_without_a_signal_ends_it() {
 #[test]
 #[ignore = "panics on purpose: another test runs it in a terminal of its own"]
 fn a_panic_on_the_screen() {
-    let (commands, mut asked) = tokio::sync::mpsc::unbounded_channel();
-    let (_events, told) = tokio::sync::mpsc::channel(1);
+    let (commands, mut sent_commands) = tokio::sync::mpsc::unbounded_channel();
+    let (_events, agent_events) = tokio::sync::mpsc::channel(1);
     let options = Options { start: Start::Session(SessionChoice::New), ..Options::default() };
     tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
         tokio::select! {
             biased;
-            _ = nebula::tui::run((commands, told), options) => {}
-            _ = asked.recv() => panic!("provoked while the screen is up"),
+            _ = nebula::tui::run((commands, agent_events), options) => {}
+            _ = sent_commands.recv() => panic!("provoked while the screen is up"),
         }
     });
 }
 
 #[test]
-fn a_panic_gives_the_terminal_back_before_it_is_told() {
+fn a_panic_gives_the_terminal_back_before_it_is_reported() {
     let home = tempfile::tempdir().expect("a folder");
     let own = std::env::current_exe().expect("this program");
     let args = ["--exact", "pty::a_panic_on_the_screen", "--ignored", "--nocapture"];
@@ -290,11 +290,14 @@ fn a_panic_gives_the_terminal_back_before_it_is_told() {
     }
     let text = String::from_utf8_lossy(&all);
     let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what:?} is not in {text:?}"));
-    let (entered, left, told) = (at("\x1b[?1049h"), at("\x1b[?1049l"), at("provoked while the screen is up"));
-    assert!(entered < left && left < told, "{text:?}");
-    assert!(text[entered..told].contains("\x1b[?25h") && text[entered..told].contains("\x1b[?2004l"), "{text:?}");
+    let (entered, left, agent_events) = (at("\x1b[?1049h"), at("\x1b[?1049l"), at("provoked while the screen is up"));
+    assert!(entered < left && left < agent_events, "{text:?}");
+    assert!(
+        text[entered..agent_events].contains("\x1b[?25h") && text[entered..agent_events].contains("\x1b[?2004l"),
+        "{text:?}"
+    );
     // Out of raw mode a new line begins at the left edge.
-    assert!(text[told..].contains("\r\n"), "{text:?}");
+    assert!(text[agent_events..].contains("\r\n"), "{text:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use nebula::proposal::{Consent, Decision};
 use nebula::protocol::{EventBody, TurnEnd};
 use nebula::provider::Role;
 
-use crate::edits::{Files, after, answer_any, check_numbers, files, fixtures, folders, place, told};
+use crate::edits::{Files, after, answer_any, check_numbers, failures, files, fixtures, folders, place};
 use crate::support::world::{World, say};
 
 /// The file a task is about.
@@ -36,10 +36,10 @@ fn real_replies_land_or_are_refused_with_help() {
             let wanted = stored("after").unwrap_or_else(|| before[&path].clone());
             assert_eq!(now.map(|b| String::from_utf8(b).unwrap()), Some(String::from_utf8(wanted).unwrap()), "{label}");
             let wanted = String::from_utf8(stored("told").unwrap_or_default()).unwrap();
-            let told = told(&answer, &outcome);
-            assert_eq!(told, wanted, "{label}");
-            check_numbers(&label, &told, &before);
-            let landed = counts.entry(asked(&name)).or_default();
+            let failures = failures(&answer, &outcome);
+            assert_eq!(failures, wanted, "{label}");
+            check_numbers(&label, &failures, &before);
+            let landed = counts.entry(requested_format(&name)).or_default();
             landed.0 += usize::from(stored("after").is_some());
             landed.1 += 1;
         }
@@ -108,7 +108,7 @@ fn real_replies_come_to_the_same_through_the_command() {
 }
 
 /// The format a reply was asked for.
-fn asked(name: &str) -> &'static str {
+fn requested_format(name: &str) -> &'static str {
     match name.split('.').nth(1).unwrap_or_default() {
         "fence" => "blocks",
         "whole" => "whole",
@@ -128,7 +128,7 @@ async fn real_replies_come_to_the_same_in_a_session() {
         for (name, reply) in replies(&folder) {
             let label = format!("{} {name}", folder.display());
             let stored = |kind: &str| std::fs::read_to_string(folder.join("expected").join(&name).join(kind)).ok();
-            let world = World::new().format(asked(&name)).file(&path, &before);
+            let world = World::new().format(requested_format(&name)).file(&path, &before);
             let world = world.model([say(&reply), say("Done."), say("Done.")]);
             let mut live = world.start();
             live.submit(&format!("Do it in @{path}"));

@@ -232,8 +232,8 @@ proptest! {
             }
             for (path, bytes) in &theirs {
                 let there = w.now(path).bytes().is_some_and(|b| **b == **bytes);
-                let kept = w.archived(path).iter().any(|s| s.bytes().is_some_and(|b| **b == **bytes));
-                prop_assert!(there || kept, "{path} lost {bytes:?} at step {n}");
+                let in_archive = w.archived(path).iter().any(|s| s.bytes().is_some_and(|b| **b == **bytes));
+                prop_assert!(there || in_archive, "{path} lost {bytes:?} at step {n}");
             }
         }
     }
@@ -313,8 +313,8 @@ fn a_crash_at_any_step_leaves_each_file_old_or_new_and_every_old_state_archived(
             let now = w.now(file.path());
             let is_new = now.bytes() == file.after().bytes();
             assert!(is_new || now == *file.before(), "step {at}: {} is torn", file.path());
-            let kept = w.archived(file.path()).contains(file.before());
-            assert!(!is_new || now == *file.before() || kept, "step {at}: {} is lost", file.path());
+            let in_archive = w.archived(file.path()).contains(file.before());
+            assert!(!is_new || now == *file.before() || in_archive, "step {at}: {} is lost", file.path());
         }
         sweep(&w.archive).expect("swept");
         assert_eq!(w.leftovers(), 0, "step {at}");

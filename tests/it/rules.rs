@@ -311,7 +311,7 @@ const CONSENT: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn consent_is_given_only_where_it_is_asked_for() {
+fn consent_is_given_only_where_it_is_requested() {
     for source in sources().iter().filter(|s| part(&s.path) != "proposal") {
         for (author, places) in CONSENT {
             let inside = places.iter().any(|p| source.path.starts_with(p));

@@ -355,8 +355,8 @@ pub fn archive(stage: &mut Stage) {
         row(clock(1, 17, 12, 55), "", "other session", two(8, 8)),
         row(clock(1, 16, 20, 31), "prices table", "edit", vec![file("migrations/0004_prices.sql", 21, 0)]),
     ];
-    let asked = stage.effects.iter().any(|e| matches!(e, Effect::Send(Command::Ask(_, Query::Archive { .. }))));
-    if asked {
+    let has_query = stage.effects.iter().any(|e| matches!(e, Effect::Send(Command::Ask(_, Query::Archive { .. }))));
+    if has_query {
         stage.answer(
             |q| matches!(q, Query::Archive { .. }),
             Listing::Archive { rows, found: 128, total: 128, files: 14 },

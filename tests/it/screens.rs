@@ -132,7 +132,7 @@ fn messages_typed_meanwhile_are_queued_and_sent_one_by_one() {
 fn a_question_is_answered_by_just_writing() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
-    let asked = |n, choices| {
+    let asking_with = |n, choices| {
         EventBody::Asked(Question {
             id: QuestionId(n),
             text: "Which name?".into(),
@@ -151,7 +151,7 @@ fn a_question_is_answered_by_just_writing() {
     stage.keys("go<enter>");
     stage.tell(EventBody::TurnStarted(TurnId(1)));
     // Without choices the input has the keys.
-    stage.tell(asked(1, Vec::new()));
+    stage.tell(asking_with(1, Vec::new()));
     stage.wait(2_000);
     stage.wait(400);
     assert!(stage.text().contains("Enter answers"), "{}", stage.text());
@@ -159,7 +159,7 @@ fn a_question_is_answered_by_just_writing() {
     assert_eq!(answers(&stage), [(1, "jane".into())]);
     stage.tell(EventBody::Answered(QuestionId(1)));
     // With choices the first letter that is no key begins an answer.
-    stage.tell(asked(2, vec![("a".into(), String::new()), ("b".into(), String::new())]));
+    stage.tell(asking_with(2, vec![("a".into(), String::new()), ("b".into(), String::new())]));
     stage.wait(2_000);
     stage.wait(500);
     stage.keys("kim<enter>");
@@ -374,7 +374,7 @@ fn a_theme_with_a_mistake_says_where_it_is() {
 }
 
 #[test]
-fn an_open_list_of_files_is_asked_for_again_when_files_come() {
+fn an_open_list_of_files_is_requested_again_when_files_come() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
     let files = |names: &[&str]| {

@@ -13,7 +13,7 @@ fn world() -> World {
 }
 
 /// The permission that is asked for next.
-async fn asked(live: &mut Live) -> Question {
+async fn next_permission(live: &mut Live) -> Question {
     live.until(|event| match event {
         EventBody::Asked(question) => Some(question.clone()),
         _ => None,
@@ -32,7 +32,7 @@ async fn a_model_reads_it_once_the_person_agrees() {
         let world = world().model([call("readFile", json!({"path": "src/.env.local"})), say("done")]);
         let mut live = world.start();
         live.submit("go");
-        let question = asked(&mut live).await;
+        let question = next_permission(&mut live).await;
         assert!(question.permission && question.text.contains("src/.env.local"), "{}", question.text);
         live.send(Command::Reply(question.id, Reply::Choice(usize::from(answer == "no"))));
         let end = live.until(|event| match event {
@@ -53,7 +53,7 @@ async fn a_mention_of_it_is_sent_once_the_person_agrees() {
     let world = world().model([say("done")]);
     let mut live = world.start();
     live.submit("look at @.env");
-    let question = asked(&mut live).await;
+    let question = next_permission(&mut live).await;
     assert!(question.permission && live.requests().is_empty(), "nothing is sent before the answer");
     live.send(Command::Reply(question.id, Reply::Choice(1)));
     let why = live.until(|event| match event {
@@ -62,7 +62,7 @@ async fn a_mention_of_it_is_sent_once_the_person_agrees() {
     });
     assert!(why.await.starts_with(".env may hold keys and was not sent"));
     live.submit("look at @.env");
-    let question = asked(&mut live).await;
+    let question = next_permission(&mut live).await;
     live.send(Command::Reply(question.id, Reply::Choice(0)));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert!(sent(&live).contains("secret-one"));
@@ -75,8 +75,11 @@ async fn a_search_shows_nothing_of_it_and_it_leads_no_list() {
     let mut live = world.start();
     live.submit("go");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let told = sent(&live);
-    assert!(told.contains("KEY of all") && told.contains("readFile, which asks") && !told.contains("secret"), "{told}");
+    let sent_text = sent(&live);
+    assert!(
+        sent_text.contains("KEY of all") && sent_text.contains("readFile, which asks") && !sent_text.contains("secret"),
+        "{sent_text}"
+    );
     for words in ["", "env"] {
         // The first answers may come before the walk of the workspace ends.
         let hits = loop {

@@ -64,21 +64,21 @@ async fn an_approved_edit_is_archived_and_written() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_of_nothing_is_told() {
+async fn an_answer_of_nothing_is_reported() {
     let nothing = || vec![Delta::End(EndReason::Stop)];
     let world = World::new().model([nothing(), call("list", json!({"path": "."})), nothing()]);
     let mut live = world.start();
-    let told = |live: &Live| {
+    let told_words = |live: &Live| {
         let silent =
             |e: &&EventBody| matches!(e, EventBody::Added(_, Item::Notice(n)) if n.title.contains("empty answer"));
         live.events.iter().filter(silent).count()
     };
     live.submit("hello");
     assert!(matches!(live.end().await, TurnEnd::Failed { resumable: true, .. }));
-    assert_eq!(told(&live), 1);
+    assert_eq!(told_words(&live), 1);
     live.submit("look around");
     assert_eq!(live.end().await, TurnEnd::Done);
-    assert_eq!(told(&live), 2);
+    assert_eq!(told_words(&live), 2);
     check_protocol(&live);
 }
 
@@ -215,13 +215,14 @@ async fn neighbouring_edits_are_one_proposal_decided_hunk_by_hunk() {
     live.send(Command::Decide(proposal.id, decision));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.txt"), text.replace("one", "ONE"));
-    let told = results(&live);
+    let told_words = results(&live);
     // Each call hears of its own hunk.
-    assert_eq!(told.len(), 2);
-    assert_eq!(told[0], "a.txt: written");
+    assert_eq!(told_words.len(), 2);
+    assert_eq!(told_words[0], "a.txt: written");
     assert!(
-        told[1].contains("not written:\n  hunk 2 (lines 7-7 of before): rejected") && told[1].contains("two stays"),
-        "{told:?}"
+        told_words[1].contains("not written:\n  hunk 2 (lines 7-7 of before): rejected")
+            && told_words[1].contains("two stays"),
+        "{told_words:?}"
     );
 
     check_protocol(&live);
@@ -292,13 +293,16 @@ async fn a_file_changed_meanwhile_is_not_overwritten() {
     assert!(matches!(outcome, Outcome::Conflict { .. }), "{outcome:?}");
     live.end().await;
     assert_eq!(world.read("a.rs"), "fn a() {}\n// someone else\n");
-    let told = &results(&live)[0];
-    assert!(told.contains("Read the file again") && told.ends_with("@@ line 2 @@\n+// someone else"), "{told}");
+    let told_words = &results(&live)[0];
+    assert!(
+        told_words.contains("Read the file again") && told_words.ends_with("@@ line 2 @@\n+// someone else"),
+        "{told_words}"
+    );
     check_protocol(&live);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_edit_of_a_file_changed_since_it_was_read_is_told_what_changed() {
+async fn an_edit_of_a_file_changed_since_it_was_read_reports_what_changed() {
     let world = World::new().file("a.rs", "fn a() {}\nfn z() {}\n").file("go", "").model([
         call("readFile", json!({"path": "a.rs"})),
         call("askUser", json!({"question": "Go on?"})),
@@ -315,11 +319,16 @@ async fn an_edit_of_a_file_changed_since_it_was_read_is_told_what_changed() {
     live.send(Command::Reply(question, nebula::protocol::Reply::Text("yes".into())));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.rs"), "fn b() {}\nfn z() {}\n");
-    let told = results(&live);
-    for (told, why) in told[2..].iter().zip(["read it again with readFile", "changed on disk after you read it"]) {
-        assert!(told.contains(why) && told.contains("@@ line 1 @@\n-fn a() {}\n+fn b() {}"), "{told}");
+    let told_words = results(&live);
+    for (told_words, why) in
+        told_words[2..].iter().zip(["read it again with readFile", "changed on disk after you read it"])
+    {
+        assert!(
+            told_words.contains(why) && told_words.contains("@@ line 1 @@\n-fn a() {}\n+fn b() {}"),
+            "{told_words}"
+        );
     }
-    assert_eq!(told.len(), 4);
+    assert_eq!(told_words.len(), 4);
     check_protocol(&live);
 }
 
@@ -355,11 +364,11 @@ async fn plan_mode_writes_nothing_that_stands_in_the_text() {
         let mut live = world.start();
         live.submit("how would you change @a.rs?");
         assert_eq!(live.end().await, TurnEnd::Done, "{format}");
-        let shown = live.events.iter().filter_map(|e| match e {
+        let visible = live.events.iter().filter_map(|e| match e {
             EventBody::Added(_, Item::Answer { text }) | EventBody::Grew(_, text) => Some(text.as_str()),
             _ => None,
         });
-        assert_eq!(shown.collect::<String>(), plan, "{format}");
+        assert_eq!(visible.collect::<String>(), plan, "{format}");
         assert_eq!((world.read("a.rs").as_str(), live.requests().len()), ("fn a() {}\n", 1), "{format}");
         live.submit("do it");
         live.end().await;
@@ -406,7 +415,7 @@ async fn a_resumed_session_sends_the_same_messages() {
     assert_eq!(resumed[..answered.len()], answered);
     assert_eq!(resumed.len(), answered.len() + 2);
     let shown = live.events.iter().filter(|e| matches!(e, EventBody::Added(_, Item::Call(_)))).count();
-    assert_eq!(shown, 1);
+    assert_eq!(visible, 1);
 }
 
 fn plain(messages: &[std::sync::Arc<Message>]) -> Vec<Message> {
@@ -465,10 +474,10 @@ async fn broken_arguments_are_repaired_or_returned() {
     let mut live = world.start();
     live.submit("list");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let told = results(&live);
-    assert!(told[0].contains("a.rs"), "{told:?}");
-    assert!(told[1].contains("must be a string"), "{told:?}");
-    assert!(told[2].contains("[}"), "{told:?}");
+    let told_words = results(&live);
+    assert!(told_words[0].contains("a.rs"), "{told_words:?}");
+    assert!(told_words[1].contains("must be a string"), "{told_words:?}");
+    assert!(told_words[2].contains("[}"), "{told_words:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -485,7 +494,7 @@ async fn edits_in_the_text_become_one_proposal() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_nearly_full_archive_is_told_in_the_chat() {
+async fn a_nearly_full_archive_is_reported_in_the_chat() {
     let full = |e: &EventBody| match e {
         EventBody::Added(_, Item::Notice(n)) if n.title.starts_with("the archive holds") => Some(n.title.clone()),
         _ => None,
@@ -498,8 +507,8 @@ async fn a_nearly_full_archive_is_told_in_the_chat() {
     std::fs::write(world.home().join(".nebula/config.json"), r#"{"archiveMaxSize": 2500}"#).expect("written");
     let mut live = world.start();
     live.submit("rename");
-    let told = live.until(full).await;
-    assert!(told.ends_with("% of archiveMaxSize (2.4 KiB)"), "{told}");
+    let told_words = live.until(full).await;
+    assert!(told_words.ends_with("% of archiveMaxSize (2.4 KiB)"), "{told_words}");
     live.close().await;
     // At the next start it is told once the chat is there.
     let mut live = world.model([say("Hello.")]).start();
@@ -518,7 +527,7 @@ async fn what_is_said_before_a_call_is_shown_before_it() {
     let mut live = world.start();
     live.submit("look");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let shown: Vec<&str> = live
+    let visible: Vec<&str> = live
         .events
         .iter()
         .filter_map(|e| match e {
@@ -527,7 +536,7 @@ async fn what_is_said_before_a_call_is_shown_before_it() {
             _ => None,
         })
         .collect();
-    assert_eq!(shown, ["Reading.", "list", "src/a.rs"]);
+    assert_eq!(visible, ["Reading.", "list", "src/a.rs"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -606,7 +615,7 @@ async fn edits_in_the_text_are_shown_again_on_resume() {
     let decision = Decision::new(files, Consent::Person);
     live.send(Command::Decide(proposal.id, decision));
     live.end().await;
-    let shown = |items: Vec<Item>| -> Vec<String> {
+    let visible = |items: Vec<Item>| -> Vec<String> {
         let said = |item| match item {
             Item::Answer { text } => Some(text.trim().to_string()),
             Item::Call(c) => Some(format!("{} {} {:?} {}", c.name, c.main, c.state, c.preview.len())),
@@ -628,7 +637,7 @@ async fn edits_in_the_text_are_shown_again_on_resume() {
             _ => {}
         }
     }
-    let before = shown(items.into_values().collect());
+    let before = visible(items.into_values().collect());
     assert_eq!(before.len(), 7, "{before:?}");
     live.close().await;
     let mut again = world.start();
@@ -639,12 +648,12 @@ async fn edits_in_the_text_are_shown_again_on_resume() {
             _ => None,
         })
         .await;
-    let after = shown(recalled.into_iter().map(|(_, item)| item).collect());
+    let after = visible(recalled.into_iter().map(|(_, item)| item).collect());
     assert_eq!(after, before);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_that_changes_while_its_proposal_waits_is_told() {
+async fn a_file_that_changes_while_its_proposal_waits_is_reported() {
     let world = World::new().file("a.txt", "one\n").model([calls(&[replace("a.txt", "one", "two")]), say("Well.")]);
     let mut live = world.start();
     live.submit("count");

@@ -254,15 +254,17 @@ async fn an_answer_of_very_many_calls_is_taken_up_to_a_cap() {
     let mut many = Many::start(&world, model);
     many.send(None, Command::OpenBeside(SessionChoice::New));
     many.send(None, Command::Submit(Prompt { text: "go".into() }));
-    let (mut told, mut entries) = (None, 0);
-    while told.is_none() {
+    let (mut open_notice, mut entries) = (None, 0);
+    while open_notice.is_none() {
         match many.next().await.body {
             EventBody::Added(_, Item::Call(_)) => entries += 1,
-            EventBody::Added(_, Item::Notice(notice)) if notice.title.contains("calls") => told = Some(notice.title),
+            EventBody::Added(_, Item::Notice(notice)) if notice.title.contains("calls") => {
+                open_notice = Some(notice.title)
+            }
             _ => {}
         }
     }
-    assert_eq!(told.as_deref(), Some("the answer makes more than 500 calls: the first 500 were taken"));
+    assert_eq!(open_notice.as_deref(), Some("the answer makes more than 500 calls: the first 500 were taken"));
     assert_eq!(entries, 500);
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     many.close().await;

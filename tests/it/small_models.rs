@@ -40,7 +40,7 @@ fn notices(live: &Live) -> Vec<String> {
 
 /// An edit of a small model lands by its file alone: no tools that write, the attachment before the task, the reminder last.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_small_model_is_asked_for_whole_files() {
+async fn a_small_model_is_prompted_for_whole_files() {
     let answer = "greet.py\n```python\ndef greet(name):\n    print(\"hi \" + name)\n```\n";
     let world = World::new().file("greet.py", FILE).approve("edits").model([say(answer)]);
     let mut live = started(&world, "qwen2.5-coder:1.5b");
@@ -121,8 +121,8 @@ async fn an_edit_that_stands_is_not_made_again() {
     live.submit("Import re in @a.py");
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.py"), "import os\nimport re\n");
-    let told = live.requests()[2].messages.last().expect("a result").text().into_owned();
-    assert!(told.starts_with("already done"), "{told}");
+    let result_text = live.requests()[2].messages.last().expect("a result").text().into_owned();
+    assert!(result_text.starts_with("already done"), "{result_text}");
     live.close().await;
 }
 
@@ -189,17 +189,17 @@ async fn reading_tools_take_paths_in_any_dress() {
     live.submit("Look");
     assert_eq!(live.end().await, TurnEnd::Done);
     let requests = live.requests();
-    let told = |at: usize| requests[at].messages.last().expect("a result").text().into_owned();
-    assert_eq!((told(1).trim_end(), told(2).trim_end()), ("two", "two\nthree"));
-    assert_eq!(told(3), "one\ntwo\nthree\n");
-    assert!(told(4).contains("a.py"), "{}", told(4));
+    let result_text = |at: usize| requests[at].messages.last().expect("a result").text().into_owned();
+    assert_eq!((result_text(1).trim_end(), result_text(2).trim_end()), ("two", "two\nthree"));
+    assert_eq!(result_text(3), "one\ntwo\nthree\n");
+    assert!(result_text(4).contains("a.py"), "{}", result_text(4));
     live.close().await;
 }
 
 /// A whole new text that leaves out most of its file is no proposal before the model was asked whether it meant a part;
 /// sent again it is one, for the person alone to decide.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_doubtful_whole_file_is_asked_about_first() {
+async fn a_doubtful_whole_file_raises_a_question_first() {
     let file = "def a():\n    pass\n\n\ndef b():\n    pass\n\n\ndef c():\n    pass\n\n\ndef d():\n    pass\n";
     let part = "a.py\n```python\ndef x():\n    pass\n\n\ndef y():\n    pass\n```\n";
     let world = World::new().file("a.py", file).approve("edits").model([say(part), say(part), say("Done.")]);
@@ -208,10 +208,11 @@ async fn a_doubtful_whole_file_is_asked_about_first() {
     let proposal = live.decide(nebula::proposal::Choice::Reject).await;
     assert!(proposal.needs_person().is_some());
     live.end().await;
-    let asked = live.requests()[1].messages.last().expect("a question").text().into_owned();
+    let question_text = live.requests()[1].messages.last().expect("a question").text().into_owned();
     assert!(
-        asked.contains("4 of the file's 4 definitions") && asked.contains("is a part of the file meant?"),
-        "{asked}"
+        question_text.contains("4 of the file's 4 definitions")
+            && question_text.contains("is a part of the file meant?"),
+        "{question_text}"
     );
     assert_eq!(world.read("a.py"), file);
     live.close().await;

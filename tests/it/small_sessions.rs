@@ -119,8 +119,9 @@ async fn a_written_call_switches_the_model_to_whole_files() {
     assert!(ran.tools(0).contains(&"replaceInFile") && !ran.tools(1).contains(&"replaceInFile"), "{:?}", ran.tools(1));
     let prompt_of = |n: usize| ran.requests[n]["messages"][0]["content"].as_str().expect("a prompt");
     assert!(ran.tools(1).is_empty() && prompt_of(1).contains("- readFile: path"), "reading tools stay, as text");
-    let told = ran.notices().into_iter().filter(|notice| notice.contains("writes edits as text: format whole")).count();
-    assert_eq!((told, ran.code), (1, Some(0)), "{:?}", ran.notices());
+    let format_notices =
+        ran.notices().into_iter().filter(|notice| notice.contains("writes edits as text: format whole")).count();
+    assert_eq!((format_notices, ran.code), (1, Some(0)), "{:?}", ran.notices());
     assert_eq!(world.read("pager.py"), after);
     let again = task(&world, UNKNOWN, &["What is in it?"], &["Pages."]).await;
     assert!(!again.tools(0).contains(&"replaceInFile"), "it is remembered");
@@ -128,19 +129,22 @@ async fn a_written_call_switches_the_model_to_whole_files() {
 
 /// Point 8: a small model gets the short prompt, the file in the notation of its reply before the task, and the reminder last.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_small_model_is_asked_briefly() {
+async fn a_small_model_gets_a_brief_prompt() {
     let (world, prompt, after) = pager();
     let whole = real("01_py_pager/reply.whole.txt");
     let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&whole]).await;
-    let asked = ran.last_message(0);
+    let prompt_text = ran.last_message(0);
     let file = format!("pager.py\n```python\n{}```\n\n", real("01_py_pager/pager.py"));
-    assert!(asked.starts_with(&file) && asked[file.len()..].starts_with("Fix two bugs in Pager."), "{asked}");
-    assert!(asked.ends_with("then a fenced block with the file's complete new text."), "{asked}");
+    assert!(
+        prompt_text.starts_with(&file) && prompt_text[file.len()..].starts_with("Fix two bugs in Pager."),
+        "{prompt_text}"
+    );
+    assert!(prompt_text.ends_with("then a fenced block with the file's complete new text."), "{prompt_text}");
     let request = &ran.requests[0];
     let system = request["messages"][0]["content"].as_str().expect("a prompt");
     assert!(request.get("tools").is_none(), "{}", request["tools"]);
     // The task's file is 790 bytes: of what is sent the most is the task.
-    assert!(system.len() + asked.len() - file.len() <= 1_800, "{} and {} bytes", system.len(), asked.len());
+    assert!(system.len() + prompt_text.len() - file.len() <= 1_800, "{} and {} bytes", system.len(), prompt_text.len());
     assert!(!system.contains("Thought") && !system.contains("path:line"), "{system}");
     assert_eq!((world.read("pager.py"), ran.requests.len(), ran.code), (after, 1, Some(0)));
     assert_eq!(ran.done()["changed"], 1);
@@ -162,14 +166,17 @@ async fn a_small_model_reads_by_a_call_in_its_text() {
 
 /// Point 9: a part that stands for the whole is asked about, and a fence that holds only a path empties nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_part_in_place_of_the_whole_is_asked_about() {
+async fn a_part_in_place_of_the_whole_raises_a_question() {
     let (world, prompt, after) = pager();
     let before = world.read("pager.py");
     let part = "pager.py\n```python\ndef rounded_up(a, b):\n    return -(-a // b)\n\n\ndef first(items):\n    return items[0]\n```\n";
     let whole = real("01_py_pager/reply.whole.txt");
     let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[part, &whole]).await;
-    let asked = ran.last_message(1);
-    assert!(asked.contains("is a part of the file meant?") && asked.contains("Nothing was written yet"), "{asked}");
+    let prompt_text = ran.last_message(1);
+    assert!(
+        prompt_text.contains("is a part of the file meant?") && prompt_text.contains("Nothing was written yet"),
+        "{prompt_text}"
+    );
     assert_eq!((world.read("pager.py"), ran.code), (after, Some(0)));
     world.write("pager.py", &before);
     // Sent again it is meant; a policy does not accept it all the same.
@@ -213,8 +220,8 @@ async fn loops_end() {
     let written = json!({"name": "writeFile", "arguments": {"path": "new.py", "content": "x = 1\n"}}).to_string();
     let ran =
         task(&world, UNKNOWN, &["--format", "tools", "--approve", "edits", "Go"], &[&written, &written, "Done."]).await;
-    let told = ran.last_message(ran.requests.len() - 1);
-    assert!(told.contains("already done"), "{told}");
+    let format_notices = ran.last_message(ran.requests.len() - 1);
+    assert!(format_notices.contains("already done"), "{format_notices}");
     assert_eq!((world.read("new.py").as_str(), ran.code), ("x = 1\n", Some(0)));
     let endless =
         "I will now write the function again, with the change that the task asks for, and check each line of it.\n";

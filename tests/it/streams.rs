@@ -177,7 +177,7 @@ async fn a_long_wait_is_the_persons_to_decide() {
 }
 
 #[tokio::test]
-async fn after_the_first_token_what_arrived_is_kept() {
+async fn after_the_first_token_what_arrived_is_preserved() {
     let event =
         |text: &str| chunk(format!("data: {}\n\n", json!({"choices": [{"delta": {"content": text}}]})).as_bytes());
     let start = Act::Send(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec());

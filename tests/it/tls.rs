@@ -86,7 +86,7 @@ fn a_certificate_that_is_trusted_lets_an_answer_through() {
 }
 
 #[test]
-fn a_certificate_that_is_not_trusted_is_told_with_its_cause_at_once() {
+fn a_certificate_that_is_not_trusted_is_reported_with_its_cause_at_once() {
     let port = server();
     for (name, trusted, why) in [
         ("localhost", "other.pem", "no authority this computer trusts has signed it"),

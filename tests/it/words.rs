@@ -304,7 +304,7 @@ fn what_is_wrong_with_a_file_stays_readable() {
 }
 
 #[test]
-fn a_restore_that_waits_is_told_in_the_input_line() {
+fn a_restore_that_waits_is_reported_in_the_input_line() {
     let mut stage = Stage::new(140, 40, "dark");
     restoring(&mut stage);
     assert!(stage.text().contains("◉ waiting for you: 1 file to choose"), "{}", stage.text());

@@ -82,7 +82,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     // What fails in it fails the listing of this command alone.
     let _ = tokio::task::spawn_blocking(move || ended.keep_record(stored)).await;
     match command.running.progress().is_over() {
-        true => command.set_told(),
+        true => command.mark_reported(),
         false => watch_job(context, &command),
     }
     context.tell_status().await;

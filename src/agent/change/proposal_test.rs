@@ -58,7 +58,7 @@ pub async fn until_decided(
                 test = test(context, proposal, &running) => test,
             };
             let failed = test.state == TestState::Failed;
-            tested = reported(&test);
+            tested = model_report(&test);
             context.events.send(EventBody::Tested(proposal.id, test)).await;
             if !failed {
                 context.policy.failed_tests.store(0, Ordering::Relaxed);
@@ -79,7 +79,7 @@ pub async fn until_decided(
 }
 
 /// Returns what the model is told of a test; none: there is nothing to tell.
-fn reported(test: &ProposalTest) -> Option<String> {
+fn model_report(test: &ProposalTest) -> Option<String> {
     let line = &test.line;
     let lines = test.failures.join("\n");
     match test.state {
@@ -122,7 +122,7 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
     let not_run =
         |why: &str| ProposalTest { state: TestState::NotRun, line: say::not_tested(&why), failures: Vec::new() };
     let services = Arc::clone(&context.services);
-    let requested = Arc::clone(proposal);
+    let tested_proposal = Arc::clone(proposal);
     let prepared = tokio::task::spawn_blocking(move || {
         let shell = &services.shell;
         let text = shell.settings.check.clone().or_else(|| usual(services.workspace.root()));
@@ -131,7 +131,7 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
             return Err(say::no_view(&why));
         }
         let view = View::create(&services.workspace, &services.archive).map_err(|error| error.to_string())?;
-        for file in &requested.files {
+        for file in &tested_proposal.files {
             view.put(&file.path, &file.after).map_err(|error| format!("{}: {error}", file.path))?;
         }
         Ok((text, view))
@@ -155,7 +155,7 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
         drop(ended.take_view());
     };
     let _ = tokio::task::spawn_blocking(work).await;
-    command.set_told();
+    command.mark_reported();
     *lock(&running.0) = TestProgress::Over;
     result(&text, &command, in_time)
 }

@@ -7,7 +7,7 @@ use crate::agent::background::{blame, model_list, rag, review, watch};
 use crate::agent::change::restore;
 use crate::agent::services::changesets::{changeset, counts};
 use crate::agent::services::{Services, lock};
-use crate::agent::session::context::{SessionContext, shown_cost};
+use crate::agent::session::context::{SessionContext, cost_event};
 use crate::agent::session::{prompt_parts, transcript};
 use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Id};
@@ -196,7 +196,7 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
         id: id.to_string(),
         items: transcript::items(&rows, &services.tools()),
         files,
-        cost: shown_cost(&session.totals),
+        cost: cost_event(&session.totals),
         counts: Counts { added: session.totals.added as usize, removed: session.totals.removed as usize },
         state: state(&session),
     })

@@ -28,9 +28,9 @@ impl FileIndex {
     /// Returns whether the index was asked for before; from now on it was.
     pub fn was_requested(&self) -> bool {
         let mut state = self.state();
-        let requested = state.files.is_some();
+        let in_use = state.files.is_some();
         state.files.get_or_insert_with(|| Arc::new(Files::new()));
-        requested
+        in_use
     }
 
     /// Returns whether files were asked for with the same words the last time.

@@ -20,7 +20,7 @@ pub fn of_tool(tools: &ToolSet, name: &str, state: CallState) -> Call {
 /// Returns an edit in a format, written in the text.
 pub fn of_format(format: Format, state: CallState) -> Call {
     let [short, doing, done] = format.verb().map(str::to_string);
-    Call::new(format.shown_as(), Verb { short, doing, done, one: "file".into() }, state)
+    Call::new(format.label_on_screen(), Verb { short, doing, done, one: "file".into() }, state)
 }
 
 /// Returns `edit (2), move` of `replaceInFile (2), moveFile`: what asked for a change, by the short verbs of tools and
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_asked_for_a_change_is_named_by_its_verbs() {
+    fn the_origin_of_a_change_is_named_by_its_verbs() {
         let by = short_verbs(&ToolSet::builtin(), "replaceInFile (2), writeFile, moveFile, whole, xml, mine");
         assert_eq!(by, "edit (2), write, move, write, edit, mine");
     }
@@ -185,8 +185,8 @@ mod tests {
         };
         let edit =
             Edit { path: Some("a.rs".into()), op, format: Format::TOOLS, by: "replaceInFile".into(), whole: true };
-        let displayed: String = preview(&edit).iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect();
-        assert_eq!(displayed, "+mod b;\n-use x;\n+use y;\n");
+        let previewed: String = preview(&edit).iter().map(|l| format!("{}{}\n", l.sign, l.text)).collect();
+        assert_eq!(previewed, "+mod b;\n-use x;\n+use y;\n");
     }
 
     fn followed(before: &str, after: &str) -> String {

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prompt_state_survives_being_kept() {
+    fn a_prompt_state_survives_being_stored() {
         let base = PromptFacts {
             live: PromptEnvironment {
                 git: Some("branch main; clean".into()),

@@ -384,7 +384,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shas_and_calls_survive_being_kept() {
+    fn shas_and_calls_survive_being_stored() {
         let a = sha(b"text");
         assert_eq!(parse_sha(&hex(&a)), Some(a));
         assert_eq!(parse_sha("é"), None);

@@ -163,15 +163,15 @@ mod tests {
 
     #[test]
     fn what_was_said_stands_verbatim_and_what_happened_by_file() {
-        let mut requested = row(StoredRole::User, "make it `quick`\n\n---\nReference", None);
-        requested.message.meta.typed = Some(15);
+        let mut prompt = row(StoredRole::User, "make it `quick`\n\n---\nReference", None);
+        prompt.message.meta.typed = Some(15);
         let mut hidden = row(StoredRole::User, "go on", None);
         hidden.message.meta.typed = Some(0);
         let edit = r#"[{"id":"a","name":"replaceInFile","ok":true,"changeset":"01","edits":[{"path":"b.rs","format":"tools","rung":"exact"}]}]"#;
         let no =
             r#"[{"id":"b","name":"deleteFile","ok":false,"edits":[{"path":"c.rs","format":"tools","rung":null}]}]"#;
         let rows = [
-            requested,
+            prompt,
             hidden,
             row(StoredRole::Tool, "done", Some(edit)),
             row(StoredRole::Tool, "rejected: keep it\nmore", Some(no)),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_plan_that_stands_and_the_command_that_fails_are_kept() {
+    fn the_plan_that_stands_and_the_command_that_fails_are_preserved() {
         let ran = |command: &str, ok: bool, output: &str| {
             let display = if ok { "" } else { r#","shown":{"reason":"exit 1"}"# };
             let record = format!(r#"[{{"id":"","name":"runCommand","ok":true,"command":"{command}"{display}}}]"#);

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_told_from_commands() {
+    fn code_is_distinguished_from_commands() {
         assert!(holds_code("So:\n```python\na\nb\nc\n```\n"));
         assert!(!holds_code("Run:\n```bash\na\nb\nc\n```\nand `x`, or\n```rust\none line\n```"));
     }

@@ -28,7 +28,7 @@ pub async fn listen(
         match delta {
             Ok(Delta::Retrying(wait)) => {
                 retrying = true;
-                context.events.send(EventBody::Retrying(Some(shown_wait(wait)))).await;
+                context.events.send(EventBody::Retrying(Some(backoff_event(wait)))).await;
             }
             Ok(delta) => {
                 if std::mem::take(&mut retrying) {
@@ -46,7 +46,7 @@ pub async fn listen(
 }
 
 /// Returns a pause between tries, for the front end.
-pub fn shown_wait(wait: Backoff) -> protocol::Wait {
+pub fn backoff_event(wait: Backoff) -> protocol::Wait {
     let cause = Cause { kind: wait.kind.word(), status: wait.status, request_id: wait.request_id };
     protocol::Wait { attempt: wait.attempt, of: wait.of, until: wait.until, why: wait.why, cause }
 }

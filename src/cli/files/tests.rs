@@ -272,7 +272,7 @@ fn hunks_can_be_chosen() {
 }
 
 #[test]
-fn a_conflict_of_a_merge_is_asked_about_by_itself() {
+fn a_conflict_of_a_merge_raises_a_question_of_its_own() {
     let w = World::new();
     let text = |first: &str, last: &str| format!("{first}\n2\n3\n4\n5\n6\n7\n{last}\n");
     w.write("a", &text("1", "8"));
@@ -532,7 +532,7 @@ fn a_turn_can_be_taken_back_by_its_session() {
 }
 
 #[test]
-fn a_nearly_full_archive_is_told_in_the_history() {
+fn a_nearly_full_archive_is_reported_in_the_history() {
     let w = World::new();
     w.write("a", &"x".repeat(900));
     assert_eq!(w.run(&["shi", "a"], None).code, DONE);

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_kept_privately_and_goes_to_its_server_alone() {
+    fn a_key_is_stored_privately_and_goes_to_its_server_alone() {
         let home = tempfile::tempdir().expect("a folder");
         let load = || load(home.path(), Env::default());
         let mut config = load();
@@ -183,13 +183,13 @@ mod tests {
         assert_eq!(mode(&path), 0o600);
         assert!(load().credentials().is_some_and(|(ok, says)| ok && says.contains("https://api.openai.com")));
         // One that others can read is not used, and that is said; nothing in it is lost.
-        let retained = std::fs::read(&path).expect("keys");
+        let file_bytes = std::fs::read(&path).expect("keys");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("changed");
         assert_eq!(load().connection().key, None);
         assert!(load().credentials().is_some_and(|(ok, says)| !ok && says.contains("chmod 600")));
         let why = load().keep_key(&other, Some(&Secret::new("sk-3"))).expect_err("refused");
         assert!(why.hint.starts_with("chmod 600 "), "{why:?}");
-        assert_eq!(std::fs::read(&path).expect("keys"), retained);
+        assert_eq!(std::fs::read(&path).expect("keys"), file_bytes);
         // Neither is one that was changed by hand.
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("changed");
         std::fs::write(&path, "[{\"provider\": 1}]").expect("written");

@@ -29,7 +29,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
         include_str!("../../../assets/prompts/example-blocks.md"),
     ]),
     reminder: Some("Reply with the path and a SEARCH/REPLACE block for each change; copy the SEARCH lines exactly."),
-    shown_as: "blocks",
+    label_on_screen: "blocks",
     verb: EDIT,
     start: Some(LineStart { mark: LineMark { is: |line| search_mark(line).is_some(), may_be: may_be_search }, read }),
 };

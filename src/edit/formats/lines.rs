@@ -14,7 +14,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     small_prompt: None,
     example: None,
     reminder: Some("Reply with a <replace_lines> tag for each change; copy the <expect> lines exactly."),
-    shown_as: "lines",
+    label_on_screen: "lines",
     verb: EDIT,
     start: None,
 };

@@ -54,8 +54,8 @@ impl Format {
     }
 
     /// Returns what an edit in this format is called on the screen.
-    pub fn shown_as(self) -> &'static str {
-        self.spec().map_or(self.name(), |spec| spec.shown_as)
+    pub fn label_on_screen(self) -> &'static str {
+        self.spec().map_or(self.name(), |spec| spec.label_on_screen)
     }
 
     /// Returns the verb of an edit in this format: as a command, while it arrives, and afterwards.

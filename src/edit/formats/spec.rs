@@ -20,7 +20,7 @@ pub(in crate::edit) struct FormatSpec {
     /// The reminder at the end of what a small model is sent.
     pub reminder: Option<&'static str>,
     /// The name of an edit in it on the screen.
-    pub shown_as: &'static str,
+    pub label_on_screen: &'static str,
     /// The verb that the screen shows for an edit in it: as a command, while it arrives, and afterwards.
     pub verb: [&'static str; 3],
     /// The first line it is recognised by, where it begins with a line of its own. Tags and fences are recognised by

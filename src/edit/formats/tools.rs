@@ -15,7 +15,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     small_prompt: None,
     example: None,
     reminder: None,
-    shown_as: "edit",
+    label_on_screen: "edit",
     verb: EDIT,
     start: None,
 };

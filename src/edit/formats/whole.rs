@@ -30,7 +30,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     reminder: Some(
         "Reply with each changed file: its path alone on a line, then a fenced block with the file's complete new text.",
     ),
-    shown_as: "whole",
+    label_on_screen: "whole",
     verb: ["write", "writing", "wrote"],
     start: None,
 };
@@ -328,8 +328,8 @@ fn resembled<'c>(
     let lines: HashSet<&str> = content.lines().map(str::trim).collect();
     let alike = |(at, file): (usize, &'c KnownFile)| {
         let known = ctx.lines(at).filter(|k| !k.holds(fence))?;
-        let retained: usize = lines.iter().filter_map(|l| known.counts.get(*l)).sum();
-        (retained * 10 >= known.solid * 6 && retained > 0).then_some((file, retained * 10 >= known.solid * 9))
+        let known_lines: usize = lines.iter().filter_map(|l| known.counts.get(*l)).sum();
+        (known_lines * 10 >= known.solid * 6 && known_lines > 0).then_some((file, known_lines * 10 >= known.solid * 9))
     };
     let mut fits = ctx.known.iter().enumerate().filter(|(_, k)| named(k)).filter_map(alike);
     let (file, nearly_all) = fits.next()?;

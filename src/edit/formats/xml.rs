@@ -24,7 +24,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     small_prompt: None,
     example: None,
     reminder: Some("Reply with a <replace_file> or <write_file> tag for each change."),
-    shown_as: "replace_file",
+    label_on_screen: "replace_file",
     verb: EDIT,
     start: None,
 };

@@ -311,7 +311,7 @@ impl File {
     }
 
     /// Formats as `replaceInFile (2), writeFile`.
-    pub fn asked_by(&self) -> String {
+    pub fn origins(&self) -> String {
         let mut counts: Vec<(&str, usize)> = Vec::new();
         for by in &self.by {
             match counts.iter_mut().find(|(name, _)| name == by) {

@@ -201,13 +201,13 @@ impl Group<'_, '_> {
                     &self.files[other].path,
                     before.clone(),
                     ends[other].1.clone(),
-                    &file.asked_by(),
+                    &file.origins(),
                     &ends[other].2,
                 )),
                 Some((_, MoveEnd::To)) => {}
                 None if before == after => {}
                 None => {
-                    changes.push(FileChange::new(&file.path, before.clone(), after.clone(), file.asked_by(), placed));
+                    changes.push(FileChange::new(&file.path, before.clone(), after.clone(), file.origins(), placed));
                 }
             }
         }

@@ -18,9 +18,9 @@ struct Definition<'t> {
 pub(in crate::edit) fn lost_definitions(old: &str, new: &str) -> Option<(usize, usize)> {
     let (before, after) = (definitions(&Lines::new(old)), definitions(&Lines::new(new)));
     let names: HashSet<&str> = after.iter().map(|a| a.name).collect();
-    let retained = before.iter().filter(|b| names.contains(b.name)).count();
+    let surviving = before.iter().filter(|b| names.contains(b.name)).count();
     let most = |n: usize| n * 2 <= before.len();
-    (before.len() >= 2 && most(retained) && most(after.len())).then_some((before.len() - retained, before.len()))
+    (before.len() >= 2 && most(surviving) && most(after.len())).then_some((before.len() - surviving, before.len()))
 }
 
 /// Returns where the one definition that a text consists of stands in a file: from its first line to its last, and its
@@ -160,7 +160,7 @@ mod tests {
     const FILE: &str = "import os\n\n\ndef one():\n    return 1\n\n\n@cached\ndef two(x):\n    def inner():\n        pass\n    return 2\n\n\nclass A:\n    def three(self):\n        return 3\n";
 
     #[test]
-    fn a_part_of_a_file_is_told_from_all_of_it() {
+    fn a_part_of_a_file_is_distinguished_from_all_of_it() {
         let part = "def two(x):\n    return 22\n";
         assert_eq!(lost_definitions(FILE, part), Some((4, 5)));
         assert_eq!(lost_definitions(FILE, &FILE.replace("one", "uno")), None);

@@ -320,7 +320,7 @@ impl Placer<'_> {
             return None;
         }
         let mut rest = new.iter();
-        let retained = old.iter().filter(|line| {
+        let same_lines = old.iter().filter(|line| {
             let mut ahead = rest.clone();
             let there = ahead.any(|n| n == *line);
             if there {
@@ -328,7 +328,7 @@ impl Placer<'_> {
             }
             there
         });
-        if old.first() != new.first() || retained.count() * 10 < old.len() * 7 {
+        if old.first() != new.first() || same_lines.count() * 10 < old.len() * 7 {
             return None;
         }
         let text = bytes::fit_whole(&(after.join("\n") + "\n"), self.text);

@@ -87,10 +87,10 @@ fn what_only_looks_like_the_beginning_of_an_edit_is_prose() {
 fn only_a_tag_right_after_a_backtick_is_inline_code() {
     for length in [10, 390, 399, 400, 1000] {
         let before = "é".repeat(length / 2);
-        for (end, retained) in [("`<tool_call>` x", "`<tool_call>` x"), ("` x <tool_call>y", "` x y")] {
+        for (end, ending) in [("`<tool_call>` x", "`<tool_call>` x"), ("` x <tool_call>y", "` x y")] {
             for size in [1, 3, 7, usize::MAX] {
                 let (pieces, _) = pieces(&format!("> {before}{end}"), size, None, &[], End::Ordinary);
-                assert_eq!(prose(&pieces), format!("> {before}{retained}"), "{length} by {size}");
+                assert_eq!(prose(&pieces), format!("> {before}{ending}"), "{length} by {size}");
             }
         }
     }

@@ -131,7 +131,8 @@ impl Memory {
         files: &[WriteIntent],
     ) -> Result<PendingId, Error> {
         let mut store = self.store();
-        let (message, turn) = (cause.message.and_then(|m| store.kept_id(m)), cause.turn.and_then(|t| store.kept_id(t)));
+        let (message, turn) =
+            (cause.message.and_then(|m| store.stored_id(m)), cause.turn.and_then(|t| store.stored_id(t)));
         let now = now_ms();
         let sum = |f: fn(&WriteIntent) -> Option<u64>| files.iter().map(f).sum::<Option<u64>>().map(int);
         let (added, removed) = (sum(|f| f.added), sum(|f| f.removed));
@@ -215,7 +216,8 @@ impl Memory {
     /// Records a changeset that was made without an announcement, as `shi` does: nothing was written.
     pub fn archived(&self, project: &str, cause: &ChangesetCause, id: &str, files: &[StoredFile]) -> Result<(), Error> {
         let mut store = self.store();
-        let (message, turn) = (cause.message.and_then(|m| store.kept_id(m)), cause.turn.and_then(|t| store.kept_id(t)));
+        let (message, turn) =
+            (cause.message.and_then(|m| store.stored_id(m)), cause.turn.and_then(|t| store.stored_id(t)));
         let now = now_ms();
         store.write(Safety::Normal, cause.session.as_deref(), |tx| {
             tx.execute(

@@ -183,7 +183,7 @@ pub(in crate::memory) fn copy(tx: &Transaction<'_>, from: &str, to: &str, upto: 
 /// Returns the message with the ids it names as they are now.
 fn current(store: &Store, message: &NewMessage) -> NewMessage {
     let mut message = message.clone();
-    message.meta.turn = message.meta.turn.and_then(|t| store.kept_id(t));
+    message.meta.turn = message.meta.turn.and_then(|t| store.stored_id(t));
     message
 }
 

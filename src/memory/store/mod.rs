@@ -118,7 +118,7 @@ impl Store {
     }
 
     /// Returns the id a message has now; none for one that could not be kept.
-    pub(in crate::memory) fn kept_id(&self, id: i64) -> Option<i64> {
+    pub(in crate::memory) fn stored_id(&self, id: i64) -> Option<i64> {
         Some(self.id(id)).filter(|id| *id < PROVISIONAL)
     }
 

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_and_results_are_told_as_text() {
+    fn tools_and_results_are_sent_as_text() {
         let tool = ToolSpec { name: "list".into(), description: "d".into(), parameters: serde_json::json!({}) };
         let call = crate::provider::ToolCall { id: "a".into(), name: "list".into(), arguments: "{\"x\":1}".into() };
         let messages = [Message::user("q"), Message::assistant("", vec![call]), Message::tool("a", "r")];

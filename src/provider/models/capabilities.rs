@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_models_are_told_by_their_names() {
+    fn known_models_are_recognised_by_their_names() {
         for (model, images, documents) in [
             ("gpt-4.1-nano", true, true),
             ("openai/GPT-4o-mini", true, true),

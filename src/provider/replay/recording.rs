@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_told_with_its_line() {
+    fn anything_else_is_reported_with_its_line() {
         for (text, part) in [
             ("", "line 1, it is empty"),
             ("{}\n", "line 1, no"),

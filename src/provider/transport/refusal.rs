@@ -318,9 +318,9 @@ mod tests {
 
     #[test]
     fn a_window_stands_in_the_words_or_in_a_field_of_its_own() {
-        let reported = json!({"error": {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 9000,
+        let refusal_json = json!({"error": {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 9000,
             "n_ctx": 8192, "message": "the request exceeds the available context size"}});
-        let body = ErrorBody::of(&reported);
+        let body = ErrorBody::of(&refusal_json);
         assert!(body.is_about_length());
         assert_eq!(body.window, Some(8_192));
         let limit = "input length and `max_tokens` exceed context limit: 188240 + 64000 > 200000";

@@ -252,7 +252,7 @@ mod tests {
 
     /// A seal of a try that failed would go back to the server beside those of the answer that followed.
     #[tokio::test(start_paused = true)]
-    async fn what_a_failed_try_sealed_is_dropped_and_that_of_an_answer_kept() {
+    async fn what_a_failed_try_sealed_is_dropped_and_that_of_an_answer_preserved() {
         let seal = |json: &str| Delta::Seal { kind: PartKind::Thinking, index: 0, json: json.into() };
         let script = move |n| match n {
             1 => vec![Ok(Delta::Part), Ok(seal("first")), Err(failure(Again::Later))],

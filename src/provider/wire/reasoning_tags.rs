@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_are_told_from_the_answer_in_any_chunking() {
+    fn thoughts_are_distinguished_from_the_answer_in_any_chunking() {
         for (whole, text, thinking) in [
             ("<think>\nhm, 日本\n</think>\n\nYes.", "Yes.", "\nhm, 日本\n"),
             ("\n <think></think>Yes.", "Yes.", ""),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_cannot_be_a_tag_is_told_at_once() {
+    fn text_that_cannot_be_a_tag_is_reported_at_once() {
         let (mut thoughts, mut out) = (ReasoningTags::default(), Vec::new());
         thoughts.push("Y", &mut out);
         thoughts.push("<think>", &mut out);

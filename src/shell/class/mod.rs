@@ -157,7 +157,7 @@ impl Reader<'_> {
                     self.plain(text, &name, words);
                 }
                 for words in inner {
-                    let text = words.iter().map(displayed).collect::<Vec<_>>().join(" ");
+                    let text = words.iter().map(word_text).collect::<Vec<_>>().join(" ");
                     self.words(&text, &words, has_document, depth + 1);
                 }
             }
@@ -326,7 +326,7 @@ impl Reader<'_> {
 }
 
 /// Returns a word as it is shown.
-fn displayed(word: &Word) -> String {
+fn word_text(word: &Word) -> String {
     match word.is_static {
         true if word.text.is_empty() || word.text.contains(char::is_whitespace) => format!("'{}'", word.text),
         true => word.text.clone(),

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_acts_later_and_what_arithmetic_sets_is_asked_for() {
+    fn what_acts_later_and_what_arithmetic_sets_needs_consent() {
         let enforced = Enforced { guard: true, sandbox: true, off: false };
         let rules = [rule(&["cargo", "test"], RuleDecision::Allow, false), rule(&["cp"], RuleDecision::Allow, false)];
         let of = |text: &str, policy| judge(&found(text), &rules, policy, enforced).verdict;

@@ -72,7 +72,7 @@ fn backticks_and_arithmetic_that_bash_reads_otherwise_are_no_reading() {
 }
 
 #[test]
-fn what_only_reads_is_told_from_what_works() {
+fn what_only_reads_is_distinguished_from_what_works() {
     for text in [
         "ls -la",
         "cat a | grep -n x | head -n 3",

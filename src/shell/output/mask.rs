@@ -39,7 +39,7 @@ impl Masker {
 
     /// Masks what is held; the beginning of a secret is held on where more may come.
     fn mask(&mut self, more: bool) -> Vec<u8> {
-        let (mut shown, mut at) = (Vec::with_capacity(self.held.len()), 0);
+        let (mut printed, mut at) = (Vec::with_capacity(self.held.len()), 0);
         while at < self.held.len() {
             let rest = &self.held[at..];
             let begun = |value: &str| value.len() > rest.len() && value.as_bytes().starts_with(rest);
@@ -48,17 +48,17 @@ impl Masker {
             }
             match self.secrets.iter().find(|(_, value)| rest.starts_with(value.as_bytes())) {
                 Some((name, value)) => {
-                    shown.extend(format!("[{name}]").bytes());
+                    printed.extend(format!("[{name}]").bytes());
                     at += value.len();
                 }
                 None => {
-                    shown.push(self.held[at]);
+                    printed.push(self.held[at]);
                     at += 1;
                 }
             }
         }
         self.held.drain(..at);
-        shown
+        printed
     }
 }
 
@@ -73,10 +73,10 @@ mod tests {
         let whole = b"a secret-value b secret-v\nsecret sec";
         for cut in 0..whole.len() {
             let mut masker = Masker::new(secrets.clone());
-            let mut shown = masker.take(&whole[..cut]);
-            shown.extend(masker.take(&whole[cut..]));
-            shown.extend(masker.finish());
-            assert_eq!(String::from_utf8_lossy(&shown), "a [LONG] b [KEY]\nsecret sec", "{cut}");
+            let mut printed = masker.take(&whole[..cut]);
+            printed.extend(masker.take(&whole[cut..]));
+            printed.extend(masker.finish());
+            assert_eq!(String::from_utf8_lossy(&printed), "a [LONG] b [KEY]\nsecret sec", "{cut}");
         }
         assert_eq!(Masker::new(secrets).take(b"plain$ "), b"plain$ ");
     }

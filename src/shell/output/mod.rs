@@ -277,9 +277,9 @@ impl Output {
             bytes += line.len().min(COLUMNS * 4) + 1;
             bytes <= TAIL
         };
-        let retained = self.tail.iter().rev().take_while(fits).count();
-        let first_of_tail = self.lines - retained;
-        let end = self.tail.iter().skip(self.tail.len() - retained).map(|line| cut(line));
+        let fitting = self.tail.iter().rev().take_while(fits).count();
+        let first_of_tail = self.lines - fitting;
+        let end = self.tail.iter().skip(self.tail.len() - fitting).map(|line| cut(line));
         match first_of_tail.checked_sub(head.len()) {
             None | Some(0) => head.truncate(first_of_tail),
             Some(left_out) => head.push(format!(
@@ -400,13 +400,13 @@ mod tests {
         output.take(b"the end sekretsekret");
         assert_eq!(output.last(1), ["the end [KEY]"]);
         output.finish();
-        let reported = output.for_model("c1");
+        let result = output.for_model("c1");
         assert!(
-            reported.starts_with("line 1 [KEY]\n")
-                && reported.ends_with("the end [KEY]\n")
-                && reported.len() <= HEAD + TAIL + 200
+            result.starts_with("line 1 [KEY]\n")
+                && result.ends_with("the end [KEY]\n")
+                && result.len() <= HEAD + TAIL + 200
         );
-        let left_out = reported.lines().find(|line| line.starts_with('[')).expect("a line that says so");
+        let left_out = result.lines().find(|line| line.starts_with('[')).expect("a line that says so");
         assert!(left_out.contains("commandOutput {\"id\": \"c1\", \"startLine\": "), "{left_out}");
         let log = fs::read_to_string(&path).expect("a log");
         assert_eq!(log.lines().count(), 20_001);

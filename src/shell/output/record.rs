@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_go_on_after_those_that_are_kept_and_the_oldest_go_first() {
+    fn numbers_go_on_after_those_that_are_stored_and_the_oldest_go_first() {
         let dir = tempfile::tempdir().expect("a folder");
         let logs = dir.path().join("session");
         assert_eq!((reserve(None, 0), reserve(None, 7)), (1, 8));

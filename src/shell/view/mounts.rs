@@ -200,7 +200,7 @@ fn bind_to_read(folder: &OwnedFd, at: &Path) -> io::Result<()> {
 fn only_read(folder: &OwnedFd, at: &Path) -> io::Result<()> {
     // A mount of another namespace keeps its own restrictions.
     let has = rustix::fs::fstatvfs(folder)?.f_flag;
-    let retained = [
+    let inherited = [
         (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
         (StatVfsMountFlags::NODEV, MountFlags::NODEV),
         (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
@@ -208,8 +208,8 @@ fn only_read(folder: &OwnedFd, at: &Path) -> io::Result<()> {
         (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
         (StatVfsMountFlags::RELATIME, MountFlags::RELATIME),
     ];
-    let retained = retained.into_iter().filter(|(flag, _)| has.contains(*flag)).map(|(_, flag)| flag);
-    let flags = retained.fold(MountFlags::BIND | MountFlags::RDONLY, |all, flag| all | flag);
+    let inherited = inherited.into_iter().filter(|(flag, _)| has.contains(*flag)).map(|(_, flag)| flag);
+    let flags = inherited.fold(MountFlags::BIND | MountFlags::RDONLY, |all, flag| all | flag);
     Ok(rustix::mount::mount_remount(at, flags, c"")?)
 }
 

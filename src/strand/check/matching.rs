@@ -65,7 +65,7 @@ impl Checker<'_> {
         }
     }
 
-    fn pattern(&mut self, subject: &Expr, displayed: &Ty, base: &Ty, cases: Option<&[Case]>, pattern: &Pattern) {
+    fn pattern(&mut self, subject: &Expr, subject_type: &Ty, base: &Ty, cases: Option<&[Case]>, pattern: &Pattern) {
         let name = pattern_name(pattern);
         let binders: &[String] = match pattern {
             Pattern::Some(name) => std::slice::from_ref(name),
@@ -79,8 +79,8 @@ impl Checker<'_> {
         let fields = cases.into_iter().flatten().find(|case| case.name == name).map(|case| case.fields.clone());
         let fields = fields.unwrap_or_default();
         if !fits {
-            let displayed = self.types.show(displayed);
-            self.misfits(subject.node, format!("{displayed} has no case '{name}'"));
+            let subject_type = self.types.show(subject_type);
+            self.misfits(subject.node, format!("{subject_type} has no case '{name}'"));
         } else if binders.len() != fields.len() && *base != Ty::Err {
             let (wants, has) = (fields.len(), binders.len());
             self.misfits(subject.node, format!("the case '{name}' has {wants} fields, {has} are named"));

@@ -38,9 +38,9 @@ fn every_row_of_the_table_holds() {
         codes.insert(code.to_owned());
         let mut state = State::new();
         load(&mut state, &program.replace(" ¦ ", "\n"));
-        let reported = diagnostics(&state);
-        assert_eq!(reported.len(), 1, "{head}: {reported:#?}");
-        let json = reported[0].to_json();
+        let diagnosed = diagnostics(&state);
+        assert_eq!(diagnosed.len(), 1, "{head}: {diagnosed:#?}");
+        let json = diagnosed[0].to_json();
         assert_eq!(json["code"], code);
         assert_eq!(json["kind"], kind);
         assert_eq!(json["location"], location);
@@ -90,14 +90,14 @@ fn a_removed_definition_leaves_a_dangling_reference_that_can_be_mended() {
     let qname = QName::parse("slot.draft").unwrap();
     let def = state.named(&qname).unwrap().id;
     issue(&mut state, &Draft::Remove { qname, how: Removal::Force }, &Issuer::new("user:me")).unwrap();
-    let reported = diagnostics(&state);
-    assert_eq!(reported.len(), 1);
+    let diagnosed = diagnostics(&state);
+    assert_eq!(diagnosed.len(), 1);
     assert_eq!(
-        (reported[0].code, reported[0].message.as_str()),
+        (diagnosed[0].code, diagnosed[0].message.as_str()),
         ("E0501", "Dangling reference to removed slot 'draft'")
     );
     let patch = json!({"op": "add", "layer": "slot", "name": "draft", "body": "Text = \"\"", "def": def.to_string()});
-    assert_eq!(reported[0].auto_patch, patch);
+    assert_eq!(diagnosed[0].auto_patch, patch);
     issue(&mut state, &Draft::from_json(&patch).unwrap(), &Issuer::new("user:me")).unwrap();
     assert_eq!(diagnostics(&state), []);
 }
@@ -125,7 +125,7 @@ fn an_incremental_check_equals_a_full_one() {
         let mut changed = super::Changed { definitions, rehashed: 0 };
         changed.definitions.extend(state.views().map(|view| view.id).filter(|id| state.watchers(*id).next().is_some()));
         checks.update(&state, &all_capabilities(), &changed);
-        let reported = render(&state, checks.all(&state));
-        assert_eq!(reported, diagnostics(&state));
+        let diagnosed = render(&state, checks.all(&state));
+        assert_eq!(diagnosed, diagnostics(&state));
     }
 }

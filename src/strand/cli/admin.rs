@@ -203,13 +203,13 @@ pub(super) fn conflicts(s: &mut Session, out: &mut Writer, command: &ConflictCom
     match command {
         ConflictCommand::List => {
             let open = |conflict: &&Conflict| conflict.kind != "finding" && (all || conflict.status != "resolved");
-            let displayed: Vec<&Conflict> = stored.iter().filter(open).collect();
+            let visible: Vec<&Conflict> = stored.iter().filter(open).collect();
             if out.json {
-                let values = displayed.iter().map(|conflict| conflict.to_json());
+                let values = visible.iter().map(|conflict| conflict.to_json());
                 out.value(&values.chain(merged.iter().map(|finding| finding.to_json())).collect());
                 return Ok(0);
             }
-            for conflict in displayed {
+            for conflict in visible {
                 let line = format!("{} {} {} {}", conflict.id, conflict.kind, conflict.status, about(conflict));
                 out.line(line.trim_end());
             }

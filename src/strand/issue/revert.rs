@@ -250,16 +250,16 @@ pub fn changed_body(view: &View, changes: &[Change]) -> Option<crate::strand::la
 
 /// Leaves out deleted units and their descendants.
 fn without(parts: Parts, ids: &[UnitId], deleted: &BTreeSet<UnitId>) -> Parts {
-    let mut retained: Vec<Option<usize>> = Vec::with_capacity(parts.units.len());
+    let mut indices: Vec<Option<usize>> = Vec::with_capacity(parts.units.len());
     let mut units = Vec::new();
     for (index, mut unit) in parts.units.into_iter().enumerate() {
-        let parent = unit.parent.map(|parent| retained.get(parent).copied().flatten());
+        let parent = unit.parent.map(|parent| indices.get(parent).copied().flatten());
         if ids.get(index).is_some_and(|id| deleted.contains(id)) || parent == Some(None) {
-            retained.push(None);
+            indices.push(None);
             continue;
         }
         unit.parent = parent.flatten();
-        retained.push(Some(units.len()));
+        indices.push(Some(units.len()));
         units.push(unit);
     }
     Parts { header: parts.header, units }

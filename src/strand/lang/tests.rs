@@ -21,7 +21,7 @@ fn canonical_text_is_its_own_canonical_text() {
 }
 
 #[test]
-fn every_faulty_statement_is_told() {
+fn every_faulty_statement_is_reported() {
     let faults = parse_body(Layer::Reducer, "do=\n  a := \n  b := 1\n  emit 3()\n").unwrap_err();
     let lines: Vec<_> = faults.iter().map(|fault| fault.line_col("do=\n  a := \n  b := 1\n  emit 3()\n")).collect();
     assert_eq!(lines, [(2, 7), (4, 8)]);

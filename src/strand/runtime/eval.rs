@@ -310,13 +310,13 @@ impl<'a> Eval<'a> {
             }
             ("map", Value::List(items), _) => Ok(Value::List(items.iter().map(run).collect::<Result<_, _>>()?)),
             ("filter" | "count", Value::List(items), _) => {
-                let mut retained = Vec::new();
+                let mut matches = Vec::new();
                 for item in items {
                     if run(&item)? == Value::Bool(true) {
-                        retained.push(item);
+                        matches.push(item);
                     }
                 }
-                Ok(if name == "count" { Value::Int(retained.len() as i64) } else { Value::List(retained) })
+                Ok(if name == "count" { Value::Int(matches.len() as i64) } else { Value::List(matches) })
             }
             ("sort_by", Value::List(items), _) => {
                 let mut keyed =

@@ -23,12 +23,12 @@ struct RetainedLabels {
 
 impl View {
     /// Returns a definition with its body merged anew, its names not yet resolved.
-    fn new(id: DefId, layer: Layer, summary: Summary, merged: Merged, retained: Option<RetainedLabels>) -> View {
+    fn new(id: DefId, layer: Layer, summary: Summary, merged: Merged, previous: Option<RetainedLabels>) -> View {
         let Summary { live, name, claim, claimed_by_add, epoch, settled, links, .. } = summary;
         let Merged { body, doc, units } = merged;
         let status = if live { Visibility::Visible } else { Visibility::Dead };
-        let (label, hash, text, encoded, watch) = match retained {
-            Some(retained) => (retained.label, retained.hash, retained.text, retained.encoded, retained.watch),
+        let (label, hash, text, encoded, watch) = match previous {
+            Some(previous) => (previous.label, previous.hash, previous.text, previous.encoded, previous.watch),
             None => (String::new(), Hash::ZERO, OnceCell::new(), Encoded::default(), Watch::default()),
         };
         View {
@@ -87,11 +87,11 @@ impl State {
     pub(super) fn remerge(&mut self, dirty: &[DefId]) -> (Vec<NameId>, Vec<DefId>) {
         let (mut names, mut gone) = (Vec::with_capacity(dirty.len()), Vec::new());
         for id in dirty {
-            let retained = self.keep(*id, &mut names);
+            let previous = self.keep(*id, &mut names);
             let Some((layer, summary, merged)) = self.merged(*id) else {
-                if let Some(retained) = retained {
-                    self.unwatch(*id, &retained.watch);
-                    self.names.release(retained.layer, &retained.label, *id);
+                if let Some(previous) = previous {
+                    self.unwatch(*id, &previous.watch);
+                    self.names.release(previous.layer, &previous.label, *id);
                     gone.push(*id);
                 }
                 continue;
@@ -101,7 +101,7 @@ impl State {
                 self.names.claim(name, *id);
                 names.push(name);
             }
-            self.views.insert(*id, Box::new(View::new(*id, layer, summary, merged, retained)));
+            self.views.insert(*id, Box::new(View::new(*id, layer, summary, merged, previous)));
         }
         (names, gone)
     }

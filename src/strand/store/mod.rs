@@ -267,7 +267,7 @@ impl Store {
         let entries = self.log.read()?;
         self.placed = entries.ops.iter().map(|op| op.id).zip(entries.places).collect();
         let archived = entries.base.into_iter().flat_map(|base| base.ops);
-        self.placed.extend(archived.map(|retained| (retained.node.op.id, retained.place)));
+        self.placed.extend(archived.map(|archived_op| (archived_op.node.op.id, archived_op.place)));
         self.placed_from = 0;
         Ok(())
     }
@@ -400,13 +400,13 @@ impl Store {
 
     /// Begins at the base of a log.
     fn stand_on_base(&mut self, base: Base, entries: &Entries) -> Result<(), Error> {
-        if base.ops.iter().any(|retained| entries.withdrawn.contains(&retained.node.op.id)) {
+        if base.ops.iter().any(|archived_op| entries.withdrawn.contains(&archived_op.node.op.id)) {
             let message = "it takes back an op that is archived".to_owned();
             return Err(Error::BadFile { path: self.log.path().to_owned(), message });
         }
         self.withdrawn.extend(&base.withdrawn);
-        self.placed.extend(base.ops.iter().map(|retained| (retained.node.op.id, retained.place)));
-        self.state.restore(base.ops.into_iter().map(|retained| retained.node).collect());
+        self.placed.extend(base.ops.iter().map(|archived_op| (archived_op.node.op.id, archived_op.place)));
+        self.state.restore(base.ops.into_iter().map(|archived_op| archived_op.node).collect());
         Ok(())
     }
 

@@ -107,14 +107,14 @@ fn id_in(line: &str) -> Option<OpId> {
 /// Returns a damaged log's text with nothing in it but what can be proved, and the lines that were left out.
 fn repaired_text(log: &Log, text: &[u8]) -> Result<(Vec<u8>, Vec<(usize, String)>), Error> {
     let resolved = resolve(text);
-    let displayed = |number: usize, line: &[u8]| (number, String::from_utf8_lossy(line).into_owned());
+    let numbered = |number: usize, line: &[u8]| (number, String::from_utf8_lossy(line).into_owned());
     let mut left: Vec<(usize, String)> =
-        resolved.left.iter().map(|(number, place)| displayed(*number, &text[place.clone()])).collect();
+        resolved.left.iter().map(|(number, place)| numbered(*number, &text[place.clone()])).collect();
     let head = text.get(..resolved.head).unwrap_or_default();
     let value: Value = serde_json::from_slice(head).unwrap_or_default();
     let head_holds = value.get("strand").is_some() && head.ends_with(b"\n");
     if !head_holds && !head.is_empty() {
-        left.insert(0, displayed(1, head.strip_suffix(b"\n").unwrap_or(head)));
+        left.insert(0, numbered(1, head.strip_suffix(b"\n").unwrap_or(head)));
     }
     let is_base = |place: &std::ops::Range<usize>| text[place.clone()].starts_with(base::BEGINS);
     let base_kept = resolved.transactions.iter().flat_map(|found| &found.lines).any(|(_, place)| is_base(place));
@@ -142,7 +142,7 @@ fn repaired_text(log: &Log, text: &[u8]) -> Result<(Vec<u8>, Vec<(usize, String)
         tail.split(|byte| *byte == b'\n')
             .enumerate()
             .filter(|(_, line)| !line.is_empty())
-            .map(|(at, line)| displayed(numbers + at, line)),
+            .map(|(at, line)| numbered(numbers + at, line)),
     );
     Ok((out, left))
 }

@@ -69,7 +69,7 @@ fn a_closed_last_transaction_with_a_wrong_sum_is_reported_and_lost_ops_come_from
 
 /// Three stores, each the upstream of the next: what a middle one takes back is taken back below, and kept there.
 #[test]
-fn what_an_upstream_takes_back_is_kept_with_its_dependants() {
+fn what_an_upstream_takes_back_is_preserved_with_its_dependants() {
     let (_dir, mut top, mut remover, _) = meeting(Policy::Strict);
     let root = |name: &str| top.root().with_file_name(name);
     let (middle_root, below_root) = (root("middle"), root("below"));
@@ -322,7 +322,7 @@ fn a_logged_op_whose_bundle_mate_waits_stays_admitted_from_log_and_checkpoint() 
 }
 
 #[test]
-fn a_slot_renamed_at_once_to_what_a_binder_is_called_is_told() {
+fn a_slot_renamed_at_once_to_what_a_binder_is_called_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let mut a = Store::init(&dir.path().join("a")).unwrap();
     a.issue(&[add("slot.old", "Int = 1"), add("reducer.r", "in=(n: Int) do=old := n")], &me(), false).unwrap();

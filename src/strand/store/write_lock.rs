@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_nobody_gives_back_is_told_as_busy() {
+    fn a_lock_that_nobody_gives_back_is_reported_as_busy() {
         let dir = tempfile::tempdir().unwrap();
         let store = super::super::Store::init(dir.path()).unwrap();
         let held = WriteLock::wait(dir.path(), store.log(), Duration::ZERO).unwrap();

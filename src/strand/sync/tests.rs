@@ -96,7 +96,7 @@ fn a_changed_file_becomes_the_smallest_edit() {
 }
 
 #[test]
-fn both_changed_apart_are_both_kept() {
+fn both_changed_apart_are_both_preserved() {
     let mut world = World::new();
     world.write("tiles/T.strand", "tile T = column { text(value=\"A\"); text(value=\"b\") }\n");
     world.replace("tile.T", "column { text(value=\"a\"); text(value=\"B\") }");
@@ -175,7 +175,7 @@ impl World {
 const BOTH: Options = Options { direction: Direction::Both, removal: Removal::Refuse, dry_run: false };
 
 #[test]
-fn a_deleted_file_removes_a_definition_that_is_referred_to_only_if_asked() {
+fn a_deleted_file_removes_a_definition_that_is_referred_to_only_on_request() {
     for removal in [Removal::Refuse, Removal::Cascade, Removal::Force] {
         let mut world = World::new();
         world.delete("slots/n.strand");
@@ -547,7 +547,7 @@ fn a_clone_that_was_edited_before_its_first_sync_is_an_edit_and_an_older_file_is
 }
 
 #[test]
-fn conflict_markers_in_the_log_are_told_and_nothing_is_written() {
+fn conflict_markers_in_the_log_are_reported_and_nothing_is_written() {
     let repository = Repository::new();
     let log = repository.store().inner("op-log.jsonl");
     let text = std::fs::read_to_string(&log).unwrap();

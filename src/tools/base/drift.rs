@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_told_in_few_lines() {
+    fn what_changed_is_reported_in_few_lines() {
         let text = text_diff("a\nb\nc\nd\ne\nf\ng\n", "a\nB\nc\nd\ne\nf\n").expect("a change");
         let lines: Vec<_> = text.lines().skip(1).collect();
         assert_eq!(lines, ["@@ line 2 @@", "-b", "+B", "@@ line 7 @@", "-g"]);

@@ -88,7 +88,7 @@ impl App {
             self.session.starting = true;
             self.session.ended = None;
             self.keyboard.quit_asked = 0;
-            self.panes.chat.release_kept();
+            self.panes.chat.release_standing();
         }
         vec![Effect::Send(command)]
     }
@@ -201,7 +201,7 @@ impl App {
                     self.layout.low = Some(if action == Action::Higher { now + 2 } else { now.saturating_sub(2) });
                 }
             }
-            _ => PaneId::shown_by(action).into_iter().for_each(|id| self.show_pane(id)),
+            _ => PaneId::pane_of(action).into_iter().for_each(|id| self.show_pane(id)),
         }
         Vec::new()
     }

@@ -251,11 +251,11 @@ impl App {
             }
             Owner::Completion => {
                 let Some(completion) = &mut self.composer.completion else { return Vec::new() };
-                let requested = completion.answer(&query, listing);
+                let follow_ups = completion.answer(&query, listing);
                 if completion.fresh && std::mem::take(&mut completion.hasty) {
                     return self.insert_completion();
                 }
-                self.ask_all(owner, requested)
+                self.ask_all(owner, follow_ups)
             }
             Owner::Changed => self.changed(listing),
             // It asks for lines alone.
@@ -265,11 +265,11 @@ impl App {
                 Vec::new()
             }
             Owner::Finder => {
-                let requested = match self.popups.last_mut() {
+                let follow_ups = match self.popups.last_mut() {
                     Some(Popup::Finder(finder)) => finder.list.answer(&query, listing),
                     _ => Vec::new(),
                 };
-                self.ask_all(owner, requested)
+                self.ask_all(owner, follow_ups)
             }
             Owner::List => {
                 self.fill_list(listing);
@@ -314,8 +314,8 @@ impl App {
 
     fn sessions_answer(&mut self, query: &Query, listing: &Listing) -> Vec<Effect> {
         let (Screen::Sessions(sessions) | Screen::Start(sessions)) = &mut self.screen else { return Vec::new() };
-        let requested = sessions.answer(query, listing);
-        self.ask_all(Owner::Sessions, requested)
+        let follow_ups = sessions.answer(query, listing);
+        self.ask_all(Owner::Sessions, follow_ups)
     }
 
     fn fill_list(&mut self, listing: &Listing) {

@@ -20,7 +20,7 @@ pub struct RowPart {
     /// Its offset in the text, in bytes.
     pub at: usize,
     /// The text as it is drawn.
-    pub displayed: String,
+    pub label: String,
     /// It belongs to a mention.
     pub mention: bool,
     /// It is a fold or a control character.
@@ -48,19 +48,19 @@ pub struct InputRows {
 impl InputRow {
     /// Cells it takes.
     pub fn cells(&self) -> usize {
-        self.parts.iter().map(|p| cells(&p.displayed)).sum()
+        self.parts.iter().map(|p| cells(&p.label)).sum()
     }
 
     /// Returns what is drawn, as one text.
     pub fn text(&self) -> String {
-        self.parts.iter().map(|p| p.displayed.as_str()).collect()
+        self.parts.iter().map(|p| p.label.as_str()).collect()
     }
 
     /// Returns the byte position nearest to a column.
     pub fn position(&self, column: usize) -> usize {
         let mut x = 0;
         for part in &self.parts {
-            x += cells(&part.displayed);
+            x += cells(&part.label);
             if x > column {
                 return part.at;
             }
@@ -85,7 +85,7 @@ fn rows(e: &Editor, width: usize) -> InputRows {
             if here {
                 plain(e, m.range.clone(), true, &mut parts);
             } else {
-                parts.push(RowPart { at: m.range.start, displayed: m.short(), mention: true, dim: false });
+                parts.push(RowPart { at: m.range.start, label: m.short(), mention: true, dim: false });
             }
             at = m.range.end;
         }
@@ -101,7 +101,7 @@ fn rows(e: &Editor, width: usize) -> InputRows {
 fn plain(e: &Editor, range: std::ops::Range<usize>, mention: bool, parts: &mut Vec<RowPart>) {
     for (i, grapheme) in e.text[range.clone()].grapheme_indices(true) {
         let first = grapheme.chars().next().unwrap_or(' ');
-        let (displayed, dim) = match e.fold(first) {
+        let (label, dim) = match e.fold(first) {
             Some(fold) => (fold.label.clone(), true),
             None if grapheme == "\t" => (" ".repeat(show::TAB), false),
             // Letters that pass for Latin ones are marked in what others write, not in what the person types.
@@ -110,7 +110,7 @@ fn plain(e: &Editor, range: std::ops::Range<usize>, mention: bool, parts: &mut V
             None if cells(grapheme) == 0 => (clean::mark(first), true),
             None => (grapheme.to_string(), false),
         };
-        parts.push(RowPart { at: range.start + i, displayed, mention, dim });
+        parts.push(RowPart { at: range.start + i, label, mention, dim });
     }
 }
 
@@ -120,19 +120,19 @@ fn fill(parts: Vec<RowPart>, end: usize, width: usize, rows: &mut Vec<InputRow>)
     let mut used = 0;
     for part in parts {
         let mut part = part;
-        let mut n = cells(&part.displayed);
+        let mut n = cells(&part.label);
         if n > width {
-            part.displayed = crate::tui::text::cut::end(&part.displayed, width, "").into_owned();
-            n = cells(&part.displayed);
+            part.label = crate::tui::text::cut::end(&part.label, width, "").into_owned();
+            n = cells(&part.label);
         }
         while used + n > width && !row.is_empty() {
             let split = row.iter().rposition(may_break).map_or(row.len(), |i| i + 1);
             // A word longer than half of the row is broken where the row is full.
-            let retained: usize = row[..split].iter().map(|p| cells(&p.displayed)).sum();
+            let retained: usize = row[..split].iter().map(|p| cells(&p.label)).sum();
             let split = if retained * 2 < width { row.len() } else { split };
             let rest = row.split_off(split);
             let at = rest.first().map_or(part.at, |p| p.at);
-            used = rest.iter().map(|p| cells(&p.displayed)).sum();
+            used = rest.iter().map(|p| cells(&p.label)).sum();
             rows.push(InputRow { parts: std::mem::replace(&mut row, rest), end: at });
         }
         used += n;
@@ -142,7 +142,7 @@ fn fill(parts: Vec<RowPart>, end: usize, width: usize, rows: &mut Vec<InputRow>)
 }
 
 fn may_break(part: &RowPart) -> bool {
-    part.displayed == " " || (part.displayed.chars().count() == 1 && cells(&part.displayed) == 2) || part.dim
+    part.label == " " || (part.label.chars().count() == 1 && cells(&part.label) == 2) || part.dim
 }
 
 fn find(rows: &[InputRow], caret: usize) -> (usize, usize) {
@@ -153,7 +153,7 @@ fn find(rows: &[InputRow], caret: usize) -> (usize, usize) {
             if part.at >= caret {
                 return (i, x);
             }
-            x += cells(&part.displayed);
+            x += cells(&part.label);
         }
         // At the end of a row that goes on in the next, the caret belongs to the next one.
         let last = rows.get(i + 1).is_none_or(|next| next.parts.first().is_none_or(|p| p.at > row.end));

@@ -23,7 +23,7 @@ macro_rules! pane_ids {
             }
 
             /// Returns the pane that an action shows.
-            pub fn shown_by(action: Action) -> Option<PaneId> {
+            pub fn pane_of(action: Action) -> Option<PaneId> {
                 match action {
                     $(Action::$focus => Some(PaneId::$id),)*
                     _ => None,

@@ -296,11 +296,11 @@ fn draw(list: &Completion, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
 /// Draws a path: cut in its middle, folders dim, matched letters in focus.
 fn entry(path: &str, at: &[u32], area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let room = usize::from(area.width.saturating_sub(4));
-    let displayed = cut::path(path, room, ctx.glyphs.cut);
+    let visible = cut::path(path, room, ctx.glyphs.cut);
     // Letters before the cut keep their place, letters behind it move with the end of the path.
-    let same = displayed.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
-    let shift = path.len() as i64 - displayed.len() as i64;
-    let end = displayed.bytes().rev().zip(path.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let same = visible.bytes().zip(path.bytes()).take_while(|(a, b)| a == b).count();
+    let shift = path.len() as i64 - visible.len() as i64;
+    let end = visible.bytes().rev().zip(path.bytes().rev()).take_while(|(a, b)| a == b).count();
     let at: Vec<u32> = at
         .iter()
         .filter_map(|&b| {
@@ -314,11 +314,11 @@ fn entry(path: &str, at: &[u32], area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
             }
         })
         .collect();
-    let name = cut::name_start(&displayed);
+    let name = cut::name_start(&visible);
     let (folders, file) = (ctx.theme.style(Role::Dim), ctx.theme.style(Role::Path));
-    let mut spans = matched(&displayed[..name], &at, folders, ctx);
+    let mut spans = matched(&visible[..name], &at, folders, ctx);
     let rest: Vec<u32> = at.iter().filter(|b| **b as usize >= name).map(|b| b - name as u32).collect();
-    spans.extend(matched(&displayed[name..], &rest, file, ctx));
+    spans.extend(matched(&visible[name..], &rest, file, ctx));
     paint::spans(buf, area.x + 2, area.y, room, &spans);
 }
 
@@ -344,8 +344,8 @@ fn text(p: &Preview, scroll: usize, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>)
     for (i, line) in lines.iter().enumerate().take(range.end).skip(range.start) {
         let y = area.y + 1 + (i - scroll) as u16;
         paint::text(buf, area.x, y, 4, &format!("{:>3} ", i + 1), dim);
-        let displayed = cut::end(&show::plain(line), width.saturating_sub(5), ctx.glyphs.cut).into_owned();
-        paint::text(buf, area.x + 5, y, width.saturating_sub(5), &displayed, ctx.theme.style(Role::Text));
+        let visible = cut::end(&show::plain(line), width.saturating_sub(5), ctx.glyphs.cut).into_owned();
+        paint::text(buf, area.x + 5, y, width.saturating_sub(5), &visible, ctx.theme.style(Role::Text));
     }
     // Colours come over the plain text where they are ready and the line is drawn as it is.
     ctx.colours.look(&p.code, range, |i, tokens| {

@@ -13,14 +13,13 @@ pub fn help(table: &Keys, context: Context, name: &str) -> Page {
     let mut sections: Vec<(String, Vec<KeyRow>)> = Vec::new();
     for around in std::iter::once(&context).chain(context.outer()) {
         for group in GROUPS.iter().filter(|g| is_listed(g, context, *around)) {
-            let displayed: Vec<String> =
-                group.actions.iter().filter_map(|a| key(table, context, *around, *a)).collect();
+            let labels: Vec<String> = group.actions.iter().filter_map(|a| key(table, context, *around, *a)).collect();
             // A context's own words for a key come before the general ones.
-            let said = sections.iter().flat_map(|(_, rows)| rows).any(|r| r.keys == displayed.join(" "));
-            if displayed.is_empty() || said {
+            let said = sections.iter().flat_map(|(_, rows)| rows).any(|r| r.keys == labels.join(" "));
+            if labels.is_empty() || said {
                 continue;
             }
-            let mut keys = displayed.join(" ");
+            let mut keys = labels.join(" ");
             // Two long keys say their modifier once; time has its arrows.
             if let [one, other] = group.actions
                 && (keys.len() > KEYS || *one == Action::BackInTime)

@@ -256,7 +256,7 @@ impl Sessions {
     /// Tells it the height of the list, and the size of the preview, that are drawn next.
     pub fn measure(&mut self, height: u16, preview: Option<(u16, u16)>, look: &Look<'_>) {
         if let (Some((width, height)), Some(p)) = (preview, &self.preview) {
-            let below = rows_below(shown_files(p, height));
+            let below = rows_below(visible_files(p, height));
             self.said.measure(width, height.saturating_sub(below + ABOVE), look);
         }
         // The last row tells of those that have no room.
@@ -367,7 +367,7 @@ impl Sessions {
     pub fn draw_preview(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let Some(p) = self.preview.as_ref().filter(|p| self.current().is_some_and(|r| r.id == p.id)) else { return };
         let dim = ctx.theme.style(Role::Dim);
-        let files = shown_files(p, area.height);
+        let files = visible_files(p, area.height);
         let below = rows_below(files);
         self.draw_title(p, area, buf, ctx);
         let chat = Rect { y: area.y + ABOVE, height: area.height.saturating_sub(below + ABOVE), ..area };
@@ -488,7 +488,7 @@ fn begun(id: &str) -> Option<i64> {
 }
 
 /// Files of the preview that are listed in `height` rows.
-fn shown_files(p: &SessionPreview, height: u16) -> usize {
+fn visible_files(p: &SessionPreview, height: u16) -> usize {
     p.files.len().min(usize::from(height / 3))
 }
 

@@ -107,7 +107,7 @@ impl Review {
 
     /// Returns the rows of notes below the diff.
     pub(super) fn note_rows(&self) -> u16 {
-        let notes = self.displayed.as_ref().map_or(0, |displayed| displayed.units.len() + displayed.later.len());
+        let notes = self.opened.as_ref().map_or(0, |opened| opened.units.len() + opened.later.len());
         u16::try_from(notes).unwrap_or(NOTES).min(NOTES)
     }
 
@@ -121,19 +121,19 @@ impl Review {
         let title = Line::from(vec![span(scope, bold(look.theme, Role::Text)), span(format!("  {states}"), dim)]);
         line(Rect { height: 1, ..area }, title, focus, Some(self.counts(ctx)), buf, ctx);
         let mut pen = Pen::new(buf, Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area });
-        let Some(displayed) = &self.displayed else { return };
+        let Some(opened) = &self.opened else { return };
         let (width, notes) = (pen.width(), self.note_rows());
         let rows = pen.height().saturating_sub(notes);
-        if displayed.page.proposal.files.is_empty() {
+        if opened.page.proposal.files.is_empty() {
             pen.put(1, 0, say::no_difference(), usize::from(width), dim);
         } else {
-            displayed.page.view.draw(&mut pen.part(0, 0, width, rows), ctx, Some(&displayed.page.choices));
+            opened.page.view.draw(&mut pen.part(0, 0, width, rows), ctx, Some(&opened.page.choices));
         }
-        let later = displayed.later.iter().map(|(path, conflicts)| match conflicts {
+        let later = opened.later.iter().map(|(path, conflicts)| match conflicts {
             0 => say::later(&show::plain(path)),
             n => say::later_conflicts(&show::plain(path), n),
         });
-        let units = displayed.units.iter().map(|path| say::unit(&show::plain(path)));
+        let units = opened.units.iter().map(|path| say::unit(&show::plain(path)));
         for (at, words) in later.chain(units).take(usize::from(notes)).enumerate() {
             let y = rows + at as u16;
             pen.put(1, y, look.glyphs.foreign, 1, look.theme.style(Role::Attention));
@@ -145,8 +145,8 @@ impl Review {
     /// Returns `✓ 1 keep  ⊘ 1 restore  ? 3 undecided`.
     fn counts(&self, ctx: &Ctx<'_>) -> Line<'static> {
         let look = paint::look(ctx);
-        let Some(displayed) = &self.displayed else { return Line::default() };
-        let (count, open) = displayed.page.choices.count();
+        let Some(opened) = &self.opened else { return Line::default() };
+        let (count, open) = opened.page.choices.count();
         let kinds = [
             (count.accepted, Standing::Accepted, say::keep()),
             (count.rejected, Standing::Rejected, say::restore()),

@@ -29,8 +29,8 @@ pub struct Review {
     top: usize,
     scope: ReviewScope,
     /// The question that was asked last.
-    requested: Option<(Vec<String>, ReviewScope)>,
-    displayed: Option<ReviewFiles>,
+    last_query: Option<(Vec<String>, ReviewScope)>,
+    opened: Option<ReviewFiles>,
     /// The keys go to the diff.
     in_diff: bool,
     /// Enter leads to the whole restore once its reason is given.
@@ -72,8 +72,8 @@ impl Default for Review {
             at: 0,
             top: 0,
             scope: ReviewScope::Net,
-            requested: None,
-            displayed: None,
+            last_query: None,
+            opened: None,
             in_diff: false,
             whole: false,
             size: (0, 0),
@@ -111,10 +111,10 @@ impl Review {
     /// Asks for what the row under the keys changed, unless that is shown.
     fn want(&mut self) -> Vec<PaneEffect> {
         let wanted = (self.ids(), self.scope);
-        if wanted.0.is_empty() || self.requested.as_ref() == Some(&wanted) {
+        if wanted.0.is_empty() || self.last_query.as_ref() == Some(&wanted) {
             return Vec::new();
         }
-        self.requested = Some(wanted.clone());
+        self.last_query = Some(wanted.clone());
         vec![PaneEffect::Ask(Query::ReviewChange(wanted.0, wanted.1))]
     }
 
@@ -136,16 +136,16 @@ impl Review {
                 };
                 // What is being decided stays, as long as it waits.
                 if same.is_none() {
-                    (self.requested, self.displayed, self.in_diff) = (None, None, false);
+                    (self.last_query, self.opened, self.in_diff) = (None, None, false);
                 }
                 self.want()
             }
             (Query::ReviewChange(ids, scope), Listing::ReviewChange(change))
-                if self.requested.as_ref() == Some(&(ids.clone(), *scope)) =>
+                if self.last_query.as_ref() == Some(&(ids.clone(), *scope)) =>
             {
                 let page = DiffPage::new(change.change.clone(), Stage::Review);
                 let (units, later) = (change.units.clone(), change.later.clone());
-                self.displayed = Some(ReviewFiles { ids: ids.clone(), page, units, later });
+                self.opened = Some(ReviewFiles { ids: ids.clone(), page, units, later });
                 self.fit();
                 Vec::new()
             }
@@ -160,7 +160,7 @@ impl Review {
     /// Returns whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         let any = !self.turns.is_empty();
-        let page = self.displayed.as_ref().map(|displayed| &displayed.page);
+        let page = self.opened.as_ref().map(|opened| &opened.page);
         let hunks = page.is_some_and(|page| page.view.focus().is_some());
         match action {
             Action::Close | Action::Escape => true,
@@ -198,11 +198,11 @@ impl Review {
             }
             Action::Accept => return stay(self.decide(Choice::Accept)),
             Action::Reject => return stay(self.decide(Choice::Reject)),
-            Action::UndoDecision => drop(self.displayed.as_mut().map(|displayed| displayed.page.take_back())),
+            Action::UndoDecision => drop(self.opened.as_mut().map(|opened| opened.page.take_back())),
             Action::Open if self.in_diff => return self.finish(),
-            Action::Open => self.in_diff = self.displayed.is_some(),
+            Action::Open => self.in_diff = self.opened.is_some(),
             Action::NextHunk | Action::PreviousHunk | Action::NextFile | Action::PreviousFile | Action::Layout => {
-                self.in_diff = self.displayed.is_some();
+                self.in_diff = self.opened.is_some();
                 self.look(action);
             }
             action if self.in_diff => self.look(action),
@@ -212,16 +212,16 @@ impl Review {
     }
 
     fn look(&mut self, action: Action) {
-        if let Some(displayed) = &mut self.displayed {
-            look_around(&mut displayed.page.view, action);
+        if let Some(opened) = &mut self.opened {
+            look_around(&mut opened.page.view, action);
         }
         self.fit();
     }
 
     fn decide(&mut self, choice: Choice) -> Vec<PaneEffect> {
-        self.in_diff = self.displayed.is_some();
-        if let Some(displayed) = &mut self.displayed {
-            displayed.page.judge(choice);
+        self.in_diff = self.opened.is_some();
+        if let Some(opened) = &mut self.opened {
+            opened.page.judge(choice);
         }
         Vec::new()
     }
@@ -244,15 +244,15 @@ impl Review {
 
     /// Carries out what was decided, once every hunk is; until then goes to the next that is not.
     fn finish(&mut self) -> ReviewOutcome {
-        let Some(displayed) = &mut self.displayed else { return ReviewOutcome::Stay(Vec::new()) };
-        let (f, h) = displayed.page.view.focus().unwrap_or_default();
-        if let Some(next) = displayed.page.choices.next_undecided(f, h) {
-            displayed.page.view.set_focus(next);
-            let (_, open) = displayed.page.choices.count();
+        let Some(opened) = &mut self.opened else { return ReviewOutcome::Stay(Vec::new()) };
+        let (f, h) = opened.page.view.focus().unwrap_or_default();
+        if let Some(next) = opened.page.choices.next_undecided(f, h) {
+            opened.page.view.set_focus(next);
+            let (_, open) = opened.page.choices.count();
             return ReviewOutcome::Stay(vec![PaneEffect::Say(say::decide_rest(open))]);
         }
-        if displayed.page.wanted().is_empty() {
-            return ReviewOutcome::Stay(vec![PaneEffect::send(Command::KeepReviewed(displayed.ids.clone()))]);
+        if opened.page.wanted().is_empty() {
+            return ReviewOutcome::Stay(vec![PaneEffect::send(Command::KeepReviewed(opened.ids.clone()))]);
         }
         self.whole = false;
         ReviewOutcome::Stay(vec![reason_line()])
@@ -264,12 +264,12 @@ impl Review {
             return ReviewOutcome::Stay(Vec::new());
         };
         let reason = reason.trim().to_string();
-        let command = match &self.displayed {
+        let command = match &self.opened {
             _ if self.whole => Command::Restore(RestoreRequest::Review { names: self.ids(), reason }),
-            Some(displayed) => {
+            Some(opened) => {
                 let file = |(path, displayed, then)| ReviewedFile { path, displayed, then };
-                let restored = displayed.page.wanted().into_iter().map(file).collect();
-                Command::Review(ReviewVerdict { ids: displayed.ids.clone(), restored, reason })
+                let restored = opened.page.wanted().into_iter().map(file).collect();
+                Command::Review(ReviewVerdict { ids: opened.ids.clone(), restored, reason })
             }
             None => return ReviewOutcome::Stay(Vec::new()),
         };
@@ -280,10 +280,10 @@ impl Review {
     pub fn click(&mut self, column: u16, row: u16) -> Vec<PaneEffect> {
         let (list, diff) = self.parts();
         if let Some((x, _)) = diff.filter(|(x, _)| column >= *x || list == 0) {
-            self.in_diff = self.displayed.is_some();
+            self.in_diff = self.opened.is_some();
             let _ = x;
-            if let (Some(displayed), Some(row)) = (&mut self.displayed, row.checked_sub(1)) {
-                displayed.page.view.click(row);
+            if let (Some(opened), Some(row)) = (&mut self.opened, row.checked_sub(1)) {
+                opened.page.view.click(row);
             }
             return Vec::new();
         }
@@ -331,8 +331,8 @@ impl Review {
         let (_, diff) = self.parts();
         let notes = self.note_rows();
         let height = self.size.1.saturating_sub(1 + notes);
-        if let (Some(displayed), Some((_, width))) = (&mut self.displayed, diff) {
-            displayed.page.view.measure(width, height);
+        if let (Some(opened), Some((_, width))) = (&mut self.opened, diff) {
+            opened.page.view.measure(width, height);
         }
         let rows = usize::from(self.size.1.saturating_sub(3)).max(1);
         let lines = self.lines();

@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read_and_keys_typed_meanwhile_kept() {
+    fn answers_are_read_and_keys_typed_meanwhile_preserved() {
         let mut a = Answers::default();
         parse(b"\x1b[1;2R\x1b]11;rgb:1616/1818/1d1d\x1b\\hi\xc3\xa9\x1b[?1u\r\x1b[?62;22c", &mut a);
         assert_eq!((a.background, a.rule, a.kitty), (Some((0x16, 0x18, 0x1d)), Some(1), true));

@@ -80,11 +80,11 @@ pub fn line(line: Line<'static>, width: usize, mark: &'static str, style: Style)
     }
     let (mut out, mut left) = (Line::default(), width.saturating_sub(cells(mark)));
     for span in line.spans {
-        let retained = head(&span.content, left);
-        left -= cells(retained);
-        if retained.len() < span.content.len() {
-            if !retained.is_empty() {
-                out.spans.push(Span::styled(retained.to_string(), span.style));
+        let visible = head(&span.content, left);
+        left -= cells(visible);
+        if visible.len() < span.content.len() {
+            if !visible.is_empty() {
+                out.spans.push(Span::styled(visible.to_string(), span.style));
             }
             break;
         }
@@ -106,9 +106,9 @@ pub fn path<'a>(path: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     let body = path.strip_suffix('/').unwrap_or(path);
     let closing = &path[body.len()..];
     let parts: Vec<&str> = body.split('/').collect();
-    for retained in (1..parts.len()).rev() {
-        let ending = parts[parts.len() - retained..].join("/") + closing;
-        if retained < parts.len() - 1 {
+    for visible in (1..parts.len()).rev() {
+        let ending = parts[parts.len() - visible..].join("/") + closing;
+        if visible < parts.len() - 1 {
             let both = format!("{}/{mark}/{ending}", parts[0]);
             if cells(&both) <= width {
                 return both.into();

@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_texts_are_kept() {
+    fn only_so_many_texts_are_cached() {
         let h = Highlighter::here();
         for n in 0..KEPT + 10 {
             assert!(all(&h, &Code::new("toml", format!("a = {n}"))).0);

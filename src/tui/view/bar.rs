@@ -62,7 +62,7 @@ pub(super) fn draw(app: &App, buf: &mut Buffer) -> Option<Position> {
                 _ => Role::Text,
             };
             let room = usize::from(area.right().saturating_sub(x));
-            x += paint::text(buf, x, area.y + (i - top) as u16, room, &part.displayed, app.appearance.theme.style(role))
+            x += paint::text(buf, x, area.y + (i - top) as u16, room, &part.label, app.appearance.theme.style(role))
                 as u16;
         }
     }

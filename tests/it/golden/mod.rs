@@ -130,7 +130,7 @@ fn legend(styles: &Styles, dark: &Buffer, others: &[(&str, Buffer)]) -> String {
 }
 
 /// A colour as the reference terminal of a theme shows it; `None`: an attribute decides.
-fn shown(colour: Color, otherwise: Rgb) -> Rgb {
+fn rgb_of(colour: Color, otherwise: Rgb) -> Rgb {
     match colour {
         Color::Rgb(r, g, b) => (r, g, b),
         Color::Indexed(n) => colour::of_xterm(n),
@@ -151,7 +151,7 @@ fn unreadable(buffer: &Buffer, (name, theme, depth): Mode) -> Vec<String> {
         if !word || mute.contains(&Some(cell.fg)) || readable.contains(&style) {
             continue;
         }
-        let (fg, bg) = (shown(cell.fg, (0, 0, 0)), shown(cell.bg, ground));
+        let (fg, bg) = (rgb_of(cell.fg, (0, 0, 0)), rgb_of(cell.bg, ground));
         let (x, y) = buffer.pos_of(i);
         let (fg, bg) = if cell.modifier.contains(Modifier::REVERSED) { (bg, fg) } else { (fg, bg) };
         match colour::contrast(fg, bg) < 4.5 {

@@ -224,7 +224,7 @@ fn every_error_is_in_the_table_of_records() {
 }
 
 #[test]
-fn words_are_told_from_names() {
+fn words_are_distinguished_from_names() {
     let code = "f(\"two words\", '\"', 'a', r#\"raw \"x\" y\"#, \"say \\\"hi\\\" now\"); // \"no\"\n\"{n} of {all}\"";
     assert_eq!(literals(code), ["two words", "raw \"x\" y", "say \\\"hi\\\" now", "{n} of {all}"]);
     for prose in ["two words", " undecided", "you", "loading"] {

@@ -63,23 +63,23 @@ async fn a_card_tells_what_is_met_and_its_answers_are_obeyed() {
     let world = world().file("gen/x", "12").file("gen/y", "345");
     let mut live = start(&world, &["rm -rf gen && ls", "touch made-1", "touch made-2", "touch made-3"]);
     live.submit("go");
-    let (id, shown) = card(&mut live).await;
+    let (id, card_text) = card(&mut live).await;
     assert_eq!(
-        (shown.class, shown.parts[0].class, shown.parts[1].class),
+        (card_text.class, card_text.parts[0].class, card_text.parts[1].class),
         (CommandClass::Harm, CommandClass::Harm, CommandClass::Read)
     );
-    assert!(shown.parts[0].note.starts_with("2 files, 5"), "{:?}", shown.parts);
+    assert!(card_text.parts[0].note.starts_with("2 files, 5"), "{:?}", card_text.parts);
     // An edited text is judged anew.
     live.send(Command::DecideCommand(id, CommandDecision::Edit("rm gen/x".into())));
-    let (id, shown) = card(&mut live).await;
-    assert_eq!(shown.text, "rm gen/x");
+    let (id, card_text) = card(&mut live).await;
+    assert_eq!(card_text.text, "rm gen/x");
     live.send(Command::DecideCommand(id, CommandDecision::Run { network: false }));
     let (_, result) = ended(&mut live).await;
     assert!(result.contains("the person changed the command to: rm gen/x"), "{result}");
     assert!(!world.has("gen/x") && world.has("gen/y"));
     // A rule for this session lets the next one run.
-    let (id, shown) = card(&mut live).await;
-    assert_eq!((shown.class, shown.prefix.0.join(" ").as_str()), (CommandClass::Work, "touch made-1"));
+    let (id, card_text) = card(&mut live).await;
+    assert_eq!((card_text.class, card_text.prefix.0.join(" ").as_str()), (CommandClass::Work, "touch made-1"));
     live.send(Command::DecideCommand(id, CommandDecision::Always { prefix: vec!["touch".into()], keep: false }));
     assert_eq!(ended(&mut live).await.0, CallState::Done);
     assert_eq!(ended(&mut live).await.0, CallState::Done, "by the rule");
@@ -99,8 +99,8 @@ async fn review_runs_what_can_be_undone_and_asks_for_the_rest() {
     live.submit("go");
     assert_eq!(ended(&mut live).await.0, CallState::Done);
     assert!(!world.has("a.txt"));
-    let (id, shown) = card(&mut live).await;
-    assert_eq!(shown.class, CommandClass::Final);
+    let (id, card_text) = card(&mut live).await;
+    assert_eq!(card_text.class, CommandClass::Final);
     live.send(Command::DecideCommand(id, CommandDecision::Refuse("not yet".into())));
     let (state, result) = ended(&mut live).await;
     assert!(state == CallState::Refused && result.contains("not yet"), "{result}");

@@ -108,17 +108,17 @@ fn undone(form: &str, flags: &[&str]) -> Result<(), String> {
     let tree = Tree::new();
     let before = tree.snapshot();
     let ran = tree.nebula(&[&["run"], flags, &["--", form]].concat());
-    let told = text(&ran.stderr);
+    let message = text(&ran.stderr);
     let after = tree.snapshot();
     let changed = difference(&before, &after);
     if changed.is_empty() {
-        return Err(format!("it changed nothing; it said {}{told}", text(&ran.stdout)));
+        return Err(format!("it changed nothing; it said {}{message}", text(&ran.stdout)));
     }
     let undo = tree.nebula(&["undo", "--yes"]);
     let back = difference(&before, &tree.snapshot());
     if !back.is_empty() {
         let undo = text(&undo.stdout) + &text(&undo.stderr);
-        return Err(format!("not undone:\n    {}\n  run said: {told}  undo said: {undo}", back.join("\n    ")));
+        return Err(format!("not undone:\n    {}\n  run said: {message}  undo said: {undo}", back.join("\n    ")));
     }
     if tree.root().join(".git/objects").exists() {
         tree.git(&["fsck", "--no-dangling", "--no-progress"]);
@@ -174,9 +174,9 @@ fn every_form_is_undone_under_scan() {
 
 #[test]
 fn every_form_is_undone_under_the_guard() {
-    let told = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
-    let works = told.contains("guard works");
-    super::tree::must_work(works, &told);
+    let message = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
+    let works = message.contains("guard works");
+    super::tree::must_work(works, &message);
     if !works {
         return;
     }

@@ -23,7 +23,7 @@ pub fn world() -> World {
 }
 
 /// The results that the model got in its last request.
-pub fn told(live: &Live) -> String {
+pub fn last_results(live: &Live) -> String {
     live.requests().last().map(|request| format!("{:?}", request.messages)).unwrap_or_default()
 }
 
@@ -57,7 +57,11 @@ async fn nothing_runs_before_the_person_agrees() {
     }
     assert_eq!(live.end().await, TurnEnd::Done);
     assert!(!world.has("a.txt"));
-    assert!(told(&live).contains("exit 0") && told(&live).contains("D a.txt"), "{}", told(&live));
+    assert!(
+        last_results(&live).contains("exit 0") && last_results(&live).contains("D a.txt"),
+        "{}",
+        last_results(&live)
+    );
     live.close().await;
 }
 
@@ -88,20 +92,20 @@ async fn folder_and_variables_go_on_and_a_failure_is_a_result() {
     let mut live = start(&world, steps);
     live.submit("go");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let told = told(&live);
+    let last_results = last_results(&live);
     let root = world.root().canonicalize().expect("real");
-    assert!(told.contains("cwd is now sub") && told.contains("exit 3"), "{told}");
+    assert!(last_results.contains("cwd is now sub") && last_results.contains("exit 3"), "{last_results}");
     assert!(
-        told.contains(&format!("{}/sub\\\\nhere", root.display()))
-            || told.contains(&format!("{}/sub\\nhere", root.display())),
-        "{told}"
+        last_results.contains(&format!("{}/sub\\\\nhere", root.display()))
+            || last_results.contains(&format!("{}/sub\\nhere", root.display())),
+        "{last_results}"
     );
-    assert!(told.contains("it had left the workspace"), "{told}");
+    assert!(last_results.contains("it had left the workspace"), "{last_results}");
     live.close().await;
 }
 
 #[tokio::test]
-async fn a_limit_stops_it_and_what_it_changed_is_kept() {
+async fn a_limit_stops_it_and_what_it_changed_is_preserved() {
     if !works() {
         return;
     }
@@ -138,9 +142,12 @@ async fn a_job_runs_on_is_looked_at_and_stopped() {
     );
     live.submit("go");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let told = told(&live);
-    assert!(told.contains("still running as c1") && told.contains("begun"), "{told}");
-    assert!(told.contains("stopped") && told.contains("there is no command c9; there are: c1"), "{told}");
+    let last_results = last_results(&live);
+    assert!(last_results.contains("still running as c1") && last_results.contains("begun"), "{last_results}");
+    assert!(
+        last_results.contains("stopped") && last_results.contains("there is no command c9; there are: c1"),
+        "{last_results}"
+    );
     live.close().await;
 }
 
@@ -180,7 +187,7 @@ async fn a_command_of_the_person_asks_nobody() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_job_is_told_and_what_it_changed_is_sealed() {
+async fn the_end_of_a_job_is_reported_and_what_it_changed_is_sealed() {
     if !works() {
         return;
     }

@@ -95,8 +95,8 @@ fn a_command_that_is_cut_off_is_undone_all_the_same() {
         std::thread::sleep(Duration::from_millis(50));
     };
     assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{}", text(&undone.stderr));
-    let told = text(&undone.stderr) + &text(&undone.stdout);
-    assert!(told.contains("a command was cut off: its "), "{told}");
+    let printed = text(&undone.stderr) + &text(&undone.stdout);
+    assert!(printed.contains("a command was cut off: its "), "{printed}");
     let left = fs::read_dir(tree.root().join(".shaft/commands")).expect("the folder").count();
     assert_eq!(left, 0, "staging is left");
 }
@@ -139,8 +139,8 @@ fn a_repository_whose_objects_are_gone_stays() {
         tree.git(args);
     }
     let undone = tree.nebula(&["undo", "--yes"]);
-    let told = text(&undone.stdout) + &text(&undone.stderr);
-    assert!(told.contains("the repository stays: "), "{told}");
+    let printed = text(&undone.stdout) + &text(&undone.stderr);
+    assert!(printed.contains("the repository stays: "), "{printed}");
     assert_ne!(fs::read_to_string(tree.root().join(".git/HEAD")).expect("read"), before);
     tree.git(&["fsck", "--no-dangling", "--no-progress"]);
 }
@@ -156,14 +156,14 @@ fn commands_are_listed_with_their_output() {
     assert_eq!(text(&tree.nebula(&["output", "c1"]).stdout), "first\n");
     assert_eq!(tree.nebula(&["output", "c9"]).status.code(), Some(1));
     // The next one leaves it as it is.
-    let told = text(&tree.nebula(&["run", "--json", "--", "echo second"]).stdout);
-    assert!(told.contains(r#""id":"c2""#) && !told.contains(r#""id":"c1""#), "{told}");
+    let printed = text(&tree.nebula(&["run", "--json", "--", "echo second"]).stdout);
+    assert!(printed.contains(r#""id":"c2""#) && !printed.contains(r#""id":"c1""#), "{printed}");
     assert_eq!(text(&tree.nebula(&["output", "c1"]).stdout), "first\n");
     assert_eq!(text(&tree.nebula(&["output", "c2"]).stdout), "second\n");
 }
 
 #[test]
-fn a_shell_that_cannot_be_started_is_told_from_a_command_that_fails() {
+fn a_shell_that_cannot_be_started_is_distinguished_from_a_command_that_fails() {
     use std::os::unix::fs::PermissionsExt;
     let tree = Tree::new();
     fs::create_dir_all(tree.home().join("own")).expect("made");
@@ -173,8 +173,8 @@ fn a_shell_that_cannot_be_started_is_told_from_a_command_that_fails() {
     for (mode, why) in [(0o644, "is no program"), (0o755, "the shell could not be started: ")] {
         fs::set_permissions(&shell, fs::Permissions::from_mode(mode)).expect("set");
         let ran = tree.nebula(&["run", "--", "echo ran; exit 126"]);
-        let told = text(&ran.stdout) + &text(&ran.stderr);
-        assert_eq!(ran.status.code(), Some(126), "{told}");
-        assert!(told.contains(why) && !told.contains("ran\n"), "{told}");
+        let printed = text(&ran.stdout) + &text(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(126), "{printed}");
+        assert!(printed.contains(why) && !printed.contains("ran\n"), "{printed}");
     }
 }

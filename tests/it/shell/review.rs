@@ -24,7 +24,7 @@ async fn ran(world: &World, texts: &[&str]) {
 }
 
 /// The words of the next notice in passing.
-async fn told(live: &mut crate::support::world::Live) -> String {
+async fn next_notice(live: &mut crate::support::world::Live) -> String {
     live.until(|event| match event {
         nebula::protocol::EventBody::Notice(notice) => Some(notice.title.clone()),
         _ => None,
@@ -46,7 +46,7 @@ async fn a_session_keeps_and_restores_what_waits() {
     let model = Arc::new(Replay::from_steps(Vec::new()));
     let mut live = world.start_with(world.parts(model.clone()), model);
     live.send(Command::KeepReviewed(vec![id]));
-    assert_eq!(told(&mut live).await, "1 change kept");
+    assert_eq!(next_notice(&mut live).await, "1 change kept");
     live.send(Command::Restore(RestoreRequest::Review { names: vec!["all".into()], reason: "keep the file".into() }));
     live.decide(nebula::proposal::Choice::Accept).await;
     live.until(|event| matches!(event, nebula::protocol::EventBody::Settled(..)).then_some(())).await;
@@ -165,17 +165,20 @@ async fn hunks_are_restored_one_by_one_and_the_model_hears_why() {
     let mut choices = proposal.choices(Choice::Accept);
     choices[0].hunks[1] = Choice::Reject;
     live.send(Command::Decide(proposal.id, Decision::new(choices, Consent::Person)));
-    assert!(told(&mut live).await.contains("restored a.txt"));
+    assert!(next_notice(&mut live).await.contains("restored a.txt"));
     assert_eq!(open(&world).0.len(), 1);
     // What is asked for stands already: nothing is written, and it is decided.
     live.send(Command::Review(ReviewVerdict { restored: vec![first], ..verdict }));
-    assert!(told(&mut live).await.contains("already as they were"));
+    assert!(next_notice(&mut live).await.contains("already as they were"));
     assert_eq!(world.read("a.txt"), format!("{}mine\n", now.replace("two", "2")));
     assert_eq!(open(&world).0.len(), 0);
     live.submit("and now?");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let asked = format!("{:?}", model.requests());
-    assert!(asked.contains("two stays a number") && asked.contains("a.txt lines 3."), "{asked}");
+    let requests_text = format!("{:?}", model.requests());
+    assert!(
+        requests_text.contains("two stays a number") && requests_text.contains("a.txt lines 3."),
+        "{requests_text}"
+    );
     live.close().await;
 }
 
@@ -200,9 +203,13 @@ async fn plan_mode_runs_what_reads_and_writes_nothing() {
     live.submit("go");
     assert_eq!(live.end().await, TurnEnd::Done);
     live.close().await;
-    let asked = format!("{:?}", model.requests());
+    let requests_text = format!("{:?}", model.requests());
     let runs_nothing_else = ["plan mode runs reading commands only here", "1 file would have been"];
-    assert!(runs_nothing_else.iter().any(|told| asked.contains(told)) && asked.contains("exit 0"), "{asked}");
+    assert!(
+        runs_nothing_else.iter().any(|next_notice| requests_text.contains(next_notice))
+            && requests_text.contains("exit 0"),
+        "{requests_text}"
+    );
     assert!(!world.root().join("b.txt").exists());
 }
 

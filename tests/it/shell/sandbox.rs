@@ -65,9 +65,9 @@ fn writes_outside_are_refused_and_named() {
     ];
     for form in forms {
         let ran = run(&tree, &[], &form);
-        let told = both(&ran);
-        assert_ne!(ran.status.code(), Some(0), "{form}: {told}");
-        assert!(told.contains("refused: ") && told.contains(&at("")[..]), "{form}: {told}");
+        let printed = both(&ran);
+        assert_ne!(ran.status.code(), Some(0), "{form}: {printed}");
+        assert!(printed.contains("refused: ") && printed.contains(&at("")[..]), "{form}: {printed}");
         assert_eq!(fs::read(outside.path().join("there")).expect("read"), b"old", "{form}");
         assert!(outside.path().join("gone").exists() && !outside.path().join("new").exists(), "{form}");
     }
@@ -137,8 +137,8 @@ fn connections_reach_what_the_commands_themselves_serve() {
     let (foreign, port, socket, path) = foreign(&outside);
     let connect = format!("import socket as s;c=s.socket();c.connect(('127.0.0.1',{port}));c.sendall(b'x')");
     let ran = run(&tree, &[], &format!("python3 -c \"{connect}\""));
-    let told = both(&ran);
-    assert!(told.contains("PermissionError") && told.contains(&format!("first 127.0.0.1:{port}")), "{told}");
+    let printed = both(&ran);
+    assert!(printed.contains("PermissionError") && printed.contains(&format!("first 127.0.0.1:{port}")), "{printed}");
     let ran =
         run(&tree, &[], &format!("python3 -c \"import socket as s;c=s.socket(1);c.connect('{}')\"", path.display()));
     assert!(
@@ -296,14 +296,14 @@ fn a_helper_that_is_killed_leaves_no_process_and_nothing_unkept() {
     let helper = fs::read_to_string(format!("/proc/{0}/task/{0}/children", nebula.id())).expect("its children");
     let helper = helper.split_whitespace().next().expect("a helper").to_string();
     assert!(std::process::Command::new("kill").args(["-9", &helper]).status().expect("kill").success());
-    let mut told = String::new();
-    nebula.stderr.take().expect("piped").read_to_string(&mut told).expect("read");
-    assert_eq!(nebula.wait().expect("over").code(), Some(125), "{told}");
-    assert!(told.contains("the helper ended (signal: 9"), "{told}");
+    let mut printed = String::new();
+    nebula.stderr.take().expect("piped").read_to_string(&mut printed).expect("read");
+    assert_eq!(nebula.wait().expect("over").code(), Some(125), "{printed}");
+    assert!(printed.contains("the helper ended (signal: 9"), "{printed}");
     assert_eq!(with_word(&mark), Vec::<PathBuf>::new(), "a process is left");
     let undone = tree.nebula(&["undo", "--yes"]);
     let left = super::tree::difference(&before, &tree.snapshot());
-    assert_eq!(left, Vec::<String>::new(), "{told}{}", both(&undone));
+    assert_eq!(left, Vec::<String>::new(), "{printed}{}", both(&undone));
 }
 
 #[test]
@@ -385,8 +385,8 @@ fn connections_that_only_seem_to_be_the_commands_own_are_refused() {
     }
     let (tree, outside) = (Tree::new(), outside());
     let (foreign, port, socket, path) = foreign(&outside);
-    let told = std::os::unix::net::UnixDatagram::bind(outside.path().join("d")).expect("bound");
-    told.set_nonblocking(true).expect("set");
+    let printed = std::os::unix::net::UnixDatagram::bind(outside.path().join("d")).expect("bound");
+    printed.set_nonblocking(true).expect("set");
     let (path, told_at) = (path.display().to_string(), outside.path().join("d").display().to_string());
     for (what, code) in [
         (
@@ -416,7 +416,7 @@ fn connections_that_only_seem_to_be_the_commands_own_are_refused() {
     assert!(both(&ran).contains("PermissionError"), "{}", both(&ran));
     foreign.set_nonblocking(true).expect("set");
     socket.set_nonblocking(true).expect("set");
-    assert!(foreign.accept().is_err() && socket.accept().is_err() && told.recv(&mut [0; 1]).is_err());
+    assert!(foreign.accept().is_err() && socket.accept().is_err() && printed.recv(&mut [0; 1]).is_err());
 }
 
 #[test]

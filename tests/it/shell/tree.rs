@@ -144,16 +144,16 @@ pub fn text(bytes: &[u8]) -> String {
 
 /// Whether commands run in a sandbox under the guard here.
 pub fn works() -> bool {
-    let told = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
-    let works = told.contains("guard works") && told.contains("sandbox Landlock");
-    must_work(works, &told);
+    let doctor = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
+    let works = doctor.contains("guard works") && doctor.contains("sandbox Landlock");
+    must_work(works, &doctor);
     works
 }
 
 /// Says that a test is left out where the sandbox does not work; fails where `NEBULA_NEEDS_SANDBOX` says that it must.
-pub fn must_work(works: bool, told: &str) {
-    assert!(works || std::env::var_os("NEBULA_NEEDS_SANDBOX").is_none(), "the kernel has it: {told}");
+pub fn must_work(works: bool, doctor: &str) {
+    assert!(works || std::env::var_os("NEBULA_NEEDS_SANDBOX").is_none(), "the kernel has it: {doctor}");
     if !works {
-        eprintln!("skipped: {told}");
+        eprintln!("skipped: {doctor}");
     }
 }

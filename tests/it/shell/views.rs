@@ -9,15 +9,15 @@ use nebula::protocol::{CallState, Command, CommandDecision, EventBody, ProposalT
 use nebula::provider::{Delta, Replay};
 use serde_json::json;
 
-use super::model::{ended, start, told, world};
+use super::model::{ended, printed, start, world};
 use super::tree::{Tree, difference, must_work, text};
 use crate::support::world::{Live, World, call, say};
 
 /// Whether commands run in views here.
 fn views() -> bool {
-    let told = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
-    let works = told.contains("view works");
-    must_work(works, &told);
+    let printed = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
+    let works = printed.contains("view works");
+    must_work(works, &printed);
     works
 }
 
@@ -119,16 +119,22 @@ async fn the_person_takes_a_preview_and_undoes_it() {
         live.send(Command::Decide(proposal.id, decision));
         assert_eq!(ended(&mut live).await.state, CallState::Done);
         assert_eq!(live.end().await, TurnEnd::Done);
-        let told = told(&live);
-        assert!(told.contains("shown") && told.contains("M a.txt +1") && told.contains("D gone.txt"), "{told}");
+        let printed = printed(&live);
+        assert!(
+            printed.contains("shown") && printed.contains("M a.txt +1") && printed.contains("D gone.txt"),
+            "{printed}"
+        );
         match choice {
             Choice::Accept => {
                 assert_eq!((world.read("a.txt").as_str(), world.read("d/e").as_str()), ("one\ntwo\n", "x\n"));
-                assert!(!world.has("gone.txt") && told.contains("the person took all of these changes"), "{told}");
+                assert!(
+                    !world.has("gone.txt") && printed.contains("the person took all of these changes"),
+                    "{printed}"
+                );
             }
             Choice::Reject => {
                 assert_eq!((world.read("a.txt").as_str(), world.has("gone.txt")), ("one\n", true));
-                assert!(!world.has("d") && told.contains("the person took none of these changes"), "{told}");
+                assert!(!world.has("d") && printed.contains("the person took none of these changes"), "{printed}");
             }
         }
         live.close().await;
@@ -147,16 +153,19 @@ async fn plan_mode_builds_in_a_view_that_is_thrown_away() {
     let mut live = start(&world, steps);
     live.submit("go");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let told = told(&live);
-    assert!(told.contains("built") && told.contains("preview: nothing was changed; 1 file would have been"), "{told}");
-    assert!(told.contains("No such file"), "each view is of the workspace as it is: {told}");
-    assert!(told.contains("plan mode runs nothing that reaches further"), "{told}");
+    let printed = printed(&live);
+    assert!(
+        printed.contains("built") && printed.contains("preview: nothing was changed; 1 file would have been"),
+        "{printed}"
+    );
+    assert!(printed.contains("No such file"), "each view is of the workspace as it is: {printed}");
+    assert!(printed.contains("plan mode runs nothing that reaches further"), "{printed}");
     assert!(!world.has("out.txt"));
     live.close().await;
 }
 
 #[tokio::test]
-async fn a_command_that_a_rule_asks_about_is_asked_for_and_not_previewed() {
+async fn a_command_that_a_rule_asks_about_needs_consent_and_is_not_previewed() {
     if !views() {
         return;
     }
@@ -190,7 +199,7 @@ async fn a_command_that_a_rule_asks_about_is_asked_for_and_not_previewed() {
         }
         assert_eq!(live.end().await, TurnEnd::Done);
         let why = "plan mode asks nothing, and a rule asks about this command";
-        assert_eq!(told(&live).contains(why), plan, "{}", told(&live));
+        assert_eq!(printed(&live).contains(why), plan, "{}", printed(&live));
         assert!(!world.has("asked.txt") && !world.has("other.txt"));
         live.close().await;
     }
@@ -239,7 +248,11 @@ async fn a_proposal_is_tested_before_it_is_approved() {
     live.send(Command::Decide(proposal.id, accepted));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("b.txt"), "two\n");
-    assert!(told(&live).contains("Tested before the decision") && told(&live).contains("3 passed"), "{}", told(&live));
+    assert!(
+        printed(&live).contains("Tested before the decision") && printed(&live).contains("3 passed"),
+        "{}",
+        printed(&live)
+    );
     live.close().await;
 }
 
@@ -259,12 +272,12 @@ async fn what_fails_its_test_goes_back_to_the_model_twice_at_most() {
         assert_eq!(tested(&mut live).await.failures, ["test a ... FAILED"]);
     }
     // The third one waits for the person, with its failures.
-    let asked = live.requests().len();
+    let request_count = live.requests().len();
     live.send(Command::Interrupt);
     assert_eq!(live.end().await, TurnEnd::Interrupted);
-    assert_eq!((asked, world.has("b.txt")), (3, false));
-    let told = told(&live);
-    assert!(told.contains("its test failed") || told.contains("Mend what fails"), "{told}");
+    assert_eq!((request_count, world.has("b.txt")), (3, false));
+    let printed = printed(&live);
+    assert!(printed.contains("its test failed") || printed.contains("Mend what fails"), "{printed}");
     live.close().await;
 }
 
@@ -291,13 +304,14 @@ fn a_preview_changes_no_mode_and_no_time_around_it() {
     let file = around.path().join("a b");
     std::fs::write(&file, "mine\n").expect("written");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("set");
-    let told = |path: &Path| std::fs::metadata(path).map(|meta| (meta.permissions().mode(), meta.modified().ok())).ok();
-    let before = told(&file);
+    let printed =
+        |path: &Path| std::fs::metadata(path).map(|meta| (meta.permissions().mode(), meta.modified().ok())).ok();
+    let before = printed(&file);
     let at = file.display();
     let script =
         format!("chmod 777 '{at}'; touch -d 2001-01-01 '{at}'; chmod 755 README.md; echo x > /dev/null && echo on");
     let ran = tree.nebula(&["run", "--preview", &script]);
-    assert_eq!(told(&file), before, "{}", text(&ran.stderr));
+    assert_eq!(printed(&file), before, "{}", text(&ran.stderr));
     // The terminal's and other devices work as ever, and the view can be written.
     assert!(
         text(&ran.stdout).contains("on\n") && text(&ran.stdout).contains("new mode 100755"),

@@ -253,11 +253,11 @@ fn the_chapters_repair_loop_ends_clean() {
     assert_eq!(broken.lines().count(), 9, "{broken}");
     let mut child = shell.command(LOOP).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("bash is there");
     let (done, ended) = channel();
-    let mut told = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let mut pipes = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     std::thread::spawn(move || {
         let mut text = String::new();
         use std::io::Read;
-        let read = told.0.read_to_string(&mut text).and_then(|_| told.1.read_to_string(&mut text));
+        let read = pipes.0.read_to_string(&mut text).and_then(|_| pipes.1.read_to_string(&mut text));
         done.send(read.map(|_| text))
     });
     let Ok(text) = ended.recv_timeout(Duration::from_secs(120)) else {
@@ -279,13 +279,13 @@ fn typed(help: &str) -> Vec<String> {
 #[test]
 fn a_newcomer_can_type_what_the_help_shows() {
     let shell = Shell::new();
-    let told = |line: &str| {
+    let pipes = |line: &str| {
         let output = shell.run(line);
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     };
-    let first: Vec<String> = typed(&told("strand --help"));
+    let first: Vec<String> = typed(&pipes("strand --help"));
     assert_eq!(first.len(), 6, "{first:?}");
-    let answers: Vec<String> = first.iter().map(|line| told(line)).collect();
+    let answers: Vec<String> = first.iter().map(|line| pipes(line)).collect();
     assert!(
         answers[2].contains("help: did you mean 'count'?") && answers[3].contains("1 error, 0 warnings"),
         "{answers:?}"
@@ -293,14 +293,14 @@ fn a_newcomer_can_type_what_the_help_shows() {
     assert!(answers[4].starts_with("op_") && answers[4].ends_with("\nfixed 1, left 0\n"), "{answers:?}");
     assert!(answers[5].contains("text(value=text(count))"), "{answers:?}");
     // In a store of its own, one definition of each layer, and they run.
-    told("strand init second.strand");
-    let each = typed(&told("strand add --help"));
+    pipes("strand init second.strand");
+    let each = typed(&pipes("strand add --help"));
     let layers: Vec<&str> = each.iter().filter_map(|line| line.split(' ').nth(2)).collect();
     assert_eq!(layers, ["type", "slot", "effect", "fn", "tile", "reducer"]);
     for line in each {
-        let told = told(&line.replacen("strand ", "strand --store second.strand ", 1));
-        assert!(told.starts_with("op_") && told.lines().count() == 1, "{line}: {told}");
+        let pipes = pipes(&line.replacen("strand ", "strand --store second.strand ", 1));
+        assert!(pipes.starts_with("op_") && pipes.lines().count() == 1, "{line}: {pipes}");
     }
-    assert_eq!(told("strand --store second.strand check"), "0 errors, 0 warnings\n");
-    assert!(told("strand --store second.strand run Counter.inc").contains("slot.count 0 -> 1"));
+    assert_eq!(pipes("strand --store second.strand check"), "0 errors, 0 warnings\n");
+    assert!(pipes("strand --store second.strand run Counter.inc").contains("slot.count 0 -> 1"));
 }

@@ -13,7 +13,7 @@ use nebula::strand::store::{Policy, Store};
 use super::converge::{Chance, history, random_draft};
 
 /// Everything a command may tell of a state.
-pub fn told(store: &Store) -> Vec<String> {
+pub fn readings_of(store: &Store) -> Vec<String> {
     let state: &State = store.state();
     let mut out = vec![state.state_hash(), format!("{} ops", state.graph().len())];
     // What is read from texts comes before what reads every op.
@@ -65,7 +65,7 @@ fn compare(root: &Path, seed: u64) {
     let lazy = Store::open(root).unwrap();
     let whole = Store::open_from_log(root).unwrap();
     // The hash of the state comes last: what differs says more.
-    let (lazy_told, whole_told) = (told(&lazy), told(&whole));
+    let (lazy_told, whole_told) = (readings_of(&lazy), readings_of(&whole));
     for (a, b) in lazy_told.iter().zip(&whole_told).skip(1).chain([(&lazy_told[0], &whole_told[0])]) {
         assert_eq!(a, b, "history {seed}");
     }
@@ -80,11 +80,11 @@ fn compare_past(store: &Store, chance: &mut Chance, seed: u64) {
         let part = store.past_of(op.id, true, &[op.target(), other.target()]).unwrap();
         let whole = store.state_at(op.id).unwrap();
         for def in [op.target(), other.target()] {
-            let told = |state: &State| {
+            let readings_of = |state: &State| {
                 let view = state.view(def)?;
                 Some((view.qname(), view.status, view.text().to_owned(), view.hash, view.deps().to_vec()))
             };
-            assert_eq!(told(&part), told(&whole), "{def} as of {}, history {seed}", op.id);
+            assert_eq!(readings_of(&part), readings_of(&whole), "{def} as of {}, history {seed}", op.id);
         }
     }
 }
@@ -93,10 +93,10 @@ fn compare_past(store: &Store, chance: &mut Chance, seed: u64) {
 fn compare_checks(store: &mut Store, seed: u64) {
     let checks = store.checks();
     let state = store.state();
-    let told = |checks: &Checks| -> Vec<String> {
+    let readings_of = |checks: &Checks| -> Vec<String> {
         render(state, checks.all(state)).iter().map(|fault| fault.to_json().to_string()).collect()
     };
-    assert_eq!(told(&checks), told(&Checks::full(state, &store.config().capabilities)), "history {seed}");
+    assert_eq!(readings_of(&checks), readings_of(&Checks::full(state, &store.config().capabilities)), "history {seed}");
 }
 
 fn check_history(seed: u64) {
@@ -187,7 +187,7 @@ fn folded() -> (tempfile::TempDir, Vec<String>) {
     drop(db);
     let store = Store::open(dir.path()).unwrap();
     assert!(!store.state().is_whole());
-    let said = told(&store);
+    let said = readings_of(&store);
     drop(store);
     (dir, said)
 }
@@ -209,7 +209,7 @@ fn flip(dir: &Path, said: &[String], at: usize, quiet: bool) -> bool {
     };
     write(&bytes, quiet);
     let store = Store::open(dir).unwrap();
-    let right = told(&store) == said || store.sound().is_err();
+    let right = readings_of(&store) == said || store.sound().is_err();
     drop(store);
     write(&whole, true);
     right
@@ -246,6 +246,6 @@ fn a_line_altered_before_the_checkpoint_is_found() {
         bytes[at] ^= 1 << chance.below(7);
         std::fs::write(&log, &bytes).unwrap();
         let store = Store::open(dir.path()).unwrap();
-        assert!(store.whole().is_err() || told(&store) == said, "byte {at}");
+        assert!(store.whole().is_err() || readings_of(&store) == said, "byte {at}");
     }
 }

@@ -157,7 +157,7 @@ fn every_command_answers_in_json_with_its_keys() {
 }
 
 #[test]
-fn bad_input_is_told_with_its_exit_code_and_changes_nothing() {
+fn bad_input_is_reported_with_its_exit_code_and_changes_nothing() {
     let world = World::new();
     world.load(TODO);
     world.out(0, &["run", "slot.draft=\"milk\""]);
@@ -229,9 +229,9 @@ fn bad_input_is_told_with_its_exit_code_and_changes_nothing() {
         (2, &["remove", "slot.draft", "--cascade", "--force"], "Error: the argument '--cascade' cannot be used with"),
     ] {
         let output = world.run(args);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{args:?}: {told}");
-        assert!(told.contains(words), "{args:?}: {told}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
+        assert!(message.contains(words), "{args:?}: {message}");
         assert!(output.stdout.is_empty(), "{args:?}");
     }
     assert_eq!(world.out(0, &["state-hash"]), before);
@@ -249,12 +249,15 @@ fn an_upstream_is_found_from_any_folder() {
 }
 
 #[test]
-fn a_wrong_use_is_told_in_json_too() {
+fn a_wrong_use_is_reported_in_json_too() {
     let world = World::new();
     for args in [&["--json", "view"][..], &["view", "--json"], &["--json", "lock", "x"]] {
-        let told: Value = serde_json::from_str(&world.out(2, args)).unwrap();
-        assert_eq!((&told["error"]["code"], &told["error"]["kind"]), (&json!(2), &json!("usage")), "{args:?}");
-        assert!(told["error"]["message"].as_str().unwrap().starts_with("the following required arguments"), "{told}");
+        let message: Value = serde_json::from_str(&world.out(2, args)).unwrap();
+        assert_eq!((&message["error"]["code"], &message["error"]["kind"]), (&json!(2), &json!("usage")), "{args:?}");
+        assert!(
+            message["error"]["message"].as_str().unwrap().starts_with("the following required arguments"),
+            "{message}"
+        );
     }
 }
 
@@ -274,8 +277,8 @@ fn a_slot_is_not_renamed_to_what_a_binder_is_called_where_it_is_read() {
     let world = World::new();
     world.load("slot total = Int = 0\nslot out = Int = 0\nreducer add = in=(n: Int) do= out := total + n");
     world.load("tile T = column { each(item=row-item, of=[1]) { text(value=text(total)) } }");
-    let told = world.err(3, &["rename", "slot.total", "n"]);
-    assert_eq!(told, "Error: cannot rename to n: reducer.add:1 reads it where 'n' is the name of something else\n");
+    let message = world.err(3, &["rename", "slot.total", "n"]);
+    assert_eq!(message, "Error: cannot rename to n: reducer.add:1 reads it where 'n' is the name of something else\n");
     assert!(world.err(3, &["rename", "slot.total", "row-item"]).contains("tile.T:3 reads it"));
     // Written but not read there: `:=` names a slot whatever is bound.
     world.out(0, &["rename", "slot.out", "n"]);
@@ -293,9 +296,9 @@ fn ownership_refuses_others_until_it_yields() {
         let mut all = vec!["--author", &author];
         all.extend(args);
         let output = world.run(&all);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{args:?}: {told}");
-        told
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
+        message
     };
     let owned = "Error: slot.todos2 is owned by agent-1 (pattern slot.todos*)\n";
     assert_eq!(agent("agent-2", 5, &["add", "slot.todos2", "Int = 1"]), owned);
@@ -356,9 +359,9 @@ fn what_merging_left_is_listed_shown_and_issued_again() {
 fn settings_are_listed_and_the_log_says_what_each_op_is_about() {
     let world = World::new();
     world.out(0, &["config", "author", "agent:a"]);
-    let told = world.out(0, &["config"]);
+    let message = world.out(0, &["config"]);
     assert_eq!(
-        told,
+        message,
         "conflict-policy strict\ncapabilities net,storage,clock,random,log\nupstream\nauthor agent:a\nlock-mode enforce\n"
     );
     let listed: serde_json::Value = serde_json::from_str(&world.out(0, &["config", "--json"])).unwrap();
@@ -379,8 +382,8 @@ fn a_refused_push_says_what_to_do_next() {
     world.out(0, &["snapshot", "a"]);
     world.out(0, &["--store", "a", "add", "tile", "T", "input(bind=draft, label=\"d\")"]);
     world.out(0, &["--store", "project.strand", "remove", "slot.draft"]);
-    let told = world.err(4, &["--store", "a", "op", "push"]);
-    assert!(told.contains("dangling: tile.T:1 -> slot.draft") && told.contains("'strand op pull'"), "{told}");
+    let message = world.err(4, &["--store", "a", "op", "push"]);
+    assert!(message.contains("dangling: tile.T:1 -> slot.draft") && message.contains("'strand op pull'"), "{message}");
     let quiet = world.err(4, &["--quiet", "--store", "a", "op", "push"]);
     assert!(quiet.starts_with("Error: dangling: tile.T:1 -> slot.draft") && quiet.lines().count() == 1, "{quiet}");
     world.out(4, &["--store", "a", "op", "pull"]);
@@ -388,9 +391,9 @@ fn a_refused_push_says_what_to_do_next() {
 }
 
 #[test]
-fn what_was_left_out_or_misspelt_is_told_with_what_there_is() {
+fn what_was_left_out_or_misspelt_is_reported_with_what_there_is() {
     let world = World::new();
-    for (code, args, told) in [
+    for (code, args, message) in [
         (2, &["add", "slot"][..], "Error: add needs a layer, a name and a body"),
         (
             2,
@@ -401,6 +404,6 @@ fn what_was_left_out_or_misspelt_is_told_with_what_there_is() {
         (6, &["op", "merge", "nowhere"], "Error: there is no log nowhere; name another store's op-log.jsonl"),
     ] {
         let err = world.err(code, args);
-        assert!(err.starts_with(told), "{err}");
+        assert!(err.starts_with(message), "{err}");
     }
 }

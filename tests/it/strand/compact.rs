@@ -9,7 +9,7 @@ use nebula::strand::issue::{Issuer, issue};
 use nebula::strand::op::Op;
 use nebula::strand::store::{Before, Error, Policy, Store, Verified, pull, push};
 
-use super::checkpoint::told;
+use super::checkpoint::readings_of;
 use super::converge::{Chance, history, random_draft};
 use super::world::{TODO, World};
 
@@ -45,8 +45,8 @@ fn compact(store: &mut Store, chance: &mut Chance) -> bool {
 }
 
 fn same(a: &Store, b: &Store, seed: u64) {
-    let (a_told, b_told) = (told(a), told(b));
-    for (a, b) in a_told.iter().zip(&b_told).skip(1).chain([(&a_told[0], &b_told[0])]) {
+    let (a_readings, b_readings) = (readings_of(a), readings_of(b));
+    for (a, b) in a_readings.iter().zip(&b_readings).skip(1).chain([(&a_readings[0], &b_readings[0])]) {
         assert_eq!(a, b, "history {seed}");
     }
     a.sound().unwrap();
@@ -54,9 +54,9 @@ fn same(a: &Store, b: &Store, seed: u64) {
 
 /// Gives ops to both, and wants the same answer.
 fn agree(a: &mut Store, b: &mut Store, ops: Vec<Op>, seed: u64) {
-    let told = a.accept(ops.clone()).unwrap();
+    let readings_of = a.accept(ops.clone()).unwrap();
     let expected = b.accept(ops).unwrap();
-    assert_eq!((told.accepted, told.healed), (expected.accepted, expected.healed), "history {seed}");
+    assert_eq!((readings_of.accepted, readings_of.healed), (expected.accepted, expected.healed), "history {seed}");
 }
 
 fn check_history(seed: u64) {
@@ -207,8 +207,11 @@ fn without_its_archive_a_store_still_stands_and_says_what_it_misses() {
         let store = opened.unwrap();
         assert_eq!((store.state().state_hash(), store.ops().len()), (done.state_hash.clone(), 2));
         // One of its three ops is nowhere but there.
-        let told = store.sound().unwrap_err();
-        assert!(matches!(&told, Error::Archive(_)) && told.to_string().contains("op-log-1.jsonl.zst"), "{told}");
+        let readings_of = store.sound().unwrap_err();
+        assert!(
+            matches!(&readings_of, Error::Archive(_)) && readings_of.to_string().contains("op-log-1.jsonl.zst"),
+            "{readings_of}"
+        );
     }
     // What cannot be read is not left out either, where others would wait for it.
     let mut fresh = store(&dir.path().join("fresh"), Policy::Warn);
@@ -222,7 +225,7 @@ fn without_its_archive_a_store_still_stands_and_says_what_it_misses() {
 }
 
 #[test]
-fn the_command_moves_what_it_is_told_and_refuses_what_it_cannot_read() {
+fn the_command_moves_what_it_is_given_and_refuses_what_it_cannot_read() {
     let world = World::new();
     let refused = |args: &[&str], code: i32| world.err(code, &[&["store", "compact"], args].concat());
     assert!(refused(&["--before", "2030-01-01"], 2).contains("there is nothing to move"));
@@ -242,8 +245,8 @@ fn the_command_moves_what_it_is_told_and_refuses_what_it_cannot_read() {
     let done: serde_json::Value =
         serde_json::from_str(&world.out(0, &["store", "compact", "--before", last, "--json"])).unwrap();
     assert_eq!((done["left"].as_u64(), done["state_hash"].as_str()), (Some(1), Some(hash.trim())));
-    let told = world.out(0, &["store", "compact", "--before", "2999-01-01T00:00:00+02:00"]);
-    assert!(told.starts_with("moved 1 op to ") && told.contains("op-log-2.jsonl.zst"), "{told}");
+    let readings_of = world.out(0, &["store", "compact", "--before", "2999-01-01T00:00:00+02:00"]);
+    assert!(readings_of.starts_with("moved 1 op to ") && readings_of.contains("op-log-2.jsonl.zst"), "{readings_of}");
     assert_eq!(world.out(0, &["state-hash"]), hash);
     assert_eq!(world.out(0, &["view", "slot.draft", "--history"]), history);
     assert_eq!(world.out(0, &["op", "log"]), ops);

@@ -100,10 +100,10 @@ fn a_replay_tells_what_differs_first() {
     replace("reducer.one", "on=T.go do= a := a + 2; emit say(\"hi\")");
     differs("step 0: slot.a expected 1, got 2");
     replace("reducer.one", "on=T.go do= a := a + 1; emit say(\"ho\")");
-    let told = world.out(1, &["replay", "latest"]);
+    let printed = world.out(1, &["replay", "latest"]);
     assert!(
-        told.starts_with("step 0: requests expected [{") && told.contains("\"hi\"") && told.contains("\"ho\""),
-        "{told}"
+        printed.starts_with("step 0: requests expected [{") && printed.contains("\"hi\"") && printed.contains("\"ho\""),
+        "{printed}"
     );
     replace("reducer.one", "on=T.go do= a := a + 1; emit say(\"hi\")");
     replace("reducer.two", "on=T.go do= b := b + 1 when a > 9");
@@ -124,7 +124,7 @@ fn a_replay_tells_what_differs_first() {
 }
 
 #[test]
-fn answers_come_in_order_and_their_mistakes_are_told() {
+fn answers_come_in_order_and_their_mistakes_are_reported() {
     let world = World::new();
     world.load(include_str!("programs/form.strand"));
     world.out(0, &["run", "slot.email=\"a@b\""]);
@@ -138,8 +138,8 @@ fn answers_come_in_order_and_their_mistakes_are_told() {
         (r#"["signup"]"#, "not answers by effect"),
     ] {
         answers(text);
-        let told = world.err(2, &["run", "SignupForm.submit", "--effects", "answers.json"]);
-        assert!(told.contains(words), "{told}");
+        let printed = world.err(2, &["run", "SignupForm.submit", "--effects", "answers.json"]);
+        assert!(printed.contains(words), "{printed}");
     }
     // A result that does not fit what is declared is an error result.
     answers(r#"{"signup": [{"ok": "yes"}, {"ok": true}]}"#);

@@ -63,14 +63,14 @@ fn form_does_not_count_and_meaning_does() {
 #[test]
 fn docs_authors_and_links_do_not_count() {
     let plain = load("fn f = () -> Int = 1\nslot s = Int = 2");
-    let mut told = State::new();
+    let mut replayed = State::new();
     for (name, body) in [("slot.s", "Int = 2"), ("fn.f", "() -> Int = 1")] {
         let draft = Draft::Add { qname: qname(name), body: body.into(), doc: Some("what it is for".into()), def: None };
-        issue(&mut told, &draft, &Issuer::new("agent:other")).unwrap();
+        issue(&mut replayed, &draft, &Issuer::new("agent:other")).unwrap();
     }
-    issue(&mut told, &Draft::Link(qname("fn.f"), qname("slot.s")), &Issuer::new("agent:other")).unwrap();
-    assert_eq!(hash(&told, "fn.f"), hash(&plain, "fn.f"));
-    assert_eq!(hash(&told, "slot.s"), hash(&plain, "slot.s"));
+    issue(&mut replayed, &Draft::Link(qname("fn.f"), qname("slot.s")), &Issuer::new("agent:other")).unwrap();
+    assert_eq!(hash(&replayed, "fn.f"), hash(&plain, "fn.f"));
+    assert_eq!(hash(&replayed, "slot.s"), hash(&plain, "slot.s"));
 }
 
 #[test]

@@ -62,8 +62,8 @@ fn killed_at_any_moment_nothing_accepted_is_lost() {
             assert!(status.success());
             whole = start.elapsed();
         }
-        let told = std::fs::read_to_string(dir.path().join("out")).unwrap();
-        accepted.extend(told.lines().filter_map(OpId::parse));
+        let printed = std::fs::read_to_string(dir.path().join("out")).unwrap();
+        accepted.extend(printed.lines().filter_map(OpId::parse));
         for root in [&root, &dir.path().join("master")] {
             let lazy = Store::open(root).unwrap();
             let from_log = Store::open_from_log(root).unwrap();

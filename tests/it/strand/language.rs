@@ -174,7 +174,7 @@ proptest! {
 
     /// Whatever stands in a text, reading it ends in a body or in complaints with places in it.
     #[test]
-    fn any_text_is_a_body_or_told_apart((layer, text) in body(), cut in any::<prop::sample::Index>(), junk in "\\PC{0,6}") {
+    fn any_text_is_a_body_or_rejected((layer, text) in body(), cut in any::<prop::sample::Index>(), junk in "\\PC{0,6}") {
         let at = (0..=text.len()).rev().filter(|at| text.is_char_boundary(*at)).collect::<Vec<_>>();
         let at = at[cut.index(at.len())];
         let damaged = format!("{}{junk}{}", &text[..at], &text[at..]);

@@ -57,10 +57,10 @@ fn deliver(root: &Path) {
         match run(root, &["op", "push"]) {
             (0, _) => return,
             (4, _) => {}
-            (code, told) => panic!("push ended with {code}: {told}"),
+            (code, printed) => panic!("push ended with {code}: {printed}"),
         }
-        let (code, told) = run(root, &["op", "pull"]);
-        assert!(code == 0 || code == 4, "pull ended with {code}: {told}");
+        let (code, printed) = run(root, &["op", "pull"]);
+        assert!(code == 0 || code == 4, "pull ended with {code}: {printed}");
     }
     panic!("a push is refused though nobody else pushed");
 }
@@ -104,7 +104,7 @@ fn eight_processes_push_and_nothing_is_lost() {
     let mut withdrawn = 0;
     for agent in 0..AGENTS {
         // Before anything else: what is not in the master is kept whole in a conflict of its author's.
-        let kept: BTreeSet<OpId> = Store::open(&folder(agent))
+        let stored: BTreeSet<OpId> = Store::open(&folder(agent))
             .unwrap()
             .conflicts()
             .unwrap()
@@ -113,7 +113,7 @@ fn eight_processes_push_and_nothing_is_lost() {
             .filter_map(|op| op["op-id"].as_str().and_then(OpId::parse))
             .collect();
         for id in issued.iter().filter(|(id, by)| **by == agent && !got.contains(id)).map(|(id, _)| id) {
-            assert!(kept.contains(id), "{id} of agent {agent} is lost");
+            assert!(stored.contains(id), "{id} of agent {agent} is lost");
             withdrawn += 1;
         }
     }

@@ -67,7 +67,7 @@ fn what_one_publishes_another_takes_in() {
 }
 
 #[test]
-fn what_stands_in_the_way_of_the_published_is_withdrawn_and_kept() {
+fn what_stands_in_the_way_of_the_published_is_withdrawn_and_preserved() {
     let (_dir, host) = host();
     let (one, two) = (clone_of(&host), clone_of(&host));
     one.load("slot draft = Text = \"\"\n");

@@ -386,7 +386,7 @@ fn messages_that_are_none_end_nothing() {
 }
 
 #[test]
-fn a_store_that_is_not_there_is_told_before_anything_else() {
+fn a_store_that_is_not_there_is_reported_before_anything_else() {
     let dir = tempfile::tempdir().unwrap();
     let out = Command::new(env!("CARGO_BIN_EXE_strand"))
         .args(["mcp", "serve", "--store"])

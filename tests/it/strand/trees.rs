@@ -72,8 +72,8 @@ impl Tree {
         let has: BTreeSet<OpId> = store.ops().iter().map(|op| op.id).collect();
         let gone: BTreeSet<OpId> = had.difference(&has).copied().collect();
         assert_eq!(gone, pulled.withdrawn.iter().copied().collect(), "what goes is told");
-        let kept: BTreeSet<OpId> = pulled.records.iter().flat_map(|record| &record.ops).filter_map(id).collect();
-        assert!(kept.is_superset(&gone), "what goes is kept");
+        let pulled_ops: BTreeSet<OpId> = pulled.records.iter().flat_map(|record| &record.ops).filter_map(id).collect();
+        assert!(pulled_ops.is_superset(&gone), "what goes is kept");
         assert_eq!(pulled.exit() == 4, !gone.is_empty());
         !gone.is_empty()
     }

@@ -38,8 +38,8 @@ fn a_log_of_a_newer_form_is_left_alone() {
     let before = files(&world);
     for args in [&["list"][..], &["view", "slot.a"], &["add", "slot.d", "Int = 4"], &["store", "repair"], &["check"]] {
         let store = [&["--store", "project.strand"], args].concat();
-        let told = world.err(7, &store);
-        assert!(told.contains("has the form 2, which a newer strand wrote"), "{args:?}: {told}");
+        let message = world.err(7, &store);
+        assert!(message.contains("has the form 2, which a newer strand wrote"), "{args:?}: {message}");
     }
     let other = log.display().to_string();
     assert!(world.err(7, &["--store", "copy", "op", "merge", &other]).contains("a newer strand"));
@@ -64,9 +64,9 @@ fn a_damaged_file_of_a_store_is_named_and_nothing_is_written() {
         std::fs::write(&log, text).unwrap();
         let before = files(&world);
         for args in [&["list"][..], &["add", "slot.d", "Int = 4"], &["sync"]] {
-            let told = world.err(7, args);
+            let message = world.err(7, args);
             let words = format!("op-log.jsonl line {line}: {why}; nothing was written: run 'strand store repair'");
-            assert!(told.contains(&words), "{told}");
+            assert!(message.contains(&words), "{message}");
         }
         assert_eq!(files(&world), before);
     }
@@ -77,8 +77,8 @@ fn a_damaged_file_of_a_store_is_named_and_nothing_is_written() {
         let before = files(&world);
         for args in [&["add", "slot.d", "Int = 4"][..], &["patch", "apply", "op.json"]] {
             std::fs::write(world.path().join("op.json"), r#"{"op":"remove","layer":"slot","name":"c"}"#).unwrap();
-            let told = world.err(7, args);
-            assert!(told.contains(name) && told.contains("is not valid"), "{name}: {told}");
+            let message = world.err(7, args);
+            assert!(message.contains(name) && message.contains("is not valid"), "{name}: {message}");
         }
         assert_eq!(files(&world), before);
         std::fs::remove_file(path).unwrap();
@@ -96,14 +96,17 @@ fn on_a_full_disk(world: &World, args: &str) -> Output {
 }
 
 #[test]
-fn what_cannot_be_written_is_not_told_as_done() {
+fn what_cannot_be_written_is_not_reported_as_done() {
     let (world, log) = slots();
     let (hash, before) = (world.out(0, &["state-hash"]), files(&world));
     for args in ["add slot.d 'Int = 4'", "remove slot.a", "replace slot.a 'Int = 9' --json"] {
         let output = on_a_full_disk(&world, args);
-        let told = text(&output);
-        assert_eq!(output.status.code(), Some(7), "{told}");
-        assert!(told.contains(&format!("Error: cannot append to {}", log.canonicalize().unwrap().display())), "{told}");
+        let message = text(&output);
+        assert_eq!(output.status.code(), Some(7), "{message}");
+        assert!(
+            message.contains(&format!("Error: cannot append to {}", log.canonicalize().unwrap().display())),
+            "{message}"
+        );
         assert!(!String::from_utf8(output.stdout).unwrap().contains("op_"), "{args}");
     }
     assert_eq!((world.out(0, &["state-hash"]), files(&world)), (hash, before));
@@ -117,8 +120,8 @@ fn an_op_from_the_future_stays_with_its_sender() {
     let last = r#"{"op":"add","layer":"slot","name":"z","body":"Int = 1","author":"agent:a","ts":9223372036854775807,"op-id":"op_01JC0000000000000000000000","parent-ops":[],"depends-on":[]}"#;
     std::fs::write(world.path().join("last.json"), last).unwrap();
     let before = files(&world);
-    let told = world.err(2, &["patch", "apply", "last.json"]);
-    assert!(told.contains("(add slot.z) names a time more than 24 hours ahead of the clock here"), "{told}");
+    let message = world.err(2, &["patch", "apply", "last.json"]);
+    assert!(message.contains("(add slot.z) names a time more than 24 hours ahead of the clock here"), "{message}");
     assert_eq!(files(&world), before);
 }
 
@@ -127,7 +130,7 @@ fn an_op_that_cannot_be_read_is_named_with_its_fault() {
     let (world, _) = slots();
     let good = r#"{"op":"add","layer":"slot","name":"d","body":"Int = 4"}"#;
     let before = files(&world);
-    for (ops, told) in [
+    for (ops, message) in [
         (
             format!("[{good},{{\"op\":\"add\",\"layer\":\"slot\",\"name\":5}}]"),
             "malformed op: op 2: 'name' is not a string",
@@ -146,7 +149,7 @@ fn an_op_that_cannot_be_read_is_named_with_its_fault() {
     ] {
         std::fs::write(world.path().join("ops.json"), ops).unwrap();
         let err = world.err(2, &["patch", "apply", "ops.json"]);
-        assert!(err.contains(told), "{err}");
+        assert!(err.contains(message), "{err}");
     }
     std::fs::write(world.path().join("ops.json"), b"Text = \"\xff\"").unwrap();
     assert!(world.err(2, &["patch", "apply", "ops.json"]).contains("ops.json is no text in UTF-8"));
@@ -158,16 +161,16 @@ fn an_op_that_cannot_be_read_is_named_with_its_fault() {
 fn of_a_long_line_only_what_is_around_the_fault_is_shown() {
     let world = World::new();
     let long = "1, ".repeat(1_000);
-    let told = world.err(2, &["add", "slot.n", &format!("List(Int) = [{long})")]);
-    assert!(told.lines().all(|line| line.len() < 220), "{} bytes", told.len());
-    assert!(told.contains("1, )"), "{told}");
+    let message = world.err(2, &["add", "slot.n", &format!("List(Int) = [{long})")]);
+    assert!(message.lines().all(|line| line.len() < 220), "{} bytes", message.len());
+    assert!(message.contains("1, )"), "{message}");
 }
 
 #[test]
-fn a_store_in_a_store_is_told() {
+fn a_store_in_a_store_is_reported() {
     let (world, _) = slots();
-    let told = world.err(0, &["init", "project.strand/inner"]);
-    assert!(told.contains("this store lies in that of") && told.contains("--store"), "{told}");
+    let message = world.err(0, &["init", "project.strand/inner"]);
+    assert!(message.contains("this store lies in that of") && message.contains("--store"), "{message}");
     assert_eq!(world.err(0, &["init", "beside"]), "");
 }
 

@@ -92,21 +92,21 @@ async fn an_answer_goes_back_to_where_it_came_from_byte_for_byte() {
     ])
     .await;
     let here = provider(&server);
-    let mut asked = request(vec![Message::user("hi")]);
-    let (message, answer, _) = joined(&here, &asked).await;
+    let mut sent = request(vec![Message::user("hi")]);
+    let (message, answer, _) = joined(&here, &sent).await;
     assert_eq!((answer.thinking.as_str(), answer.text.as_str()), ("let me look", "Reading."));
     let calls: Vec<_> = answer.calls.iter().map(|c| (c.id.as_str(), c.arguments.as_str())).collect();
     assert_eq!(calls, [("toolu_1", "{\"path\": \"a.rs\"}"), ("toolu_2", "{}")]);
     assert_eq!(answer.end, Some(EndReason::Calls));
     let usage = answer.usage.expect("told");
     assert_eq!((usage.input, usage.cache_read, usage.cache_write, usage.output), (525, 400, 100, 40));
-    asked.messages.push(Arc::new(message));
-    asked.messages.push(Arc::new(Message::tool("toolu_1", "text")));
-    asked.messages.push(Arc::new(Message::tool("toolu_2", "a.rs")));
-    joined(&here, &asked).await;
+    sent.messages.push(Arc::new(message));
+    sent.messages.push(Arc::new(Message::tool("toolu_1", "text")));
+    sent.messages.push(Arc::new(Message::tool("toolu_2", "a.rs")));
+    joined(&here, &sent).await;
     // The same answer to another model: text and calls alone.
-    asked.model = "claude-y".into();
-    joined(&here, &asked).await;
+    sent.model = "claude-y".into();
+    joined(&here, &sent).await;
     let seen = server.seen();
     seen.iter().for_each(check);
     assert_eq!(
@@ -136,15 +136,15 @@ async fn a_refused_seal_never_ends_a_session() {
     ])
     .await;
     let here = provider(&server);
-    let mut asked = request(vec![Message::user("hi")]);
-    let (message, _, _) = joined(&here, &asked).await;
-    asked.messages.extend([message, Message::tool("toolu_1", "x"), Message::tool("toolu_2", "y")].map(Arc::new));
-    let (later, _, notices) = joined(&here, &asked).await;
+    let mut sent = request(vec![Message::user("hi")]);
+    let (message, _, _) = joined(&here, &sent).await;
+    sent.messages.extend([message, Message::tool("toolu_1", "x"), Message::tool("toolu_2", "y")].map(Arc::new));
+    let (later, _, notices) = joined(&here, &sent).await;
     let host = format!("127.0.0.1:{}", server.port());
     assert_eq!(notices, [format!("earlier reasoning was not accepted by {host} and is left out")]);
     // What was refused stays out; what came later is sealed as ever.
-    asked.messages.extend([later, Message::user("more")].map(Arc::new));
-    let (_, _, notices) = joined(&here, &asked).await;
+    sent.messages.extend([later, Message::user("more")].map(Arc::new));
+    let (_, _, notices) = joined(&here, &sent).await;
     assert_eq!(notices, Vec::<String>::new());
     let seen = server.seen();
     seen.iter().for_each(check);
@@ -161,9 +161,9 @@ async fn a_limit_that_a_refusal_names_is_followed_once() {
     ])
     .await;
     let here = provider(&server);
-    let asked = request(vec![Message::user("hi")]);
-    joined(&here, &asked).await;
-    let error = all(&here, &asked).await.pop().expect("an end").expect_err("refused");
+    let sent = request(vec![Message::user("hi")]);
+    joined(&here, &sent).await;
+    let error = all(&here, &sent).await.pop().expect("an end").expect_err("refused");
     assert_eq!(error.kind, Kind::BadRequest);
     let most: Vec<_> = server.seen().iter().map(|seen| seen.body["max_tokens"].clone()).collect();
     assert_eq!(most, [json!(64_000), json!(8_192), json!(8_192)]);
@@ -194,8 +194,8 @@ async fn errors_by_kind_and_a_conversation_from_elsewhere() {
     ];
     let mut foreign = Message::answer("", "hm", vec![call], spans);
     foreign.origin = Some(Arc::new(Origin { wire: Wire::Chat, place: "http://other".into(), model: "m".into() }));
-    let asked = request(vec![Message::user("hi"), foreign, Message::tool("call|7 ", "done"), Message::user("and?")]);
-    joined(&provider(&server), &asked).await;
+    let sent = request(vec![Message::user("hi"), foreign, Message::tool("call|7 ", "done"), Message::user("and?")]);
+    joined(&provider(&server), &sent).await;
     let seen = server.seen();
     check(&seen[0]);
     assert!(!seen[0].body.to_string().contains("hm"), "{}", seen[0].body);

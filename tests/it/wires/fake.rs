@@ -138,7 +138,7 @@ fn answer(state: &Mutex<State>, path: &str, body: &Value) -> (String, String, bo
         },
     };
     state.seen.push((wire.to_string(), body.clone()));
-    let kept = match wire {
+    let stored = match wire {
         "chat" => rules::chat(body),
         "responses" => rules::responses(body),
         "anthropic" => rules::anthropic(body),
@@ -147,7 +147,7 @@ fn answer(state: &Mutex<State>, path: &str, body: &Value) -> (String, String, bo
     };
     let sealed = seals(wire, body);
     let foreign = sealed.iter().find(|seal| !state.given.contains(&(wire.into(), model.clone(), seal.to_string())));
-    let wrong = kept.err().or_else(|| foreign.map(|seal| format!("{wire}/{model} never gave {seal}")));
+    let wrong = stored.err().or_else(|| foreign.map(|seal| format!("{wire}/{model} never gave {seal}")));
     if let Some(wrong) = wrong {
         state.wrong.push(format!("{wire}: {wrong}"));
         return whole("418 I'm a teapot", &json!({"error": {"message": wrong}}));

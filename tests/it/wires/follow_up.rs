@@ -44,7 +44,7 @@ async fn a_pause_is_sent_back_as_it_came_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_that_the_server_could_not_read_is_told_to_the_model_once() {
+async fn a_call_that_the_server_could_not_read_is_reported_to_the_model_once() {
     let (live, _world, end) = turn(vec![ends("", EndReason::Malformed), say("Done.")]).await;
     assert_eq!(end, TurnEnd::Done);
     assert_eq!(last_said(&live).1, "Your call could not be read. Make it again, with valid arguments.");
@@ -55,7 +55,7 @@ async fn a_call_that_the_server_could_not_read_is_told_to_the_model_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_of_thoughts_alone_is_asked_on_once() {
+async fn an_answer_of_thoughts_alone_is_followed_up_once() {
     let (live, _world, end) = turn(vec![thoughts(), say("Here.")]).await;
     assert_eq!(end, TurnEnd::Done);
     assert!(last_said(&live).1.starts_with("Your answer was empty."));
@@ -84,7 +84,7 @@ async fn an_effort_that_a_model_lacks_is_said_once() {
         EventBody::Added(_, Item::Notice(notice)) if notice.title.contains("effort") => Some(notice.title.clone()),
         _ => None,
     };
-    let told: Vec<String> = live.events.iter().filter_map(title).collect();
-    assert_eq!(told, ["recording does not think: effort max is left out", "o3 has no effort max: high is used"]);
+    let notices: Vec<String> = live.events.iter().filter_map(title).collect();
+    assert_eq!(notices, ["recording does not think: effort max is left out", "o3 has no effort max: high is used"]);
     live.close().await;
 }

@@ -29,7 +29,7 @@ fn request(model: &str, messages: &[Arc<Message>]) -> Request {
 }
 
 /// The answer as a message of the conversation, and what the person was told.
-async fn asked(provider: &Arc<dyn Provider>, request: Request) -> Result<(Arc<Message>, Vec<String>), Error> {
+async fn answer_of(provider: &Arc<dyn Provider>, request: Request) -> Result<(Arc<Message>, Vec<String>), Error> {
     let origin = Arc::new(provider.origin(&request.model));
     let (mut joined, mut notices) = (Answer::default(), Vec::new());
     let mut deltas = provider.stream(request);
@@ -78,14 +78,14 @@ async fn what_a_model_refused_of_reasoning_holds_for_it_alone_and_not_for_ever()
     .await;
     let here = connected("chat", &server.url());
     let mut messages = vec![Arc::new(Message::user("hi"))];
-    let (called, _) = asked(&here, request("a", &messages)).await.expect("an answer");
+    let (called, _) = answer_of(&here, request("a", &messages)).await.expect("an answer");
     messages.extend([called, Arc::new(Message::tool("c1", "a.rs"))]);
-    let (_, notices) = asked(&here, request("a", &messages)).await.expect("an answer");
+    let (_, notices) = answer_of(&here, request("a", &messages)).await.expect("an answer");
     let left_out = format!("earlier reasoning was not accepted by 127.0.0.1:{} and is left out", server.port());
     assert_eq!(notices, [left_out]);
-    let (_, notices) = asked(&here, request("b", &messages)).await.expect("the other model answers");
+    let (_, notices) = answer_of(&here, request("b", &messages)).await.expect("the other model answers");
     assert_eq!(notices, Vec::<String>::new());
-    asked(&here, request("a", &messages)).await.expect("the first model answers again");
+    answer_of(&here, request("a", &messages)).await.expect("the first model answers again");
     let sent: Vec<Value> =
         bodies(&server).iter().map(|body| body["messages"][1]["reasoning_content"].clone()).collect();
     assert_eq!(sent[1..], [json!("hm"), json!(null), json!(null), json!(""), json!(null), json!("hm")]);
@@ -98,9 +98,9 @@ async fn no_form_of_reasoning_is_tried_twice_for_a_request() {
     let server = MockServer::start(vec![chat_call(true), no(), no(), no(), no(), no()]).await;
     let here = connected("chat", &server.url());
     let mut messages = vec![Arc::new(Message::user("hi"))];
-    let (called, _) = asked(&here, request("a", &messages)).await.expect("an answer");
+    let (called, _) = answer_of(&here, request("a", &messages)).await.expect("an answer");
     messages.extend([called, Arc::new(Message::tool("c1", "a.rs"))]);
-    asked(&here, request("a", &messages)).await.expect_err("refused");
+    answer_of(&here, request("a", &messages)).await.expect_err("refused");
     assert_eq!(server.seen().len(), 4);
 }
 
@@ -118,10 +118,10 @@ async fn thoughts_that_ollama_refuses_are_left_out() {
         .await;
         let here = connected("ollama", &server.url().replace("/v1", ""));
         let mut messages = vec![Arc::new(Message::user("hi"))];
-        let (called, _) = asked(&here, request("m", &messages)).await.expect("an answer");
+        let (called, _) = answer_of(&here, request("m", &messages)).await.expect("an answer");
         let id = called.calls().next().expect("a call").id.clone();
         messages.extend([called, Arc::new(Message::tool(id, "a.rs"))]);
-        let (_, notices) = asked(&here, request("m", &messages)).await.expect("the session goes on");
+        let (_, notices) = answer_of(&here, request("m", &messages)).await.expect("the session goes on");
         assert_eq!(notices.len(), 1, "{words}: {notices:?}");
         let sent: Vec<Value> = bodies(&server).iter().map(|body| body["messages"][1]["thinking"].clone()).collect();
         assert_eq!(sent[1..], [json!("hm"), json!(null)], "{words}");
@@ -168,7 +168,7 @@ async fn a_refused_effort_takes_nothing_else_along() {
         let facts = Facts { thinking: Some(thinking), ..Facts::default() };
         let messages = [Arc::new(Message::user("hi"))];
         let request = Request { effort: Some(Effort::Low), facts, ..request("m", &messages) };
-        let (_, notices) = asked(&here, request).await.expect("an answer");
+        let (_, notices) = answer_of(&here, request).await.expect("an answer");
         assert_eq!(notices, [format!("m at 127.0.0.1:{} takes no effort: low is left out", server.port())]);
         let sent = bodies(&server);
         assert!(sent[0].pointer(field).is_some() && sent[1].pointer(field).is_none(), "{wire}: {}", sent[1]);
@@ -180,7 +180,7 @@ async fn a_refused_effort_takes_nothing_else_along() {
 
 /// What a model lacks becomes the next lower effort it has, also at a server of Chat Completions; one that does not think gets none.
 #[tokio::test]
-async fn a_chat_server_is_asked_for_an_effort_that_the_model_has() {
+async fn a_chat_server_gets_an_effort_that_the_model_has() {
     for (thinking, efforts, sent) in [
         (Some(Thinking::Effort), Some(vec![Effort::Low, Effort::High]), json!("high")),
         (Some(Thinking::None), None, json!(null)),
@@ -190,7 +190,7 @@ async fn a_chat_server_is_asked_for_an_effort_that_the_model_has() {
         let facts = Facts { thinking, efforts, ..Facts::default() };
         let messages = [Arc::new(Message::user("hi"))];
         let request = Request { effort: Some(Effort::XHigh), facts, ..request("m", &messages) };
-        asked(&connected("chat", &server.url()), request).await.expect("an answer");
+        answer_of(&connected("chat", &server.url()), request).await.expect("an answer");
         assert_eq!(bodies(&server)[0]["reasoning_effort"], sent);
     }
 }
@@ -207,7 +207,7 @@ async fn the_explanation_of_a_refusal_is_not_what_the_model_said() {
     ])])
     .await;
     let here = connected("anthropic", &server.url());
-    let (message, notices) = asked(&here, request("m", &[Arc::new(Message::user("hi"))])).await.expect("an answer");
+    let (message, notices) = answer_of(&here, request("m", &[Arc::new(Message::user("hi"))])).await.expect("an answer");
     assert_eq!((&*message.text(), notices), ("part", vec!["because of X".to_string()]));
 }
 
@@ -232,7 +232,7 @@ async fn blocks_of_other_kinds_are_sealed_whole_or_not_at_all() {
     ])])
     .await;
     let here = connected("anthropic", &server.url());
-    let (message, _) = asked(&here, request("m", &[Arc::new(Message::user("hi"))])).await.expect("an answer");
+    let (message, _) = answer_of(&here, request("m", &[Arc::new(Message::user("hi"))])).await.expect("an answer");
     let seals: Vec<&str> = message.seals().map(|json| &**json).collect();
     assert_eq!(seals.len(), 2, "{seals:?}");
     assert!(seals[0].ends_with("\"input\":{\"query\":1.0}}"), "{}", seals[0]);
@@ -251,8 +251,8 @@ async fn gemini_counts_an_answer_whose_prompt_was_not_counted() {
     let mut deltas = here.stream(request("m", &[Arc::new(Message::user("hi"))]));
     let mut usage = None;
     while let Some(delta) = deltas.next().await {
-        if let Ok(Delta::Usage(told)) = delta {
-            usage = Some((told.input, told.output, told.thinking));
+        if let Ok(Delta::Usage(counts)) = delta {
+            usage = Some((counts.input, counts.output, counts.thinking));
         }
     }
     assert_eq!(usage, Some((0, 7, 2)));
@@ -260,11 +260,11 @@ async fn gemini_counts_an_answer_whose_prompt_was_not_counted() {
 
 /// What is told of a quota does not depend on the status.
 #[tokio::test]
-async fn a_quota_that_is_used_up_is_told_whatever_the_status() {
+async fn a_quota_that_is_used_up_is_reported_whatever_the_status() {
     for (status, kind) in [("400 Bad Request", "billing_error"), ("403 Forbidden", "insufficient_quota")] {
         let body = json!({"error": {"type": kind, "message": "no"}});
         let server = MockServer::start(vec![answer(status, "", &body.to_string())]).await;
-        let error = asked(&connected("chat", &server.url()), request("m", &[Arc::new(Message::user("hi"))])).await;
+        let error = answer_of(&connected("chat", &server.url()), request("m", &[Arc::new(Message::user("hi"))])).await;
         let error = error.expect_err("refused");
         assert!(error.message.starts_with("the quota of this key is used up"), "{status}: {error}");
     }
@@ -295,7 +295,7 @@ async fn blocks_that_a_second_start_replaces_are_withdrawn() {
     ])])
     .await;
     let here = connected("anthropic", &server.url());
-    let (message, _) = asked(&here, request("m", &[Arc::new(Message::user("hi"))])).await.expect("an answer");
+    let (message, _) = answer_of(&here, request("m", &[Arc::new(Message::user("hi"))])).await.expect("an answer");
     let calls: Vec<_> = message.calls().map(|call| (call.id.as_str(), call.arguments.as_str())).collect();
     assert_eq!((&*message.text(), calls), ("I will look", vec![("toolu_1", "{}")]));
     assert_eq!(message.seals().count(), 2);

@@ -147,8 +147,11 @@ async fn a_session_changes_its_provider_and_says_why_its_beginning_changed() {
     let causes: Vec<_> = usages.iter().map(|usage| usage.prefix).collect();
     assert_eq!(causes, [None, None, Some("model"), Some("mode"), Some("format"), None]);
     assert_eq!((usages[0].input, usages[0].output, usages[0].cost), (10, 5, Some(20.0 / 1e6)));
-    let kept = std::fs::read_to_string(world.home().join(".nebula/config.json")).expect("kept");
-    let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
-    assert_eq!((&kept["provider"], &kept["providers"]["a"]["model"]), (&json!("a"), &json!("claude-opus-4-6")));
+    let config_text = std::fs::read_to_string(world.home().join(".nebula/config.json")).expect("kept");
+    let config_text: serde_json::Value = serde_json::from_str(&config_text).expect("JSON");
+    assert_eq!(
+        (&config_text["provider"], &config_text["providers"]["a"]["model"]),
+        (&json!("a"), &json!("claude-opus-4-6"))
+    );
     live.close().await;
 }

@@ -53,7 +53,7 @@ fn said(items: impl IntoIterator<Item = Item>) -> Vec<Item> {
     items.into_iter().filter(said).map(without_time).collect()
 }
 
-fn shown_live(live: &Live) -> Vec<Item> {
+fn items_of(live: &Live) -> Vec<Item> {
     let mut items = std::collections::BTreeMap::new();
     for event in &live.events {
         match event {
@@ -98,7 +98,7 @@ async fn parts_are_shown_as_they_come_and_again_on_resume() {
         live.submit(prompt);
         assert_eq!(live.end().await, TurnEnd::Done);
     }
-    let before = shown_live(&live);
+    let before = items_of(&live);
     let hidden = || Item::Thinking { text: String::new(), took: Some(std::time::Duration::ZERO) };
     let wanted = [
         hidden(),

@@ -45,7 +45,7 @@ async fn the_window_that_a_server_lists_is_believed_before_anything_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_window_that_is_configured_is_not_asked_for_unless_a_file_goes_with_the_message() {
+async fn a_window_that_is_configured_is_not_requested_unless_a_file_goes_with_the_message() {
     let said = || chunked(saying("Hello.").as_bytes(), 100);
     let list = || json_answer(r#"{"data":[{"id":"m","max_model_len":16384}]}"#);
     for (prompt, scripts, wanted) in [
@@ -124,10 +124,16 @@ async fn the_last_refused_request_is_shown_without_its_contents() {
         String::from_utf8_lossy(&done.stdout).into_owned()
     };
     let text = show(&[]);
-    let told: Value = serde_json::from_str(&show(&["--json"])).expect("JSON");
+    let shown_json: Value = serde_json::from_str(&show(&["--json"])).expect("JSON");
     assert!(!text.contains("a word nobody else writes") && !text.contains("sk-very-secret"), "{text}");
     assert!(text.contains("refuses the request (400)") && text.contains("tools[0].name: too long"), "{text}");
-    assert_eq!((&told["status"], &told["requestId"], &told["wire"]), (&json!(400), &json!("req_3"), &json!("chat")));
-    assert_eq!(told["request"]["messages"][0]["role"], "system");
-    assert!(told["request"]["messages"][1]["content"].as_str().is_some_and(|said| said.ends_with(" bytes")), "{told}");
+    assert_eq!(
+        (&shown_json["status"], &shown_json["requestId"], &shown_json["wire"]),
+        (&json!(400), &json!("req_3"), &json!("chat"))
+    );
+    assert_eq!(shown_json["request"]["messages"][0]["role"], "system");
+    assert!(
+        shown_json["request"]["messages"][1]["content"].as_str().is_some_and(|said| said.ends_with(" bytes")),
+        "{shown_json}"
+    );
 }

@@ -123,10 +123,10 @@ async fn wander(seed: u64, steps: usize) {
             // A summary stands for the beginning.
             1 => {
                 let from = messages.len() / 2;
-                let kept = messages[from..].iter().skip_while(|m| m.answers().is_some()).cloned();
+                let resent = messages[from..].iter().skip_while(|m| m.answers().is_some()).cloned();
                 messages = [Arc::new(Message::user("Summary of this conversation so far: …"))]
                     .into_iter()
-                    .chain(kept)
+                    .chain(resent)
                     .collect();
             }
             _ => {}
@@ -254,17 +254,17 @@ async fn servers_say_what_they_know_of_a_model() {
     let (n, _) = window("chat", vec![r#"{"data":[{"id":"m","max_model_len":16384}]}"#]).await;
     assert_eq!(n, Some(16_384));
     // llama.cpp lists what the model was trained for elsewhere; what it was started with is among its properties.
-    let (n, asked) =
+    let (n, sent) =
         window("chat", vec![r#"{"data":[{"id":"m"}]}"#, r#"{"default_generation_settings":{"n_ctx":4096}}"#]).await;
-    assert_eq!((n, asked), (Some(4_096), vec!["GET /v1/models".to_string(), "GET /props".into()]));
-    let shown = r#"{"model_info":{"qwen3.context_length":40960},"capabilities":["completion","tools"]}"#;
-    let (n, asked) = window("ollama", vec![r#"{"models":[{"name":"m:latest"}]}"#, shown]).await;
+    assert_eq!((n, sent), (Some(4_096), vec!["GET /v1/models".to_string(), "GET /props".into()]));
+    let show_response = r#"{"model_info":{"qwen3.context_length":40960},"capabilities":["completion","tools"]}"#;
+    let (n, sent) = window("ollama", vec![r#"{"models":[{"name":"m:latest"}]}"#, show_response]).await;
     assert_eq!(n, Some(40_960));
-    assert!(asked[1].ends_with("POST /v1/api/show") || asked[1].ends_with("POST /api/show"), "{asked:?}");
+    assert!(sent[1].ends_with("POST /v1/api/show") || sent[1].ends_with("POST /api/show"), "{sent:?}");
 }
 
 #[tokio::test]
-async fn a_key_is_printed_by_a_command_and_asked_for_once_more_after_a_401() {
+async fn a_key_is_printed_by_a_command_and_requested_once_more_after_a_401() {
     let folder = tempfile::tempdir().expect("a folder");
     let (script, count) = (folder.path().join("key"), folder.path().join("count"));
     let text = format!("echo x >> {0}\necho \"key-$(wc -l < {0} | tr -d ' ')\"\necho more\n", count.display());

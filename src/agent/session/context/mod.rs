@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 pub use self::settings::{AUTO, Settings, consent};
-pub use self::status::{StatusData, shown_cost};
+pub use self::status::{StatusData, cost_event};
 use crate::agent::services::events::Events;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::approval::{ApprovalPolicy, PendingApprovals};

@@ -23,7 +23,7 @@ struct Shown {
 }
 
 /// Returns what a session cost, for a front end.
-pub fn shown_cost(totals: &memory::Totals) -> Option<Cost> {
+pub fn cost_event(totals: &memory::Totals) -> Option<Cost> {
     totals.cost.map(|dollars| Cost { dollars, estimated: totals.estimated, partial: totals.unpriced })
 }
 
@@ -39,7 +39,7 @@ impl StatusData {
     pub fn show_totals(&self, totals: &memory::Totals) {
         let mut status_data = lock(&self.0);
         status_data.tokens = totals.input + totals.output;
-        status_data.cost = shown_cost(totals);
+        status_data.cost = cost_event(totals);
     }
 
     /// Records what the request that goes out now holds, in tokens, by part, and the window it is made for.
@@ -48,7 +48,7 @@ impl StatusData {
     }
 
     /// Returns the tokens of the last request, and the window they count against.
-    pub fn shown_context(&self) -> Option<(u64, u64)> {
+    pub fn context_use(&self) -> Option<(u64, u64)> {
         let status = lock(&self.0);
         status.context.as_ref().map(|(parts, window)| (parts.iter().map(|(_, tokens)| tokens).sum(), *window))
     }

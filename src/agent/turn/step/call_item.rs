@@ -77,7 +77,7 @@ mod tests {
     use super::first_sentence;
 
     #[test]
-    fn the_person_is_told_what_happened_and_not_what_the_model_shall_do() {
+    fn the_person_reads_what_happened_and_not_what_the_model_shall_do() {
         for (words, sentence) in [
             ("src/a.rs does not exist. Use listDirectory to see what does.", "src/a.rs does not exist"),
             (

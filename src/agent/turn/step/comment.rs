@@ -41,8 +41,8 @@ pub async fn beside<T>(
             Some(comment) = comments.recv(), if answering.is_none() => {
                 let question_text = question(proposal, &comment);
                 let request = ask(context, session, &question_text).await;
-                let requested = format!("{}: {}", place(proposal, &comment), comment.text.trim());
-                let comment = (comment, requested);
+                let wording = format!("{}: {}", place(proposal, &comment), comment.text.trim());
+                let comment = (comment, wording);
                 answering = Some(Box::pin(answer(Arc::clone(context), request, proposal.id, comment, stop.clone())));
             }
         }
@@ -105,7 +105,7 @@ async fn answer(
     context: Arc<SessionContext>,
     request: Request,
     proposal: crate::proposal::ProposalId,
-    (comment, requested): (Comment, String),
+    (comment, wording): (Comment, String),
     stop: CancellationToken,
 ) -> Answered {
     let target = context.target(&request.model);
@@ -117,5 +117,5 @@ async fn answer(
         }
     };
     context.events.send(EventBody::CommentAnswer(proposal, comment, text.clone())).await;
-    Answered { exchange: (!text.is_empty()).then_some((requested, text)), target, usage }
+    Answered { exchange: (!text.is_empty()).then_some((wording, text)), target, usage }
 }

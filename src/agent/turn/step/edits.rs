@@ -84,7 +84,7 @@ pub async fn edits(
     let Some((changes, results)) = stop.run_until_cancelled(place(context, &session.files, flat, stop)).await else {
         return interrupted(&context.events, pending).await;
     };
-    note_asked(&mut session.files, &pending, &results);
+    note_doubted(&mut session.files, &pending, &results);
     for (p, results) in each(&mut pending, &results) {
         show_placed(&context.events, p, results, &changes).await;
     }
@@ -134,7 +134,7 @@ pub async fn edits(
 }
 
 /// Notes the whole new texts of which the model is asked whether they are meant as a part: sent again, they are meant.
-fn note_asked(files: &mut SessionFiles, pending: &[PendingEdits], results: &[EditResult]) {
+fn note_doubted(files: &mut SessionFiles, pending: &[PendingEdits], results: &[EditResult]) {
     for (edit, result) in pending.iter().flat_map(|p| &p.edits).zip(results) {
         if let (Op::Write { content } | Op::Overwrite { content }, edit::EditStatus::Doubted(_)) =
             (&edit.op, &result.status)

@@ -88,7 +88,7 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
         if choices.edited.is_some() && !said.insert(file.path.clone()) {
             lines.push(format!("{}: decided together with the call before", file.path));
         } else {
-            lines.push(file_told(file, choices, &own));
+            lines.push(file_decision(file, choices, &own));
         }
     }
     let words = decision.reason.as_deref().map(str::trim).filter(|words| !words.is_empty());
@@ -131,7 +131,7 @@ pub fn own_hunks(file: &FileChange, results: &[EditResult]) -> Vec<usize> {
 }
 
 /// Returns what was decided of the hunks `own` of one file, in words: hunk by hunk unless all is the same.
-fn file_told(file: &FileChange, said: &FileDecision, own: &[usize]) -> String {
+fn file_decision(file: &FileChange, said: &FileDecision, own: &[usize]) -> String {
     let path = &file.path;
     if let Some(edited) = &said.edited {
         let text = String::from_utf8_lossy(edited);
@@ -176,7 +176,7 @@ mod tests {
     use crate::proposal::{Consent, PlaceMatch, Placed, ProposalId, Rung, State};
 
     #[test]
-    fn what_the_person_wrote_is_told_also_where_all_is_accepted() {
+    fn what_the_person_wrote_is_reported_also_where_all_is_accepted() {
         let found = PlaceMatch { rung: Rung::Exact, detail: None };
         let placed = [Placed { after: 0..4, found: found.clone(), edit: Some(0) }];
         let file = FileChange::new("a.rs", State::file(*b"one\n"), State::file(*b"two\n"), "edit", &placed);

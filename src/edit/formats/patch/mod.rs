@@ -23,7 +23,7 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
     small_prompt: None,
     example: None,
     reminder: Some("Reply with a unified diff in a ```diff block."),
-    shown_as: "patch",
+    label_on_screen: "patch",
     verb: EDIT,
     start: Some(LineStart { mark: LineMark { is: is_patch, may_be: may_be_patch }, read }),
 };

@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_is_not_asked_for_in_the_middle_of_another_models_calls() {
+    fn a_budget_is_not_requested_in_the_middle_of_another_models_calls() {
         let mut request =
             request(vec![Message::user("hi"), answer("https://other.example", "x"), Message::tool("x", "")]);
         request.effort = Some(Effort::High);

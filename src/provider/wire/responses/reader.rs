@@ -243,17 +243,17 @@ impl ResponsesReader {
     }
 }
 
-fn usage(reported: &Value) -> Option<Usage> {
-    let (input, output) = (count(&reported["input_tokens"]), count(&reported["output_tokens"]));
+fn usage(response_usage: &Value) -> Option<Usage> {
+    let (input, output) = (count(&response_usage["input_tokens"]), count(&response_usage["output_tokens"]));
     if input.is_none() && output.is_none() {
         return None;
     }
     let usage = Usage {
         input: input.unwrap_or_default(),
-        cache_read: count(&reported["input_tokens_details"]["cached_tokens"]).unwrap_or_default(),
-        cache_write: count(&reported["input_tokens_details"]["cache_write_tokens"]).unwrap_or_default(),
+        cache_read: count(&response_usage["input_tokens_details"]["cached_tokens"]).unwrap_or_default(),
+        cache_write: count(&response_usage["input_tokens_details"]["cache_write_tokens"]).unwrap_or_default(),
         output: output.unwrap_or_default(),
-        thinking: count(&reported["output_tokens_details"]["reasoning_tokens"]).unwrap_or_default(),
+        thinking: count(&response_usage["output_tokens_details"]["reasoning_tokens"]).unwrap_or_default(),
         ..Usage::default()
     };
     Some(usage.consistent())
@@ -269,6 +269,6 @@ fn texts(parts: &Value) -> String {
 fn summary(item: &RawObject) -> String {
     let summary = item.value("summary");
     let parts = summary.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
-    let reported = parts.collect::<Vec<_>>().join("\n\n");
-    if reported.is_empty() { texts(&item.value("content")) } else { reported }
+    let response_usage = parts.collect::<Vec<_>>().join("\n\n");
+    if response_usage.is_empty() { texts(&item.value("content")) } else { response_usage }
 }

@@ -403,14 +403,14 @@ impl<'v> Patcher<'v> {
     fn body(self) -> Option<Body> {
         let mut units: Vec<Unit> = Vec::new();
         let mut place: BTreeMap<UnitId, usize> = BTreeMap::new();
-        let mut retained: BTreeSet<usize> = BTreeSet::new();
+        let mut remaining: BTreeSet<usize> = BTreeSet::new();
         let mut at_of: BTreeMap<usize, usize> = BTreeMap::new();
         for (index, draft) in self.units.into_iter().enumerate() {
-            let below_deleted = draft.parent.is_some_and(|parent| !retained.contains(&parent));
+            let below_deleted = draft.parent.is_some_and(|parent| !remaining.contains(&parent));
             if draft.deleted || below_deleted {
                 continue;
             }
-            retained.insert(index);
+            remaining.insert(index);
             at_of.insert(index, units.len());
             if let Some(id) = draft.id {
                 place.insert(id, units.len());

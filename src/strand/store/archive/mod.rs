@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_that_is_gone_or_damaged_is_told_by_its_name() {
+    fn an_archive_that_is_gone_or_damaged_is_reported_by_its_name() {
         let dir = tempfile::tempdir().unwrap();
         let archives = Archives::of(&dir.path().join("op-log.jsonl"));
         let at = At { archive: 3, piece: 0, start: 0, length: 5 };

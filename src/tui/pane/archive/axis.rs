@@ -168,8 +168,8 @@ impl Archive {
         }
         let room = room.saturating_sub(3 * spans.len());
         // The cause may lose its end, but nothing of it is better than its first letters.
-        let retained = cells(&when) + cells(say::before_cause());
-        let words = if cells(&words) > room && room < retained { when } else { words };
+        let needed = cells(&when) + cells(say::before_cause());
+        let words = if cells(&words) > room && room < needed { when } else { words };
         spans.push(span(cut::words(&words, room, look.glyphs.cut), look.theme.style(Role::Dim)));
         spans
     }

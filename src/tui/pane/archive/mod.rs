@@ -59,7 +59,7 @@ pub struct Archive {
     top: usize,
     times: HashMap<String, FileInTime>,
     states: HashMap<StateOf, Arc<State>>,
-    requested: HashSet<Requested>,
+    pending: HashSet<Requested>,
     /// The version under the keys; one more than there are: now.
     point: usize,
     /// `A`: a file and its version, `None` for now.
@@ -161,7 +161,7 @@ impl Archive {
     fn forget(&mut self, path: &str) {
         self.times.remove(path);
         self.states.retain(|(p, version), _| p != path || version.is_some());
-        self.requested.retain(|q| match q {
+        self.pending.retain(|q| match q {
             Requested::Versions(p) => p != path,
             Requested::State((p, version)) => p != path || version.is_some(),
         });
@@ -196,7 +196,7 @@ impl Archive {
                 self.want()
             }
             (Query::Versions(path), Listing::Versions { versions, foreign, now, .. }) => {
-                self.requested.remove(&Requested::Versions(path.clone()));
+                self.pending.remove(&Requested::Versions(path.clone()));
                 let time = FileInTime { versions: versions.clone(), foreign: *foreign, now: *now };
                 self.times.insert(path.clone(), time);
                 if self.path() == Some(path.as_str()) {
@@ -206,7 +206,7 @@ impl Archive {
             }
             (Query::Bytes(path, version), Listing::Bytes(_, _, state)) => {
                 let key = (path.clone(), version.clone());
-                self.requested.remove(&Requested::State(key.clone()));
+                self.pending.remove(&Requested::State(key.clone()));
                 if self.states.len() >= STATES {
                     self.states.clear();
                 }
@@ -272,7 +272,7 @@ impl Archive {
         }
         let Some(path) = self.path().map(str::to_string).filter(|_| self.engaged) else { return effects };
         if !self.times.contains_key(&path) {
-            if self.requested.insert(Requested::Versions(path.clone())) {
+            if self.pending.insert(Requested::Versions(path.clone())) {
                 effects.push(PaneEffect::Ask(Query::Versions(path)));
             }
             return effects;
@@ -280,7 +280,7 @@ impl Archive {
         let Some((left, right)) = self.sides(&path) else { return effects };
         let sides = [self.state_of(&path, left), self.state_of(&path, right)];
         for side in &sides {
-            if !self.states.contains_key(side) && self.requested.insert(Requested::State(side.clone())) {
+            if !self.states.contains_key(side) && self.pending.insert(Requested::State(side.clone())) {
                 effects.push(PaneEffect::Ask(Query::Bytes(side.0.clone(), side.1.clone())));
             }
         }

@@ -250,7 +250,7 @@ fn previews_come_before_the_proposal() {
 }
 
 #[test]
-fn pages_and_filters_are_asked_for_as_needed() {
+fn pages_and_filters_are_requested_as_needed() {
     let mut archive = Archive::default();
     measure(&mut archive, 140, 35);
     let page = |skip: usize, n: usize| {

@@ -73,7 +73,7 @@ impl Chat {
                 self.window.clear();
                 standing.into_iter().for_each(|notice| self.keep(notice));
             }
-            EventBody::Added(id, item) => self.add_before_kept(*id, item),
+            EventBody::Added(id, item) => self.add_before_standing(*id, item),
             EventBody::Grew(id, text) => self.grow(*id, text),
             EventBody::Changed(id, item) => self.change(*id, item),
             EventBody::TurnStarted(_) => {

@@ -14,7 +14,7 @@ impl Chat {
     }
 
     /// Notes that the person says something: what stayed is above it from now on.
-    pub fn release_kept(&mut self) {
+    pub fn release_standing(&mut self) {
         self.standing.clear();
     }
 
@@ -34,7 +34,7 @@ impl Chat {
     }
 
     /// Adds an entry; what is kept comes after the entries of a session that was resumed.
-    pub(super) fn add_before_kept(&mut self, id: ItemId, item: &Item) {
+    pub(super) fn add_before_standing(&mut self, id: ItemId, item: &Item) {
         let standing = std::mem::take(&mut self.standing);
         standing.iter().for_each(|_| self.window.pop());
         self.add(id, item);

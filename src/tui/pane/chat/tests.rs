@@ -494,7 +494,7 @@ fn a_message_of_the_person_can_be_gone_back_to() {
 }
 
 #[test]
-fn a_resumed_step_is_one_fold_with_what_was_asked_about_it_below() {
+fn a_resumed_step_is_one_fold_with_questions_about_it_below() {
     let edit = |path: &str| Call {
         step: 1,
         comments: vec![(format!("{path}:2: why?"), "It is unused.".into())],

@@ -138,15 +138,15 @@ pub(in crate::tui::pane) fn fitted(text: &str, width: usize, cut: &str) -> Strin
     if cells(text) <= width {
         return text.to_string();
     }
-    let mut retained = "";
+    let mut sentence = "";
     for (at, _) in text.match_indices(", ") {
         if cells(&text[..at]) + 2 + cells(cut) <= width {
-            retained = &text[..at + 2];
+            sentence = &text[..at + 2];
         }
     }
-    match retained {
+    match sentence {
         "" => cut::end(text, width, cut).into_owned(),
-        retained => format!("{retained}{cut}"),
+        sentence => format!("{sentence}{cut}"),
     }
 }
 

@@ -231,7 +231,7 @@ impl View {
         let (file, hunk) = (&self.files[f], &self.files[f].hunks[h]);
         match hunk.kind {
             HunkKind::Lines => {
-                let lines = file.shown_lines(h, self.laid.context);
+                let lines = file.visible_lines(h, self.laid.context);
                 match lines.len() {
                     0 => say::gets_lines().to_string(),
                     1 => say::line(&(lines.start + 1)),

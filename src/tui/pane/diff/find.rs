@@ -18,11 +18,11 @@ impl View {
     /// Goes to the next place that holds the words, or to the one before, round the ends.
     pub fn search_on(&mut self, forward: bool) -> bool {
         let n = self.hits.len();
-        let shown = self
+        let visible = self
             .hits
             .get(self.hit)
             .is_some_and(|row| (self.top..self.top + self.height()).contains(&self.laid.tops[*row]));
-        self.hit = match (shown, forward) {
+        self.hit = match (visible, forward) {
             _ if n == 0 => 0,
             (true, true) => (self.hit + 1) % n,
             (true, false) => (self.hit + n - 1) % n,

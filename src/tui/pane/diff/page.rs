@@ -255,8 +255,8 @@ impl DiffPage {
     fn finish(&mut self) -> Vec<PaneEffect> {
         let (count, _) = self.choices.count();
         if count.rejected == 0 {
-            let retained = Some(self.reason.clone()).filter(|retained| !retained.is_empty());
-            return self.send(retained);
+            let given = Some(self.reason.clone()).filter(|given| !given.is_empty());
+            return self.send(given);
         }
         let prompt = if count.rejected == 1 { say::why_one() } else { say::why_many() };
         vec![PaneEffect::Line { purpose: LineFor::Reason, prompt: prompt.into(), text: self.reason.clone() }]

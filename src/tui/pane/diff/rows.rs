@@ -175,7 +175,7 @@ impl FileView {
         };
         let mut file = FileView {
             path: change.path.clone(),
-            by: asked_by(&change.by),
+            by: origins(&change.by),
             counts: change.counts,
             ids: (text_id(&change.path, &before), text_id(&change.path, &after)),
             hunks: Vec::new(),
@@ -340,7 +340,7 @@ impl FileView {
     }
 
     /// Returns the lines before that hunk `hunk` is shown with, counted from 1: `24-28`.
-    pub fn shown_lines(&self, hunk: usize, context: usize) -> Range<usize> {
+    pub fn visible_lines(&self, hunk: usize, context: usize) -> Range<usize> {
         let Some(h) = self.hunks.get(hunk) else { return 0..0 };
         if h.kind != HunkKind::Lines {
             return if h.after.is_empty() { h.before.clone() } else { h.after.clone() };
@@ -383,7 +383,7 @@ pub enum Heads {
 }
 
 /// Returns `edit (2), move` in the language of the screen: the verbs of what asked for a change.
-fn asked_by(by: &str) -> String {
+fn origins(by: &str) -> String {
     let one = |by: &str| {
         let (verb, times) = by.find(" (").map_or((by, ""), |at| by.split_at(at));
         format!("{}{times}", verbs::localized(verb))

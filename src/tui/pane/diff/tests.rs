@@ -529,7 +529,7 @@ fn a_part_of_what_the_session_changed_is_undone() {
 }
 
 #[test]
-fn kept_comments_are_sent_with_the_decision() {
+fn held_comments_are_sent_with_the_decision() {
     let mut diff = pane(140, 35, shop());
     for text in ["name it prices_of", " and say why "] {
         diff.line(LineFor::Note, LineInput::Taken(text), 0);
@@ -579,7 +579,7 @@ fn permissions_are_undone_without_the_lines() {
 }
 
 #[test]
-fn all_that_asked_for_a_change_is_named_by_its_verb() {
+fn every_origin_of_a_change_is_named_by_its_verb() {
     let by = "edit (2), write, move";
     let named = || pane(140, 35, proposal(vec![change("a.rs", "one\n", "two\n", by, Rung::Exact, None)]));
     assert_eq!(named().page.expect("a page").view.files[0].by, by);

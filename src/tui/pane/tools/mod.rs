@@ -346,7 +346,7 @@ impl Tools {
             } else if !entry.fields.is_empty() {
                 entry.fields = Vec::new();
             }
-            let lines = told_here(entry.call.reason.as_deref().unwrap_or_default()).lines();
+            let lines = detail_of(entry.call.reason.as_deref().unwrap_or_default()).lines();
             let rows = lines.flat_map(|l| wrap::breaks(l, width).into_iter().map(|r| l[r].to_string()));
             let mut rows: Vec<String> = rows.take(REASON + 1).collect();
             entry.reason_goes_on = rows.len() > REASON;
@@ -456,7 +456,7 @@ impl Tools {
 }
 
 /// Returns a reason without what a colon at its end announces, which stands in the whole result.
-fn told_here(reason: &str) -> &str {
+fn detail_of(reason: &str) -> &str {
     let Some(detail) = reason.strip_suffix(':') else { return reason };
     detail.rfind(". ").map_or(detail, |end| &detail[..=end])
 }

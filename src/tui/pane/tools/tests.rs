@@ -115,9 +115,9 @@ fn a_long_reason_says_that_it_goes_on() {
 
 #[test]
 fn a_reason_leaves_out_what_its_colon_announces() {
-    assert_eq!(super::told_here("a.rs: not there. It reads now:"), "a.rs: not there.");
-    assert_eq!(super::told_here("it fits 3 places, at lines 1, 2, 3:"), "it fits 3 places, at lines 1, 2, 3");
-    assert_eq!(super::told_here("a.rs is a folder."), "a.rs is a folder.");
+    assert_eq!(super::detail_of("a.rs: not there. It reads now:"), "a.rs: not there.");
+    assert_eq!(super::detail_of("it fits 3 places, at lines 1, 2, 3:"), "it fits 3 places, at lines 1, 2, 3");
+    assert_eq!(super::detail_of("a.rs is a folder."), "a.rs is a folder.");
 }
 
 #[test]

@@ -384,8 +384,8 @@ mod tests {
         assert!(form.key.is_empty());
         form.act(Action::Choose);
         form.paste("sk-secret\n");
-        let displayed = text(&mut form, (100, 30));
-        assert!(displayed.contains("9 characters") && !displayed.contains("secret"), "{displayed}");
+        let drawing = text(&mut form, (100, 30));
+        assert!(drawing.contains("9 characters") && !drawing.contains("secret"), "{drawing}");
         assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
         let checked = sent(&mut form, Action::Choose);
         assert_eq!((checked.provider.as_str(), checked.key.reveal(), checked.keep), ("openai", "sk-secret", false));
@@ -394,8 +394,8 @@ mod tests {
         // One check at a time.
         assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
         form.failed(last(&form), "api.openai.com rejected the key (401)");
-        let displayed = text(&mut form, (100, 30));
-        assert!(displayed.contains("rejected the key (401)"), "{displayed}");
+        let drawing = text(&mut form, (100, 30));
+        assert!(drawing.contains("rejected the key (401)"), "{drawing}");
     }
 
     #[test]
@@ -406,11 +406,8 @@ mod tests {
         sent(&mut form, Action::Choose);
         let models = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "o3"].map(String::from).to_vec();
         form.accepted(last(&form), models.clone(), "gpt-4.1-mini");
-        let displayed = text(&mut form, (100, 30));
-        assert!(
-            displayed.contains("gpt-4.1-mini   2 of 4") && displayed.contains("accepted · 4 models"),
-            "{displayed}"
-        );
+        let drawing = text(&mut form, (100, 30));
+        assert!(drawing.contains("gpt-4.1-mini   2 of 4") && drawing.contains("accepted · 4 models"), "{drawing}");
         // The field in focus is in sight on the smallest screen too.
         assert!(text(&mut form, (40, 10)).contains("gpt-4.1-mini"));
         "NANO".chars().for_each(|c| drop(form.type_char(c)));
@@ -427,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_asked_for_where_no_provider_is_named() {
+    fn an_address_is_requested_where_no_provider_is_named() {
         let mut form = Connect::default();
         form.act(Action::Up);
         for _ in 0..3 {
@@ -471,8 +468,8 @@ mod tests {
         form.act(Action::Choose);
         sent(&mut form, Action::Choose);
         form.failed(last(&form), &"the server is not there ".repeat(4));
-        let displayed = text(&mut form, (80, 24));
-        assert_eq!(displayed.matches("there").count(), 4, "{displayed}");
+        let drawing = text(&mut form, (80, 24));
+        assert_eq!(drawing.matches("there").count(), 4, "{drawing}");
     }
 
     #[test]
@@ -484,15 +481,14 @@ mod tests {
             let area = Rect::new(0, 0, 80, 24);
             form.measure_in(area, area, None);
             let mut at = None;
-            let displayed =
-                screen(80, 24, "dark", true, |_, buf, ctx| at = form.draw(Rect::default(), buf, ctx)).text();
-            (displayed, at.expect("a caret"))
+            let drawing = screen(80, 24, "dark", true, |_, buf, ctx| at = form.draw(Rect::default(), buf, ctx)).text();
+            (drawing, at.expect("a caret"))
         };
-        let (displayed, end) = drawn(&mut form);
-        assert!(displayed.contains(":8080/v1"), "{displayed}");
+        let (drawing, end) = drawn(&mut form);
+        assert!(drawing.contains(":8080/v1"), "{drawing}");
         form.act(Action::TextStart);
-        let (displayed, start) = drawn(&mut form);
-        assert!(displayed.contains("http://long."), "{displayed}");
+        let (drawing, start) = drawn(&mut form);
+        assert!(drawing.contains("http://long."), "{drawing}");
         assert!(start.x < end.x && start.y == end.y, "{start:?} {end:?}");
     }
 

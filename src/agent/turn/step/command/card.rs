@@ -89,7 +89,7 @@ fn card(
         .flatten()
         .map_or(0, |prefix| prefix.len());
     CommandCard {
-        text: displayed(&call.text),
+        text: printable(&call.text),
         source: call.text.clone(),
         why: call.why.as_ref().map(|why| clean(why).into_owned()),
         class: class(found.class),
@@ -103,7 +103,7 @@ fn card(
         not_in_git,
         grant: grant_words(judged, call),
         keeper: keeper_words(judged),
-        not_kept: not_kept(judged),
+        not_kept: cannot_be_undone(judged),
         rule: match asking {
             Some(rule) => words::rule_asks(&rule.words()),
             None => words::no_rule().into(),
@@ -133,7 +133,7 @@ fn parts(judged: &JudgedCommand) -> Vec<CardPart> {
             Some(met) => words::meets(met.files, &size::words(met.bytes)),
             None => reason_words(part.reason).into(),
         };
-        CardPart { class: class(part.class), text: displayed(part.text.lines().next().unwrap_or_default()), note }
+        CardPart { class: class(part.class), text: printable(part.text.lines().next().unwrap_or_default()), note }
     };
     judged.found.parts.iter().enumerate().map(part).collect()
 }
@@ -149,7 +149,7 @@ fn class(class: Class) -> CommandClass {
 }
 
 /// Shows what is not seen.
-fn displayed(text: &str) -> String {
+fn printable(text: &str) -> String {
     let one = |c: char| match hidden(c) {
         true => format!("⟨U+{:04X}⟩", u32::from(c)),
         false => c.to_string(),
@@ -178,7 +178,7 @@ fn keeper_words(judged: &JudgedCommand) -> String {
 }
 
 /// Returns in one line the effects that could not be undone.
-fn not_kept(judged: &JudgedCommand) -> String {
+fn cannot_be_undone(judged: &JudgedCommand) -> String {
     match judged.found.class {
         Class::Final => words::final_not_undone().into(),
         Class::Reach => words::reach_not_undone().into(),

@@ -76,7 +76,7 @@ pub async fn run(
         drop(view);
     };
     let _ = tokio::task::spawn_blocking(work).await;
-    command.set_told();
+    command.mark_reported();
     context.tell_status().await;
     Ok(Finished { report, output, ok, changeset })
 }
@@ -116,11 +116,11 @@ async fn propose(
     let title = words::preview_title(&text);
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title, files: changes.files });
     let decided = execute_proposal(context, proposal, Vec::new(), Approver::Person, cause(info), stop).await;
-    (reported(&decided), decided.changeset)
+    (result_text(&decided), decided.changeset)
 }
 
 /// Returns what came of the proposal, for the model.
-fn reported(decided: &ProposalResult) -> String {
+fn result_text(decided: &ProposalResult) -> String {
     let reason = decided.decision.as_ref().and_then(|decision| decision.reason.as_deref()).map(str::trim);
     let reason = reason.filter(|reason| !reason.is_empty()).map_or(String::new(), |reason| format!(": {reason}"));
     let nothing = "preview: nothing was changed";

@@ -10,7 +10,7 @@ use crate::agent::session::call_preview;
 use crate::agent::session::context::{RequestTarget, SessionContext};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{AnswerRecord, assistant_record};
-use crate::agent::turn::listen::shown_wait;
+use crate::agent::turn::listen::backoff_event;
 use crate::agent::turn::step::act::{Act, Ended, Step};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::stream::repeated_output::RepeatedOutput;
@@ -121,7 +121,7 @@ impl<'a> StepReader<'a> {
         self.answer.push(&delta);
         if let Delta::Retrying(wait) = delta {
             self.retrying = true;
-            return self.context.events.send(EventBody::Retrying(Some(shown_wait(wait)))).await;
+            return self.context.events.send(EventBody::Retrying(Some(backoff_event(wait)))).await;
         }
         if std::mem::take(&mut self.retrying) {
             self.context.events.send(EventBody::Retrying(None)).await;
@@ -252,7 +252,7 @@ impl<'a> StepReader<'a> {
                     .thought
                     .filter(|took| !took.is_zero())
                     .and_then(|took| u64::try_from(took.as_millis()).ok()),
-                context: self.context.status_data.shown_context(),
+                context: self.context.status_data.context_use(),
                 plan: self.plan && self.calls_made == 0,
                 new_prefix: self.session.sent.prefix_cause.is_some(),
                 estimated: cost.estimated,
