@@ -35,7 +35,7 @@ impl Screen {
             resumed: 0,
             status: Status { model: Some("bench".into()), ..Status::default() },
         };
-        app.update(Msg::Agent(told(EventBody::Opened(info))));
+        app.update(Msg::Agent(event_of(EventBody::Opened(info))));
         Screen { terminal, app, next: 0 }
     }
 
@@ -142,7 +142,7 @@ fn conversation(lines: usize) -> Screen {
         for item in [Item::User { text: question, at: 0, attached: Vec::new() }, Item::Answer { text: answer.clone() }]
         {
             screen.next += 1;
-            events.push(Msg::Agent(told(EventBody::Added(ItemId(screen.next), item))));
+            events.push(Msg::Agent(event_of(EventBody::Added(ItemId(screen.next), item))));
         }
     }
     // As many at once as the loop takes in.
@@ -239,6 +239,6 @@ fn main() {
     }
 }
 
-fn told(body: EventBody) -> Event {
+fn event_of(body: EventBody) -> Event {
     Event { session: None, body }
 }

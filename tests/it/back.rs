@@ -96,7 +96,7 @@ async fn what_the_person_restores_is_not_called_someone_elses() {
     // Whatever the watcher saw of the undo, it has told before this.
     world.write("b.rs", "// someone else\n");
     live.until(|e| matches!(e, EventBody::Drifted(p) if p.contains(&"b.rs".to_string())).then_some(())).await;
-    let told = live.events.iter().filter(|e| matches!(e, EventBody::Drifted(p) if p.contains(&"a.rs".to_string())));
+    let drifts = live.events.iter().filter(|e| matches!(e, EventBody::Drifted(p) if p.contains(&"a.rs".to_string())));
     assert_eq!(drifts.count(), 0);
 }
 

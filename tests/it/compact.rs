@@ -161,7 +161,8 @@ async fn a_window_that_nobody_configured_is_found() {
         live.end().await;
     }
     compacted(&mut live, "use it").await;
-    let told = |e: &EventBody| matches!(e, EventBody::Added(_, Item::Answer { text }) if text.contains("did not fit"));
+    let is_answer =
+        |e: &EventBody| matches!(e, EventBody::Added(_, Item::Answer { text }) if text.contains("did not fit"));
     assert!(live.events.iter().any(is_answer));
     live.submit("go on");
     assert_eq!(live.end().await, TurnEnd::Done);

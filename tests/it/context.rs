@@ -395,8 +395,9 @@ async fn a_full_window_leaves_the_oldest_results_out() {
     assert_eq!(results.len(), 7);
     assert!(results[0].starts_with("readFile f0.txt: ") && results[0].ends_with("lines, left out"), "{}", results[0]);
     assert!(results[6].len() > 30_000, "the newest is whole");
-    let told = |e: &EventBody| matches!(e, EventBody::Added(_, Item::Notice(n)) if n.title.contains("context window"));
-    assert!(live.events.iter().any(sent_text));
+    let is_notice =
+        |e: &EventBody| matches!(e, EventBody::Added(_, Item::Notice(n)) if n.title.contains("context window"));
+    assert!(live.events.iter().any(is_notice));
     let sent = last.messages.clone();
     live.close().await;
 

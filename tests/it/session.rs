@@ -68,17 +68,17 @@ async fn an_answer_of_nothing_is_reported() {
     let nothing = || vec![Delta::End(EndReason::Stop)];
     let world = World::new().model([nothing(), call("list", json!({"path": "."})), nothing()]);
     let mut live = world.start();
-    let told_words = |live: &Live| {
+    let result_texts = |live: &Live| {
         let silent =
             |e: &&EventBody| matches!(e, EventBody::Added(_, Item::Notice(n)) if n.title.contains("empty answer"));
         live.events.iter().filter(silent).count()
     };
     live.submit("hello");
     assert!(matches!(live.end().await, TurnEnd::Failed { resumable: true, .. }));
-    assert_eq!(told_words(&live), 1);
+    assert_eq!(result_texts(&live), 1);
     live.submit("look around");
     assert_eq!(live.end().await, TurnEnd::Done);
-    assert_eq!(told_words(&live), 2);
+    assert_eq!(result_texts(&live), 2);
     check_protocol(&live);
 }
 
@@ -215,14 +215,14 @@ async fn neighbouring_edits_are_one_proposal_decided_hunk_by_hunk() {
     live.send(Command::Decide(proposal.id, decision));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.txt"), text.replace("one", "ONE"));
-    let told_words = results(&live);
+    let result_texts = results(&live);
     // Each call hears of its own hunk.
-    assert_eq!(told_words.len(), 2);
-    assert_eq!(told_words[0], "a.txt: written");
+    assert_eq!(result_texts.len(), 2);
+    assert_eq!(result_texts[0], "a.txt: written");
     assert!(
-        told_words[1].contains("not written:\n  hunk 2 (lines 7-7 of before): rejected")
-            && told_words[1].contains("two stays"),
-        "{told_words:?}"
+        result_texts[1].contains("not written:\n  hunk 2 (lines 7-7 of before): rejected")
+            && result_texts[1].contains("two stays"),
+        "{result_texts:?}"
     );
 
     check_protocol(&live);
@@ -293,10 +293,10 @@ async fn a_file_changed_meanwhile_is_not_overwritten() {
     assert!(matches!(outcome, Outcome::Conflict { .. }), "{outcome:?}");
     live.end().await;
     assert_eq!(world.read("a.rs"), "fn a() {}\n// someone else\n");
-    let told_words = &results(&live)[0];
+    let result_texts = &results(&live)[0];
     assert!(
-        told_words.contains("Read the file again") && told_words.ends_with("@@ line 2 @@\n+// someone else"),
-        "{told_words}"
+        result_texts.contains("Read the file again") && result_texts.ends_with("@@ line 2 @@\n+// someone else"),
+        "{result_texts}"
     );
     check_protocol(&live);
 }
@@ -319,16 +319,16 @@ async fn an_edit_of_a_file_changed_since_it_was_read_reports_what_changed() {
     live.send(Command::Reply(question, nebula::protocol::Reply::Text("yes".into())));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.rs"), "fn b() {}\nfn z() {}\n");
-    let told_words = results(&live);
-    for (told_words, why) in
-        told_words[2..].iter().zip(["read it again with readFile", "changed on disk after you read it"])
+    let result_texts = results(&live);
+    for (result_texts, why) in
+        result_texts[2..].iter().zip(["read it again with readFile", "changed on disk after you read it"])
     {
         assert!(
-            told_words.contains(why) && told_words.contains("@@ line 1 @@\n-fn a() {}\n+fn b() {}"),
-            "{told_words}"
+            result_texts.contains(why) && result_texts.contains("@@ line 1 @@\n-fn a() {}\n+fn b() {}"),
+            "{result_texts}"
         );
     }
-    assert_eq!(told_words.len(), 4);
+    assert_eq!(result_texts.len(), 4);
     check_protocol(&live);
 }
 
@@ -414,7 +414,7 @@ async fn a_resumed_session_sends_the_same_messages() {
     let resumed = plain(&live.requests()[0].messages);
     assert_eq!(resumed[..answered.len()], answered);
     assert_eq!(resumed.len(), answered.len() + 2);
-    let shown = live.events.iter().filter(|e| matches!(e, EventBody::Added(_, Item::Call(_)))).count();
+    let visible = live.events.iter().filter(|e| matches!(e, EventBody::Added(_, Item::Call(_)))).count();
     assert_eq!(visible, 1);
 }
 
@@ -474,10 +474,10 @@ async fn broken_arguments_are_repaired_or_returned() {
     let mut live = world.start();
     live.submit("list");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let told_words = results(&live);
-    assert!(told_words[0].contains("a.rs"), "{told_words:?}");
-    assert!(told_words[1].contains("must be a string"), "{told_words:?}");
-    assert!(told_words[2].contains("[}"), "{told_words:?}");
+    let result_texts = results(&live);
+    assert!(result_texts[0].contains("a.rs"), "{result_texts:?}");
+    assert!(result_texts[1].contains("must be a string"), "{result_texts:?}");
+    assert!(result_texts[2].contains("[}"), "{result_texts:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -507,8 +507,8 @@ async fn a_nearly_full_archive_is_reported_in_the_chat() {
     std::fs::write(world.home().join(".nebula/config.json"), r#"{"archiveMaxSize": 2500}"#).expect("written");
     let mut live = world.start();
     live.submit("rename");
-    let told_words = live.until(full).await;
-    assert!(told_words.ends_with("% of archiveMaxSize (2.4 KiB)"), "{told_words}");
+    let result_texts = live.until(full).await;
+    assert!(result_texts.ends_with("% of archiveMaxSize (2.4 KiB)"), "{result_texts}");
     live.close().await;
     // At the next start it is told once the chat is there.
     let mut live = world.model([say("Hello.")]).start();
@@ -585,8 +585,8 @@ async fn the_policy_writes_exact_edits_and_asks_about_inexact_ones() {
     let mut live = world.start();
     live.submit("change");
     live.until(|e| matches!(e, EventBody::Approved(..)).then_some(())).await;
-    let asked = live.decide(Choice::Reject).await;
-    assert!(asked.needs_person().is_some_and(|n| n.why == Personal::Inexact));
+    let proposal = live.decide(Choice::Reject).await;
+    assert!(proposal.needs_person().is_some_and(|n| n.why == Personal::Inexact));
     live.end().await;
     assert_eq!(world.read("a.rs"), text.replace("fn total", "fn sum"));
     check_protocol(&live);

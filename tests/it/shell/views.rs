@@ -9,7 +9,7 @@ use nebula::protocol::{CallState, Command, CommandDecision, EventBody, ProposalT
 use nebula::provider::{Delta, Replay};
 use serde_json::json;
 
-use super::model::{ended, printed, start, world};
+use super::model::{ended, last_results, start, world};
 use super::tree::{Tree, difference, must_work, text};
 use crate::support::world::{Live, World, call, say};
 
@@ -119,7 +119,7 @@ async fn the_person_takes_a_preview_and_undoes_it() {
         live.send(Command::Decide(proposal.id, decision));
         assert_eq!(ended(&mut live).await.state, CallState::Done);
         assert_eq!(live.end().await, TurnEnd::Done);
-        let printed = printed(&live);
+        let printed = last_results(&live);
         assert!(
             printed.contains("shown") && printed.contains("M a.txt +1") && printed.contains("D gone.txt"),
             "{printed}"
@@ -153,7 +153,7 @@ async fn plan_mode_builds_in_a_view_that_is_thrown_away() {
     let mut live = start(&world, steps);
     live.submit("go");
     assert_eq!(live.end().await, TurnEnd::Done);
-    let printed = printed(&live);
+    let printed = last_results(&live);
     assert!(
         printed.contains("built") && printed.contains("preview: nothing was changed; 1 file would have been"),
         "{printed}"
@@ -199,7 +199,7 @@ async fn a_command_that_a_rule_asks_about_needs_consent_and_is_not_previewed() {
         }
         assert_eq!(live.end().await, TurnEnd::Done);
         let why = "plan mode asks nothing, and a rule asks about this command";
-        assert_eq!(printed(&live).contains(why), plan, "{}", printed(&live));
+        assert_eq!(last_results(&live).contains(why), plan, "{}", last_results(&live));
         assert!(!world.has("asked.txt") && !world.has("other.txt"));
         live.close().await;
     }
@@ -249,9 +249,9 @@ async fn a_proposal_is_tested_before_it_is_approved() {
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("b.txt"), "two\n");
     assert!(
-        printed(&live).contains("Tested before the decision") && printed(&live).contains("3 passed"),
+        last_results(&live).contains("Tested before the decision") && last_results(&live).contains("3 passed"),
         "{}",
-        printed(&live)
+        last_results(&live)
     );
     live.close().await;
 }
@@ -276,7 +276,7 @@ async fn what_fails_its_test_goes_back_to_the_model_twice_at_most() {
     live.send(Command::Interrupt);
     assert_eq!(live.end().await, TurnEnd::Interrupted);
     assert_eq!((request_count, world.has("b.txt")), (3, false));
-    let printed = printed(&live);
+    let printed = last_results(&live);
     assert!(printed.contains("its test failed") || printed.contains("Mend what fails"), "{printed}");
     live.close().await;
 }
@@ -304,14 +304,14 @@ fn a_preview_changes_no_mode_and_no_time_around_it() {
     let file = around.path().join("a b");
     std::fs::write(&file, "mine\n").expect("written");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("set");
-    let printed =
+    let mode_and_time =
         |path: &Path| std::fs::metadata(path).map(|meta| (meta.permissions().mode(), meta.modified().ok())).ok();
-    let before = printed(&file);
+    let before = mode_and_time(&file);
     let at = file.display();
     let script =
         format!("chmod 777 '{at}'; touch -d 2001-01-01 '{at}'; chmod 755 README.md; echo x > /dev/null && echo on");
     let ran = tree.nebula(&["run", "--preview", &script]);
-    assert_eq!(printed(&file), before, "{}", text(&ran.stderr));
+    assert_eq!(mode_and_time(&file), before, "{}", text(&ran.stderr));
     // The terminal's and other devices work as ever, and the view can be written.
     assert!(
         text(&ran.stdout).contains("on\n") && text(&ran.stdout).contains("new mode 100755"),
