@@ -462,7 +462,7 @@ fn keys_of(part: &str) -> Vec<String> {
             // Any digit selects; what begins a mention or a command is text.
             "1-9" | "@" => {}
             "/" if part.contains("`/` command") => {}
-            _ if alternatives.iter().all(|key| is_key(key)) => {
+            _ if alternatives.iter().all(is_key) => {
                 let chord = |key: &&str| if key.chars().count() == 1 { key.to_string() } else { key.to_lowercase() };
                 found.extend(alternatives.iter().map(chord));
             }
