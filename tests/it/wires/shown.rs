@@ -122,7 +122,7 @@ async fn live_and_again(world: World, prompts: usize) -> (Vec<Item>, Vec<Item>) 
         live.submit("go");
         assert_eq!(live.end().await, TurnEnd::Done);
     }
-    let before = shown_live(&live);
+    let before = items_of(&live);
     live.close().await;
     let mut again = world.start();
     again.open(SessionChoice::Continue);
