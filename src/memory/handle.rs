@@ -1,8 +1,8 @@
 //! Memory on a thread of its own: work goes in over a channel and is done in its order, answers come back.
 //!
 //! Whoever runs on an async worker uses [`MemoryHandle::post`], [`MemoryHandle::append`] and [`MemoryHandle::ask`],
-//! none of which waits for the disk or for another program's lock on that worker. Blocking code gets at [`Memory`]
-//! itself with [`MemoryHandle::sync`].
+//! none of which waits for the disk or for another program's lock on that worker. Blocking code asks with
+//! [`MemoryHandle::ask_blocking`]; only what carries changes out gets at [`Memory`] itself, with [`MemoryHandle::sync`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -105,13 +105,27 @@ impl MemoryHandle {
         answered.await.unwrap_or(Err(Error::Stopped))
     }
 
+    /// Returns the answer to `work` as [`MemoryHandle::ask`] does. For blocking code alone, and never for work of this
+    /// thread itself: it waits for the disk and for locks.
+    ///
+    /// # Errors
+    /// Those of `work`; [`Error::Stopped`] when the thread is gone.
+    pub fn ask_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Memory) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (answer, answered) = mpsc::channel();
+        self.post_job(Box::new(move |memory| drop(answer.send(work(memory)))));
+        answered.recv().unwrap_or(Err(Error::Stopped))
+    }
+
     /// Waits until everything that was posted is done.
     pub async fn flushed(&self) {
         let _ = self.ask(|_| Ok(())).await;
     }
 
-    /// Returns memory itself, once everything that was posted is done. For blocking code alone: it waits for the disk
-    /// and for locks.
+    /// Returns memory itself, once everything that was posted is done, for changes on their way to the disk. For
+    /// blocking code alone: it waits for the disk and for locks.
     pub fn sync(&self) -> &Memory {
         let (done, wait) = mpsc::channel();
         self.post_job(Box::new(move |_| {
@@ -346,6 +360,23 @@ mod tests {
         memory.append(&session, said("late"));
         assert_eq!(memory.sync().load(&session).expect("read").len(), 201);
         drop(memory);
+    }
+
+    #[test]
+    fn blocking_code_is_answered_by_the_thread_in_its_order() {
+        let w = World::new();
+        let memory = w.open(LONG);
+        let session = memory.create(new());
+        memory.append(&session, said("one"));
+        let own = session.clone();
+        let answer = move |m: &Memory| Ok((m.load(&own)?.len(), std::thread::current().name().map(String::from)));
+        assert_eq!(memory.ask_blocking(answer).expect("read"), (1, Some("memory".into())));
+        let error: Result<(), Error> = memory.ask_blocking(|_| Err(Error::NoMessage(7)));
+        assert!(matches!(error, Err(Error::NoMessage(7))));
+        let lost: Result<(), Error> = memory.ask_blocking(|_| panic!("a fault"));
+        assert!(matches!(lost, Err(Error::Stopped)));
+        memory.close();
+        assert_eq!(memory.ask_blocking(move |m| Ok(m.load(&session)?.len())).expect("read"), 1, "also at the end");
     }
 
     #[tokio::test]

@@ -38,6 +38,17 @@ const LIVES: &[&[&str]] = &[
 const OF_A_STEP: &[&str] = &["Request", "Delta", "Deltas", "Answer"];
 const STEPS: &[&str] = &["agent/turn", "agent/query/commit.rs"];
 
+/// Where memory is used on the thread that needs it: what carries a change out, and what reads archive and memory
+/// together. Everything else of the agent asks memory's own thread.
+const STORES: &[&str] = &[
+    "agent/services/mod.rs",
+    "agent/change",
+    "agent/background/adopt.rs",
+    "agent/background/blame.rs",
+    "agent/background/maintenance.rs",
+    "agent/background/review.rs",
+];
+
 type Names = Vec<String>;
 
 /// The sources below `src` as a graph: each file with the files it names.
@@ -278,6 +289,20 @@ fn what_a_step_sends_is_made_in_a_turn() {
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
     assert!(made > 0, "no turn names what it sends: the names in OF_A_STEP are out of date");
+}
+
+#[test]
+fn only_what_carries_changes_out_uses_memory_beside_its_thread() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut texts = BTreeMap::new();
+    read(&root, &root, &mut texts);
+    let uses = |text: &str, call: &str| text.split_whitespace().collect::<String>().contains(call);
+    let agent = || texts.iter().filter(|(file, _)| file.starts_with("agent/"));
+    let direct: Vec<_> = agent().filter(|(_, text)| uses(text, "memory.sync()")).map(|(file, _)| file).collect();
+    assert_eq!(direct, ["agent/services/mod.rs"], "ask memory's thread, or take `Services::stores`");
+    let stores = agent().filter(|(_, text)| [".stores()", ".with_stores("].iter().any(|call| uses(text, call)));
+    let broken: Vec<_> = stores.map(|(file, _)| file).filter(|f| !STORES.iter().any(|p| is_in(f, p))).collect();
+    assert!(broken.is_empty(), "{broken:?} use the stores: ask memory's thread");
 }
 
 #[test]

@@ -41,7 +41,10 @@ impl ArchiveSize {
     /// measure.
     pub fn look(&self) {
         let services = &self.services;
-        let known = services.memory.sync().archive_size(&services.project()).ok().flatten();
+        let known = {
+            let project = services.project();
+            services.memory.ask_blocking(move |memory| memory.archive_size(&project)).ok().flatten()
+        };
         match known.filter(|size| time::now() - size.at < GOOD_FOR) {
             Some(known) => {
                 self.judge(known.bytes);

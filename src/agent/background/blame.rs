@@ -55,9 +55,13 @@ pub fn page(services: &Services, given: &str) -> Result<String, String> {
 
 /// Returns the time of a changeset and what asked for it.
 fn author(services: &Services, id: Id) -> String {
-    let record = services.memory.sync().changeset(&services.project(), &id.to_string()).ok().flatten();
-    let Some(record) = record else { return format!("• {}", time::local(id.at())) };
-    let typed = record.cause.turn.and_then(|turn| services.memory.sync().typed(turn).ok().flatten());
+    let project = services.project();
+    let known = services.memory.ask_blocking(move |memory| {
+        let record = memory.changeset(&project, &id.to_string())?;
+        let turn = record.as_ref().and_then(|record| record.cause.turn);
+        Ok((record, turn.and_then(|turn| memory.typed(turn).ok().flatten())))
+    });
+    let Ok((Some(record), typed)) = known else { return format!("• {}", time::local(id.at())) };
     let (mark, title) = match record.cause.kind.as_str() {
         "command" => ("$", record.cause.title),
         "undo" | "redo" => ("↶", record.cause.title),

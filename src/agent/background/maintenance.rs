@@ -20,7 +20,7 @@ pub fn begin(services: &Arc<Services>, size: ArchiveSize) {
             services.say(Level::Warning, e.to_string(), "");
         }
         adopt_and_say(&services);
-        services.record_error(reconcile(services.memory.sync(), &services.project(), &services.archive));
+        services.record_error(reconcile(services.stores().memory, &services.project(), &services.archive));
         if review::count(&services) {
             services.report(ServiceReport::Status);
         }

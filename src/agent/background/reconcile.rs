@@ -1,4 +1,4 @@
-//! Joins the changesets in the archive with their announced causes in memory, where a killed process could not record
+//! Joins the changesets in the archive with their intents in memory, where a killed process could not record
 //! the outcome, so that the history names causes and `redo` knows an undo.
 
 use std::collections::{BTreeSet, HashSet};
@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use crate::archive::{Archive, Id};
 use crate::memory::{ChangesetRecord, Error, Memory, StoredFile};
 
-/// Records in memory the changesets of announcements without an outcome. Returns how many. Announcements without a
+/// Records in memory the changesets of intents without an outcome. Returns how many. Intents without a
 /// changeset stay as they are: either nothing was written, or their process is still writing.
 ///
 /// # Errors
@@ -33,15 +33,15 @@ pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<us
     Ok(mended)
 }
 
-/// Returns whether a changeset can be the one that was announced: made after it, of its files and no others.
+/// Returns whether a changeset can be the one of an intent: made after it, of its files and no others.
 fn fits(archive: &Archive, record: &ChangesetRecord, id: Id) -> bool {
     if id.at() < record.at {
         return false;
     }
-    let announced: BTreeSet<&str> = record.files.iter().map(|f| f.path.as_str()).collect();
+    let intended: BTreeSet<&str> = record.files.iter().map(|f| f.path.as_str()).collect();
     archive.paths(id).is_ok_and(|paths| {
-        let archived = announced.iter().filter(|p| archive.excluded_by(p).is_none()).count();
-        paths.len() == archived && paths.iter().all(|p| announced.contains(p.as_str()))
+        let archived = intended.iter().filter(|p| archive.excluded_by(p).is_none()).count();
+        paths.len() == archived && paths.iter().all(|p| intended.contains(p.as_str()))
     })
 }
 
@@ -80,8 +80,8 @@ mod tests {
             added: None,
             removed: None,
         };
-        memory.write_intent("/p", &cause, &[will("a")]).expect("announced");
-        memory.write_intent("/p", &cause, &[will("never")]).expect("announced");
+        memory.write_intent("/p", &cause, &[will("a")]).expect("recorded");
+        memory.write_intent("/p", &cause, &[will("never")]).expect("recorded");
         let state = workspace.read("a").expect("read").state;
         let recorded =
             archive.record(&mut archive.lock().expect("locked"), &[("a", &state).into()], None).expect("recorded");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::agent::services::changesets::changeset;
+use crate::agent::services::changesets::changesets;
 use crate::agent::services::{Services, lock};
 use crate::archive::{Id, sha256};
 use crate::messages::agent as say;
@@ -125,11 +125,7 @@ fn archived(services: &Services) -> Vec<crate::protocol::Changeset> {
         *newest = *first;
     }
     drop(newest);
-    let known = |id: &Id| {
-        let record = services.memory.sync().changeset(&services.project(), &id.to_string()).ok().flatten();
-        changeset(services, *id, record.as_ref())
-    };
-    new.iter().rev().map(known).collect()
+    changesets(services, &new.iter().rev().copied().collect::<Vec<_>>())
 }
 
 /// Fills the index behind `@` on a thread of its own, once.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::review;
 use crate::agent::change::proposal_test as tests;
-use crate::agent::services::changesets::changeset;
+use crate::agent::services::changesets::changesets;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::approval;
 use crate::agent::session::context::SessionContext;
@@ -247,6 +247,5 @@ fn archived(services: &Arc<Services>, id: &str) -> Option<protocol::Changeset> {
         }
         *newest = id;
     }
-    let record = services.memory.sync().changeset(&services.project(), &id.to_string()).ok().flatten();
-    Some(changeset(services, id, record.as_ref()))
+    changesets(services, &[id]).pop()
 }

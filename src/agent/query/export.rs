@@ -14,8 +14,10 @@ use crate::text::time::utc;
 /// # Errors
 /// When memory does not have the session, or no name is free.
 pub fn proposal(context: &SessionContext, id: &str, format: ExportFormat) -> Result<Proposal, String> {
-    let session = context.services.memory.sync().get(id).map_err(|e| e.to_string())?;
-    let messages = context.services.memory.sync().load(id).map_err(|e| e.to_string())?;
+    let asked_for = id.to_string();
+    let stored =
+        context.services.memory.ask_blocking(move |memory| Ok((memory.get(&asked_for)?, memory.load(&asked_for)?)));
+    let (session, messages) = stored.map_err(|e| e.to_string())?;
     let text = document(&session, &messages, format);
     let start = id.get(..8).unwrap_or(id);
     let names = (1..100).map(|n| match n {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::agent::background::{blame, model_list, rag, review, watch};
 use crate::agent::change::restore;
-use crate::agent::services::changesets::{changeset, counts};
+use crate::agent::services::changesets::{changesets, counts};
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, cost_event};
 use crate::agent::session::{prompt_parts, transcript};
@@ -17,7 +17,7 @@ use crate::memory::{self, SessionUse, UsageBy, UsageRow, UsageWords, usage_table
 use crate::messages::{agent as say, verbs};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
-    Changeset, EventBody, Listing, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
+    EventBody, Listing, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
 };
 use crate::provider::models;
 use crate::text::number::tokens;
@@ -67,11 +67,10 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
     let project = services.project();
     Ok(match query {
         Query::Sessions(words) => {
-            let found = if words.trim().is_empty() {
-                services.memory.sync().list(&project)
-            } else {
-                services.memory.sync().list_matching(&project, &words)
-            };
+            let found = services.memory.ask_blocking(move |memory| match words.trim().is_empty() {
+                true => memory.list(&project),
+                false => memory.list_matching(&project, &words),
+            });
             Listing::Sessions(found.map_err(say)?.iter().map(row).collect())
         }
         Query::Preview(id) => Listing::Preview(preview(services, &id).map_err(say)?),
@@ -81,27 +80,21 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
             let state = bytes(services, &path, version.as_deref())?;
             Listing::Bytes(path, version, Arc::new(state))
         }
-        Query::Files(words) => {
-            let files = services.watched.index.files();
-            // The walk of a small project takes a moment; that of a huge one is not waited for.
-            files.wait(if services.watched.index.asks_again(&words) { WALK_AGAIN } else { WALK });
-            let found = files.find_within(&words, FILES, FIND);
-            let mut hits: Vec<_> = found.hits.into_iter().map(|h| (h.path, h.at)).collect();
-            // A file with keys never leads: Enter takes the first.
-            hits.sort_by_key(|(path, _)| holds_secrets(path));
-            Listing::Files { hits, total: found.total, complete: found.complete }
-        }
+        Query::Files(words) => files(services, &words),
         Query::Text(path) => text(services, path)?,
         Query::Search(words) => {
-            let hits = services.memory.sync().search(&project, &words, 100).map_err(say)?;
+            let hits = services.memory.ask_blocking(move |memory| memory.search(&project, &words, 100)).map_err(say)?;
             Listing::Search(hits.into_iter().map(|h| (h.session, h.title, h.snippet)).collect())
         }
-        Query::Inputs => Listing::Inputs(services.memory.sync().inputs(&project, INPUTS).map_err(say)?),
+        Query::Inputs => {
+            let inputs = services.memory.ask_blocking(move |memory| memory.inputs(&project, INPUTS));
+            Listing::Inputs(inputs.map_err(say)?)
+        }
         Query::Prompts => Listing::Prompts(prompts(services)),
         Query::SessionDiff => Listing::SessionDiff(restore::session_diff(context)?.map(Arc::new)),
         Query::Rules => Listing::Rules(prompt_parts::rules_now(context)),
         Query::Stats => {
-            let (rows, unreadable) = services.memory.sync().stats(None).map_err(say)?;
+            let (rows, unreadable) = services.memory.ask_blocking(|memory| memory.stats(None)).map_err(say)?;
             let mut text = stats(&rows);
             if unreadable > 0 {
                 text.push_str(&format!("\n{}.\n", say::unread_results(&unreadable)));
@@ -122,10 +115,28 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
     })
 }
 
+/// Returns the files that fit some words, as far as the walk over the workspace has come.
+fn files(services: &Services, words: &str) -> Listing {
+    let (index, files) = (&services.watched.index, services.watched.index.files());
+    // The walk of a small project takes a moment; that of a huge one is not waited for.
+    files.wait(if index.asks_again(words) { WALK_AGAIN } else { WALK });
+    let found = files.find_within(words, FILES, FIND);
+    let mut hits: Vec<_> = found.hits.into_iter().map(|h| (h.path, h.at)).collect();
+    // A file with keys never leads: Enter takes the first.
+    hits.sort_by_key(|(path, _)| holds_secrets(path));
+    Listing::Files { hits, total: found.total, complete: found.complete }
+}
+
 /// Returns what the session took by turn and by model.
 fn usage(context: &SessionContext) -> Result<String, memory::Error> {
     let Some(id) = context.id() else { return Ok(say::nothing_asked().into()) };
-    let memory = context.services.memory.sync();
+    let by_turn_and_model = move |memory: &memory::Memory| {
+        Ok([
+            (UsageBy::Turn, memory.usage(None, Some(&id), UsageBy::Turn)?),
+            (UsageBy::Model, memory.usage(None, Some(&id), UsageBy::Model)?),
+        ])
+    };
+    let rows_by = context.services.memory.ask_blocking(by_turn_and_model)?;
     let words = UsageWords {
         columns: [
             say::steps_column(),
@@ -140,8 +151,7 @@ fn usage(context: &SessionContext) -> Result<String, memory::Error> {
         prices: |as_of| say::usage_prices(&as_of),
     };
     let mut text = String::new();
-    for by in [UsageBy::Turn, UsageBy::Model] {
-        let mut rows = memory.usage(None, Some(&id), by)?;
+    for (by, mut rows) in rows_by {
         let mut total = UsageRow { key: say::total().into(), ..UsageRow::default() };
         rows.iter().for_each(|row| total.add(row));
         if by == UsageBy::Turn {
@@ -181,10 +191,13 @@ fn state(s: &memory::Session) -> SessionState {
 }
 
 fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Error> {
-    let session = services.memory.sync().get(id)?;
-    let rows = services.memory.sync().last(id, PREVIEW)?;
+    let asked_for = id.to_string();
+    let (session, rows, changesets) = services.memory.ask_blocking(move |memory| {
+        let id = &asked_for;
+        Ok((memory.get(id)?, memory.last(id, PREVIEW)?, memory.changesets_of_session(id)?))
+    })?;
     let mut files: Vec<(String, Option<i64>)> = Vec::new();
-    for changeset in services.memory.sync().changesets_of_session(id)? {
+    for changeset in changesets {
         for file in changeset.files {
             if files.iter().all(|(p, _)| *p != file.path) {
                 let changed = changed_since(services, &file.path)?;
@@ -204,15 +217,21 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
 
 /// Returns when a file was changed by someone else after nebula last wrote it; `None`: it is as nebula left it.
 fn changed_since(services: &Services, path: &str) -> Result<Option<i64>, memory::Error> {
-    let Some(written) = services.memory.sync().written(&services.project(), path)? else { return Ok(None) };
+    let Some(written) = written(services, path)? else { return Ok(None) };
     let Ok(read) = services.workspace.read(path) else { return Ok(None) };
     let sha = state_sha(&read.state);
     Ok(if written.is(sha) { None } else { Some(read.stamp.map_or(0, |s| s.modified())) })
 }
 
+/// Returns what nebula last wrote to a file.
+fn written(services: &Services, path: &str) -> Result<Option<memory::Written>, memory::Error> {
+    let (project, path) = (services.project(), path.to_string());
+    services.memory.ask_blocking(move |memory| memory.written(&project, &path))
+}
+
 /// Returns whether a file is as nebula itself last wrote it.
 pub fn is_own(services: &Services, path: &str) -> bool {
-    let written = services.memory.sync().written(&services.project(), path).ok().flatten();
+    let written = written(services, path).ok().flatten();
     let read = services.workspace.read(path);
     written.zip(read.ok()).is_some_and(|(written, read)| written.is(state_sha(&read.state)))
 }
@@ -221,20 +240,16 @@ fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Resu
     let archive = &services.archive;
     let ids = archive.list().map_err(|e| e.to_string())?;
     let total = ids.len();
-    let project = services.project();
     let words = filter.to_lowercase();
-    let row = |id: &Id| {
-        // Where memory does not know the changeset, the archive does.
-        let known = services.memory.sync().changeset(&project, &id.to_string()).ok().flatten();
-        changeset(services, *id, known.as_ref())
-    };
     let found: Vec<Id> = if words.is_empty() {
         ids
     } else {
-        let known = services.memory.sync().listing(&project).map_err(|e| e.to_string())?;
+        let project = services.project();
+        let known = services.memory.ask_blocking(move |memory| memory.listing(&project)).map_err(|e| e.to_string())?;
         ids.into_iter().filter(|id| fits(archive, *id, &known, &words)).collect()
     };
-    let rows: Vec<Changeset> = found.iter().skip(skip).take(limit).map(row).collect();
+    let page: Vec<Id> = found.iter().skip(skip).take(limit).copied().collect();
+    let rows = changesets(services, &page);
     let files = archive.file_count().map_err(|e| e.to_string())?;
     *lock(&services.counts.archive) = Some((total, files));
     Ok(Listing::Archive { rows, found: found.len(), total, files })
@@ -251,7 +266,10 @@ fn fits(archive: &Archive, id: Id, known: &memory::ChangesetListing, words: &str
 
 fn versions(services: &Services, path: String) -> Result<Listing, String> {
     let found = services.archive.versions(&path).map_err(|e| e.to_string())?;
-    let causes = services.memory.sync().changesets_of_path(&services.project(), &path).unwrap_or_default();
+    let causes = {
+        let (project, path) = (services.project(), path.clone());
+        services.memory.ask_blocking(move |memory| memory.changesets_of_path(&project, &path)).unwrap_or_default()
+    };
     let rows = found.iter().map(|v| {
         let id = v.id.to_string();
         let of = causes.iter().find(|c| c.files.iter().any(|f| f.version.as_deref() == Some(&id)));

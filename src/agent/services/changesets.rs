@@ -6,8 +6,18 @@ use crate::memory::{self, SessionUse};
 use crate::proposal::Counts;
 use crate::protocol::{Changeset, ChangesetFile};
 
-/// Returns a changeset with what memory knows of it.
-pub fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRecord>) -> Changeset {
+/// Returns changesets with what memory knows of them; of one that it does not know, the archive's own. For blocking
+/// code alone: it waits for memory.
+pub fn changesets(services: &Services, ids: &[Id]) -> Vec<Changeset> {
+    let (project, names) = (services.project(), ids.iter().map(Id::to_string).collect::<Vec<_>>());
+    let records = services.memory.ask_blocking(move |memory| {
+        Ok(names.iter().map(|name| memory.changeset(&project, name).ok().flatten()).collect::<Vec<_>>())
+    });
+    let records = records.unwrap_or_else(|_| vec![None; ids.len()]);
+    ids.iter().zip(records).map(|(id, record)| changeset(services, *id, record.as_ref())).collect()
+}
+
+fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRecord>) -> Changeset {
     let files = match known {
         Some(record) => record
             .files
@@ -42,7 +52,12 @@ fn by(services: &Services, record: &memory::ChangesetRecord) -> String {
 fn other_nebula(services: &Services, record: &memory::ChangesetRecord) -> bool {
     let elsewhere = |id: &String| {
         let other = SessionUse::InUse { mine: false };
-        services.memory.in_use(id) && services.memory.sync().get(id).is_ok_and(|session| session.state == other)
+        let asked_for = id.clone();
+        services.memory.in_use(id)
+            && services
+                .memory
+                .ask_blocking(move |memory| memory.get(&asked_for))
+                .is_ok_and(|session| session.state == other)
     };
     record.cause.session.as_ref().is_some_and(elsewhere)
 }

@@ -8,28 +8,46 @@ use crate::agent::session::records::{
     AnswerRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_results, spans,
 };
 use crate::agent::session::transcript;
-use crate::memory::{self, Memory};
+use crate::memory::{self, Memory, NewMessage};
 use crate::protocol::Item;
 use crate::provider::{Message, Role, Runs, ToolResult};
 use crate::tools::{FileVersion, ToolSet};
 
-impl Conversation {
-    /// Returns a stored session, as it was, and its entries for the front end. Calls that never got their result,
-    /// because the process died, get one that says so.
+/// A session as memory has it.
+pub struct StoredConversation {
+    /// The session.
+    pub record: memory::Session,
+    rows: Vec<memory::StoredMessage>,
+    summary: Option<memory::ConversationSummary>,
+}
+
+impl StoredConversation {
+    /// Reads the messages of a session.
     ///
     /// # Errors
     /// When memory cannot be read.
+    pub fn read(memory: &Memory, record: memory::Session) -> Result<Self, memory::Error> {
+        let (rows, summary) = (memory.load(&record.id)?, memory.summary(&record.id)?);
+        Ok(StoredConversation { record, rows, summary })
+    }
+}
+
+impl Conversation {
+    /// Returns a stored session, as it was, and its entries for the front end. Calls that never got their result,
+    /// because the process died, get one that says so; `append` stores it and returns its row.
+    ///
+    /// # Errors
+    /// Those of `append`.
     pub fn load(
-        memory: &Memory,
-        record: &memory::Session,
+        stored: StoredConversation,
         tools: &Arc<ToolSet>,
+        append: impl FnMut(NewMessage) -> Result<i64, memory::Error>,
     ) -> Result<(Self, Vec<Item>), memory::Error> {
+        let StoredConversation { record, rows, summary } = stored;
         let mut session = Conversation::new(record.id.clone(), Arc::clone(tools));
         session.title = record.title.clone();
         session.totals = record.totals;
         session.prompt = PromptState::read(record.extra.as_deref());
-        let rows = memory.load(&record.id)?;
-        let summary = memory.summary(&record.id)?;
         // A long session is read for the model and for the person side by side.
         let items = std::thread::scope(|scope| {
             let items = scope.spawn(|| transcript::items(&rows, tools));
@@ -57,7 +75,7 @@ impl Conversation {
             }
             items.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        session.answer_what_is_open(memory)?;
+        session.answer_what_is_open(append)?;
         if let Some(summary) = summary {
             let covered = session.rows.iter().filter(|r| **r <= summary.upto).count();
             session.summary = Some((summary.text, covered));
@@ -114,12 +132,15 @@ impl Conversation {
         }
     }
 
-    fn answer_what_is_open(&mut self, memory: &Memory) -> Result<(), memory::Error> {
+    fn answer_what_is_open(
+        &mut self,
+        mut append: impl FnMut(NewMessage) -> Result<i64, memory::Error>,
+    ) -> Result<(), memory::Error> {
         for call in self.open_calls() {
             let result = ResultRecord::failed(&call.id, &call.name);
             let text = "nebula stopped before this call was run; nothing was changed by it";
             let (stored, message) = self.result(result, text, Vec::new());
-            let row = memory.append(&self.id, &stored)?;
+            let row = append(stored)?;
             self.push(message, row);
         }
         Ok(())
@@ -129,8 +150,13 @@ impl Conversation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::NewMessage;
     use crate::provider::Blob;
+
+    fn load(memory: &Memory, record: memory::Session) -> (Conversation, Vec<Item>) {
+        let (id, stored) = (record.id.clone(), StoredConversation::read(memory, record).expect("read"));
+        let append = |message| memory.append(&id, &message);
+        Conversation::load(stored, &Arc::new(ToolSet::builtin()), append).expect("loaded")
+    }
 
     #[test]
     fn a_session_whose_records_are_damaged_still_pairs_calls_and_results() {
@@ -150,7 +176,7 @@ mod tests {
         keep(memory::StoredRole::Assistant, Some("torn ["), None);
         keep(memory::StoredRole::Tool, None, Some(r#"[{"id":"c","name":"list","ok":true}]"#));
         let record = memory.get(&id).expect("there");
-        let (session, items) = Conversation::load(&memory, &record, &Arc::new(ToolSet::builtin())).expect("loaded");
+        let (session, items) = load(&memory, record);
         let answers: Vec<_> = session.messages.iter().map(|m| m.answers()).collect();
         assert_eq!(answers, [None, Some("a"), Some("b"), None]);
         let message =
@@ -173,7 +199,7 @@ mod tests {
         let (stored, sent) = live.result(record, "an image", vec![image]);
         memory.append(&id, &stored).expect("stored");
         let record = memory.get(&id).expect("there");
-        let (session, _) = Conversation::load(&memory, &record, &Arc::new(ToolSet::builtin())).expect("loaded");
+        let (session, _) = load(&memory, record);
         assert_eq!(*session.messages[1], sent);
         assert_eq!(sent.tool_result().map(|result| result.blobs.len()), Some(1));
     }
@@ -190,7 +216,7 @@ mod tests {
         let file = rusqlite::Connection::open(memory::Options::in_folder(dir.path()).path).expect("the database");
         file.execute("UPDATE message_blobs SET kind = CAST(x'ff' AS TEXT)", []).expect("damaged");
         let record = memory.get(&id).expect("there");
-        let (session, items) = Conversation::load(&memory, &record, &Arc::new(ToolSet::builtin())).expect("loaded");
+        let (session, items) = load(&memory, record);
         assert!(session.messages[0].text().contains("damaged in memory"), "{:?}", session.messages[0]);
         let [Item::User { text, .. }, Item::Notice(notice)] = items.as_slice() else { panic!("{items:?}") };
         assert_eq!(text, "look");

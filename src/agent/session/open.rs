@@ -6,8 +6,9 @@ use crate::agent::services::Services;
 use crate::agent::services::model_facts;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
+use crate::agent::session::load::StoredConversation;
 use crate::config::ValueSource;
-use crate::memory::{self, NewSession};
+use crate::memory::{self, Memory, NewSession};
 use crate::messages::agent as say;
 use crate::protocol::{Item, Level, SessionChoice, SessionId};
 use crate::provider::{self, Provider};
@@ -37,30 +38,18 @@ pub fn open(
         // It needs nothing of what is stored: a locked memory does not hold it up.
         return Ok(begin(services, settings));
     }
-    let memory = services.memory.sync();
-    let project = services.project();
-    let say = |e: memory::Error| e.to_string();
-    let is_taken = |id: &str| taken.iter().any(|t| &**t == id);
-    let id = match choice {
-        SessionChoice::New => return Ok(begin(services, settings)),
-        SessionChoice::Continue => {
-            let mut sessions = memory.list(&project).map_err(say)?.into_iter();
-            match sessions.find(|s| !is_elsewhere(s) && !is_taken(&s.id)) {
-                Some(session) => session.id,
-                None => return Ok(begin(services, settings)),
-            }
-        }
-        SessionChoice::Resume(beginning) => memory.find(&project, &beginning).map_err(say)?,
-        SessionChoice::Fork(beginning) => {
-            let id = memory.find(&project, &beginning).map_err(say)?;
-            memory.fork(&id, None).map_err(say)?
-        }
+    let (project, own) = (services.project(), taken.to_vec());
+    let found = services.memory.ask_blocking(move |memory| find(memory, &project, choice, &own));
+    let stored = match found.map_err(|error| error.to_string())? {
+        FoundSession::None => return Ok(begin(services, settings)),
+        FoundSession::Taken => return Err(say::open_already().into()),
+        FoundSession::Stored(stored) => *stored,
     };
-    if is_taken(&id) {
-        return Err(say::open_already().into());
-    }
-    let record = memory.reopen(&id).map_err(say)?;
-    let (session, items) = Conversation::load(memory, &record, &services.tools()).map_err(say)?;
+    let record = stored.record.clone();
+    let id = record.id.clone();
+    let append = |message| Ok(services.memory.append(&id, message));
+    let loaded = Conversation::load(stored, &services.tools(), append);
+    let (session, items) = loaded.map_err(|error| error.to_string())?;
     let mut settings = settings;
     settings.take_up(&record);
     settings.model = model_of(services, &record);
@@ -77,14 +66,51 @@ pub fn open(
     Ok(OpenedSession { context: Arc::new(context), session, items })
 }
 
+/// The session that a choice leads to.
+enum FoundSession {
+    None,
+    /// It is open in this process already.
+    Taken,
+    Stored(Box<StoredConversation>),
+}
+
+/// Finds the session that is asked for, takes it and reads it; a fork is made first.
+fn find(
+    memory: &Memory,
+    project: &str,
+    choice: SessionChoice,
+    taken: &[SessionId],
+) -> Result<FoundSession, memory::Error> {
+    let is_taken = |id: &str| taken.iter().any(|t| &**t == id);
+    let id = match choice {
+        SessionChoice::New => return Ok(FoundSession::None),
+        SessionChoice::Continue => {
+            let mut sessions = memory.list(project)?.into_iter();
+            match sessions.find(|s| !is_elsewhere(s) && !is_taken(&s.id)) {
+                Some(session) => session.id,
+                None => return Ok(FoundSession::None),
+            }
+        }
+        SessionChoice::Resume(beginning) => memory.find(project, &beginning)?,
+        SessionChoice::Fork(beginning) => memory.fork(&memory.find(project, &beginning)?, None)?,
+    };
+    if is_taken(&id) {
+        return Ok(FoundSession::Taken);
+    }
+    let record = memory.reopen(&id)?;
+    Ok(FoundSession::Stored(Box::new(StoredConversation::read(memory, record)?)))
+}
+
 /// Returns the conversation of an open session as memory has it.
 ///
 /// # Errors
 /// When memory cannot be read.
 pub fn reload(context: &SessionContext) -> Result<Conversation, memory::Error> {
-    let memory = context.services.memory.sync();
-    let record = memory.get(&context.id().unwrap_or_default())?;
-    Ok(Conversation::load(memory, &record, &context.services.tools())?.0)
+    let (services, id) = (&context.services, context.id().unwrap_or_default());
+    let own = id.clone();
+    let read = move |memory: &Memory| StoredConversation::read(memory, memory.get(&own)?);
+    let stored = services.memory.ask_blocking(read)?;
+    Ok(Conversation::load(stored, &services.tools(), |message| Ok(services.memory.append(&id, message)))?.0)
 }
 
 /// Returns the model that a stored session was left with, unless another was chosen for this run, or a recording

@@ -1,6 +1,6 @@
 //! Who caused which changeset of the archive. The archive itself stands alone and never learns it.
 //!
-//! A write is announced ([`Memory::write_intent`]) before the archive and the disk are touched; its changeset's id and
+//! An intent is recorded ([`Memory::write_intent`]) before the archive and the disk are touched; its changeset's id and
 //! outcome join it after ([`Memory::applied`], [`Memory::failed`], [`Memory::withdrawn`]).
 
 mod listing;
@@ -14,7 +14,7 @@ use super::{Error, Memory, count, int, now_ms};
 pub use listing::{ChangesetListing, LeftState, ListedFile};
 pub use written::{MAX_KEPT, Sha256, WriteIntent, Written};
 
-/// Names a write that was announced.
+/// Names the intent of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PendingId(i64);
 
@@ -47,7 +47,7 @@ impl ChangesetCause {
 /// The state of a changeset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangesetState {
-    /// It was announced; its process died before recording the outcome, or is still writing.
+    /// It is intended; its process died before recording the outcome, or is still writing.
     Pending,
     /// Archived and written.
     Applied,
@@ -101,7 +101,7 @@ pub struct ChangesetRecord {
     pub cause: ChangesetCause,
     /// Its state.
     pub state: ChangesetState,
-    /// The time when it was announced.
+    /// The time when the intent was recorded.
     pub at: i64,
     /// Lines added, if all files were counted.
     pub added: Option<u64>,
@@ -168,7 +168,7 @@ impl Memory {
         })
     }
 
-    /// Records that the change was archived as `id` and written. `files` are the archive's versions; counts announced
+    /// Records that the change was archived as `id` and written. `files` are the archive's versions; counts of the intent
     /// before stay.
     pub fn applied(&self, pending: PendingId, id: &str, files: &[StoredFile]) -> Result<(), Error> {
         self.finish_pending(pending, |tx, n| {
@@ -203,7 +203,7 @@ impl Memory {
     }
 
     /// Records that nothing was archived or written because a file was not as it had been read. Forgets the
-    /// announcement.
+    /// intent.
     pub fn withdrawn(&self, pending: PendingId) -> Result<(), Error> {
         self.finish_pending(pending, |tx, n| {
             written::revert(tx, n)?;
@@ -213,7 +213,7 @@ impl Memory {
         })
     }
 
-    /// Records a changeset that was made without an announcement, as `shi` does: nothing was written.
+    /// Records a changeset that was made without an intent, as `shi` does: nothing was written.
     pub fn archived(&self, project: &str, cause: &ChangesetCause, id: &str, files: &[StoredFile]) -> Result<(), Error> {
         let mut store = self.store();
         let (message, turn) =
@@ -303,7 +303,7 @@ impl Memory {
         self.all_with_files(self.select(which, &[&session])?)
     }
 
-    /// Returns announced writes without an outcome, with their files, oldest first: under way, or their process died.
+    /// Returns intents without an outcome, with their files, oldest first: under way, or their process died.
     /// The process that finds the changeset in the archive records the outcome.
     pub fn pending(&self, project: &str) -> Result<Vec<ChangesetRecord>, Error> {
         self.all_with_files(self.select("project_path = ?1 AND state = 'pending' ORDER BY n", &[&project])?)

@@ -20,7 +20,7 @@ use crate::agent::session::conversation::first_words;
 use crate::agent::session::records::sha;
 use crate::agent::session::transcript;
 use crate::archive::{Choices, Restoration};
-use crate::memory::{ChangesetCause, ChangesetRecord, Written};
+use crate::memory::{ChangesetCause, ChangesetRecord, Memory, Written};
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, State, merge};
 use crate::protocol::{EventBody, Level, Outcome, RestoreRequest, ReviewVerdict, UNDO};
@@ -66,7 +66,7 @@ impl Restores {
     /// Carries out what was decided about changes that wait to be reviewed.
     pub fn review(&mut self, context: &Arc<SessionContext>, verdict: ReviewVerdict) {
         let (context, events) = (Arc::clone(context), context.events.clone());
-        self.begin(&events, move |stop, _| async move { reviewed::settle(&context, verdict, &stop).await });
+        self.begin(&events, move |stop, _| async move { reviewed::apply_verdict(&context, verdict, &stop).await });
     }
 
     fn begin<F>(
@@ -164,18 +164,25 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
 /// Returns the changesets of this session that changed a file, newest first.
 fn changesets_of(context: &SessionContext, path: &str) -> Result<(String, Vec<ChangesetRecord>), String> {
     let session = context.id().ok_or(say::no_session())?;
-    let mut records = context.services.memory.sync().changesets_of_session(&session).map_err(|e| e.to_string())?;
+    let mut records = changesets_of_session(context, &session)?;
     records.retain(|record| record.id.is_some() && record.files.iter().any(|file| file.path == path));
     // Ids grow with time.
     records.sort_by(|a, b| b.id.cmp(&a.id));
     Ok((session, records))
 }
 
+/// Returns the changesets of a session, as memory has them.
+fn changesets_of_session(context: &SessionContext, session: &str) -> Result<Vec<ChangesetRecord>, String> {
+    let session = session.to_string();
+    let found = context.services.memory.ask_blocking(move |memory| memory.changesets_of_session(&session));
+    found.map_err(|e| e.to_string())
+}
+
 /// Puts a ready proposal to the person and tells how it ended.
 async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, stop: &CancellationToken) {
     let cause = ChangesetCause::of_session(context.id(), kind, &proposal.title);
-    let settled = execute_proposal(context, Arc::new(proposal), Vec::new(), Approver::Person, cause, stop).await;
-    tell(context, &settled, if kind == UNDO { "restored" } else { "wrote" }).await;
+    let result = execute_proposal(context, Arc::new(proposal), Vec::new(), Approver::Person, cause, stop).await;
+    tell(context, &result, if kind == UNDO { "restored" } else { "wrote" }).await;
 }
 
 /// Plans to take out what made some lines, on a thread that may block.
@@ -216,17 +223,20 @@ fn without(
     scope: &RestoreScope,
     stop: &CancellationToken,
 ) -> Result<Option<Proposal>, String> {
-    let memory = context.services.memory.sync();
     let session = context.id().unwrap_or_default();
     let records = match scope {
-        RestoreScope::Turn { turn, .. } => memory.changesets_of_turn(&session, *turn),
-        RestoreScope::Changeset(id) => memory.changesets_of_session(&session).map(|mut all| {
+        RestoreScope::Turn { turn, .. } => {
+            let turn = *turn;
+            let of_turn = move |memory: &Memory| memory.changesets_of_turn(&session, turn);
+            context.services.memory.ask_blocking(of_turn).map_err(|e| e.to_string())?
+        }
+        RestoreScope::Changeset(id) => {
+            let mut all = changesets_of_session(context, &session)?;
             all.retain(|record| record.id.as_ref() == Some(id));
             all
-        }),
+        }
         _ => return Ok(None),
     };
-    let records = records.map_err(|e| e.to_string())?;
     let mut made: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for file in records.iter().flat_map(|record| &record.files) {
         made.entry(&file.path).or_default().extend(file.version.as_deref());
@@ -272,7 +282,8 @@ fn file_without(
     let wrote = match versions.get(last + 1) {
         Some(_) => show(last + 1)?,
         None => {
-            let written = services.memory.sync().written(&services.project(), path);
+            let (project, path) = (services.project(), path.to_string());
+            let written = services.memory.ask_blocking(move |memory| memory.written(&project, &path));
             match written.map_err(|e| e.to_string())? {
                 Some(written) if written.is(now.bytes().map(|bytes| sha(bytes))) => now.clone(),
                 Some(Written { bytes: Some(bytes), .. }) => State::File { bytes: bytes.into(), mode: None },
@@ -335,7 +346,7 @@ fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
 pub fn session_diff(context: &SessionContext) -> Result<Option<Proposal>, String> {
     let Some(session) = context.id() else { return Ok(None) };
     let stores = context.services.stores();
-    let records = context.services.memory.sync().changesets_of_session(&session).map_err(|e| e.to_string())?;
+    let records = changesets_of_session(context, &session)?;
     if records.is_empty() {
         return Ok(None);
     }
@@ -352,7 +363,8 @@ pub fn session_diff(context: &SessionContext) -> Result<Option<Proposal>, String
 
 /// Returns a message of the person in the open session by its number, from 0: its row in memory, and how it begins.
 fn person_said(context: &SessionContext, number: usize) -> Option<(i64, String)> {
-    let messages = context.services.memory.sync().load(&context.id()?).ok()?;
+    let session = context.id()?;
+    let messages = context.services.memory.ask_blocking(move |memory| memory.load(&session)).ok()?;
     let row = messages.iter().filter(|row| transcript::typed(row).is_some()).nth(number)?;
     Some((row.id, first_words(transcript::typed(row)?, 40)))
 }

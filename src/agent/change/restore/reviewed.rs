@@ -62,7 +62,7 @@ pub async fn keep_reviewed(context: Arc<SessionContext>, names: Vec<String>) {
 
 /// Carries out what was decided hunk by hunk: what is restored is put to the person as one proposal from the present state;
 /// once it is written, the entries are decided.
-pub(super) async fn settle(context: &Arc<SessionContext>, verdict: ReviewVerdict, stop: &CancellationToken) {
+pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: ReviewVerdict, stop: &CancellationToken) {
     let ReviewVerdict { ids, restored, reason } = verdict;
     let planned = {
         let context = Arc::clone(context);
@@ -82,8 +82,8 @@ pub(super) async fn settle(context: &Arc<SessionContext>, verdict: ReviewVerdict
     let title = format!("undo of {}", crate::text::number::plural(ids.len(), "change"));
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title: title.clone(), files });
     let cause = ChangesetCause::of_session(context.id(), UNDO, &title);
-    let settled = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Person, cause, stop).await;
-    if let (Outcome::Applied { hunks, .. }, Some(decision)) = (&settled.outcome, &settled.decision) {
+    let result = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Person, cause, stop).await;
+    if let (Outcome::Applied { hunks, .. }, Some(decision)) = (&result.outcome, &result.decision) {
         let decided = proposal.files.iter().zip(decision.files());
         let places: Vec<String> = decided.filter_map(|(file, decision)| lines_of(file, decision)).collect();
         // Where a part of the restore was refused, the entries wait on.
@@ -95,7 +95,7 @@ pub(super) async fn settle(context: &Arc<SessionContext>, verdict: ReviewVerdict
             decide(context, ids, &reason).await;
         }
     }
-    tell(context, &settled, "restored").await;
+    tell(context, &result, "restored").await;
     context.tell_status().await;
 }
 

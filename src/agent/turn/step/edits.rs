@@ -334,7 +334,7 @@ async fn show_placed(events: &Events, p: &mut PendingEdits, results: &[EditResul
     p.item.set(events, CallState::Waiting).await;
 }
 
-/// Records what the session and the chat learn from a settled proposal.
+/// Records what the session and the chat learn from the result of a proposal.
 async fn after(
     context: &SessionContext,
     files: &mut SessionFiles,

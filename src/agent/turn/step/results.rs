@@ -21,7 +21,7 @@ pub struct Verdict {
     pub for_model: Option<String>,
 }
 
-/// Returns how a call ended whose edits came to `settled`; none: nothing was proposed. `said` holds the files of which
+/// Returns how a call ended by the result of the proposal that its edits are in; none: nothing was proposed. `said` holds the files of which
 /// the whole new text was told already.
 pub fn verdict(
     results: &[EditResult],

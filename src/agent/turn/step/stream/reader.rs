@@ -143,7 +143,7 @@ impl<'a> StepReader<'a> {
             Delta::Thinking(text) => {
                 self.keep();
                 self.watch(&text);
-                self.think(text).await;
+                self.add_thinking(text).await;
             }
             Delta::Call { index, name, arguments, .. } => {
                 self.keep();
@@ -263,7 +263,7 @@ impl<'a> StepReader<'a> {
         }
     }
 
-    async fn think(&mut self, text: String) {
+    async fn add_thinking(&mut self, text: String) {
         if let Some((id, ..)) = self.thinking {
             return self.context.events.send(EventBody::Grew(id, text)).await;
         }
