@@ -55,7 +55,7 @@ pub trait LastWrittenLookup {
     fn written(&self, path: &str) -> Option<LastWritten>;
 
     /// Returns whether writing failed after this changeset was archived, and everything was put back: nothing of it
-    /// needs to be taken back.
+    /// needs to be undone.
     fn failed(&self, changeset: Id) -> bool {
         let _ = changeset;
         false
@@ -104,7 +104,7 @@ pub struct Restoration {
     pub proposal: Proposal,
     /// A preview of each file, those that stay among them.
     pub previews: Vec<RestorePreview>,
-    /// The changeset that is taken back, where it is one.
+    /// The changeset that is undone, where it is one.
     pub changeset: Option<Id>,
     /// Damage that was passed over.
     pub warnings: Vec<String>,

@@ -293,7 +293,7 @@ fn a_foreign_file_waits_for_a_choice() {
 }
 
 #[test]
-fn several_changesets_are_taken_back_to_before_the_first() {
+fn several_changesets_are_undone_to_before_the_first() {
     let w = World::new();
     w.write("a", "1");
     let first = w.change("a", "2").changeset.expect("archived");

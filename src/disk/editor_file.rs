@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::{Links, read_file};
 
-/// The largest text that is taken back, in bytes.
+/// The largest text that is read from the editor, in bytes.
 const LARGEST: u64 = 64 << 20;
 
 /// A text in a temporary file. The file and its folder are removed when the value is dropped.

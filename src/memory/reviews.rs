@@ -12,7 +12,7 @@ use super::{Error, Memory, now_ms};
 pub enum ReviewDecision {
     /// It stays.
     Keep,
-    /// It was taken back, wholly or in part.
+    /// It was undone, wholly or in part.
     Restore,
 }
 

@@ -324,7 +324,7 @@ impl Memory {
         Ok(text.zip(upto).map(|(text, upto)| ConversationSummary { text, upto }))
     }
 
-    /// Lets a text stand for the beginning of the conversation in what is sent; `None` takes it back. No message is
+    /// Lets a text stand for the beginning of the conversation in what is sent; `None` removes it. No message is
     /// lost.
     pub fn set_summary(&self, id: &str, summary: Option<&ConversationSummary>) -> Result<(), Error> {
         let mut store = self.store();

@@ -1,6 +1,6 @@
 //! Three-way merge, for restores over someone else's change.
 //!
-//! What nebula wrote is the common ground; from it the archived state went one way (our change taken back) and
+//! What nebula wrote is the common ground; from it the archived state went one way (our change undone) and
 //! someone else's bytes another. Where both touched the same lines, the archived lines are proposed and their hunk is
 //! marked as a conflict: refusing the hunk keeps what is there now.
 

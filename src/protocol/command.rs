@@ -174,7 +174,7 @@ impl Reply {
 /// The reply to a question where no person can answer.
 const NOBODY: &str = "nobody is there to answer: decide by yourself, or say what you would need to know";
 
-/// The word in [`Proposal::files`](crate::proposal::Proposal) for what takes back a part of what the session changed.
+/// The word in [`Proposal::files`](crate::proposal::Proposal) for an undo of a part of what the session changed.
 pub const UNDO: &str = "undo";
 
 /// The words after `/review` that keep changes, and that restore what was there before.
@@ -216,7 +216,7 @@ pub enum RestoreRequest {
         /// The reason, for the model; empty: nothing was said.
         reason: String,
     },
-    /// One state of a file in place of another: a part of what the session changed, taken back.
+    /// One state of a file in place of another: the undo of a part of what the session changed.
     State {
         /// Normalised path.
         path: String,
@@ -333,7 +333,7 @@ pub enum Approval {
     Edits,
     /// Edits are accepted and what can be undone runs; it waits to be looked at afterwards.
     Review,
-    /// Edits are accepted and commands run, but those that nobody can take back.
+    /// Edits are accepted and commands run, but those that nobody can undo.
     All,
     /// Accept nothing.
     None,

@@ -12,7 +12,7 @@ pub enum CommandClass {
     Harm,
     /// It needs more than the workspace.
     Reach,
-    /// Nobody can take it back.
+    /// Nobody can undo it.
     Final,
 }
 

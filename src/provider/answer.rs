@@ -87,8 +87,8 @@ impl Answer {
     }
 
     fn withdraw(&mut self, text: usize, thinking: usize, calls: usize) {
-        take_back(&mut self.text, &mut self.spans, PartKind::Text, text);
-        take_back(&mut self.thinking, &mut self.spans, PartKind::Thinking, thinking);
+        remove_end(&mut self.text, &mut self.spans, PartKind::Text, text);
+        remove_end(&mut self.thinking, &mut self.spans, PartKind::Thinking, thinking);
         let remaining = self.calls.len().saturating_sub(calls);
         self.keep_calls(|at| at < remaining);
         self.parted = true;
@@ -126,7 +126,7 @@ impl Answer {
 }
 
 /// Takes bytes back from the end of a text and from its newest parts, as far as they are not sealed.
-fn take_back(text: &mut String, spans: &mut Vec<Span>, kind: PartKind, bytes: usize) {
+fn remove_end(text: &mut String, spans: &mut Vec<Span>, kind: PartKind, bytes: usize) {
     let mut left = bytes;
     for span in spans.iter_mut().rev().filter(|span| span.kind == kind).take_while(|span| span.seal.is_none()) {
         let remaining = text.len().saturating_sub(left.min(span.bytes));

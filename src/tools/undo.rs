@@ -1,4 +1,4 @@
-//! `undo`: takes back versions from the archive, with approval.
+//! `undo`: restores versions from the archive, with approval.
 
 use serde_json::{Value, json};
 

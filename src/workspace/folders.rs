@@ -100,10 +100,10 @@ impl<'a> Folders<'a> {
         self.each_mode(|_, after| after)
     }
 
-    /// Takes back what was done to them, as far as it goes.
+    /// Undoes what was done to them, as far as it goes.
     ///
     /// # Errors
-    /// The first that failed; the others are taken back.
+    /// The first that failed; the others are undone.
     pub fn put_back(&self) -> io::Result<()> {
         for (path, _) in self.all.iter().rev().filter(|(_, (now, after))| now.is_none() && after.is_some()) {
             // One that is not empty any more stays.

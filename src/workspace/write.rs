@@ -425,7 +425,7 @@ impl Staged {
         self.made.iter().map(|(_, path)| path.clone())
     }
 
-    /// Takes back the preparation: the temporary file, and folders made that are still empty.
+    /// Undoes the preparation: the temporary file, and folders made that are still empty.
     pub fn discard(&self) {
         if self.done == Done::Nothing && !matches!(self.step, Step::Remove(_)) {
             // A file that cannot be removed now is swept at the next start.
@@ -582,7 +582,7 @@ mod tests {
     }
 
     #[test]
-    fn without_exchange_a_file_is_replaced_and_taken_back_all_the_same() {
+    fn without_exchange_a_file_is_replaced_and_undone_all_the_same() {
         let w = World::new();
         fs::write(w.at("a"), "old").expect("written");
         let (before, after) = (w.workspace.read("a").expect("read"), State::file(&b"new"[..]));
@@ -591,7 +591,7 @@ mod tests {
         staged.commit(&before).expect("written");
         assert!(staged.was_unguarded());
         assert_eq!(w.text("a"), "new");
-        staged.undo(&before.state, &after).expect("taken back");
+        staged.undo(&before.state, &after).expect("undone");
         staged.finish();
         assert_eq!(w.text("a"), "old");
         assert!(can_exchange(&w.workspace).is_ok());
@@ -599,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_in_place_is_taken_back_as_the_same_file() {
+    fn what_was_put_in_place_is_undone_as_the_same_file() {
         let w = World::new();
         fs::write(w.at("a"), "before").expect("written");
         let inode = fs::metadata(w.at("a")).expect("there").ino();
@@ -607,7 +607,7 @@ mod tests {
             let (mut staged, now) = w.stage("a", &after);
             staged.commit(&now).expect("written");
             assert_eq!(w.workspace.read("a").expect("read").state.bytes(), after.bytes());
-            staged.undo(&now.state, &after).expect("taken back");
+            staged.undo(&now.state, &after).expect("undone");
             staged.discard();
             assert_eq!(fs::metadata(w.at("a")).expect("there").ino(), inode);
             assert_eq!(w.names(""), ["a"]);

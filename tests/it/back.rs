@@ -17,7 +17,7 @@ fn renaming() -> World {
 }
 
 /// Asks for a restore and accepts what it proposes.
-async fn take_back(live: &mut Live, request: RestoreRequest) {
+async fn restored_by(live: &mut Live, request: RestoreRequest) {
     live.send(Command::Restore(request));
     live.decide(Choice::Accept).await;
     live.until(|e| matches!(e, EventBody::Settled(..)).then_some(())).await;
@@ -30,20 +30,20 @@ async fn refused(live: &mut Live, request: RestoreRequest) -> String {
 }
 
 /// The edit of [`renaming`], accepted, and taken back.
-async fn renamed_and_taken_back(world: &World) -> Live {
+async fn renamed_and_undone(world: &World) -> Live {
     let mut live = world.start();
     live.submit("rename");
     live.decide(Choice::Accept).await;
     live.end().await;
     assert_eq!(world.read("a.rs"), "fn b() {}\n");
-    take_back(&mut live, RestoreRequest::Undo { count: 1, files: Vec::new() }).await;
+    restored_by(&mut live, RestoreRequest::Undo { count: 1, files: Vec::new() }).await;
     live
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_undo_is_no_change_of_someone_else_when_its_session_is_resumed() {
     let world = renaming();
-    let live = renamed_and_taken_back(&world).await;
+    let live = renamed_and_undone(&world).await;
     let opened = |e: &EventBody| if let EventBody::Opened(info) = e { Some(info.id.clone()) } else { None };
     let id = live.events.iter().find_map(opened).expect("a session");
     live.close().await;
@@ -59,7 +59,7 @@ async fn an_undo_is_no_change_of_someone_else_when_its_session_is_resumed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_undo_of_an_undo_is_a_redo() {
     let world = renaming();
-    let mut live = renamed_and_taken_back(&world).await;
+    let mut live = renamed_and_undone(&world).await;
     let settled = live.events.iter().rev().find_map(|e| match e {
         EventBody::Settled(_, Outcome::Applied { changeset, .. }) => changeset.clone(),
         _ => None,
@@ -74,9 +74,9 @@ async fn the_undo_of_an_undo_is_a_redo() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn undo_and_redo_go_the_same_road() {
     let world = renaming();
-    let mut live = renamed_and_taken_back(&world).await;
+    let mut live = renamed_and_undone(&world).await;
     assert_eq!(world.read("a.rs"), "fn a() {}\n");
-    take_back(&mut live, RestoreRequest::Redo).await;
+    restored_by(&mut live, RestoreRequest::Redo).await;
     assert_eq!(world.read("a.rs"), "fn b() {}\n");
     live.send(Command::Restore(RestoreRequest::Redo));
     let notice = live
@@ -92,7 +92,7 @@ async fn undo_and_redo_go_the_same_road() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_person_restores_is_not_called_someone_elses() {
     let world = renaming();
-    let mut live = renamed_and_taken_back(&world).await;
+    let mut live = renamed_and_undone(&world).await;
     // Whatever the watcher saw of the undo, it has told before this.
     world.write("b.rs", "// someone else\n");
     live.until(|e| matches!(e, EventBody::Drifted(p) if p.contains(&"b.rs".to_string())).then_some(())).await;
@@ -101,7 +101,7 @@ async fn what_the_person_restores_is_not_called_someone_elses() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn everything_since_a_message_is_taken_back_in_one_proposal() {
+async fn everything_since_a_message_is_undone_in_one_proposal() {
     let edit = |path, from: &str, to: &str| calls(&[replace(path, from, to)]);
     let world = World::new().file("a", "1\n").file("b", "1\n").file("c", "1\n").approve("edits").model([
         edit("a", "1", "2"),
@@ -145,7 +145,7 @@ async fn everything_since_a_message_is_taken_back_in_one_proposal() {
     let mut live = world.start();
     live.open(SessionChoice::Continue);
     live.until(|e| matches!(e, EventBody::Recalled(_)).then_some(())).await;
-    take_back(&mut live, RestoreRequest::SinceMessage(0)).await;
+    restored_by(&mut live, RestoreRequest::SinceMessage(0)).await;
     assert_eq!(files(), ["1", "1", "theirs"]);
 }
 
@@ -195,7 +195,7 @@ async fn the_archive_is_listed_with_files_and_causes() {
 
 /// What the person takes back before the first message is told to the model with that message.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_taken_back_while_no_session_is_open_is_reported_to_the_first_one() {
+async fn what_is_undone_while_no_session_is_open_is_reported_to_the_first_one() {
     let edit = call("replaceInFile", json!({"path": "a.txt", "search": "one", "replace": "two"}));
     let world = World::new().file("a.txt", "one\n").approve("edits").model([edit, say("Done.")]);
     let mut live = world.start();
@@ -204,7 +204,7 @@ async fn what_is_taken_back_while_no_session_is_open_is_reported_to_the_first_on
     live.close().await;
     let world = world.model([say("I see.")]);
     let mut live = world.start();
-    take_back(&mut live, RestoreRequest::Undo { count: 1, files: Vec::new() }).await;
+    restored_by(&mut live, RestoreRequest::Undo { count: 1, files: Vec::new() }).await;
     assert_eq!(world.read("a.txt"), "one\n");
     live.submit("and now?");
     assert_eq!(live.end().await, TurnEnd::Done);

@@ -55,7 +55,7 @@ fn delta(delta: Value) -> Value {
 }
 
 #[test]
-fn a_key_takes_back_everything_since_a_changeset_or_a_message() {
+fn a_key_undoes_everything_since_a_changeset_or_a_message() {
     let world = World::new(3);
     world.configure(world.home.path(), json!({"approval": "edits"}));
     let mut terminal = world.start();

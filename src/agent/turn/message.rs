@@ -141,7 +141,7 @@ pub async fn go_on(context: &Arc<SessionContext>, session: &mut Conversation) {
     }
 }
 
-/// Sends the last request again; the result is taken back out of the conversation.
+/// Sends the last request again; the result is removed from the conversation.
 pub async fn ask_again(context: &Arc<SessionContext>, session: &mut Conversation) {
     while session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.has_calls()) {
         session.messages.pop();

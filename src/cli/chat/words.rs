@@ -16,7 +16,7 @@ pub enum ProposalReply {
     None(Option<String>),
     /// A hunk whole.
     Show(usize),
-    /// The last decision is taken back.
+    /// The last decision is undone.
     Undo,
     /// A list of the possible replies.
     Help,

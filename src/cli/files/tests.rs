@@ -491,7 +491,7 @@ fn folders_made_for_a_file_go_with_it_and_no_others() {
 }
 
 #[test]
-fn a_turn_can_be_taken_back_by_its_session() {
+fn a_turn_can_be_undone_by_its_session() {
     let w = World::new();
     w.write("a", "1\n");
     let project = w.workspace.root().to_string_lossy().into_owned();

@@ -85,7 +85,7 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
         if let Some(question) = step.question {
             let asking = tokio::task::spawn_blocking(move || question.ask());
             tokio::select! {
-                // The question stays unanswered; the interrupted turn takes it back.
+                // The question stays unanswered; the interrupted turn withdraws it.
                 Some(by) = signals.recv() => stopped = Some(by),
                 answer = asking => match answer.map_err(io::Error::other).flatten() {
                     Ok(command) => drop(say(printer.answered(command)?)),

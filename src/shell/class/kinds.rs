@@ -17,7 +17,7 @@ pub enum Class {
     Harm,
     /// It needs the network, or more than the workspace.
     Reach,
-    /// Nobody can take it back.
+    /// Nobody can undo it.
     Final,
 }
 
@@ -67,7 +67,7 @@ pub enum Reason {
     Others,
     /// It writes outside the workspace.
     Outside,
-    /// Nobody can take it back.
+    /// Nobody can undo it.
     Final,
     /// Its text does not show what it does.
     Unclear,
@@ -166,7 +166,7 @@ impl Assessment {
     /// Takes the worst class of the parts.
     pub(super) fn settle(&mut self) {
         let worst = |parts: &[ClassifiedCommand]| parts.iter().map(|part| part.class).max().unwrap_or_default();
-        // With the network, what is not known before it runs may be what nobody can take back.
+        // With the network, what is not known before it runs may be what nobody can undo.
         if worst(&self.parts).grant() == Grant::Online {
             for part in self.parts.iter_mut().filter(|part| part.may_be_final) {
                 (part.class, part.reason) = (Class::Final, Reason::Final);

@@ -142,7 +142,7 @@ pub enum ShellPolicy {
     Ask,
     /// Commands that can be undone run.
     Review,
-    /// All but what nobody can take back runs.
+    /// All but what nobody can undo runs.
     All,
     /// Nothing but what only reads runs.
     None,
@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(by("cargo $x"), CommandVerdict::Ask);
         assert_eq!(by("CARGO_HOME=. cargo test"), CommandVerdict::Ask);
         assert_eq!(by("cargo test > out.txt"), CommandVerdict::Ask);
-        assert_eq!(by("git push"), CommandVerdict::Ask, "a rule never allows what nobody can take back");
+        assert_eq!(by("git push"), CommandVerdict::Ask, "a rule never allows what nobody can undo");
         assert_eq!(of("npm test", ShellPolicy::All).verdict, CommandVerdict::Ask);
         assert_eq!(of("cargo test", ShellPolicy::None).verdict, CommandVerdict::Refuse(None));
         assert_eq!(

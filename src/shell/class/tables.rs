@@ -1,4 +1,4 @@
-//! Programs that remove and overwrite, that reach beyond the workspace, and whose effect nobody can take back.
+//! Programs that remove and overwrite, that reach beyond the workspace, and whose effect nobody can undo.
 
 use super::kinds::{Class, Reason};
 use super::word::Word;
@@ -149,7 +149,7 @@ pub const FETCHES_AND_RUNS: &str = "\
 /// Shells: a script that they are given may hold anything.
 const SHELLS: &str = "sh bash dash zsh ksh mksh ash fish yash rbash";
 
-/// Returns whether what a simple command does is known only when it runs, and may be what nobody can take back: the
+/// Returns whether what a simple command does is known only when it runs, and may be what nobody can undo: the
 /// verb of a program that has such ones, or a script of a shell.
 pub fn may_be_final(words: &[Word]) -> bool {
     let Some(name) = words.first().and_then(Word::value).map(base) else { return true };

@@ -16,7 +16,7 @@ fn at_least(least: Class, texts: &[&str]) {
 }
 
 #[test]
-fn what_nobody_can_take_back_is_known_however_it_is_written() {
+fn what_nobody_can_undo_is_known_however_it_is_written() {
     let with_network = |text: &str| assess(text, &Around { root: "/w".into(), folder: "/w/sub".into() }, true).class;
     for text in [
         "G=push; git $G origin main",
@@ -393,7 +393,7 @@ fn no_text_that_writes_or_runs_counts_as_reading() {
 }
 
 #[test]
-fn what_reaches_further_and_what_nobody_takes_back() {
+fn what_reaches_further_and_what_nobody_undoes() {
     at_least(
         Class::Reach,
         &[

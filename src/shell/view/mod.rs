@@ -277,7 +277,7 @@ mod tests {
         let paths: Vec<&str> = changes.files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(paths, ["a/b", "c/", "c/d"]);
         assert_eq!(changes.files[0].after.text(), Some("new"));
-        // What someone writes meanwhile is not taken back.
+        // What someone writes meanwhile is not undone.
         let stamp = |meta: fs::Metadata| (meta.ctime(), meta.ctime_nsec());
         let begun = stamp(view.lock.metadata().expect("there"));
         // The clock of the file system goes on in steps.

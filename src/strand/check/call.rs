@@ -102,7 +102,7 @@ impl Checker<'_> {
                 self.expect(args[0], &Ty::Text);
                 match &args[1].kind {
                     ExprKind::Text(pattern) if regex::Regex::new(pattern).is_ok() => Ty::Bool,
-                    ExprKind::Text(_) => self.misfits(args[1].node, "this is no regular expression"),
+                    ExprKind::Text(_) => self.misfits(args[1].node, "invalid regex"),
                     _ => self.misfits(args[1].node, "matches needs its pattern as a text literal"),
                 }
             }

@@ -38,14 +38,14 @@ pub fn reissue(state: &mut State, ops: &[Op], issuer: &Issuer) -> Result<Vec<Op>
                 match patch_of(op) {
                     Some(patch) => Draft::Edit { qname, patch },
                     None => {
-                        take_back(state, &made);
+                        roll_back(state, &made);
                         let gone = format!("the body that {} was made on is not there any more", op.id);
                         return Err(Refusal::PatchFailed(gone));
                     }
                 }
             }
         };
-        let ops = issue(state, &draft, issuer).inspect_err(|_| take_back(state, &made))?;
+        let ops = issue(state, &draft, issuer).inspect_err(|_| roll_back(state, &made))?;
         if let (Kind::Add | Kind::Replace, Some(new)) = (op.kind, ops.iter().find(|new| new.kind == op.kind)) {
             renewed.insert(op.id, new.id);
         }
@@ -54,7 +54,7 @@ pub fn reissue(state: &mut State, ops: &[Op], issuer: &Issuer) -> Result<Vec<Op>
     Ok(made)
 }
 
-fn take_back(state: &mut State, made: &[Op]) {
+fn roll_back(state: &mut State, made: &[Op]) {
     state.retract(&made.iter().map(|op| op.id).collect());
     state.refresh();
 }

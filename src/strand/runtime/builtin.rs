@@ -78,7 +78,7 @@ fn on_text(name: &str, values: Values) -> Result<Option<Value>, Trap> {
         ("contains", (Some(Value::Text(a)), Some(Value::Text(b)), _)) => Value::Bool(a.contains(&b)),
         ("starts_with", (Some(Value::Text(a)), Some(Value::Text(b)), _)) => Value::Bool(a.starts_with(&b)),
         ("matches", (Some(Value::Text(text)), Some(Value::Text(pattern)), _)) => {
-            let regex = regex::Regex::new(&pattern).map_err(|_| "this is no regular expression".to_owned())?;
+            let regex = regex::Regex::new(&pattern).map_err(|_| "invalid regex".to_owned())?;
             Value::Bool(regex.is_match(&text))
         }
         _ => return Ok(None),

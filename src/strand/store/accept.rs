@@ -155,7 +155,7 @@ impl Store {
         if !waiting.is_empty() {
             atomic_write(&pending, (waiting.join("\n") + "\n").as_bytes())?;
         }
-        // A bundle is taken back only once it is recorded whole.
+        // A bundle is withdrawn only once it is recorded whole.
         files::append_conflicts(&self.root, &judged.conflicts)?;
         let line = |id: &OpId| Some((*id, self.state.graph().node(*id)?.op.to_line()));
         let (ids, lines): (Vec<OpId>, Vec<String>) = judged.retained.iter().filter_map(line).unzip();

@@ -58,14 +58,14 @@ impl Store {
         Ok(ops)
     }
 
-    /// Refuses to judge ops anew that stand in an archive: what one brought cannot be taken back there.
+    /// Refuses to judge ops anew that stand in an archive: what one brought cannot be withdrawn there.
     fn none_archived(&self, ops: &[Op]) -> Result<(), Error> {
         let archived = if ops.is_empty() { None } else { self.log.read()?.base };
         let archived: HashSet<OpId> =
             archived.iter().flat_map(|base| &base.ops).map(|retained| retained.node.op.id).collect();
         let Some(first) = ops.iter().find(|op| archived.contains(&op.id)) else { return Ok(()) };
         Err(Refusal::Usage(format!(
-            "{} is archived here and not in that store, and a pull may not take it back; push it first: strand op push",
+            "{} is archived here and not in that store, and a pull may not withdraw it; push it first: strand op push",
             first.id
         ))
         .into())
@@ -119,11 +119,12 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
         return Ok(Exchange { result: into.keep(judged, &[])?, withdrawn: Vec::new(), records: Vec::new() });
     }
     let unpushed = into.lacking(from)?;
-    let taken_back: HashSet<OpId> = from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
+    let upstream_withdrew: HashSet<OpId> =
+        from.withdrawn.iter().copied().filter(|id| !from.state.graph().has(*id)).collect();
     let (enforced, locks) = (from.config.locks_enforced, from.locks()?);
     let forbidden = move |state: &State, op: &Op| forbidden_by(enforced, &locks, state, op);
     let rules = AcceptanceRules { policy: from.config.policy, forbidden: &forbidden, latest: None };
-    take_in(into, theirs, unpushed, &rules, &taken_back)
+    take_in(into, theirs, unpushed, &rules, &upstream_withdrew)
 }
 
 /// Takes in the ops that are published elsewhere, as they are. Own ops that are not among them are judged anew by this
@@ -148,7 +149,7 @@ fn take_in(
     theirs: Vec<Op>,
     unpushed: Vec<Op>,
     rules: &AcceptanceRules,
-    taken_back: &HashSet<OpId>,
+    upstream_withdrew: &HashSet<OpId>,
 ) -> Result<Exchange, Error> {
     into.none_archived(&unpushed)?;
     let ids: HashSet<OpId> = unpushed.iter().map(|op| op.id).collect();
@@ -157,7 +158,7 @@ fn take_in(
     into.state.refresh();
     let mut all = Judged { retained: offered.admitted.clone(), ..Judged::default() };
     all.result.accepted = offered.admitted;
-    let mut withdrawals = judge_again(into, rules, taken_back, unpushed, &mut all);
+    let mut withdrawals = judge_again(into, rules, upstream_withdrew, unpushed, &mut all);
     // The successors of a withdrawn op could never be admitted: they are withdrawn with it.
     let mut stranded: Vec<Op> = into.state.graph().pending().filter(|op| ids.contains(&op.id)).cloned().collect();
     stranded.sort_by_key(Op::key);
@@ -180,13 +181,13 @@ fn take_in(
 fn judge_again(
     into: &mut Store,
     rules: &AcceptanceRules,
-    taken_back: &HashSet<OpId>,
+    upstream_withdrew: &HashSet<OpId>,
     unpushed: Vec<Op>,
     all: &mut Judged,
 ) -> Withdrawals {
     let mut withdrawals = Withdrawals::default();
     for bundle in bundles(unpushed) {
-        if bundle.iter().any(|op| taken_back.contains(&op.id)) {
+        if bundle.iter().any(|op| upstream_withdrew.contains(&op.id)) {
             withdrawals.record(withdrawal(rules.policy.word(), &bundle));
             continue;
         }
@@ -250,7 +251,7 @@ impl Withdrawals {
     }
 }
 
-/// Returns the record of ops that the upstream took back.
+/// Returns the record of ops that the upstream withdrew.
 fn withdrawal(policy: &str, ops: &[Op]) -> Conflict {
     Conflict {
         id: new_id("cf_"),

@@ -105,7 +105,7 @@ impl Store {
         (self.offset, self.sum) = (appended.end, appended.sum);
         self.placed.extend(ids.iter().copied().zip(appended.places.into_iter().skip(control.len())));
         if !control.is_empty() {
-            // Control lines take back what a checkpoint may have.
+            // Control lines withdraw what a checkpoint may have.
             self.marked = None;
             let graph = self.state.graph();
             self.placed.retain(|id, _| graph.has(*id));

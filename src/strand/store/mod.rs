@@ -401,7 +401,7 @@ impl Store {
     /// Begins at the base of a log.
     fn stand_on_base(&mut self, base: Base, entries: &Entries) -> Result<(), Error> {
         if base.ops.iter().any(|archived_op| entries.withdrawn.contains(&archived_op.node.op.id)) {
-            let message = "it takes back an op that is archived".to_owned();
+            let message = "it withdraws an op that is archived".to_owned();
             return Err(Error::BadFile { path: self.log.path().to_owned(), message });
         }
         self.withdrawn.extend(&base.withdrawn);

@@ -67,9 +67,9 @@ fn a_closed_last_transaction_with_a_wrong_sum_is_reported_and_lost_ops_come_from
     assert_eq!(Store::open(b.root()).unwrap().state().state_hash(), hash);
 }
 
-/// Three stores, each the upstream of the next: what a middle one takes back is taken back below, and kept there.
+/// Three stores, each the upstream of the next: what a middle one withdraws is withdrawn below, and stays there.
 #[test]
-fn what_an_upstream_takes_back_is_preserved_with_its_dependants() {
+fn what_an_upstream_withdraws_is_preserved_with_its_dependants() {
     let (_dir, mut top, mut remover, _) = meeting(Policy::Strict);
     let root = |name: &str| top.root().with_file_name(name);
     let (middle_root, below_root) = (root("middle"), root("below"));

@@ -13,7 +13,7 @@ pub enum RunResult {
     Output(ToolOutput),
     /// Changes to be proposed.
     Edits(Vec<Edit>),
-    /// Versions to be taken back.
+    /// Versions to be restored.
     Undo {
         /// The number of versions, from 1.
         count: usize,

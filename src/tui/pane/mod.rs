@@ -16,7 +16,7 @@
 //! - `draw(&self, area, &mut Buffer, &Ctx)`: the body below the pane line, scroll thumb included.
 //!
 //! Two have a little more. `Diff::waiting(&self) -> Option<Waiting>` says what the proposal waits for, and
-//! `Diff::edited(&mut self, ProposalId, file, text)` takes back what `Effect::Edit` sent out.
+//! `Diff::edited(&mut self, ProposalId, file, text)` takes in what the editor of `Effect::Edit` left.
 //! `Chat::notice(&self) -> bool` and `Chat::take_notice(&mut self, now)`: the last entry is a notice that offers
 //! something, and Enter in an empty input takes its first.
 

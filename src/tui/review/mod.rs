@@ -198,7 +198,7 @@ impl Review {
             }
             Action::Accept => return stay(self.decide(Choice::Accept)),
             Action::Reject => return stay(self.decide(Choice::Reject)),
-            Action::UndoDecision => drop(self.opened.as_mut().map(|opened| opened.page.take_back())),
+            Action::UndoDecision => drop(self.opened.as_mut().map(|opened| opened.page.undo_decision())),
             Action::Open if self.in_diff => return self.finish(),
             Action::Open => self.in_diff = self.opened.is_some(),
             Action::NextHunk | Action::PreviousHunk | Action::NextFile | Action::PreviousFile | Action::Layout => {

@@ -249,7 +249,7 @@ async fn an_entry_whose_restore_leaves_something_waits_on() {
 }
 
 #[tokio::test]
-async fn a_change_that_was_taken_back_waits_no_more_and_a_lost_memory_loses_no_entry() {
+async fn a_change_that_was_undone_waits_no_more_and_a_lost_memory_loses_no_entry() {
     if !works() {
         return;
     }

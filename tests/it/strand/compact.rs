@@ -158,7 +158,7 @@ fn another_process_sees_that_the_log_was_replaced() {
 }
 
 #[test]
-fn what_a_pull_may_take_back_stays_in_the_log() {
+fn what_a_pull_may_withdraw_stays_in_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let me = Issuer::new("user:me");
     let mut master = store(&dir.path().join("m"), Policy::Warn);

@@ -110,7 +110,7 @@ impl Store {
                 let unpushed = upstream.as_ref().filter(|(_, store)| !store.state.graph().has(op.id));
                 unpushed.map(|(path, _)| {
                     let path = path.display();
-                    format!("{} is not in {path} yet, and a pull may have to take it back: push it first", op.id)
+                    format!("{} is not in {path} yet, and a pull may have to withdraw it: push it first", op.id)
                 })
             });
             if reason.is_some() {

@@ -259,7 +259,7 @@ impl Diff {
         }
     }
 
-    /// Takes back a file's text from the editor.
+    /// Takes in a file's text from the editor.
     pub fn edited(&mut self, id: ProposalId, file: usize, text: Result<Vec<u8>, String>) -> Vec<PaneEffect> {
         let Some(page) = self.page.as_mut().filter(|p| p.is_open() && p.proposal.id == id) else {
             return vec![PaneEffect::Say(say::settled().into())];

@@ -143,7 +143,7 @@ impl DiffPage {
     }
 
     /// Takes the last decision back.
-    pub fn take_back(&mut self) {
+    pub fn undo_decision(&mut self) {
         self.undo();
     }
 
@@ -155,12 +155,12 @@ impl DiffPage {
             .collect()
     }
 
-    /// Returns whether there is a decision to take back.
+    /// Returns whether there is a decision to undo.
     pub fn can_undo(&self) -> bool {
         !self.past.is_empty()
     }
 
-    /// Leaves the reason line: the decision that led to it is taken back.
+    /// Leaves the reason line: the decision that led to it is undone.
     pub fn leave_reason(&mut self) {
         if std::mem::take(&mut self.reverts) {
             self.undo();
@@ -321,7 +321,7 @@ impl DiffPage {
         vec![PaneEffect::send(Command::Decide(self.proposal.id, decision))]
     }
 
-    /// Takes back a part of what the session changed: the hunk in focus, or the file whose head is; all that the call
+    /// Undoes a part of what the session changed: the hunk in focus, or the file whose head is; all that the call
     /// changed which made it; all that its turn changed.
     pub fn undo_part(&self, action: Action) -> Vec<PaneEffect> {
         let Some((f, h)) = self.view.focus() else { return Vec::new() };

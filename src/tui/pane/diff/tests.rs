@@ -458,7 +458,7 @@ fn decisions_are_undone_one_by_one() {
     let mut diff = pane(140, 35, shop());
     act(&mut diff, &[Action::Accept, Action::Reject, Action::UndoDecision]);
     assert_eq!(diff.undecided(), Some((2, 3)));
-    // Leaving the reason line takes back what led to it.
+    // Leaving the reason line undoes the decision that led to it.
     assert!(matches!(act(&mut diff, &[Action::RejectAll])[..], [PaneEffect::Line { .. }]));
     diff.line(LineFor::Reason, LineInput::Left, 0);
     assert_eq!(diff.undecided(), Some((2, 3)));
