@@ -6,7 +6,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::connect::Connect;
+use super::connect::{Connect, PROVIDERS};
 use super::select;
 use crate::messages::{Text, popups as say};
 use crate::protocol::{KeyPlaces, Status};
@@ -43,13 +43,13 @@ const ROWS: [(Text, [Text; 2], NoModelOutcome); 2] = [
     (say::connect, [say::connect_detail, say::connect_detail_short], NoModelOutcome::Connect),
 ];
 
-/// Other ways than the form.
-const HOW: [(Text, &str); 4] = [
-    (say::openai, "export OPENAI_API_KEY=…"),
-    (say::anthropic, "export ANTHROPIC_API_KEY=…"),
-    (say::gemini, "export GEMINI_API_KEY=…"),
-    (say::any_server, "export OPENAI_BASE_URL=http://…"),
-];
+/// Returns the ways beside the form: the variable of each provider that has one, and the one with an address.
+fn variables() -> impl Iterator<Item = (&'static str, String)> {
+    let keyed = PROVIDERS.iter().filter(|(.., variable)| !variable.is_empty());
+    keyed
+        .map(|(_, name, _, variable)| (name(), format!("export {variable}=…")))
+        .chain([(say::any_server(), "export OPENAI_BASE_URL=http://…".to_string())])
+}
 
 impl NoModel {
     /// Rows that the choices take.
@@ -166,8 +166,7 @@ impl LinePainter<'_, '_> {
     fn variables(&mut self, bold: Style) {
         self.head(say::other_ways(), "");
         self.put(say::a_variable(), bold);
-        for (who, what) in HOW {
-            let who = who();
+        for (who, what) in variables() {
             let gap = " ".repeat(12usize.saturating_sub(wrap::cells(who)).max(1));
             let line = format!("{who}{gap}{}", what.replace('…', self.ctx.glyphs.cut));
             self.put(&line, self.ctx.theme.style(Role::Text));

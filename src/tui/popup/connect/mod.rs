@@ -14,7 +14,7 @@ use crate::tui::look::Ctx;
 
 /// The providers on offer: their names, what they are called, where they are, and the variable that wins over a key
 /// here.
-const PROVIDERS: [(&str, Text, &str, &str); 5] = [
+pub(super) const PROVIDERS: [(&str, Text, &str, &str); 5] = [
     ("openai", say::openai, "api.openai.com", "OPENAI_API_KEY"),
     ("anthropic", say::anthropic, "api.anthropic.com", "ANTHROPIC_API_KEY"),
     ("gemini", say::gemini, "generativelanguage.googleapis.com", "GEMINI_API_KEY"),
