@@ -167,6 +167,8 @@ impl MemoryHandle {
                 // The person was notified already that it is only in RAM.
                 let _ = memory.reconnect_now();
             }
+            // The store itself may be dropped while the process exits, which would end the copy in its middle each time.
+            memory.store().shorten_log();
         }));
         self.0.end();
     }
@@ -344,6 +346,21 @@ mod tests {
         let row = memory.ask(move |m| Ok(m.load(&session)?[0].id)).await.expect("read");
         assert_eq!(record.expect("read").expect("known").cause.message, Some(row));
         assert_eq!(in_file(w.dir.path()), ["one, again"]);
+    }
+
+    /// What is dropped only while the process exits would be cut off in its middle, each time anew.
+    #[test]
+    fn closing_copies_a_long_log_into_the_database() {
+        let w = World::new();
+        let memory = w.open(LONG);
+        let session = memory.create(new());
+        let text = "word ".repeat(100_000);
+        memory.append(&session, said(&text));
+        let another = memory.clone();
+        memory.close();
+        let log = std::fs::metadata(w.dir.path().join("memory.db-wal")).map_or(0, |log| log.len());
+        assert_eq!((log, in_file(w.dir.path())), (0, vec![text]));
+        drop(another);
     }
 
     #[test]

@@ -61,6 +61,20 @@ async fn a_small_model_is_prompted_for_whole_files() {
     live.close().await;
 }
 
+/// In plan mode nothing is changed: the model is reminded of no format, and shown no edit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_model_that_plans_is_not_asked_for_edits() {
+    let world = World::new().file("greet.py", FILE).plan().model([say("First, a name.")]);
+    let mut live = started(&world, "qwen2.5-coder:1.5b");
+    live.submit("Let @greet.py take a name");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let request = &live.requests()[0];
+    let sent: Vec<String> = request.messages.iter().map(|message| message.text().into_owned()).collect();
+    assert_eq!(sent, [format!("greet.py\n```python\n{FILE}```\n\nLet @greet.py take a name")]);
+    assert!(tool_names(request).contains(&"readFile"), "{:?}", tool_names(request));
+    live.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_file_is_changed_by_blocks() {
     let long = "x = 1\n".repeat(400);

@@ -70,6 +70,14 @@ impl Drop for Store {
 }
 
 impl Store {
+    /// Copies a log that is no longer short into the database. Where another program reads, it stays as it is.
+    pub(in crate::memory) fn shorten_log(&self) {
+        let log = fs::metadata(beside(&self.options.path, "-wal"));
+        if self.fallback.is_none() && log.is_ok_and(|log| log.len() > SHORT_LOG) {
+            let _ = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+    }
+
     pub(in crate::memory) fn open(options: &Options, listener: Option<Listener>) -> (Store, Vec<DatabaseNotice>) {
         let (conn, fallback, notices) = match open_file(options, listener.as_ref()) {
             Ok((conn, notices)) => (conn, None, notices),
