@@ -168,8 +168,8 @@ impl Memory {
         })
     }
 
-    /// Records that the change was archived as `id` and written. `files` are the archive's versions; counts of the intent
-    /// before stay.
+    /// Records that the change was archived as `id` and written. `files` are the archive's versions; the counts of the
+    /// intent stay.
     pub fn applied(&self, pending: PendingId, id: &str, files: &[StoredFile]) -> Result<(), Error> {
         self.finish_pending(pending, |tx, n| {
             finish(tx, n, Some(id), ChangesetState::Applied, files)?;
