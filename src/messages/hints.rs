@@ -82,6 +82,7 @@ messages! {
     test: "test", "テスト";
     comment: "comment", "コメント";
     toggle: "toggle", "切り替え";
+    undo_hunk: "undo the hunk or the file", "ハンクかファイルを元に戻す";
     undo_call: "undo call", "呼び出しを元に戻す";
     undo_turn: "undo turn", "ターンを元に戻す";
     hunk: "hunk", "ハンク";

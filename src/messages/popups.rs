@@ -20,7 +20,8 @@ messages! {
     paste_it: "paste it here", "ここに貼り付け";
     for_this_run: "for this run only   gone when nebula ends", "今回の実行のみ   nebulaの終了時に消えます";
     in_a_file: "in a file   ~/.nebula/credentials.json, mode 0600", "ファイルに保存   ~/.nebula/credentials.json、モード0600";
-    goes_alone: "either way it goes to that server alone", "どちらの場合もそのサーバーだけに送られます";
+    goes_alone(host): "either way it goes to {host} alone", "どちらの場合も{host}だけに送られます";
+    goes_to_it_alone: "either way it goes to that server alone", "どちらの場合もそのサーバーだけに送られます";
     keep_it: "keep it", "保存";
     address_begins: "the address begins with http:// or https://", "アドレスはhttp://かhttps://で始めてください";
     key_needed: "a key is needed", "キーが必要です";
@@ -29,7 +30,7 @@ messages! {
     one_request(variable): "one request checks it; ${variable} would win over it", "リクエスト1回で確認します。${variable}があればそちらが優先されます";
     check_key: "check the key", "キーを確認";
     connecting: "connecting", "接続中";
-    accepted: "accepted", "確認済み";
+    accepted_by(host): "accepted by {host}", "{host}が承認";
     chosen_later: "chosen once the key is checked", "キーの確認後に選択";
     as_typed: "as typed", "入力どおり";
     matching(n, all): "{n} of {all} that match", "一致{all}件中{n}";

@@ -2,6 +2,7 @@
 //! the outcome of a change.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::cause::Cause;
 use super::command::{Command, Reply};
@@ -33,8 +34,9 @@ pub enum EventBody {
     Status(Status),
     /// The connection that the form with this number asked for failed, and why.
     NotConnected(QueryId, String),
-    /// The key in the form with this number was accepted: the models there are, and the one that would be used.
-    Connectable(QueryId, Vec<String>, String),
+    /// The key in the form with this number was accepted: the models there are, the one that would be used, and the
+    /// duration of the check.
+    Connectable(QueryId, Vec<String>, String, Duration),
     /// Not sent, and why: the text goes back into the input.
     Returned(Prompt, String),
     /// A new entry at the end of the conversation.

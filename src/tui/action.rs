@@ -397,6 +397,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Diff, hints::decide, &[A::UndoDecision], hints::undo, none),
     g(C::Diff, hints::decide, &[A::Comment], hints::comment, none),
     g(C::Diff, hints::decide, &[A::Toggle], hints::toggle, none),
+    g(C::Diff, hints::undo, &[A::UndoDecision], none, hints::undo_hunk),
     g(C::Diff, hints::undo, &[A::UndoCall], hints::undo_call, none),
     g(C::Diff, hints::undo, &[A::UndoTurn], hints::undo_turn, none),
     g(C::Diff, hints::moving, &[A::NextHunk, A::PreviousHunk], hints::hunk, hints::next_previous_hunk),

@@ -473,7 +473,12 @@ fn without_a_model_only_arrows_and_enter_choose() {
     stage.keys("<enter><enter>");
     let Some(Command::Connect(ConnectForm { id, .. })) = stage.sent().pop() else { panic!("the key is checked") };
     let id = *id;
-    stage.tell(EventBody::Connectable(id, vec!["gpt-4.1".into(), "gpt-4.1-mini".into()], "gpt-4.1-mini".into()));
+    stage.tell(EventBody::Connectable(
+        id,
+        vec!["gpt-4.1".into(), "gpt-4.1-mini".into()],
+        "gpt-4.1-mini".into(),
+        std::time::Duration::from_millis(400),
+    ));
     stage.keys("<up><enter>");
     let sent = stage.sent();
     assert!(matches!(sent[..], [_, Command::Connect(check), Command::Connect(form)]

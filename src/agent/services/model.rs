@@ -169,6 +169,7 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
     let provider = provider::connect(&connection).map_err(|e| format!("{}. {}", e.message, e.hint))?;
     let usual = services.models.connection().model;
     let Some(model) = form.model.clone() else {
+        let began = std::time::Instant::now();
         let offered = tokio::time::timeout(TO_CHECK, provider.models()).await;
         let offered =
             offered.map_err(|_| format!("{} did not answer in {} s", connection.base_url, TO_CHECK.as_secs()))?;
@@ -178,7 +179,7 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
             true => usual,
             false => provider::begin_with(&offered, &usual).cloned().unwrap_or(usual),
         };
-        return Ok(Some(EventBody::Connectable(form.id, offered, model)));
+        return Ok(Some(EventBody::Connectable(form.id, offered, model, began.elapsed())));
     };
     if form.keep {
         let (services, connection, model) = (Arc::clone(services), connection, model.clone());

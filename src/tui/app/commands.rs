@@ -64,7 +64,9 @@ impl App {
     pub(super) fn open_help(&mut self) {
         let context = self.context();
         let context = if context == Context::Completion { Context::Input } else { context };
-        self.popups.push(Popup::Page(help(&self.keyboard.keys, context, context.title())));
+        let session_diff = context == Context::Diff && self.panes.diff.is_session();
+        let title = if session_diff { self.panes.diff.title() } else { context.title().to_string() };
+        self.popups.push(Popup::Page(help(&self.keyboard.keys, context, &title, session_diff)));
     }
 
     /// Asks whether to delete a session.

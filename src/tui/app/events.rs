@@ -46,9 +46,9 @@ impl App {
             EventBody::Opened(info) => return self.opened(info),
             EventBody::Status(status) => return self.status(status),
             EventBody::NotConnected(id, why) => self.connect_form().into_iter().for_each(|form| form.failed(id, &why)),
-            EventBody::Connectable(id, models, usual) => {
+            EventBody::Connectable(id, models, usual, took) => {
                 if let Some(form) = self.connect_form() {
-                    form.accepted(id, models, &usual);
+                    form.accepted(id, models, &usual, took);
                 }
             }
             EventBody::Returned(prompt, why) => self.returned(prompt, why),

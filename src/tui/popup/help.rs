@@ -8,11 +8,14 @@ use crate::tui::keys::Keys;
 /// Cells of the keys' column.
 const KEYS: usize = 14;
 
-/// Returns the help page for `context`, which `name` calls by its words.
-pub fn help(table: &Keys, context: Context, name: &str) -> Page {
+/// Returns the help page for `context`, which `name` calls by its words. `session_diff`: the diff is that of the session,
+/// of which nothing is decided and everything can be undone.
+pub fn help(table: &Keys, context: Context, name: &str, session_diff: bool) -> Page {
+    let left_out = if session_diff { hints::decide() } else { hints::undo() };
     let mut sections: Vec<(String, Vec<KeyRow>)> = Vec::new();
     for around in std::iter::once(&context).chain(context.outer()) {
-        for group in GROUPS.iter().filter(|g| is_listed(g, context, *around)) {
+        let here = |g: &&Group| g.context != Context::Diff || g.section() != left_out;
+        for group in GROUPS.iter().filter(|g| is_listed(g, context, *around)).filter(here) {
             let labels: Vec<String> = group.actions.iter().filter_map(|a| key(table, context, *around, *a)).collect();
             // A context's own words for a key come before the general ones.
             let said = sections.iter().flat_map(|(_, rows)| rows).any(|r| r.keys == labels.join(" "));
@@ -90,10 +93,10 @@ mod tests {
     fn every_context_has_its_keys() {
         let keys = Keys::default();
         for (context, _) in Context::ALL.iter().copied() {
-            let Content::Keys(sections, _) = help(&keys, context, "x").content else { panic!("keys") };
+            let Content::Keys(sections, _) = help(&keys, context, "x", false).content else { panic!("keys") };
             assert!(!sections.is_empty(), "{context:?}");
         }
-        let Content::Keys(sections, _) = help(&keys, Context::Diff, "the diff").content else { panic!("keys") };
+        let Content::Keys(sections, _) = help(&keys, Context::Diff, "the diff", false).content else { panic!("keys") };
         let all: Vec<&KeyRow> = sections.iter().flat_map(|(_, r)| r).collect();
         assert!(all.iter().any(|r| r.keys == "] [" && r.help == "next, previous hunk"));
         // Enter writes here, so it is not said to open what is selected.
@@ -103,7 +106,7 @@ mod tests {
 
     /// The lines of the help of a context.
     fn lines(context: Context) -> Vec<(String, String)> {
-        let Content::Keys(sections, _) = help(&Keys::default(), context, "x").content else { panic!("keys") };
+        let Content::Keys(sections, _) = help(&Keys::default(), context, "x", false).content else { panic!("keys") };
         sections.into_iter().flat_map(|(_, rows)| rows).map(|r| (r.keys, r.help)).collect()
     }
 
@@ -125,5 +128,20 @@ mod tests {
         assert!(lines(Context::Diff).iter().any(|(keys, _)| keys == "Tab"));
         let time = ("Left/Right".to_string(), "earlier, later version".to_string());
         assert!(lines(Context::Archive).contains(&time));
+    }
+
+    #[test]
+    fn the_sessions_diff_lists_what_undoes_and_a_proposal_what_decides() {
+        let with = |session_diff| {
+            let page = help(&Keys::default(), Context::Diff, "x", session_diff);
+            let Content::Keys(sections, _) = page.content else { panic!("keys") };
+            let rows = sections.into_iter().flat_map(|(_, rows)| rows);
+            rows.map(|row| format!("{} {}", row.keys, row.help)).collect::<Vec<_>>()
+        };
+        let (proposal, session) = (with(false), with(true));
+        let has = |rows: &[String], row: &str| rows.iter().any(|r| r == row);
+        assert!(has(&proposal, "u undo the last decision") && !has(&proposal, "t undo the turn that made it"));
+        assert!(has(&session, "u undo the hunk or the file") && has(&session, "t undo the turn that made it"));
+        assert!(!session.iter().any(|row| row.starts_with("y ") || row.starts_with("Enter ")), "{session:?}");
     }
 }

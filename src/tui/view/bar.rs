@@ -330,7 +330,9 @@ fn note(app: &App, room: usize) -> Option<Line<'static>> {
         return Some(Span::styled(words.clone(), text).into());
     }
     if app.focus_below() == Focus::NoModel {
-        return Some(Span::styled(say::connect_first(), dim).into());
+        let words = [say::connect_first(), say::connect_first_short()];
+        let fitting = if wrap::cells(words[0]) <= room { words[0] } else { words[1] };
+        return Some(Span::styled(fitting, dim).into());
     }
     let context = app.context_below();
     let mut line = Line::default();

@@ -59,7 +59,12 @@ pub const SCENES: &[Scene] = &[
             Command::Connect(form) => Some(form.id),
             _ => None,
         });
-        stage.tell(EventBody::Connectable(id.expect("the key is checked"), models, "gpt-4.1-mini".into()));
+        stage.tell(EventBody::Connectable(
+            id.expect("the key is checked"),
+            models,
+            "gpt-4.1-mini".into(),
+            std::time::Duration::from_millis(400),
+        ));
     }),
     main("main", working),
     main("main-tools", |stage| {

@@ -160,7 +160,7 @@ impl Diff {
     /// where it is asked for.
     pub fn take_session(&mut self, changed: Option<Option<Arc<Proposal>>>) {
         self.session = changed;
-        if self.page.as_ref().is_some_and(|p| p.stage == Stage::Session) {
+        if self.is_session() {
             let focus = self.page.as_ref().and_then(|p| p.view.focus());
             self.show_session();
             let page = self.page.as_mut().filter(|p| p.stage == Stage::Session);
@@ -264,19 +264,15 @@ impl Diff {
         let Some(page) = self.page.as_mut().filter(|p| p.is_open() && p.proposal.id == id) else {
             return vec![PaneEffect::Say(say::settled().into())];
         };
-        let text = match text {
-            Ok(text) => text,
+        let text: Arc<[u8]> = match text {
+            Ok(text) => Arc::from(text),
             Err(why) => return vec![PaneEffect::Say(why)],
         };
         let Some(change) = page.edited.files.get(file).cloned() else { return Vec::new() };
         if change.after.bytes().is_some_and(|b| **b == *text) {
             return vec![PaneEffect::Say(say::left_as_proposed().into())];
         }
-        let mode = match &change.after {
-            State::File { mode, .. } => *mode,
-            _ => None,
-        };
-        let text: Arc<[u8]> = Arc::from(text);
+        let mode = change.after.mode();
         if change.before.bytes() == Some(&text) {
             page.refuse(file);
             return vec![PaneEffect::Say(say::equals_file().into())];
@@ -405,6 +401,11 @@ impl Diff {
     /// Returns the column of the rule between the sides, where there are two.
     pub fn middle(&self) -> Option<u16> {
         self.page.as_ref().filter(|p| p.view.layout() == Layout::Side).map(|p| p.view.middle())
+    }
+
+    /// Returns whether it shows all that the session changed.
+    pub fn is_session(&self) -> bool {
+        self.page.as_ref().is_some_and(|page| page.stage == Stage::Session)
     }
 
     /// Returns the title on the pane line.

@@ -5,8 +5,8 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::Span;
 
-use super::{ANY, Connect, FILE, FormField, FormStage, PROVIDERS};
-use crate::messages::{count, popups as say};
+use super::{ANY, Connect, FILE, FormField, FormStage, PROVIDERS, offered};
+use crate::messages::{count, popups as say, times::duration};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
 use crate::tui::pane::line::pane_line;
@@ -82,7 +82,7 @@ impl Connect {
         let gap = || row("", None, String::new(), Role::Dim);
         let (_, name, host, variable) = PROVIDERS[self.provider];
         let (name, host) = (name(), if self.provider == FILE { say::this_computer() } else { host });
-        let others: Vec<&str> = PROVIDERS.iter().map(|p| p.1()).filter(|other| *other != name).collect();
+        let others: Vec<&str> = offered().map(|i| PROVIDERS[i].1()).filter(|other| *other != name).collect();
         let mut rows = vec![
             row(say::provider(), Some(FormField::Provider), format!("{name}   {host}"), Role::Text),
             note(say::also(&others.join(", "))),
@@ -115,8 +115,12 @@ impl Connect {
             let role = if chosen { Role::Text } else { Role::Dim };
             rows.push(row(label, field, format!("{mark} {words}"), role));
         }
-        let alone = if self.provider == FILE { "" } else { say::goes_alone() };
-        rows.extend([note(alone.into()), gap()]);
+        let alone = match (self.provider, self.host()) {
+            (FILE, _) => String::new(),
+            (_, host) if host.is_empty() => say::goes_to_it_alone().into(),
+            (_, host) => say::goes_alone(&host),
+        };
+        rows.extend([note(alone), gap()]);
         let (words, below) = self.model_words(room, ctx);
         let role = if matches!(self.stage, FormStage::Accepted(_)) { Role::Text } else { Role::Dim };
         rows.extend([row(say::model(), Some(FormField::Model), words, role), note(below)]);
@@ -154,14 +158,9 @@ impl Connect {
             FormStage::Checking => (say::checking().into(), Role::Accent),
             FormStage::Failed(why) => (why.clone(), Role::Removed),
             FormStage::Accepted(models) => {
-                let words = format!(
-                    "{} {} {} {}",
-                    ctx.glyphs.done,
-                    say::accepted(),
-                    ctx.glyphs.dot,
-                    count::models(models.len())
-                );
-                (words, Role::Added)
+                let gap = format!(" {} ", ctx.glyphs.dot);
+                let parts = [say::accepted_by(&self.host()), count::models(models.len()), duration(self.took)];
+                (format!("{} {}", ctx.glyphs.done, parts.join(&gap)), Role::Added)
             }
             FormStage::Connecting(_) => (say::connecting().into(), Role::Accent),
             FormStage::Filling if self.provider == FILE => (say::no_key_for_file().into(), Role::Dim),

@@ -3,6 +3,8 @@
 
 mod draw;
 
+use std::time::Duration;
+
 use ratatui::layout::{Position, Rect};
 
 use super::frame::{keys, modal, pair};
@@ -25,6 +27,12 @@ pub(super) const PROVIDERS: [(&str, Text, &str, &str); 5] = [
 const ANY: usize = PROVIDERS.len() - 1;
 /// The one before it is this program, which needs no key.
 const FILE: usize = ANY - 1;
+
+/// Returns the rows of the table that this build can connect.
+fn offered() -> impl Iterator<Item = usize> {
+    (0..PROVIDERS.len()).filter(|provider| *provider != FILE || cfg!(feature = "embedded"))
+}
+
 const WIDTH: u16 = 76;
 const HEIGHT: u16 = 16;
 /// Its rows in the first screen: its line, an empty one, the fields with an address, an empty one.
@@ -64,6 +72,8 @@ pub struct Connect {
     /// The index among the models that match.
     chosen: usize,
     stage: FormStage,
+    /// The duration of the check.
+    took: Duration,
     /// The number under which the form was sent last.
     sent: Option<QueryId>,
     area: Rect,
@@ -93,6 +103,7 @@ impl Default for Connect {
             model: Editor::default(),
             chosen: 0,
             stage: FormStage::Filling,
+            took: Duration::ZERO,
             sent: None,
             area: Rect::default(),
             inside: false,
@@ -225,7 +236,10 @@ impl Connect {
     fn move_in_field(&mut self, down: bool) {
         match self.field {
             FormField::Provider => {
-                self.provider = (self.provider + if down { 1 } else { PROVIDERS.len() - 1 }) % PROVIDERS.len();
+                let offered: Vec<usize> = offered().collect();
+                let here = offered.iter().position(|provider| *provider == self.provider).unwrap_or(0);
+                let by = if down { 1 } else { offered.len() - 1 };
+                self.provider = offered[(here + by) % offered.len()];
                 self.changed();
             }
             FormField::Keep => self.keep = !self.keep,
@@ -285,8 +299,22 @@ impl Connect {
         }
     }
 
-    /// Takes the models of the server that accepted the key sent under `id`; `usual` is the one to begin with.
-    pub fn accepted(&mut self, id: QueryId, models: Vec<String>, usual: &str) {
+    /// Returns the host that the key goes to; empty while it is not known.
+    fn host(&self) -> String {
+        match PROVIDERS[self.provider].2 {
+            "" if self.provider == FILE => say::this_computer().into(),
+            "" => {
+                let address = self.address.expanded();
+                let rest = address.trim().split_once("://").map_or("", |(_, rest)| rest);
+                rest.split(['/', '?']).next().unwrap_or_default().rsplit('@').next().unwrap_or_default().into()
+            }
+            host => host.into(),
+        }
+    }
+
+    /// Takes the models of the server that accepted the key sent under `id`, and how long that took; `usual` is the one
+    /// to begin with.
+    pub fn accepted(&mut self, id: QueryId, models: Vec<String>, usual: &str, took: Duration) {
         if self.sent != Some(id) || self.stage != FormStage::Checking {
             return;
         }
@@ -295,7 +323,7 @@ impl Connect {
         if models.is_empty() {
             self.model.set(usual);
         }
-        self.stage = FormStage::Accepted(models);
+        (self.stage, self.took) = (FormStage::Accepted(models), took);
         self.field = FormField::Model;
     }
 
@@ -405,9 +433,13 @@ mod tests {
         form.act(Action::Choose);
         sent(&mut form, Action::Choose);
         let models = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano", "o3"].map(String::from).to_vec();
-        form.accepted(last(&form), models.clone(), "gpt-4.1-mini");
+        form.accepted(last(&form), models.clone(), "gpt-4.1-mini", Duration::from_millis(400));
         let drawing = text(&mut form, (100, 30));
-        assert!(drawing.contains("gpt-4.1-mini   2 of 4") && drawing.contains("accepted · 4 models"), "{drawing}");
+        assert!(
+            drawing.contains("gpt-4.1-mini   2 of 4")
+                && drawing.contains("accepted by api.openai.com · 4 models · 0.4 s"),
+            "{drawing}"
+        );
         // The field in focus is in sight on the smallest screen too.
         assert!(text(&mut form, (40, 10)).contains("gpt-4.1-mini"));
         "NANO".chars().for_each(|c| drop(form.type_char(c)));
@@ -419,7 +451,7 @@ mod tests {
         // Another key is another check: its late answer counts for nothing.
         form.field = FormField::Key;
         form.type_char('x');
-        form.accepted(last(&form), models, "o3");
+        form.accepted(last(&form), models, "o3", Duration::from_millis(400));
         assert_eq!(form.stage, FormStage::Filling);
     }
 
@@ -436,8 +468,9 @@ mod tests {
             form.act(Action::Choose);
         }
         assert_eq!(sent(&mut form, Action::Choose).base_url.as_deref(), Some("http://127.0.0.1:9/v1"));
+        assert!(text(&mut form, (100, 30)).contains("it goes to 127.0.0.1:9 alone"));
         // A server that lists nothing takes a name as it is typed.
-        form.accepted(last(&form), Vec::new(), "gpt-4.1-mini");
+        form.accepted(last(&form), Vec::new(), "gpt-4.1-mini", Duration::from_millis(400));
         form.act(Action::DeleteToStart);
         form.paste("local-7b");
         assert_eq!(sent(&mut form, Action::Choose).model.as_deref(), Some("local-7b"));
@@ -453,11 +486,11 @@ mod tests {
         form.type_char('x');
         form.act(Action::Choose);
         let second = sent(&mut form, Action::Choose).id;
-        form.accepted(first, vec!["o3".into()], "o3");
+        form.accepted(first, vec!["o3".into()], "o3", Duration::from_millis(400));
         assert_eq!(form.stage, FormStage::Checking, "the other key was accepted, not this one");
         form.failed(first, "timed out");
         assert_eq!(form.stage, FormStage::Checking);
-        form.accepted(second, vec!["o3".into()], "o3");
+        form.accepted(second, vec!["o3".into()], "o3", Duration::from_millis(400));
         assert_eq!(form.stage, FormStage::Accepted(vec!["o3".into()]));
     }
 
@@ -493,6 +526,13 @@ mod tests {
     }
 
     #[test]
+    fn what_this_build_cannot_run_is_not_offered() {
+        let drawing = text(&mut Connect::default(), (100, 30));
+        assert_eq!(drawing.contains("a model file"), cfg!(feature = "embedded"), "{drawing}");
+    }
+
+    #[cfg(feature = "embedded")]
+    #[test]
     fn a_model_file_needs_no_key() {
         let mut form = Connect::default();
         form.act(Action::Up);
@@ -505,7 +545,7 @@ mod tests {
         assert!(text(&mut form, (100, 30)).contains("built without"));
         form.act(Action::Choose);
         sent(&mut form, Action::Choose);
-        form.accepted(last(&form), vec!["coder-1.5b".into()], "coder-1.5b");
+        form.accepted(last(&form), vec!["coder-1.5b".into()], "coder-1.5b", Duration::from_millis(400));
         assert_eq!(sent(&mut form, Action::Choose).model.as_deref(), Some("coder-1.5b"));
     }
 }
