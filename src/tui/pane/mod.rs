@@ -12,6 +12,7 @@
 //! - `measure(&mut self, width, height, &Look)`: the size of the body that is drawn next, for scroll limits and
 //!   wrapping. Called before every drawing; cheap when nothing changed.
 //! - `title(&self) -> String`, `note(&self, width, &Ctx) -> Line`: the words of the pane line, which the frame draws.
+//! - `search_hits(&self) -> Option<String>`: `2 of 7`, while words are looked for in it.
 //! - `mark(&self) -> Option<Mark>`: what the tab of a hidden pane shows.
 //! - `draw(&self, area, &mut Buffer, &Ctx)`: the body below the pane line, scroll thumb included.
 //!
