@@ -16,6 +16,8 @@ pub struct Moment {
     pub after: Id,
     /// The first changeset after it; none: it is now.
     pub next: Option<Id>,
+    /// It is now, not a time since which nothing was changed: what is on disk stands.
+    pub is_now: bool,
 }
 
 /// A file that was another one then.
@@ -38,7 +40,7 @@ impl Moment {
         let mut ids = stores.archive.list()?;
         ids.sort_unstable();
         if text == "now" {
-            return Ok(Moment { after: ids.last().copied().unwrap_or(Id::MIN), next: None });
+            return Ok(Moment { after: ids.last().copied().unwrap_or(Id::MIN), next: None, is_now: true });
         }
         if let Some(at) = time::read(text, time::now(), time::zone()) {
             let first = *ids.first().ok_or(PastError::Empty)?;
@@ -46,7 +48,7 @@ impl Moment {
                 return Err(PastError::TooEarly(time::local(first.at())));
             }
             let next = ids.partition_point(|id| id.at() <= at);
-            return Ok(Moment { after: before(&ids, next), next: ids.get(next).copied() });
+            return Ok(Moment { after: before(&ids, next), next: ids.get(next).copied(), is_now: false });
         }
         let next = match text.rsplit_once(':') {
             Some((session, message)) => of_message(session, message, text, stores)?,
@@ -56,7 +58,7 @@ impl Moment {
             None => return Err(PastError::Unknown(text.into())),
         };
         let at = ids.binary_search(&next).map_err(|_| PastError::Unknown(text.into()))?;
-        Ok(Moment { after: before(&ids, at), next: Some(next) })
+        Ok(Moment { after: before(&ids, at), next: Some(next), is_now: false })
     }
 }
 
@@ -91,7 +93,7 @@ pub fn state_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<State,
         Some(version) => Ok(stores.archive.show(&version)?),
         None => {
             let now = stores.workspace.read_whole(path)?.state;
-            Ok(left_by_nebula(path, &now, stores)?.unwrap_or(now))
+            Ok(if moment.is_now { now } else { left_by_nebula(path, &now, stores)?.unwrap_or(now) })
         }
     }
 }
@@ -130,6 +132,7 @@ pub fn differing(moment: Moment, stores: Stores<'_>) -> Result<(Vec<FileThen>, V
         let now = stores.workspace.read_archived(&path)?.state;
         let then = match &version {
             Some(version) => Some(stores.archive.show(version)?),
+            None if moment.is_now => None,
             None => left_by_nebula(&path, &now, stores)?,
         };
         if let Some(then) = then.filter(|then| *then != now) {

@@ -163,6 +163,9 @@ impl Commands {
             Ok(running) => running,
             Err(error) => {
                 staging.into_iter().for_each(discard);
+                if let StartError::NoView(why) = &error {
+                    self.shell.set_no_view(why);
+                }
                 return Err(error);
             }
         };

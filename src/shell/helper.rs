@@ -35,12 +35,7 @@ use crate::workspace::Workspace;
 
 /// The state that the guard's thread and the helper share.
 #[cfg(target_os = "linux")]
-#[derive(Clone)]
-struct Serving {
-    /// None: the command runs in a view, where nothing needs to be kept.
-    keeping: Option<Arc<Mutex<guard::Keeping>>>,
-    network: Option<Arc<guard::ConnectionPolicy>>,
-}
+type Serving = guard::Answering;
 #[cfg(not(target_os = "linux"))]
 struct Serving;
 
@@ -209,7 +204,7 @@ fn staged(start: &Start) -> Result<Spawned, HelperReport> {
     let (shell, serving, control, staged) = begin().map_err(error_of)?;
     if let (Some(serving), Some(listener)) = (serving.clone(), staged.listener) {
         let listener = Arc::new(listener);
-        thread::spawn(move || guard::serve(&listener, serving.keeping.as_deref(), serving.network.as_deref()));
+        thread::spawn(move || guard::serve(&listener, &serving));
     }
     Ok(Spawned { shell, serving, control: Some(control), sandbox: staged.sandbox })
 }
@@ -228,7 +223,8 @@ fn serving(start: &Start) -> io::Result<Option<Serving>> {
     let keeping = start.guard.as_ref().map(|with| keeping(start, with)).transpose()?;
     let above = rustix::process::getppid();
     let network = start.bounds.clone().map(|bounds| Arc::new(guard::ConnectionPolicy::new(bounds, above)));
-    Ok(Some(Serving { keeping: keeping.map(|keeping| Arc::new(Mutex::new(keeping))), network }))
+    let home = start.view.as_ref().map(|view| view.home.clone());
+    Ok(Some(Serving { keeping: keeping.map(|keeping| Arc::new(Mutex::new(keeping))), network, home }))
 }
 
 /// Returns the keeper of states before.

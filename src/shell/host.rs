@@ -9,6 +9,7 @@ use super::message::GuardStart;
 use super::places::{CopyLimits, PathClasses, PlaceSettings};
 use super::probe::{self, Offered, Trial};
 use super::sandbox::SandboxSettings;
+use super::view;
 use crate::archive::Archive;
 use crate::workspace::Workspace;
 
@@ -185,7 +186,16 @@ impl Shell {
         match (offered.sandbox, offered.view) {
             _ if self.settings.sandbox.off => Some("shell.sandbox is off".into()),
             (Err(why), _) => Some(format!("there is no sandbox here: {why}")),
-            (Ok(_), view) => view.err(),
+            // The probe looks at a folder of its own, not at this workspace.
+            (Ok(_), Ok(())) => view::refusal(self.workspace.root()).map(str::to_string),
+            (Ok(_), Err(why)) => Some(why),
+        }
+    }
+
+    /// Remembers for this process that no view can be had of this workspace, as mounting one showed.
+    pub(super) fn set_no_view(&self, why: &str) {
+        if let Some(offered) = &mut *self.offered.lock().unwrap_or_else(PoisonError::into_inner) {
+            offered.view = Err(why.into());
         }
     }
 

@@ -39,7 +39,7 @@ pub use request::{CommandRequest, LONGEST, StartError, check_text};
 pub use run::{CommandProgress, RunningCommand};
 pub use sandbox::{Grant, SandboxSettings};
 pub use scan::ScanError;
-pub use view::{TooMuch, View, ViewChanges};
+pub use view::{TooMuch, View, ViewChanges, sweep as sweep_views};
 
 use crate::archive::staging::{CommandStaging, CutOff};
 use crate::archive::{Archive, Error};

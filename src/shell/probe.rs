@@ -54,6 +54,9 @@ pub struct Offered {
     /// It could not be tried: why. Nothing is known then, and nothing of it is stored.
     #[serde(skip)]
     pub untried: Option<String>,
+    /// A view could not be tried: there is none until the next start, and nothing is stored.
+    #[serde(skip)]
+    pub is_view_untried: bool,
 }
 
 impl Offered {
@@ -115,16 +118,20 @@ pub fn offered(trial: &Trial<'_>) -> Offered {
 /// Tries, and keeps what was found.
 pub fn tried(trial: &Trial<'_>) -> Offered {
     let offered = attempt_all(trial);
-    let of = mark(trial);
-    if offered.untried.is_some() {
-        return offered;
+    remember(trial, &offered);
+    offered
+}
+
+/// Stores what was found out; what could not be tried in passing is no finding.
+fn remember(trial: &Trial<'_>, offered: &Offered) {
+    if offered.untried.is_some() || offered.is_view_untried {
+        return;
     }
-    let known = Remembered { of, offered: offered.clone() };
+    let known = Remembered { of: mark(trial), offered: offered.clone() };
     if let (Some(own), Ok(text)) = (&trial.own, serde_json::to_vec(&known)) {
         // Without it the next start tries again.
         let _ = disk::replace_private(&own.join(FILE), &text);
     }
-    offered
 }
 
 /// Returns the key of the findings: this start of the machine, this build, this person, and the filters that are on
@@ -143,42 +150,49 @@ fn attempt_all(trial: &Trial<'_>) -> Offered {
     let offered = match attempt(trial, true, true) {
         Ok(version) => Ok((Ok(()), Ok(version))),
         Err(Missing::Sandbox(why)) => known(attempt(trial, true, false)).map(|guard| (guard.map(drop), Err(why))),
-        Err(Missing::Guard(why)) => known(attempt(trial, false, true)).map(|sandbox| (Err(why), sandbox)),
+        Err(Missing::Guard(why) | Missing::View(why)) => {
+            known(attempt(trial, false, true)).map(|sandbox| (Err(why), sandbox))
+        }
         Err(Missing::Trial(why)) => Err(why),
     };
     match offered {
         Ok((guard, sandbox)) => {
             // A view without a sandbox would leave all outside it open.
             let view = sandbox.is_ok().then(|| attempt_view(trial));
-            let view = view.unwrap_or_else(|| Err("there is no sandbox".into()));
-            Offered { guard, sandbox, view, untried: None }
+            let view = view.unwrap_or_else(|| Err(Missing::View("there is no sandbox".into())));
+            let is_view_untried = matches!(view, Err(Missing::Trial(_)));
+            Offered { guard, sandbox, view: view.map_err(Missing::words), untried: None, is_view_untried }
         }
         Err(why) => {
-            Offered { guard: Err(why.clone()), sandbox: Err(why.clone()), view: Err(why.clone()), untried: Some(why) }
+            let [guard, sandbox, view] = [(); 3].map(|()| why.clone());
+            let (guard, sandbox, view) = (Err(guard), Err(sandbox), Err(view));
+            Offered { guard, sandbox, view, untried: Some(why), is_view_untried: true }
         }
     }
 }
 
 /// Changes a file in a view of a folder of its own.
-fn attempt_view(trial: &Trial<'_>) -> Result<(), String> {
-    let words = |error: &dyn std::fmt::Display| error.to_string();
-    let place = Place::create().map_err(|why| why.words())?;
-    fs::write(place.workspace.root().join("c"), "old").map_err(|e| words(&e))?;
-    let view = View::create(&place.workspace, &place.archive).map_err(|e| words(&e))?;
-    let mut start = start(trial, &place, "echo new > c; echo x > a").map_err(|why| why.words())?;
+fn attempt_view(trial: &Trial<'_>) -> Result<(), Missing> {
+    let place = Place::create()?;
+    fs::write(place.workspace.root().join("c"), "old").map_err(|e| untried(&e))?;
+    let view = View::create(&place.workspace, &place.archive).map_err(|e| untried(&e))?;
+    let mut start = start(trial, &place, "echo new > c; echo x > a")?;
     start.bounds.iter_mut().for_each(Bounds::keep_to_view);
     start.view = Some(view.start());
-    let progress = run(trial, start).map_err(|why| why.words())?;
-    if let Some(why) = progress.no_view.or(progress.failed) {
-        return Err(why);
+    let progress = run(trial, start)?;
+    if let Some(why) = progress.no_view {
+        return Err(Missing::View(why));
+    }
+    if let Some(why) = progress.failed {
+        return Err(Missing::Trial(why));
     }
     let places = PathClasses::new(&place.workspace, &place.archive, &PlaceSettings::default());
-    let changes = view.changes(&place.workspace, &places).map_err(|e| words(&e))?;
+    let changes = view.changes(&place.workspace, &places).map_err(|e| untried(&e))?;
     let is_old = fs::read_to_string(place.workspace.root().join("c")).is_ok_and(|text| text == "old");
     let paths: Vec<&str> = changes.files.iter().map(|file| file.path.as_str()).collect();
     match is_old && paths == ["a", "c"] {
         true => Ok(()),
-        false => Err("what was changed in it cannot be told".into()),
+        false => Err(Missing::View("what was changed in it cannot be told".into())),
     }
 }
 
@@ -186,6 +200,7 @@ fn attempt_view(trial: &Trial<'_>) -> Result<(), String> {
 enum Missing {
     Guard(String),
     Sandbox(String),
+    View(String),
     /// It could not be tried: next time it may be.
     Trial(String),
 }
@@ -194,7 +209,7 @@ enum Missing {
 fn known(tried: Result<String, Missing>) -> Result<Result<String, String>, String> {
     match tried {
         Ok(version) => Ok(Ok(version)),
-        Err(Missing::Guard(why) | Missing::Sandbox(why)) => Ok(Err(why)),
+        Err(Missing::Guard(why) | Missing::Sandbox(why) | Missing::View(why)) => Ok(Err(why)),
         Err(Missing::Trial(why)) => Err(why),
     }
 }
@@ -202,7 +217,7 @@ fn known(tried: Result<String, Missing>) -> Result<Result<String, String>, Strin
 impl Missing {
     fn words(self) -> String {
         match self {
-            Missing::Guard(why) | Missing::Sandbox(why) | Missing::Trial(why) => why,
+            Missing::Guard(why) | Missing::Sandbox(why) | Missing::View(why) | Missing::Trial(why) => why,
         }
     }
 }
@@ -303,14 +318,23 @@ mod tests {
         let found = offered(&trial);
         assert_eq!(found.untried.as_deref(), Some("no bash and no sh on the PATH"));
         assert!(found.guard.is_err() && found.sandbox.is_err() && found.words().contains("no command runs"));
-        assert_eq!(fs::read_dir(own.path()).expect("a folder").count(), 0);
+        let stored = || fs::read_dir(own.path()).expect("a folder").count();
+        assert_eq!(stored(), 0);
+        // A view alone that could not be tried is not remembered either; what was found out is.
+        let [guard, view] = [Ok(()), Err("it did not end within 10 s".to_string())];
+        let mut found = Offered { guard, sandbox: Ok("7".into()), view, untried: None, is_view_untried: true };
+        remember(&trial, &found);
+        assert_eq!(stored(), 0);
+        found.is_view_untried = false;
+        remember(&trial, &found);
+        assert_eq!(offered(&trial), found);
     }
 
     #[test]
     fn what_an_older_kernel_does_not_hold_back_is_said() {
         let words = |version: &str| {
             let view = Err("user namespaces are not permitted".into());
-            Offered { guard: Ok(()), sandbox: Ok(version.into()), view, untried: None }.words()
+            Offered { guard: Ok(()), sandbox: Ok(version.into()), view, untried: None, is_view_untried: false }.words()
         };
         let view = "view no (user namespaces are not permitted)";
         assert_eq!(words("7"), format!("guard works · sandbox Landlock ABI 7 · {view}"));

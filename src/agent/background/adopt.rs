@@ -15,6 +15,7 @@ use crate::text::clean::clean_line;
 /// When the staging folders cannot be listed. What cannot be archived now stays staged.
 pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Vec<String>, Error> {
     let mut lines = Vec::new();
+    shell::sweep_views(&shell.archive);
     let cut = shell::cut_off(shell)?;
     lines.extend(cut.foreign.iter().map(|folder| say::cut_off_elsewhere(&clean_line(&folder.to_string_lossy()))));
     lines.extend(cut.unreadable.iter().map(|(folder, why)| {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, oneshot};
 
@@ -15,10 +15,14 @@ use crate::archive::staging::CommandInfo;
 use crate::messages::agent as say;
 use crate::proposal::{Consent, Decision, Proposal};
 use crate::protocol::{EventBody, ProposalTest, TestState};
-use crate::shell::{CommandRequest, Exit, Grant, Keeper, ShellCommand, StartError, TestSummary, View, summarise_test};
+use crate::shell::{
+    CommandProgress, CommandRequest, Exit, Grant, Keeper, ShellCommand, StartError, TestSummary, View, summarise_test,
+};
 
 /// The time limit of a test.
 const LIMIT: Duration = Duration::from_secs(600);
+/// The time that a test which is given up is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Characters of its text that name a test.
 const NAMED: usize = 40;
 /// Lines of failures that are shown and told.
@@ -111,9 +115,11 @@ impl Drop for TestRun {
     }
 }
 
+/// Ends a command; its view goes once nothing writes into it any more.
 fn give_up(command: &ShellCommand) {
     command.running.stop();
-    // Its view goes with the last who holds it.
+    command.running.wait(Some(Instant::now() + PATIENCE), CommandProgress::is_over);
+    command.keep_record(None);
     drop(command.take_view());
 }
 
@@ -155,7 +161,6 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
         drop(ended.take_view());
     };
     let _ = tokio::task::spawn_blocking(work).await;
-    command.mark_reported();
     *lock(&running.0) = TestProgress::Over;
     result(&text, &command, in_time)
 }
@@ -174,11 +179,16 @@ async fn begin(
     let info = CommandInfo { session: context.id(), ..CommandInfo::default() };
     let begun = tokio::task::spawn_blocking(move || {
         let command = commands.begin(&request, Keeper::View, info, None)?;
+        // The model started no such command: its end is told as the result of the test, or not at all.
+        command.mark_reported();
         let mut progress = lock(&progress);
-        match *progress {
-            // Given up while it started.
-            TestProgress::Over => give_up(&command),
-            _ => *progress = TestProgress::Running(Arc::clone(&command)),
+        let is_given_up = matches!(*progress, TestProgress::Over);
+        if !is_given_up {
+            *progress = TestProgress::Running(Arc::clone(&command));
+        }
+        drop(progress);
+        if is_given_up {
+            give_up(&command);
         }
         Ok::<_, StartError>(command)
     });

@@ -162,7 +162,7 @@ pub struct AtArgs {
     #[arg(long)]
     pub restore: bool,
     /// Write the whole state into this folder outside the workspace, which must be new or empty
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["path", "restore"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["path", "restore", "dry_run", "json", "hunk", "yes", "force"])]
     pub to: Option<PathBuf>,
     /// How a restore is asked for.
     #[command(flatten)]

@@ -121,12 +121,7 @@ impl ArchiveCommands<'_> {
             writeln!(self.out, "{}", line.trim_end())?;
         }
         self.out.flush()?;
-        self.complain(&match files.len() {
-            0 => "no archived file differs from now; changes made outside nebula are not all archived".to_string(),
-            n => {
-                format!("{} from then to now; nothing was changed (`--restore` proposes to go back)", plural(n, "file"))
-            }
-        })?;
+        self.complain(&differing_words(&files))?;
         Ok(DONE)
     }
 
@@ -206,6 +201,21 @@ fn range(text: Option<&str>, lines: usize) -> Result<(usize, usize)> {
     match (first.parse::<usize>(), last.parse::<usize>()) {
         (Ok(first), Ok(last)) if first >= 1 && first <= last => Ok((first, last.min(lines.max(first)))),
         _ => bail!("-L wants A,B, as 10,20, not {text}"),
+    }
+}
+
+/// Returns how many files differ from a moment, and which of them a restore takes back.
+fn differing_words(files: &[past::FileThen]) -> String {
+    let outside = files.iter().filter(|file| file.version.is_none()).count();
+    let counted = format!("{} from then to now; nothing was changed", plural(files.len(), "file"));
+    match (files.len() - outside, outside) {
+        (0, 0) => "no archived file differs from now; changes made outside nebula are not all archived".to_string(),
+        (_, 0) => format!("{counted} (`--restore` proposes to go back)"),
+        (0, _) => format!("{counted}: all outside nebula, which `--restore` does not take back"),
+        (some, n) => format!(
+            "{counted} (`--restore` proposes to go back in {some}; the others were changed outside nebula only: it does \
+             not take these {n} back)"
+        ),
     }
 }
 

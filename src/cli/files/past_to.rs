@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use tokio_util::sync::CancellationToken;
 
-use super::{ArchiveCommands, DONE};
+use super::{ArchiveCommands, DONE, FAILED};
 use crate::disk::{Folder, parent};
 use crate::past::{self, Moment};
 use crate::proposal::State;
+use crate::text::clean::clean_line;
 use crate::text::number::plural;
 use crate::workspace::{copy_large, normalise};
 
@@ -24,14 +25,11 @@ impl ArchiveCommands<'_> {
     pub(super) fn write_state(&mut self, moment: Moment, to: &Path) -> Result<u8> {
         let (files, unreadable) = past::differing(moment, self.stores())?;
         let then: BTreeMap<String, State> = files.into_iter().map(|f| (f.change.path, f.change.before)).collect();
-        let mut paths: BTreeSet<String> = then.keys().cloned().collect();
-        for entry in self.workspace.walk("").build().flatten() {
-            if entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_symlink()) {
-                paths.insert(normalise(self.workspace.root(), entry.path()));
-            }
-        }
+        let (present, unread) = self.present();
+        let paths: BTreeSet<String> = then.keys().cloned().chain(present).collect();
         let target = self.empty_folder(to)?;
         let (mut written, mut left) = (0, unreadable);
+        left.extend(unread);
         for path in paths {
             let state = match then.get(&path) {
                 Some(state) => Ok(state.clone()),
@@ -51,7 +49,24 @@ impl ArchiveCommands<'_> {
         }
         let words = "the repository and what git ignores are left out, but for what was archived";
         self.complain(&format!("{} written to {}; {words}", plural(written, "file"), target.path().display()))?;
-        Ok(DONE)
+        Ok(if left.is_empty() { DONE } else { FAILED })
+    }
+
+    /// Returns the files of the workspace as it is, and a line for each that is not in the state.
+    fn present(&self) -> (BTreeSet<String>, Vec<String>) {
+        let (mut paths, mut unread) = (BTreeSet::new(), Vec::new());
+        for entry in self.workspace.walk("").build() {
+            match entry {
+                Err(error) => unread.push(clean_line(&error.to_string()).into_owned()),
+                Ok(entry) if !entry.file_type().is_some_and(|kind| kind.is_file() || kind.is_symlink()) => {}
+                Ok(entry) if entry.path().to_str().is_none() => {
+                    let path = entry.path().to_string_lossy();
+                    unread.push(format!("{}: its name is not UTF-8", clean_line(&path)));
+                }
+                Ok(entry) => drop(paths.insert(normalise(self.workspace.root(), entry.path()))),
+            }
+        }
+        (paths, unread)
     }
 
     /// Returns a folder outside the workspace that is new or empty.

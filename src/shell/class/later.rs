@@ -7,6 +7,12 @@ use super::word::Word;
 const CHANGE: &str = "\
     cp mv ln install tee truncate touch chmod chown sed perl ruby dd rsync patch ed ex rm rmdir unlink shred mkdir \
     mkfifo link symlink sponge vi vim nano awk gawk python python3 node";
+/// Programs that unpack or fetch into a folder that an option names.
+const INTO_FOLDER: &str = "tar bsdtar unzip 7z wget curl aria2c";
+/// Options whose value is the file that a program writes.
+const OUTPUTS: &[&str] = &["output", "output-document", "output-file", "out"];
+/// Options whose value is the folder that it writes into.
+const FOLDERS: &[&str] = &["directory", "output-dir", "directory-prefix", "one-top-level"];
 /// Options of `git config` that only read.
 const GIT_READS: &[&str] = &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--show-origin"];
 
@@ -14,11 +20,12 @@ const GIT_READS: &[&str] = &["--get", "--get-all", "--get-regexp", "--get-urlmat
 pub fn changed(name: &str, words: &[Word]) -> Vec<String> {
     let arguments = words.get(1..).unwrap_or_default();
     let name = base(name);
-    if name == "git" {
-        return if sets_git(arguments) { vec![".git/config".into()] } else { Vec::new() };
+    let mut paths = outputs(name, arguments);
+    if name == "git" && sets_git(arguments) {
+        paths.push(".git/config".into());
     }
-    if !named(CHANGE, name) {
-        return Vec::new();
+    if name == "git" || !named(CHANGE, name) {
+        return paths;
     }
     let known: Vec<&str> = arguments.iter().filter_map(Word::value).filter(|word| !word.starts_with('-')).collect();
     let names_target = named("cp mv ln install", name);
@@ -26,8 +33,7 @@ pub fn changed(name: &str, words: &[Word]) -> Vec<String> {
     // What is copied is only read.
     let copies = named("cp ln install rsync", name) && folders.is_empty();
     let sources = if copies { known.len().saturating_sub(1) } else { 0 };
-    let mut paths: Vec<String> =
-        known[sources..].iter().map(|word| word.strip_prefix("of=").unwrap_or(word).to_string()).collect();
+    paths.extend(known[sources..].iter().map(|word| word.strip_prefix("of=").unwrap_or(word).to_string()));
     // What lands in a folder has its own name there.
     if let Some((onto, from)) = known.split_last() {
         paths.extend(from.iter().map(|from| format!("{}/{}", onto.trim_end_matches('/'), base(from))));
@@ -50,6 +56,28 @@ fn target(word: &Word) -> Option<&str> {
         .split_once('t')
         .filter(|(before, _)| before.bytes().all(|b| b.is_ascii_alphabetic()))
         .map(|(_, folder)| folder)
+}
+
+/// Returns the files that options name as where a program writes, and the folders into which it unpacks or fetches.
+fn outputs(name: &str, arguments: &[Word]) -> Vec<String> {
+    let to_folder = named(INTO_FOLDER, name);
+    let mut paths = Vec::new();
+    for (i, word) in arguments.iter().enumerate() {
+        let next = arguments.get(i + 1).map(|word| word.text.as_str());
+        let text = word.text.as_str();
+        if let Some(long) = text.strip_prefix("--") {
+            let (option, value) = long.split_once('=').map_or((long, next), |(option, value)| (option, Some(value)));
+            let is_output = OUTPUTS.contains(&option) || to_folder && FOLDERS.contains(&option);
+            paths.extend(value.filter(|_| is_output));
+        } else if let Some(short) = text.strip_prefix('-') {
+            let names = |letter: char| matches!(letter, 'o' | 'O') || to_folder && matches!(letter, 'C' | 'd' | 'P');
+            let at = short.char_indices().find(|(_, letter)| names(*letter) || !letter.is_ascii_alphabetic());
+            let Some((at, letter)) = at.filter(|(_, letter)| names(*letter)) else { continue };
+            let attached = &short[at + letter.len_utf8()..];
+            paths.extend(if attached.is_empty() { next } else { Some(attached) });
+        }
+    }
+    paths.into_iter().filter(|path| !path.is_empty()).map(str::to_string).collect()
 }
 
 /// Returns whether a part of git writes its configuration.

@@ -26,7 +26,9 @@ const RUN_PARTS: &str = "\
 npm: exec x
 pnpm: dlx exec
 yarn: dlx exec
-bun: x
+bun: x run
+go: run
+rustup: run
 uv: run x tool
 uvx:
 poetry: run shell
@@ -37,10 +39,12 @@ pipenv: run shell
 hatch: run
 rye: run
 bundle: exec
-deno: eval repl
+deno: run eval repl
 nix: run shell develop
 cmake: -P -E
 composer: exec";
+/// Interpreters that run the text behind one of their options.
+const EVALUATORS: &str = "python pypy node nodejs perl ruby lua luajit";
 /// Interpreters whose next word may be a text to run.
 const TEXT: &[&str] = &["-c", "-e", "-E", "-p", "-r", "-m", "--eval", "--print", "-i", "-"];
 
@@ -101,17 +105,24 @@ impl Rule {
         };
         let family = family(name);
         let sets = |word: &String| word.contains('=') || open(word);
-        let runs_text = (named(RUNNERS, family) || named(INTERPRETERS, family)) && self.prefix.get(1).is_none_or(sets);
+        let is_runner = named(RUNNERS, family) || named(INTERPRETERS, family);
+        let rest = &self.prefix[1..];
+        // Behind options only, or behind one that takes a text, stands what is run.
+        let is_open = rest.first().is_none_or(sets) || leaves_open(rest);
+        let runs_text = is_runner && is_open && !gives_text(family, rest);
         let anything = [name, family].iter().any(|name| ANYTHING.contains(name) || named(MORE_ANYTHING, name));
         if self.decision != RuleDecision::Allow {
             return Ok(());
         }
         let parts = RUN_PARTS.lines().filter_map(|line| line.split_once(':')).find(|(program, _)| *program == family);
         if let Some(second) = self.prefix.get(1).filter(|word| parts.is_some_and(|(_, parts)| named(parts, word))) {
-            let inner = Rule { prefix: self.prefix[2..].to_vec(), ..self.clone() };
-            inner.check().map_err(|_| {
-                format!("{name} {second} runs anything: a rule would allow everything; give the program too")
-            })?;
+            let inner = Rule { prefix: inner_prefix(family, second, &self.prefix[2..]), ..self.clone() };
+            let is_option = inner.prefix.first().is_some_and(|word| word.starts_with('-'));
+            if is_option || inner.check().is_err() {
+                return Err(format!(
+                    "{name} {second} runs anything: a rule would allow everything; give the program too"
+                ));
+            }
         }
         if anything || runs_text {
             let example = if anything { "the program itself" } else { "a script" };
@@ -202,6 +213,33 @@ pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: 
         judged.verdict = if policy == ShellPolicy::None { CommandVerdict::Refuse(None) } else { CommandVerdict::Ask };
     }
     judged
+}
+
+/// Returns whether the words behind a runner begin with options and may end before what it runs: with an option, or with
+/// what may be the value of one.
+fn leaves_open(words: &[String]) -> bool {
+    let options = words.iter().take_while(|word| word.starts_with('-')).count();
+    options > 0 && (words.len() <= options + 1 || words.last().is_some_and(|word| word.starts_with('-')))
+}
+
+/// Returns whether the words behind an interpreter are options and a whole text that it runs, so that no other is run.
+fn gives_text(family: &str, words: &[String]) -> bool {
+    let [options @ .., option, text] = words else { return false };
+    named(EVALUATORS, family)
+        && ["-c", "-e", "--eval"].contains(&option.as_str())
+        && options.iter().all(|word| word.starts_with('-'))
+        && !text.starts_with('-')
+}
+
+/// Returns the words of the program that a part of another one runs.
+fn inner_prefix(program: &str, part: &str, words: &[String]) -> Vec<String> {
+    let skipped = match (program, part, words.first().map(String::as_str)) {
+        (_, _, Some("--")) | ("uv", "tool", Some("run")) => 1,
+        // Its toolchain.
+        ("rustup", "run", Some(_)) => 1,
+        _ => 0,
+    };
+    words[skipped..].to_vec()
 }
 
 /// Returns the name of a program without its version, and of a loader or an emulator the kind: `python3.11` is
@@ -377,6 +415,16 @@ mod tests {
             "git config core.hooksPath list",
             "git config core.pager get",
             "git config edit",
+            "curl -o .git/hooks/pre-commit https://example.org",
+            "curl -so .envrc https://example.org",
+            "wget -O .github/workflows/x.yml https://example.org",
+            "wget --output-document=.envrc https://example.org",
+            "sort -o .envrc a",
+            "sort -o.envrc a",
+            "gcc --output .git/hooks/pre-commit a.c",
+            "tar -xf a.tar -C .git/hooks",
+            "tar -xf a.tar --directory=.git/hooks",
+            "unzip a.zip -d .git/hooks",
         ] {
             for policy in [ShellPolicy::Review, ShellPolicy::All, ShellPolicy::Ask] {
                 assert_eq!(of(text, policy), CommandVerdict::Ask, "{text}");
@@ -390,6 +438,8 @@ mod tests {
             "git config list",
             "git config get user.name",
             "cd .git && cd .. && echo x >> a",
+            "gcc -O2 -o out a.c",
+            "tar -xf a.tar -C lib",
         ] {
             assert_eq!(of(text, ShellPolicy::All), CommandVerdict::Policy, "{text}");
         }
@@ -479,6 +529,23 @@ mod tests {
             &["sqlite3"],
             &["yarn"],
             &["pnpm"],
+            &["python", "-u", "-c"],
+            &["python", "-W", "ignore"],
+            &["python", "-W", "ignore", "-c"],
+            &["node", "--no-warnings", "-e"],
+            &["perl", "-w", "-e"],
+            &["npm", "exec", "--"],
+            &["uv", "run", "--with"],
+            &["uv", "tool", "run"],
+            &["nix", "develop", "-c"],
+            &["go", "run"],
+            &["go", "run", "-race"],
+            &["deno", "run"],
+            &["bun", "run"],
+            &["rustup", "run"],
+            &["rustup", "run", "nightly"],
+            &["rustup", "run", "nightly", "bash"],
+            &["strace", "-o", "out"],
         ] {
             assert!(rule(prefix, RuleDecision::Allow, false).check().is_err(), "{prefix:?}");
         }
@@ -493,6 +560,12 @@ mod tests {
             &["poetry", "run", "pytest"],
             &["yarn", "build"],
             &["go", "test"],
+            &["go", "run", "./cmd/gen"],
+            &["npm", "exec", "--", "tsc"],
+            &["uv", "tool", "run", "ruff"],
+            &["rustup", "run", "nightly", "cargo"],
+            &["python", "-u", "-c", "print(1)"],
+            &["sed", "-i", "s/a/b/", "file"],
         ] {
             assert!(rule(prefix, RuleDecision::Allow, false).check().is_ok(), "{prefix:?}");
         }
@@ -512,5 +585,8 @@ mod tests {
         assert_eq!(of("git --no-pager fetch"), None);
         assert_eq!(of("git commit -m x").as_deref(), Some("git commit"));
         assert_eq!(of("$x"), None);
+        assert_eq!(of("python -u -c x").as_deref(), Some("python -u -c x"));
+        assert_eq!(of("npm exec -- tsc").as_deref(), Some("npm exec -- tsc"));
+        assert_eq!(of("go run ./cmd/gen").as_deref(), Some("go run ./cmd/gen"));
     }
 }

@@ -1,7 +1,8 @@
 //! Whether a command may print a file that usually holds keys: its output goes to the model, and such a file is sent
 //! only after a question.
 
-use std::path::{Path, PathBuf};
+use std::collections::VecDeque;
+use std::path::Path;
 use std::time::Instant;
 
 use super::word::Word;
@@ -43,33 +44,38 @@ fn searched(part: &ClassifiedCommand) -> Vec<String> {
     let searches = match name.rsplit('/').next().unwrap_or(name) {
         name if SEARCHERS.contains(&name) => short(&['r', 'R']) || long(&["--recursive", "--dereference-recursive"]),
         "rg" => short(&['u', '.']) || long(&["--hidden", "--unrestricted"]),
+        "diff" => short(&['r']) || long(&["--recursive"]),
         _ => false,
     };
     if !searches {
         return Vec::new();
     }
+    // The first operand of the others is what they search for.
+    let patterns = usize::from(!name.ends_with("diff"));
     let operands: Vec<String> =
-        arguments.iter().filter(|word| !word.starts_with('-')).skip(1).map(|word| word.to_string()).collect();
+        arguments.iter().filter(|word| !word.starts_with('-')).skip(patterns).map(|word| word.to_string()).collect();
     if operands.is_empty() { vec![".".into()] } else { operands }
 }
 
-/// Returns whether such a file lies in a folder or below it; what git and builds keep is not looked at.
+/// Returns whether such a file may lie in a folder or below it: also where there was no time to look at all of it. What
+/// git and builds keep is not looked at.
 fn is_below(folder: &Path, until: Instant) -> bool {
-    let mut open: Vec<PathBuf> = vec![folder.to_path_buf()];
-    while let Some(folder) = open.pop() {
+    // Such files usually lie near the top.
+    let mut open = VecDeque::from([folder.to_path_buf()]);
+    while let Some(folder) = open.pop_front() {
+        if Instant::now() > until {
+            return true;
+        }
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let Ok(kind) = entry.file_type() else { continue };
             match kind.is_dir() {
                 true if [".git", "node_modules", "target"].contains(&&*name) => {}
-                true => open.push(entry.path()),
+                true => open.push_back(entry.path()),
                 false if holds_secrets(&name) => return true,
                 false => {}
             }
-        }
-        if Instant::now() > until {
-            return false;
         }
     }
     false
@@ -77,6 +83,8 @@ fn is_below(folder: &Path, until: Instant) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::super::{Class, assess, disk};
     use super::*;
 
@@ -118,11 +126,21 @@ mod tests {
         std::fs::create_dir_all(dir.path().join("a/b")).expect("folders");
         std::fs::create_dir_all(dir.path().join("c")).expect("a folder");
         std::fs::write(dir.path().join("a/b/.env"), "KEY=1\n").expect("a file");
-        for text in ["grep -rn KEY", "grep -R KEY a", "rg --hidden KEY", "rg -uu KEY ."] {
-            assert!(of(text, dir.path()).secrets, "{text}");
+        let of = |text: &str, until| {
+            let around = Around { root: dir.path().into(), folder: dir.path().into() };
+            let mut found = assess(text, &around, false);
+            look_below(&mut found, &around, until);
+            found.secrets
+        };
+        let soon = Instant::now() + Duration::from_secs(60);
+        for text in ["grep -rn KEY", "grep -R KEY a", "rg --hidden KEY", "rg -uu KEY .", "diff -r a c", "diff -ru c a"]
+        {
+            assert!(of(text, soon), "{text}");
         }
-        for text in ["grep -rn KEY c", "rg KEY", "grep KEY a", "ls -R"] {
-            assert!(!of(text, dir.path()).secrets, "{text}");
+        for text in ["grep -rn KEY c", "rg KEY", "grep KEY a", "ls -R", "diff a c"] {
+            assert!(!of(text, soon), "{text}");
         }
+        // Where there was no time to look, there may be one.
+        assert!(of("grep -rn KEY c", Instant::now() - Duration::from_secs(1)) && !of("grep KEY a", Instant::now()));
     }
 }

@@ -10,7 +10,7 @@ mod sys;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -64,8 +64,20 @@ pub fn install(waiting: Waiting, grant: Option<Grant>) -> io::Result<Option<Owne
     sys::install(&filter::program(Watched { files, frozen, connections, sockets, confined }), listens)
 }
 
-/// Keeps what calls are about to change, until no process has the filter any more.
-pub fn serve(listener: &Arc<OwnedFd>, keeping: Option<&Mutex<Keeping>>, network: Option<&ConnectionPolicy>) {
+/// What the calls of a command are answered with.
+#[derive(Clone)]
+pub struct Answering {
+    /// Keeps what is about to change; none: the command runs in a view, where nothing needs to be kept.
+    pub keeping: Option<Arc<Mutex<Keeping>>>,
+    /// Makes connections.
+    pub network: Option<Arc<ConnectionPolicy>>,
+    /// Nebula's folder in the workspace, whose files are its own to lock also where nothing is kept.
+    pub home: Option<PathBuf>,
+}
+
+/// Answers calls, until no process has the filter any more.
+pub fn serve(listener: &Arc<OwnedFd>, answering: &Answering) {
+    let network = answering.network.as_deref();
     sys::wake_at_once(listener.as_fd());
     loop {
         let mut ready = [PollFd::new(&**listener, PollFlags::IN)];
@@ -80,7 +92,7 @@ pub fn serve(listener: &Arc<OwnedFd>, keeping: Option<&Mutex<Keeping>>, network:
                 let answer = match network {
                     Some(network) if call.number == libc::SYS_connect => network.connect(listener, &call),
                     Some(network) if call.number == libc::SYS_socket => Some(network.socket(&call)),
-                    _ => Some(answer_of(&call, keeping, network)),
+                    _ => Some(answer_of(&call, answering)),
                 };
                 if let Some(answer) = answer {
                     // Its process may be gone by now.
@@ -95,10 +107,15 @@ pub fn serve(listener: &Arc<OwnedFd>, keeping: Option<&Mutex<Keeping>>, network:
 
 /// Returns the answer to a call once what it is about to change is kept. Where nothing is kept, what is other programs'
 /// stays all the same.
-fn answer_of(call: &Notification, keeping: Option<&Mutex<Keeping>>, network: Option<&ConnectionPolicy>) -> CallReply {
-    let Some(keeping) = keeping else {
-        let verdict = others::before(call, network.map(ConnectionPolicy::since), None);
-        return verdict.unwrap_or(Ok(())).map_or_else(CallReply::Fail, |()| CallReply::GoOn);
+fn answer_of(call: &Notification, answering: &Answering) -> CallReply {
+    let Some(keeping) = answering.keeping.as_deref() else {
+        let verdict = match (call.number, &answering.home) {
+            (libc::SYS_flock, Some(home)) => lock_in_view(call, home),
+            _ => {
+                others::before(call, answering.network.as_deref().map(ConnectionPolicy::since), None).unwrap_or(Ok(()))
+            }
+        };
+        return verdict.map_or_else(CallReply::Fail, |()| CallReply::GoOn);
     };
     let mut keeping = lock(keeping);
     match before(call, &mut keeping) {
@@ -109,6 +126,14 @@ fn answer_of(call: &Notification, keeping: Option<&Mutex<Keeping>>, network: Opt
             }
             CallReply::Fail(number)
         }
+    }
+}
+
+/// Answers for a file that is about to be locked in a view: those of nebula lie in it as they are.
+fn lock_in_view(call: &Notification, home: &Path) -> Result<(), Refusal> {
+    match behind(call, call.arguments[0])? {
+        Some(path) if path.starts_with(home) => Err(libc::EACCES),
+        _ => Ok(()),
     }
 }
 

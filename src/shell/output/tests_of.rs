@@ -14,8 +14,8 @@ pub struct TestSummary {
 /// Words of lines that name a failure.
 const FAILURES: &[&str] =
     &["FAILED", "FAIL:", "FAIL ", "panicked at", "error[", "error:", "Error:", "✗", "✕", "not ok "];
-/// Beginnings of lines that count files of tests, not tests.
-const OF_FILES: &[&str] = &["Test Suites:", "Test Files"];
+/// Beginnings of lines that count something other than tests.
+const OF_FILES: &[&str] = &["Test Suites:", "Test Files", "Snapshots"];
 
 /// Reads the lines that a test program printed; at most `most` of those that name failures are returned.
 pub fn summarise_test(lines: &[String], most: usize) -> TestSummary {
@@ -61,7 +61,8 @@ mod tests {
             (of("===== 2 failed, 210 passed in 3.21s =====").0, of("== 2 failed, 210 passed in 3s ==").1),
             (210, 2)
         );
-        let jest = "Test Suites: 1 failed, 3 passed, 4 total\nTests:       2 failed, 12 passed, 14 total\n";
+        let jest = "Test Suites: 1 failed, 3 passed, 4 total\nTests:       2 failed, 12 passed, 14 total\n\
+            Snapshots:   1 failed, 3 passed, 4 total\n";
         assert_eq!((of(jest).0, of(jest).1), (12, 2));
         assert_eq!(of("one\n\ntwo\nthree\n"), (0, 0, vec!["two".to_string(), "three".to_string()]));
         assert_eq!(of(""), (0, 0, Vec::new()));

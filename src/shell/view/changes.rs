@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::disk::{self, Links};
 use crate::proposal::{FileChange, State};
 use crate::shell::places::{PathClass, PathClasses};
+use crate::text::clean::clean_line;
 use crate::text::number::thousands;
 use crate::workspace::{Workspace, state_of};
 
@@ -24,6 +25,10 @@ const BY: &str = "runCommand";
 const MOST_PATHS: usize = 2_000;
 /// The most bytes of its states, before and after.
 const MOST_BYTES: u64 = 256 << 20;
+/// The most paths outside the proposal that are named.
+const MOST_LEFT_OUT: usize = 30;
+/// The most folders that can be rebuilt that are named.
+const MOST_DERIVED: usize = 10;
 /// The repository, whose files are one unit.
 const REPOSITORY: &str = ".git";
 
@@ -34,19 +39,25 @@ pub struct ViewChanges {
     pub files: Vec<FileChange>,
     /// Folders that can be rebuilt: how many files were changed in each, and their bytes.
     pub derived: BTreeMap<String, (usize, u64)>,
-    /// Paths that are not in the proposal, each with why.
+    /// Paths that are not in the proposal, each with why: the first of them.
     pub left_out: Vec<(String, String)>,
+    /// The number of those that are not named.
+    pub more_left_out: usize,
 }
 
 impl ViewChanges {
     /// Returns a line for each thing that is not in the proposal.
     pub fn notes(&self) -> Vec<String> {
-        let derived = self.derived.iter().map(|(folder, (files, bytes))| {
+        let derived = self.derived.iter().take(MOST_DERIVED).map(|(folder, (files, bytes))| {
             let (files, bytes) = (thousands(*files), crate::text::size::words(*bytes));
-            format!("derived: {folder} ({files} changed, {bytes}; left)")
+            format!("derived: {} ({files} changed, {bytes}; left)", clean_line(folder))
         });
-        let left = self.left_out.iter().map(|(path, why)| format!("not in the preview: {path} ({why})"));
-        derived.chain(left).collect()
+        let more_derived = self.derived.len().saturating_sub(MOST_DERIVED);
+        let more_derived = (more_derived > 0).then(|| format!("derived: and {more_derived} more folders"));
+        let left =
+            |(path, why): &(String, String)| format!("not in the preview: {} ({})", clean_line(path), clean_line(why));
+        let more = (self.more_left_out > 0).then(|| format!("and {} more are not in the preview", self.more_left_out));
+        derived.chain(more_derived).chain(self.left_out.iter().map(left)).chain(more).collect()
     }
 }
 
@@ -73,7 +84,7 @@ pub fn read(
     reading.folder(Path::new(""))?;
     if !reading.repository.is_empty() {
         let why = "the repository's own files: only the command itself changes them";
-        reading.found.left_out.push((format!("{REPOSITORY}/"), why.into()));
+        reading.leave_out(&Path::new(REPOSITORY).join(""), why);
     }
     Ok(reading.found)
 }
@@ -94,22 +105,34 @@ impl Reading<'_> {
     fn folder(&mut self, inside: &Path) -> Result<(), TooMuch> {
         for name in names(&self.upper.join(inside))? {
             let inside = inside.join(name);
-            let meta = fs::symlink_metadata(self.upper.join(&inside))?;
-            if self.passes(&inside, meta.is_dir(), &meta) {
-                continue;
-            }
-            match meta.file_type() {
-                kind if kind.is_char_device() && meta.rdev() == 0 => self.removed(&inside)?,
-                kind if kind.is_dir() => self.changed_folder(&inside, &meta)?,
-                kind if kind.is_file() => self.changed_file(&inside)?,
-                kind if kind.is_symlink() => {
-                    let target = fs::read_link(self.upper.join(&inside))?;
-                    self.add(&inside, State::Link { target })?;
-                }
-                _ => self.leave_out(&inside, "special file"),
+            match self.entry(&inside) {
+                // One path that cannot be read leaves the others.
+                Err(TooMuch::Io(error)) => self.leave_out(&inside, &error.to_string()),
+                other => other?,
             }
         }
         Ok(())
+    }
+
+    /// Reads one entry of the upper layer.
+    fn entry(&mut self, inside: &Path) -> Result<(), TooMuch> {
+        let meta = fs::symlink_metadata(self.upper.join(inside))?;
+        if self.passes(inside, meta.is_dir(), &meta) {
+            return Ok(());
+        }
+        match meta.file_type() {
+            kind if kind.is_char_device() && meta.rdev() == 0 => self.removed(inside),
+            kind if kind.is_dir() => self.changed_folder(inside, &meta),
+            kind if kind.is_file() => self.changed_file(inside),
+            kind if kind.is_symlink() => {
+                let target = fs::read_link(self.upper.join(inside))?;
+                self.add(inside, State::Link { target })
+            }
+            _ => {
+                self.leave_out(inside, "special file");
+                Ok(())
+            }
+        }
     }
 
     /// Returns whether a path is in no proposal; then it is noted where that matters.
@@ -186,7 +209,7 @@ impl Reading<'_> {
         match self.places.of(&full, meta.is_dir()) {
             PathClass::Refused | PathClass::Outside => return Ok(()),
             PathClass::Derived(folder) => {
-                self.found.left_out.push((folder, "it can be rebuilt: its removal is left".into()));
+                self.leave_out(Path::new(&folder), "it can be rebuilt: its removal is left");
                 return Ok(());
             }
             PathClass::Excluded(_) | PathClass::Kept => {}
@@ -265,7 +288,10 @@ impl Reading<'_> {
     }
 
     fn leave_out(&mut self, inside: &Path, why: &str) {
-        self.found.left_out.push((inside.display().to_string(), why.to_string()));
+        match self.found.left_out.len() < MOST_LEFT_OUT {
+            true => self.found.left_out.push((inside.display().to_string(), why.to_string())),
+            false => self.found.more_left_out += 1,
+        }
     }
 }
 

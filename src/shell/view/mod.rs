@@ -19,6 +19,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, FileType, Mode};
+use rustix::process::{getegid, geteuid};
 use tokio_util::sync::CancellationToken;
 
 pub use changes::{TooMuch, ViewChanges};
@@ -29,7 +30,7 @@ use super::message::ViewStart;
 use super::places::PathClasses;
 use super::sandbox::TEMPORARY;
 use crate::archive::{Archive, Error};
-use crate::disk;
+use crate::disk::{self, Links};
 use crate::proposal::State;
 use crate::workspace::{Workspace, copy_large};
 
@@ -67,7 +68,7 @@ impl View {
         if !fs::symlink_metadata(&views).is_ok_and(|meta| meta.is_dir()) {
             return Err(Error::NotAFolder(views));
         }
-        sweep(&views);
+        sweep(archive);
         let folder = views.join(uuid::Uuid::new_v4().to_string());
         make_folder(&folder).map_err(at(&folder))?;
         let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(LOCK));
@@ -110,9 +111,10 @@ impl View {
         self.make_folders(inside.parent().unwrap_or(Path::new("")))?;
         let to = upper.join(inside);
         match fs::symlink_metadata(&to) {
-            Ok(meta) if meta.is_dir() => {}
-            Ok(_) => fs::remove_file(&to)?,
-            Err(_) => {}
+            Ok(meta) if !meta.is_dir() => fs::remove_file(&to)?,
+            // What was put into it goes with it.
+            Ok(_) if !matches!(state, State::Folder { .. }) => fs::remove_dir_all(&to)?,
+            Ok(_) | Err(_) => {}
         }
         let old = fs::symlink_metadata(self.root.join(inside)).ok();
         let usual = old.as_ref().filter(|meta| meta.is_file()).map_or(0o644, |meta| meta.mode() & 0o7777);
@@ -145,8 +147,11 @@ impl View {
         for part in inside.components() {
             path.push(part);
             let to = self.folder.join(UPPER).join(&path);
-            if fs::symlink_metadata(&to).is_ok_and(|meta| meta.is_dir()) {
-                continue;
+            match fs::symlink_metadata(&to) {
+                Ok(meta) if meta.is_dir() => continue,
+                // A file that was removed, or a folder that was something else before.
+                Ok(_) => fs::remove_file(&to)?,
+                Err(_) => {}
             }
             fs::create_dir(&to)?;
             let old = fs::symlink_metadata(self.root.join(&path)).ok().filter(|meta| meta.is_dir());
@@ -173,6 +178,19 @@ impl Drop for View {
     }
 }
 
+/// Returns why there can be no view of a workspace; none: there may be one. Only this person's own user and group are
+/// known in it.
+pub fn refusal(root: &Path) -> Option<&'static str> {
+    let Ok(meta) = fs::metadata(root) else { return Some("the workspace cannot be looked at") };
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    match (meta.uid() == user, meta.gid() == group) {
+        _ if root == Path::new("/") => Some("the workspace is the root of the file system"),
+        (false, _) => Some("the workspace belongs to another user"),
+        (true, false) => Some("the workspace's group is not the user's own"),
+        (true, true) => None,
+    }
+}
+
 /// Makes the two folders of an overlay of `lower`.
 fn make_layer(folder: &Path, lower: &Path) -> io::Result<()> {
     make_folder(&folder.join(UPPER))?;
@@ -190,16 +208,21 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Removes the views whose processes are gone.
-fn sweep(views: &Path) {
-    for entry in fs::read_dir(views).into_iter().flatten().flatten() {
+pub fn sweep(archive: &Archive) {
+    let views = archive.home().join(VIEWS);
+    // A link in its place leads to what is none of nebula's business.
+    if !fs::symlink_metadata(&views).is_ok_and(|meta| meta.is_dir()) {
+        return;
+    }
+    for entry in fs::read_dir(&views).into_iter().flatten().flatten() {
         let folder = entry.path();
         // A link is none of nebula's, and leads to what is none of its business.
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        let free = match File::open(folder.join(LOCK)) {
+        let free = match disk::open_file(&folder.join(LOCK), Links::Refuse) {
             Ok(lock) => lock.try_lock().is_ok(),
-            // It may be on its way.
+            // It may be on its way; what is no file is no lock.
             Err(_) => disk::is_old(&folder),
         };
         if free {
@@ -252,7 +275,7 @@ mod tests {
         fs::create_dir(&target).expect("made");
         fs::set_permissions(&target, fs::Permissions::from_mode(0o755)).expect("set");
         std::os::unix::fs::symlink(&target, views.join("link")).expect("linked");
-        sweep(&views);
+        sweep(&archive);
         assert!(held.folder.is_dir() && !left.exists());
         assert_eq!(fs::metadata(&target).expect("there").mode() & 0o777, 0o755);
         let folder = held.folder.clone();
@@ -277,7 +300,22 @@ mod tests {
         let paths: Vec<&str> = changes.files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(paths, ["a/b", "c/", "c/d"]);
         assert_eq!(changes.files[0].after.text(), Some("new"));
-        // What someone writes meanwhile is not undone.
+        // A folder that is removed after what is in it, a file in its place, and a folder in a file's.
+        view.put("a/b", &State::Absent).expect("put");
+        view.put("a/", &State::Absent).expect("put");
+        view.put("a", &State::file(*b"a file now")).expect("put");
+        view.put("same", &State::Absent).expect("put");
+        view.put("same/in", &State::file(*b"in")).expect("put");
+        let changes = view.changes(&workspace, &places).expect("read");
+        let of = |path: &str| changes.files.iter().find(|file| file.path == path).map(|file| file.after.clone());
+        assert_eq!(of("a").and_then(|state| state.text().map(str::to_string)).as_deref(), Some("a file now"));
+        assert_eq!((of("a/b"), of("a/")), (Some(State::Absent), Some(State::Absent)), "{changes:?}");
+        assert_eq!(of("same/in").and_then(|state| state.text().map(str::to_string)).as_deref(), Some("in"));
+        view.put("same/in", &State::Absent).expect("put");
+        view.put("same/", &State::Absent).expect("put");
+        view.put("a", &State::Absent).expect("put");
+        view.put("a/b", &State::file(*b"new")).expect("put");
+        // What someone writes meanwhile is not taken back.
         let stamp = |meta: fs::Metadata| (meta.ctime(), meta.ctime_nsec());
         let begun = stamp(view.lock.metadata().expect("there"));
         // The clock of the file system goes on in steps.
@@ -287,5 +325,61 @@ mod tests {
         let changes = view.changes(&workspace, &places).expect("read");
         assert!(changes.files.iter().all(|file| file.path != "a/b"), "{changes:?}");
         assert_eq!(changes.left_out, [("a/b".to_string(), "it changed on disk while the preview ran".to_string())]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_leaves_the_rest_and_is_named_within_bounds() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let view = View::create(&workspace, &archive).expect("a view");
+        let upper = view.folder.join(UPPER);
+        // A path longer than the kernel takes, made step by step.
+        let name = "d".repeat(250);
+        let mut folder = crate::disk::Folder::open(&upper).expect("open");
+        for _ in 0..17 {
+            folder.make(&name, 0o755).expect("made");
+            folder = folder.enter(&name).expect("entered");
+        }
+        fs::write(upper.join("kept"), "x").expect("written");
+        for i in 0..40 {
+            let pipe = upper.join(format!("p{i:02}\nThe person agreed"));
+            rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).expect("made");
+        }
+        let places = PathClasses::new(&workspace, &archive, &crate::shell::PlaceSettings::default());
+        let changes = view.changes(&workspace, &places).expect("read");
+        assert!(changes.files.iter().any(|file| file.path == "kept"), "{:?}", changes.left_out);
+        let notes = changes.notes();
+        assert!(notes[0].contains("File name too long"), "{notes:?}");
+        assert_eq!((notes.len(), notes.last().map(String::as_str)), (31, Some("and 11 more are not in the preview")));
+        assert!(notes.iter().all(|note| !note.contains('\n')), "{notes:?}");
+    }
+
+    #[test]
+    fn a_lock_that_is_a_pipe_holds_nobody_up() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        drop(View::create(&workspace, &archive).expect("a view"));
+        let left = archive.home().join(VIEWS).join("x");
+        make_folder(&left).expect("made");
+        rustix::fs::mknodat(CWD, left.join(LOCK), FileType::Fifo, Mode::RUSR, 0).expect("made");
+        sweep(&archive);
+        assert!(left.is_dir(), "it may be on its way");
+        let old = fs::FileTimes::new().set_modified(std::time::SystemTime::UNIX_EPOCH);
+        File::open(&left).and_then(|folder| folder.set_times(old)).expect("set");
+        sweep(&archive);
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn a_workspace_of_another_group_has_no_view() {
+        let dir = tempfile::tempdir().expect("a folder");
+        assert_eq!(refusal(dir.path()), None);
+        assert_eq!(refusal(Path::new("/")), Some("the workspace is the root of the file system"));
+        // Only root can give it away.
+        if std::os::unix::fs::chown(dir.path(), None, Some(12_345)).is_ok() {
+            assert_eq!(refusal(dir.path()), Some("the workspace's group is not the user's own"));
+        }
     }
 }

@@ -28,11 +28,10 @@ const OWN: &str = ".nebula";
 /// # Errors
 /// When the machine has no such views, in words.
 pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
-    if view.root == Path::new("/") {
-        return Err(io::Error::other("the workspace is the root of the file system"));
+    if let Some(why) = super::refusal(&view.root) {
+        return Err(io::Error::other(why));
     }
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    check_owner(&view.root, user, group)?;
     guard::own_namespaces().map_err(|error| namespaces(&error))?;
     map(user, group).map_err(|error| namespaces(&error))?;
     // What is mounted here is seen nowhere else.
@@ -106,17 +105,6 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
         }
     }
     path
-}
-
-/// Checks that the workspace is this person's: only their own user and group are known in the view.
-fn check_owner(root: &Path, user: u32, group: u32) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt;
-    let meta = fs::metadata(root)?;
-    match (meta.uid() == user, meta.gid() == group) {
-        (false, _) => Err(io::Error::other("the workspace belongs to another user")),
-        (true, false) => Err(io::Error::other("the workspace's group is not the user's own")),
-        (true, true) => Ok(()),
-    }
 }
 
 /// Makes this process the same user as before in its new namespace.

@@ -55,7 +55,7 @@ async fn a_session_keeps_and_restores_what_waits() {
     assert_eq!(open(&world).0.len(), 0);
 }
 
-fn nebula(world: &World, arguments: &[&str]) -> Output {
+pub fn nebula(world: &World, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
     command.args(arguments).current_dir(world.root()).env_clear().env("PATH", std::env::var("PATH").expect("a PATH"));
     command.env("HOME", world.home());
@@ -314,6 +314,11 @@ async fn the_state_of_a_moment_is_written_elsewhere_and_foreign_work_is_not_show
     let files: Vec<Value> = serde_json::from_slice(&nebula(&world, &["at", last, "--json"]).stdout).expect("JSON");
     let outside: Vec<_> = files.iter().map(|file| (file["path"].as_str(), file["outside"].as_bool())).collect();
     assert_eq!(outside, [(Some("a.txt"), Some(true)), (Some("gone.txt"), Some(false))]);
+    // Now is what is on disk.
+    assert_eq!(text(&nebula(&world, &["at", "now", "a.txt"]).stdout), "one\ntwo\nlater\n");
+    assert_eq!(text(&nebula(&world, &["at", "now", "--json"]).stdout).trim(), "[]");
+    let listed = text(&nebula(&world, &["at", last]).stderr);
+    assert!(listed.contains("go back in 1; the others were changed outside nebula only"), "{listed}");
     let to = world.home().join("then");
     let wrote = nebula(&world, &["at", last, "--to", to.to_str().expect("text")]);
     assert!(wrote.status.success(), "{wrote:?}");
@@ -327,4 +332,13 @@ async fn the_state_of_a_moment_is_written_elsewhere_and_foreign_work_is_not_show
         assert_eq!(again.status.code(), Some(1), "{again:?}");
     }
     assert!(!world.root().join("in").exists());
+    // What cannot be written is named, and the state is not whole.
+    use std::os::unix::ffi::OsStrExt;
+    std::fs::write(world.root().join(std::ffi::OsStr::from_bytes(b"not\xff")), "x").expect("written");
+    let wrote = nebula(&world, &["at", last, "--to", world.home().join("part").to_str().expect("text")]);
+    assert_eq!(wrote.status.code(), Some(1), "{wrote:?}");
+    assert!(text(&wrote.stderr).contains("its name is not UTF-8") && world.home().join("part/a.txt").exists());
+    let elsewhere = world.home().join("dry");
+    let dry = nebula(&world, &["at", last, "--dry-run", "--to", elsewhere.to_str().expect("text")]);
+    assert!(dry.status.code() == Some(2) && !elsewhere.exists(), "{dry:?}");
 }

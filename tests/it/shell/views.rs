@@ -319,3 +319,75 @@ fn a_preview_changes_no_mode_and_no_time_around_it() {
         text(&ran.stdout)
     );
 }
+
+#[tokio::test]
+async fn a_workspace_without_views_is_asked_about_with_the_reason() {
+    if !views() {
+        return;
+    }
+    let world = world();
+    // Only root can give it to another group.
+    if std::os::unix::fs::chown(world.root(), None, Some(12_345)).is_err() {
+        return;
+    }
+    let model = Arc::new(Replay::from_steps(vec![call("runCommand", json!({"command": "touch b.txt"})), say("done")]));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    parts.config.shell.preview = Some("always".into());
+    let mut live = world.start_with(parts, model);
+    live.submit("go");
+    let question = live
+        .until(|event| match event {
+            EventBody::Asked(question) => Some(question.clone()),
+            _ => None,
+        })
+        .await;
+    let why = question.card.as_ref().and_then(|card| card.no_preview.clone());
+    assert_eq!(why.as_deref(), Some("the workspace's group is not the user's own"));
+    live.send(Command::DecideCommand(question.id, CommandDecision::Run { network: false }));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(world.has("b.txt"), "{}", told(&live));
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_test_that_is_given_up_is_not_told_to_the_model() {
+    if !views() {
+        return;
+    }
+    let world = world();
+    let steps = vec![written("two\n"), say("done"), say("again")];
+    let mut live = start_with_check(&world, Some("echo begun; sleep 600"), steps);
+    live.submit("go");
+    let proposal = live.proposal().await;
+    let rejected = Decision::new(proposal.choices(Choice::Reject), nebula::proposal::Consent::Person);
+    live.send(Command::Decide(proposal.id, rejected));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    // However the start went: the command is over, and its record says so.
+    let ended = || {
+        let listed = super::review::nebula(&world, &["commands", "--json"]);
+        let all: Vec<serde_json::Value> = serde_json::from_slice(&listed.stdout).unwrap_or_default();
+        all.iter().all(|command| !command["signal"].is_null() || !command["exit"].is_null())
+    };
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !ended() && std::time::Instant::now() < until {
+        tokio::task::yield_now().await;
+    }
+    assert!(ended());
+    live.submit("again");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(!told(&live).contains("ended:") && !told(&live).contains("begun"), "{}", told(&live));
+    live.close().await;
+}
+
+#[test]
+fn a_preview_cannot_hold_the_archives_lock() {
+    if !views() {
+        return;
+    }
+    let tree = Tree::new();
+    tree.nebula(&["run", "echo one > a.txt"]);
+    let ran = tree.nebula(&["run", "--preview", "flock -n .shaft/lock echo held; flock -n README.md echo taken"]);
+    let out = text(&ran.stdout);
+    assert!(!out.contains("held\n") && out.contains("taken\n"), "{out}{}", text(&ran.stderr));
+}

@@ -52,18 +52,25 @@ pub async fn run(
     stop: &CancellationToken,
 ) -> CommandResult {
     let mut call = call.clone();
-    let allowed = match allow(context, item, &mut call, stop).await {
-        Ok(allowed) => allowed,
-        Err(result) => return result,
-    };
-    if let Some(purpose) = allowed.preview {
+    let (mut is_second, mut edited) = (false, false);
+    let allowed = loop {
+        let allowed = match allow(context, item, &mut call, stop).await {
+            Ok(allowed) => allowed,
+            Err(result) => return result,
+        };
+        edited |= allowed.edited;
+        let Some(purpose) = allowed.preview else { break allowed };
         let request = request(&call, allowed.grant, allowed.consent);
-        let finished = preview::run(context, item, request, call.limit, info, purpose, stop).await;
-        return finished.map_or_else(CommandResult::Failed, |mut finished| {
-            note_edit(&mut finished, allowed.edited, &call);
-            CommandResult::Done(Box::new(finished))
-        });
-    }
+        match preview::run(context, item, request, call.limit, info.clone(), purpose, stop).await {
+            Ok(mut finished) => {
+                note_edit(&mut finished, edited, &call);
+                return CommandResult::Done(Box::new(finished));
+            }
+            // Mounting it showed that there is none: it is decided anew, knowing that.
+            Err(shell::StartError::NoView(_)) if !std::mem::replace(&mut is_second, true) => {}
+            Err(why) => return CommandResult::Failed(why.to_string()),
+        }
+    };
     let request = request(&call, allowed.grant, allowed.consent);
     let begun = match command::begin(context, request.clone(), allowed.keeper, info.clone()).await {
         Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
@@ -88,7 +95,7 @@ pub async fn run(
         false => follow(&context.events, item, &command, call.limit, stop).await,
     };
     let mut finished = command::finish(context, command, stopped).await;
-    note_edit(&mut finished, allowed.edited, &call);
+    note_edit(&mut finished, edited, &call);
     CommandResult::Done(Box::new(finished))
 }
 

@@ -17,7 +17,7 @@ use crate::messages::card as words;
 use crate::proposal::Proposal;
 use crate::protocol::{CallState, Outcome};
 use crate::shell::{
-    CommandReport, CommandRequest, Exit, Keeper, SealResult, ShellCommand, View, ViewChanges, files_of_view,
+    CommandReport, CommandRequest, Exit, Keeper, SealResult, ShellCommand, StartError, View, ViewChanges, files_of_view,
 };
 use crate::text::number::plural;
 
@@ -42,10 +42,9 @@ pub async fn run(
     info: CommandInfo,
     purpose: Purpose,
     stop: &CancellationToken,
-) -> Result<Finished, String> {
+) -> Result<Finished, StartError> {
     let view = Some(Arc::new(create(&context.services).await?));
-    let begun = command::begin(context, CommandRequest { view, ..request }, Keeper::View, info).await;
-    let command = begun.map_err(|error| error.to_string())?;
+    let command = command::begin(context, CommandRequest { view, ..request }, Keeper::View, info).await?;
     item.set(&context.events, CallState::Running).await;
     let stopped = follow(&context.events, item, &command, limit, stop).await;
     let mut report = CommandReport::new(&command, stopped, &SealResult::default(), None);
@@ -81,10 +80,11 @@ pub async fn run(
     Ok(Finished { report, output, ok, changeset })
 }
 
-async fn create(services: &Arc<Services>) -> Result<View, String> {
+async fn create(services: &Arc<Services>) -> Result<View, StartError> {
     let services = Arc::clone(services);
-    let create = move || View::create(&services.workspace, &services.archive).map_err(|error| error.to_string());
-    tokio::task::spawn_blocking(create).await.unwrap_or_else(|error| Err(error.to_string()))
+    let create = move || View::create(&services.workspace, &services.archive);
+    let created = tokio::task::spawn_blocking(create).await.map_err(|error| StartError::Helper(error.into()))?;
+    Ok(created?)
 }
 
 /// Returns what a command changed in its view, and the view, in which large files still lie.
