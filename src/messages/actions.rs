@@ -105,6 +105,9 @@ messages! {
     close: "close", "閉じる";
     focus_review: "show changes to be reviewed", "確認待ちの変更を表示";
     net_or_single: "net change, or the entry's alone", "正味の変更、または項目単独";
+    focus_timeline: "show the workspace at any moment", "任意の時点のワークスペースを表示";
+    blame: "who wrote each line of the file", "ファイルの各行の作成者";
+    show_change: "the diff of its changeset", "そのチェンジセットの差分";
     preview_up: "scroll the preview up", "プレビューを上へスクロール";
     preview_down: "scroll the preview down", "プレビューを下へスクロール";
     run_in_view: "propose what it would change", "変更内容を先に確認";

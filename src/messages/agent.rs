@@ -159,11 +159,7 @@ messages! {
     default_goes_on: "default; the model is told and continues without it", "既定。モデルに伝え、これなしで続行します";
     guard: "guard: each file is kept before it is changed; undo brings it back", "guard: 各ファイルを変更前に保存し、元に戻せます";
     scan: "scan: undo restores what it changes in this workspace", "scan: このワークスペースの変更を元に戻せます";
-    blame_title(path): "blame {path}", "{path} の作成者";
     blame_which: "name a file: /blame src/main.rs", "ファイルを指定してください: /blame src/main.rs";
-    blame_more(n, path): "{n} more lines: `nebula blame {path}`", "あと{n}行: `nebula blame {path}`";
-    blame_before: "before nebula", "nebula以前";
-    blame_outside: "outside nebula", "nebula以外";
     no_test: "no command to test it with: set shell.check, as in `nebula config set shell.check \"cargo test\"`", "テスト用のコマンドがありません: `nebula config set shell.check \"cargo test\"` で設定できます";
     no_view(why): "there is no view here: {why}", "ここでは写しを作れません: {why}";
     not_tested(why): "not tested: {why}", "未テスト: {why}";

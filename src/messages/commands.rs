@@ -67,6 +67,9 @@ messages! {
     review_arguments: "[keep|restore ID…|all]", "[keep|restore ID…|all]";
     review: "changes made without a question", "確認なしで行われた変更";
     review_long: "Lists them; keeps them, or proposes what was there before.", "一覧を表示し、残すか、以前の状態を提案します。";
+    moment_argument: "[TIME|WORDS]", "[時刻|語句]";
+    timeline: "the workspace at any moment", "任意の時点のワークスペース";
+    timeline_long: "A preview; from there all or one file can be restored.", "プレビューです。そこからすべて、または1ファイルを戻せます。";
     file_argument: "FILE", "ファイル";
     blame: "who wrote each line of a file", "ファイルの各行の作成者";
     blame_long: "Shows beside each run of lines the prompt, the command or the outside hand it is from.", "各行を書いたプロンプト、コマンド、外部の変更を表示します。";
@@ -141,7 +144,6 @@ messages! {
     asks_before_edits: "nebula asks before each edit", "nebulaは編集のたびに確認します";
     page_rules: "rules", "ルール";
     page_stats: "stats", "統計";
-    page_blame: "blame", "行ごとの作成者";
     page_usage: "usage", "使用量";
     page_context: "context", "コンテキスト";
     results: "leave out of the window", "ウィンドウから除外";

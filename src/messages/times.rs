@@ -21,6 +21,7 @@ messages! {
     hours(n): "{n} h", "{n}時間";
     days(n): "{n} d", "{n}日";
     milliseconds(n): "{n} ms", "{n}ミリ秒";
+    under_a_minute: "under 1 min", "1分未満";
     under_a_second: "under 1 s", "1秒未満";
 }
 

@@ -17,6 +17,11 @@ use crate::proposal::State;
 const BYTES: usize = 4 << 20;
 const LINES: usize = 50_000;
 
+/// So many moves of a file are followed.
+const MOVES: usize = 8;
+/// The share of equal lines, in percent, that makes a file the same one under another path.
+const MOVED: usize = 60;
+
 /// The cause of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineCause {
@@ -61,51 +66,159 @@ pub fn blame(path: &str, stores: Stores<'_>) -> Result<Vec<BlamedLine>, PastErro
         return Err(PastError::Missing(path.into()));
     }
     let versions = stores.archive.versions(path)?;
-    let left: HashMap<String, LeftState> = stores.memory.left_states(&stores.project(), path)?.into_iter().collect();
-    let changesets: HashMap<Id, Id> = made_by(path, &versions, stores)?;
-    // Only an undo or a redo brings an earlier state back.
-    let last_restore = versions.iter().rposition(|version| {
-        left.get(&version.id.to_string()).is_some_and(|known| matches!(known.kind.as_str(), "undo" | "redo"))
-    });
-    let restores_later = |at: usize| last_restore.is_some_and(|last| last >= at);
+    Ok(annotate(&History::new(path, versions, now, stores)?, MOVES)?.lines())
+}
+
+/// Returns the causes of the lines of the last state of a history. What was moved here keeps the causes that it had,
+/// `moves` times at most.
+fn annotate(history: &History<'_>, moves: usize) -> Result<Annotated, PastError> {
     let mut annotated = Annotated::default();
-    let mut cause = (LineCause::Before, false, None);
-    let count = versions.len();
-    for at in 0..=count {
-        let state = match versions.get(at) {
-            Some(version) => stores.archive.show(version)?,
-            None => now.clone(),
-        };
-        let text = text_of(&state, path)?;
-        let (mut by, restores, sha) = cause;
+    let mut cause = StateCause { by: LineCause::Before, restores: false, sha: None };
+    for at in 0..=history.versions.len() {
+        let state = history.state(at)?;
+        let text = text_of(&state, history.path)?;
+        if let LineCause::Changeset { id, .. } = cause.by
+            && annotated.text.is_empty()
+            && moves > 0
+            && let Some(from) = moved_from(history.path, id, &text, history.stores)?
+            && let Some(earlier) = History::before(&from.path, from.before, history.stores)?
+        {
+            annotated = annotate(&earlier, moves - 1)?;
+        }
+        let StateCause { mut by, restores, sha } = cause;
         // What nebula left is not what the next change met: someone wrote in between.
         if let (LineCause::Changeset { id, .. }, Some(sha)) = (by, sha)
             && sha != state_sha(&state)
         {
-            let written = stores.memory.written(&stores.project(), path)?.filter(|written| written.sha256 == sha);
-            let known = written.and_then(|written| String::from_utf8(written.bytes?).ok());
-            match known {
+            match history.written(sha)? {
                 Some(text) => {
-                    annotated.add(PastState { text, cause: by, restores }, restores_later(at));
-                    by = LineCause::Outside(versions.get(at).and_then(|version| changesets.get(&version.id).copied()));
+                    annotated.add(PastState { text, cause: by, restores }, history.restores_since(at));
+                    let next = history.versions.get(at);
+                    by = LineCause::Outside(next.and_then(|version| history.changesets.get(&version.id).copied()));
                 }
                 None => by = LineCause::Changeset { id, unsure: true },
             }
         }
-        annotated.add(PastState { text, cause: by, restores }, restores_later(at));
-        let Some(version) = versions.get(at) else { break };
-        let known = left.get(&version.id.to_string());
-        cause = match changesets.get(&version.id) {
-            Some(id) => {
-                let restores = known.is_some_and(|known| matches!(known.kind.as_str(), "undo" | "redo"));
-                // What it left is not known where its process died before memory knew.
-                let sha = known.and_then(|known| known.sha256);
-                (LineCause::Changeset { id: *id, unsure: sha.is_none() }, restores, sha)
-            }
-            None => (LineCause::Outside(None), false, None),
-        };
+        annotated.add(PastState { text, cause: by, restores }, history.restores_since(at));
+        let Some(version) = history.versions.get(at) else { break };
+        cause = history.cause_after(version);
     }
-    Ok(annotated.lines())
+    Ok(annotated)
+}
+
+/// The cause of a state.
+struct StateCause {
+    by: LineCause,
+    /// An undo or a redo made it.
+    restores: bool,
+    /// The hash of what its changeset left; none: it is not known.
+    sha: Option<Option<Sha>>,
+}
+
+/// The states of a file in order, the last of which no version holds, and what memory knows of them.
+struct History<'a> {
+    path: &'a str,
+    versions: Vec<archive::Version>,
+    last: State,
+    /// What changesets left, by the version that each made old.
+    left: HashMap<String, LeftState>,
+    /// The changeset that made each version old.
+    changesets: HashMap<Id, Id>,
+    /// The last version that an undo or a redo made old.
+    last_restore: Option<usize>,
+    stores: Stores<'a>,
+}
+
+impl<'a> History<'a> {
+    fn new(path: &'a str, versions: Vec<archive::Version>, last: State, stores: Stores<'a>) -> Result<Self, PastError> {
+        let left: HashMap<_, _> = stores.memory.left_states(&stores.project(), path)?.into_iter().collect();
+        let changesets = made_by(path, &versions, stores)?;
+        let last_restore = versions.iter().rposition(|version| is_restore(&left, version));
+        Ok(History { path, versions, last, left, changesets, last_restore, stores })
+    }
+
+    /// Returns the history of a file up to a changeset; none: the file has none.
+    fn before(path: &'a str, after: Id, stores: Stores<'a>) -> Result<Option<Self>, PastError> {
+        let mut versions = stores.archive.versions(path)?;
+        // The oldest version after the moment holds what was there then.
+        let Some(at) = versions.iter().position(|version| version.id > after) else { return Ok(None) };
+        let last = stores.archive.show(&versions[at])?;
+        versions.truncate(at);
+        History::new(path, versions, last, stores).map(Some)
+    }
+
+    fn state(&self, at: usize) -> Result<State, PastError> {
+        Ok(match self.versions.get(at) {
+            Some(version) => self.stores.archive.show(version)?,
+            None => self.last.clone(),
+        })
+    }
+
+    /// Returns whether a state may come back later: only an undo or a redo brings an earlier one back.
+    fn restores_since(&self, at: usize) -> bool {
+        self.last_restore.is_some_and(|last| last >= at)
+    }
+
+    /// Returns the text that nebula last wrote, if it has this hash.
+    fn written(&self, sha: Option<Sha>) -> Result<Option<String>, PastError> {
+        let written = self.stores.memory.written(&self.stores.project(), self.path)?;
+        let written = written.filter(|written| written.sha256 == sha);
+        Ok(written.and_then(|written| String::from_utf8(written.bytes?).ok()))
+    }
+
+    /// Returns the cause of the state that came after a version.
+    fn cause_after(&self, version: &archive::Version) -> StateCause {
+        let Some(id) = self.changesets.get(&version.id).copied() else {
+            return StateCause { by: LineCause::Outside(None), restores: false, sha: None };
+        };
+        // What it left is not known where its process died before memory knew.
+        let sha = self.left.get(&version.id.to_string()).and_then(|known| known.sha256);
+        let by = LineCause::Changeset { id, unsure: sha.is_none() };
+        StateCause { by, restores: is_restore(&self.left, version), sha }
+    }
+}
+
+/// Returns whether an undo or a redo made a version old.
+fn is_restore(left: &HashMap<String, LeftState>, version: &archive::Version) -> bool {
+    left.get(&version.id.to_string()).is_some_and(|known| matches!(known.kind.as_str(), "undo" | "redo"))
+}
+
+/// A file that was moved: its path, and the newest changeset before the move.
+struct MovedFile {
+    path: String,
+    before: Id,
+}
+
+/// Returns the file that a changeset moved to a path where nothing was: one that it removed, of which at least 60 % of
+/// the lines are the same.
+fn moved_from(path: &str, by: Id, text: &str, stores: Stores<'_>) -> Result<Option<MovedFile>, PastError> {
+    let lines: Vec<u64> = text.lines().map(|line| hash(line.trim_end())).collect();
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let mut ids = stores.archive.list()?;
+    ids.retain(|id| *id < by);
+    let before = ids.into_iter().max().unwrap_or(Id::MIN);
+    let equal = |op: &DiffOp| if let DiffOp::Equal { len, .. } = op { *len } else { 0 };
+    let mut best: Option<(usize, MovedFile)> = None;
+    for other in stores.archive.paths(by)?.into_iter().filter(|other| other != path && !other.ends_with('/')) {
+        let versions = stores.archive.versions(&other)?;
+        let Some(at) = versions.iter().position(|version| version.id > before && version.id < by) else { continue };
+        // It has to be gone afterwards.
+        let after = match versions.get(at + 1) {
+            Some(next) => stores.archive.show(next)?,
+            None => stores.workspace.read_archived(&other)?.state,
+        };
+        let old = stores.archive.show(&versions[at])?;
+        let (State::Absent, State::File { bytes, .. }) = (after, old) else { continue };
+        let old: Vec<u64> = String::from_utf8_lossy(&bytes).lines().map(|line| hash(line.trim_end())).collect();
+        let same: usize = capture_diff_slices(Algorithm::Myers, &old, &lines).iter().map(equal).sum();
+        let is_moved = same * 100 >= old.len().max(lines.len()) * MOVED;
+        if is_moved && best.as_ref().is_none_or(|(most, _)| same > *most) {
+            best = Some((same, MovedFile { path: other, before }));
+        }
+    }
+    Ok(best.map(|(_, moved)| moved))
 }
 
 /// Returns the changeset that made each version old.

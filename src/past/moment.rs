@@ -28,9 +28,21 @@ pub struct FileThen {
     /// The version that holds what was there; none: nebula's own record does, because someone changed the file outside
     /// nebula since, and no later change archived it.
     pub version: Option<Id>,
+    /// Someone changed it outside nebula between these two times, which the moment lies between, in unix milliseconds:
+    /// what was there may be theirs or nebula's.
+    pub outside: Option<(i64, i64)>,
 }
 
 impl Moment {
+    /// Returns the present one.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn now(stores: Stores<'_>) -> Result<Moment, PastError> {
+        let newest = stores.archive.list()?.into_iter().max();
+        Ok(Moment { after: newest.unwrap_or(Id::MIN), next: None, is_now: true })
+    }
+
     /// Reads a moment as the person writes it: a changeset (the state just before it), `SESSION:MESSAGE`, a time of day or of
     /// a date, `-2h` for as long ago, or `now`.
     ///
@@ -40,7 +52,7 @@ impl Moment {
         let mut ids = stores.archive.list()?;
         ids.sort_unstable();
         if text == "now" {
-            return Ok(Moment { after: ids.last().copied().unwrap_or(Id::MIN), next: None, is_now: true });
+            return Moment::now(stores);
         }
         if let Some(at) = time::read(text, time::now(), time::zone()) {
             let first = *ids.first().ok_or(PastError::Empty)?;
@@ -112,12 +124,12 @@ fn left_by_nebula(path: &str, now: &State, stores: Stores<'_>) -> Result<Option<
     })
 }
 
-/// Returns the files that were others at a moment, by path, and a line for each changeset that cannot be read. Folders
-/// and the repository are left out.
+/// Returns the files that differ between two moments, by path, and a line for each changeset that cannot be read.
+/// Folders and the repository are left out.
 ///
 /// # Errors
 /// When archive or workspace cannot be read.
-pub fn differing(moment: Moment, stores: Stores<'_>) -> Result<(Vec<FileThen>, Vec<String>), PastError> {
+pub fn differing(then: Moment, until: Moment, stores: Stores<'_>) -> Result<(Vec<FileThen>, Vec<String>), PastError> {
     let (mut paths, mut unreadable) = (BTreeSet::new(), Vec::new());
     for id in stores.archive.list()? {
         match stores.archive.paths(id) {
@@ -128,17 +140,51 @@ pub fn differing(moment: Moment, stores: Stores<'_>) -> Result<(Vec<FileThen>, V
     paths.retain(|path| !path.ends_with('/') && path != ".git" && !path.starts_with(".git/"));
     let mut files = Vec::new();
     for path in paths {
-        let version = version_at(&path, moment, stores)?;
-        let now = stores.workspace.read_archived(&path)?.state;
-        let then = match &version {
-            Some(version) => Some(stores.archive.show(version)?),
-            None if moment.is_now => None,
-            None => left_by_nebula(&path, &now, stores)?,
-        };
-        if let Some(then) = then.filter(|then| *then != now) {
-            let version = version.map(|version| version.id);
-            files.push(FileThen { change: FileChange::new(path, then, now, "", &[]), version });
-        }
+        files.extend(differing_at(path, then, until, stores)?);
     }
     Ok((files, unreadable))
+}
+
+/// Returns how a path differs between two moments; none: it does not.
+fn differing_at(path: String, then: Moment, until: Moment, stores: Stores<'_>) -> Result<Option<FileThen>, PastError> {
+    let versions = stores.archive.versions(&path)?;
+    let after = |moment: Moment| versions.iter().find(|version| version.id > moment.after);
+    let (first, last) = (after(then), after(until));
+    let is_same = first.map(|version| version.id) == last.map(|version| version.id);
+    if is_same && (first.is_some() || then.is_now == until.is_now) {
+        return Ok(None);
+    }
+    let state = |version: Option<&Version>, moment: Moment| -> Result<State, PastError> {
+        let Some(version) = version else {
+            let now = stores.workspace.read_archived(&path)?.state;
+            return Ok(if moment.is_now { now } else { left_by_nebula(&path, &now, stores)?.unwrap_or(now) });
+        };
+        Ok(stores.archive.show(version)?)
+    };
+    let (before, now) = (state(first, then)?, state(last, until)?);
+    if before == now {
+        return Ok(None);
+    }
+    let outside = changed_outside(&path, &versions, first, &before, stores)?;
+    let version = first.map(|version| version.id);
+    Ok(Some(FileThen { change: FileChange::new(path, before, now, "", &[]), version, outside }))
+}
+
+/// Returns between which times someone changed a file outside nebula, where a moment lies between them: what its version
+/// holds is not what the changeset before left. Nothing is known before the first one.
+fn changed_outside(
+    path: &str,
+    versions: &[Version],
+    first: Option<&Version>,
+    state: &State,
+    stores: Stores<'_>,
+) -> Result<Option<(i64, i64)>, PastError> {
+    let Some(first) = first else {
+        return Ok(versions.last().map(|last| (last.id.at(), time::now())));
+    };
+    let Some(before) = versions.iter().rev().find(|version| version.id < first.id) else { return Ok(None) };
+    let left = stores.memory.left_states(&stores.project(), path)?;
+    let name = before.id.to_string();
+    let known = left.iter().find(|(version, _)| *version == name).and_then(|(_, left)| left.sha256);
+    Ok(known.filter(|sha| *sha != state_sha(state)).map(|_| (before.id.at(), first.id.at())))
 }

@@ -402,6 +402,15 @@ pub enum Query {
     Review,
     /// The files of these changes that wait.
     ReviewChange(Vec<String>, ReviewScope),
+    /// The moments of the workspace.
+    Timeline,
+    /// The files that differ between the moments just before two changesets; none: now.
+    Past {
+        /// The earlier one.
+        then: Option<String>,
+        /// The one that it is compared with.
+        until: Option<String>,
+    },
     /// The authors of the lines of a file.
     Blame(String),
     /// The contents of the context window, by part.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::cost::Cost;
 use super::item::{Changeset, Item, RuleChip};
+use super::past::{BlamedFile, MomentRow, PastChange};
 use super::review::{ReviewChange, ReviewTurn};
 use crate::proposal::{Counts, Proposal, State};
 
@@ -76,6 +77,12 @@ pub enum Listing {
     Review(Vec<ReviewTurn>),
     /// The files of some of them.
     ReviewChange(ReviewChange),
+    /// The moments of the workspace, oldest first.
+    Timeline(Vec<MomentRow>),
+    /// The files that differ between two of them.
+    Past(PastChange),
+    /// A file with the causes of its lines.
+    Blame(BlamedFile),
     /// A table to show as it is.
     Table {
         /// Its title.

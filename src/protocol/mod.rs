@@ -17,6 +17,7 @@ mod cost;
 mod event;
 mod item;
 mod listing;
+mod past;
 mod review;
 
 use std::ops::Deref;
@@ -40,6 +41,7 @@ pub use listing::{
     Listing, ModelRow, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow,
     WindowResult,
 };
+pub use past::{BlameCause, BlamedFile, MomentRow, PastChange, PastFile, PastKind};
 pub use review::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewVerdict, ReviewedFile};
 
 /// Names one session: its id in memory.

@@ -159,16 +159,8 @@ impl Commands {
         };
         let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
         let launched = launch(Launch { program: self.shell.program.clone(), start, output, passes });
-        let running = match launched.map_err(StartError::Helper).and_then(begun) {
-            Ok(running) => running,
-            Err(error) => {
-                staging.into_iter().for_each(discard);
-                if let StartError::NoView(why) = &error {
-                    self.shell.set_no_view(why);
-                }
-                return Err(error);
-            }
-        };
+        let running = launched.map_err(StartError::Helper).and_then(begun);
+        let (running, staging) = self.kept_if_running(running, staging)?;
         let left_out = scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default();
         let staged = Mutex::new(StagedStates { staging, scan, left_out, ..StagedStates::default() });
         let view = Mutex::new(request.view.clone());
@@ -176,6 +168,24 @@ impl Commands {
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
+    }
+
+    /// Returns a command that runs, with its staging folder; that of one that did not start goes.
+    fn kept_if_running(
+        &self,
+        running: Result<RunningCommand, StartError>,
+        staging: Option<CommandStaging>,
+    ) -> Result<(RunningCommand, Option<CommandStaging>), StartError> {
+        match running {
+            Ok(running) => Ok((running, staging)),
+            Err(error) => {
+                staging.into_iter().for_each(discard);
+                if let StartError::NoView(why) = &error {
+                    self.shell.set_no_view(why);
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Returns the shell and its arguments. It is not looked for on the PATH that the last command left, which may hold

@@ -66,6 +66,10 @@ each_pane! { contexts
     NoModel "no-model" the_start;
     /// The changes that wait to be reviewed.
     Review "review" the_review;
+    /// The workspace at a moment.
+    Timeline "timeline" the_timeline;
+    /// The authors of a file.
+    Blame "blame" the_blame;
 }
 
 impl Context {
@@ -223,6 +227,9 @@ each_pane! { actions
     Export "export" export
     FocusReview "focus-review" focus_review
     NetOrSingle "net-or-single" net_or_single
+    FocusTimeline "timeline" focus_timeline
+    Blame "blame" blame
+    ShowChange "show-change" show_change
 }
 
 impl Action {
@@ -392,6 +399,35 @@ pub const GROUPS: &[Group] = &[
     g(C::Review, hints::look, &[A::NetOrSingle], hints::net_or_single, none),
     g(C::Review, hints::look, &[A::Layout], none, none),
     g(C::Review, hints::look, &[A::Close], hints::back, hints::back_from_review),
+    g(C::Timeline, hints::moving, &[A::BackInTime, A::OnInTime], hints::changeset, hints::earlier_later_changeset),
+    g(C::Timeline, hints::moving, &[A::PreviousItem, A::NextItem], hints::turn, hints::earlier_later_turn),
+    g(C::Timeline, hints::moving, &[A::First, A::Last], none, hints::first_moment_now),
+    g(C::Timeline, hints::moving, &[A::Search], hints::time_or_word, none),
+    g(C::Timeline, hints::look, &[A::Pin], hints::pin, hints::pin_moment),
+    g(C::Timeline, hints::restore, &[A::RestoreSince], hints::restore_all, hints::restore_all_to_then),
+    g(C::Timeline, hints::restore, &[A::Restore], hints::restore_file, hints::restore_file_to_then),
+    g(C::Timeline, hints::look, &[A::Up, A::Down], none, hints::file_or_line),
+    g(C::Timeline, hints::look, &[A::Open], none, hints::diff_or_files),
+    g(C::Timeline, hints::look, &[A::Blame], hints::blame, none),
+    g(C::Timeline, hints::look, &[A::NextHunk, A::PreviousHunk], none, hints::next_previous_hunk),
+    g(C::Timeline, hints::look, &[A::NextFile, A::PreviousFile], none, hints::next_previous_file),
+    g(C::Timeline, hints::look, &[A::PageUp, A::PageDown], none, hints::page_up_down),
+    g(C::Timeline, hints::look, &[A::HalfUp, A::HalfDown], none, hints::half_a_page),
+    g(C::Timeline, hints::look, &[A::Layout], none, none),
+    g(C::Timeline, hints::look, &[A::Close], hints::back, hints::back),
+    g(C::Blame, hints::look, &[A::Open], hints::turn, hints::open_turn),
+    g(C::Blame, hints::look, &[A::ShowChange], hints::its_diff, none),
+    g(C::Blame, hints::look, &[A::Search], hints::search, none),
+    g(C::Blame, hints::look, &[A::NextMatch, A::PreviousMatch], none, hints::next_previous_match),
+    g(C::Blame, hints::look, &[A::FocusTimeline], hints::timeline, none),
+    g(C::Blame, hints::moving, &[A::Up, A::Down], hints::line, hints::line_up_down),
+    g(C::Blame, hints::moving, &[A::PreviousItem, A::NextItem], none, hints::earlier_later_run),
+    g(C::Blame, hints::moving, &[A::NextHunk, A::PreviousHunk], none, hints::next_previous_hunk),
+    g(C::Blame, hints::moving, &[A::PageUp, A::PageDown], none, hints::page_up_down),
+    g(C::Blame, hints::moving, &[A::HalfUp, A::HalfDown], none, hints::half_a_page),
+    g(C::Blame, hints::moving, &[A::First, A::Last], none, hints::first_last_line),
+    g(C::Blame, hints::look, &[A::Layout], none, none),
+    g(C::Blame, hints::look, &[A::Close], hints::back, hints::back),
     g(C::Diff, hints::decide, &[A::Accept], hints::accept, none),
     g(C::Diff, hints::decide, &[A::Reject], hints::reject, none),
     g(C::Diff, hints::decide, &[A::UndoDecision], hints::undo, none),
@@ -413,6 +449,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Diff, hints::look, &[A::Fold], none, none),
     g(C::Diff, hints::look, &[A::WrapLines], none, none),
     g(C::Diff, hints::look, &[A::Copy], none, hints::copy_this_hunk),
+    g(C::Diff, hints::look, &[A::Blame], none, none),
     g(C::Archive, hints::look, &[A::Open], hints::diff, hints::compare_with_now),
     g(C::Archive, hints::look, &[A::Down, A::Up], hints::moving, hints::changeset_or_file_down_and_up),
     g(C::Archive, hints::look, &[A::BackInTime, A::OnInTime], hints::in_time, hints::earlier_later_version),
@@ -426,6 +463,8 @@ pub const GROUPS: &[Group] = &[
     g(C::Archive, hints::restore, &[A::TakeOld], hints::restore, hints::restore_this_version),
     g(C::Archive, hints::restore, &[A::Escape], hints::back, hints::close_restore_filter_or_diff),
     g(C::Archive, hints::look, &[A::Search], hints::filter, hints::filter_by_path_or_cause),
+    g(C::Archive, hints::look, &[A::FocusTimeline], none, hints::timeline_at),
+    g(C::Archive, hints::look, &[A::Blame], none, none),
     g(C::Archive, hints::look, &[A::Lower, A::Higher], none, hints::this_pane_lower_higher),
     g(C::Chat, hints::look, &[A::Open], hints::open, hints::open_close_first_action),
     g(C::Chat, hints::look, &[A::Fold], hints::fold, hints::its_fold_a_notice_file),
@@ -462,6 +501,7 @@ pub const GROUPS: &[Group] = &[
     ),
     g(C::Global, hints::everywhere, &[A::FocusQuestion], none, none),
     g(C::Global, hints::everywhere, &[A::FocusReview], none, none),
+    g(C::Global, hints::everywhere, &[A::FocusTimeline], none, none),
     g(C::Global, hints::everywhere, &[A::Palette], none, none),
     g(C::Global, hints::everywhere, &[A::ChooseModel], none, none),
     g(C::Global, hints::everywhere, &[A::Escape], none, none),

@@ -22,6 +22,7 @@ pub mod layout;
 pub mod look;
 pub mod msg;
 pub mod pane;
+pub mod past;
 pub mod popup;
 pub mod review;
 mod run;

@@ -96,6 +96,17 @@ pub enum PaneEffect {
     Say(String),
     /// Show what someone else changed in this file.
     ShowChange(String),
+    /// Show who wrote each line of this file.
+    Blame(String),
+    /// Show the workspace just before this changeset; none: before the newest turn.
+    Timeline(Option<String>),
+    /// Show a turn in the chat.
+    Turn {
+        /// Its session.
+        session: String,
+        /// The first line of what the person typed.
+        prompt: String,
+    },
 }
 
 impl PaneEffect {

@@ -197,6 +197,35 @@ fn scenes(context: Context) -> Vec<Scene> {
                 s
             }),
         ],
+        Context::Timeline => vec![
+            ("the files", looking_back),
+            ("the first moment", || {
+                let mut s = looking_back();
+                s.keys("<home>");
+                answer_past(&mut s);
+                s
+            }),
+            ("the diff", || {
+                let mut s = looking_back();
+                s.keys("<enter>");
+                s
+            }),
+        ],
+        Context::Blame => vec![
+            ("the lines", blaming),
+            ("words", || {
+                let mut s = blaming();
+                s.keys("/line<enter>");
+                s
+            }),
+            ("the diff", || {
+                let mut s = blaming();
+                s.keys("<down>o");
+                let change = ReviewChange { change: two_files(), units: Vec::new(), later: Vec::new() };
+                s.answer(|query| matches!(query, Query::ReviewChange(..)), Listing::ReviewChange(change));
+                s
+            }),
+        ],
         Context::NoModel => vec![
             ("tour", || {
                 stage(Start::WithoutModel, |s| {
@@ -232,16 +261,75 @@ fn reviewing() -> Stage {
         turn("load prices", vec![entry("2", false, "src/cart.rs"), entry("3", true, "cargo fmt")]),
     ];
     stage.answer(|query| *query == Query::Review, Listing::Review(turns));
+    let change = two_files();
+    let later = vec![("src/cart.rs".to_string(), 0)];
+    let change = ReviewChange { change, units: vec![".git/index".into()], later };
+    stage.answer(|query| matches!(query, Query::ReviewChange(..)), Listing::ReviewChange(change));
+    stage
+}
+
+/// Two files with two hunks each.
+fn two_files() -> Arc<Proposal> {
     let text = |first: &str| {
         let lines: String =
             (0..40).map(|n| if n == 3 || n == 33 { format!("{first}\n") } else { format!("{n}\n") }).collect();
         State::file(lines.into_bytes())
     };
     let files = ["src/cart.rs", "src/price.rs"].map(|path| FileChange::new(path, text("old"), text("new"), "", &[]));
-    let change = Arc::new(Proposal { id: ProposalId(9), title: String::new(), files: files.into() });
-    let later = vec![("src/cart.rs".to_string(), 0)];
-    let change = ReviewChange { change, units: vec![".git/index".into()], later };
-    stage.answer(|query| matches!(query, Query::ReviewChange(..)), Listing::ReviewChange(change));
+    Arc::new(Proposal { id: ProposalId(9), title: String::new(), files: files.into() })
+}
+
+/// The workspace before the newest of two turns.
+fn looking_back() -> Stage {
+    let mut stage = main_screen(said, "<f9>");
+    let row = |id: &str, at, kind, turn, title: &str| MomentRow {
+        id: id.into(),
+        at,
+        kind,
+        turn: Some(("0198".into(), turn)),
+        title: title.into(),
+        files: 1,
+    };
+    let moments = vec![
+        row("01990000", NOW - 900_000, PastKind::Edit, 1, "round half to even"),
+        row("01990001", NOW - 600_000, PastKind::Edit, 2, "load prices in one query"),
+        row("01990002", NOW - 500_000, PastKind::Command, 2, "load prices in one query"),
+    ];
+    stage.answer(|query| *query == Query::Timeline, Listing::Timeline(moments));
+    answer_past(&mut stage);
+    stage
+}
+
+fn answer_past(stage: &mut Stage) {
+    let files = vec![
+        PastFile { version: Some("1".into()), outside: None },
+        PastFile { version: Some("2".into()), outside: Some((NOW - 700_000, NOW - 600_000)) },
+    ];
+    let change = PastChange { change: two_files(), files, unreadable: Vec::new() };
+    stage.answer(|query| matches!(query, Query::Past { .. }), Listing::Past(change));
+}
+
+/// The authors of a file of the open session.
+fn blaming() -> Stage {
+    let mut stage = main_screen(said, "/blame src/cart.rs<enter>");
+    let cause = |kind, changeset: Option<&str>, prompt: &str| BlameCause {
+        kind,
+        unsure: false,
+        at: Some(NOW - 600_000),
+        changeset: changeset.map(str::to_string),
+        turn: changeset.map(|_| ("0198".to_string(), 1)),
+        prompt: prompt.into(),
+        title: "cargo clippy --fix".into(),
+    };
+    let causes = vec![
+        cause(PastKind::Before, None, ""),
+        cause(PastKind::Edit, Some("01990001"), "message 3"),
+        cause(PastKind::Command, Some("01990002"), "message 4"),
+    ];
+    let text: String = (0..60).map(|n| format!("line {n}\n")).collect();
+    let lines = (0..60).map(|n| [1, 1, 0, 2, 0][n / 12]).collect();
+    let file = BlamedFile { path: "src/cart.rs".into(), text: text.into(), causes, lines };
+    stage.answer(|query| matches!(query, Query::Blame(_)), Listing::Blame(file));
     stage
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::agent::background::{blame, model_list, rag, review, watch};
+use crate::agent::background::{model_list, past, rag, review, watch};
 use crate::agent::change::restore;
 use crate::agent::services::changesets::{changesets, counts};
 use crate::agent::services::{Services, lock};
@@ -104,7 +104,9 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         Query::Usage => Listing::Table { title: say::usage_title().into(), text: usage(context).map_err(say)? },
         Query::Review => Listing::Review(review::turns(services)?),
         Query::ReviewChange(ids, scope) => Listing::ReviewChange(review::change(services, &ids, scope)?),
-        Query::Blame(path) => Listing::Table { title: say::blame_title(&path), text: blame::page(services, &path)? },
+        Query::Timeline => Listing::Timeline(past::moments(services)?),
+        Query::Past { then, until } => Listing::Past(past::between(services, then.as_deref(), until.as_deref())?),
+        Query::Blame(path) => Listing::Blame(past::blame(services, &path)?),
         Query::Context => {
             Listing::Table { title: say::context_title().into(), text: context.status_data.context_table() }
         }

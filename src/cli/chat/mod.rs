@@ -98,6 +98,7 @@ const ON_SCREEN: &[&str] = &[
     "/theme",
     "/rules",
     "/review",
+    "/timeline",
     "/stats",
     "/blame",
     "/usage",

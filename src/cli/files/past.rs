@@ -87,7 +87,7 @@ impl ArchiveCommands<'_> {
             let Some(next) = moment.next else { bail!("nothing was changed since {}", args.when) };
             return self.restore(&RestoreScope::Since(next.to_string()), &args.ask);
         }
-        let (files, unreadable) = past::differing(moment, self.stores())?;
+        let (files, unreadable) = past::differing(moment, Moment::now(self.stores())?, self.stores())?;
         for why in &unreadable {
             self.complain(why)?;
         }

@@ -23,7 +23,7 @@ impl ArchiveCommands<'_> {
     /// Writes all files of a moment into a new or empty folder. What git ignores is as it is now only where it was
     /// archived; the repository is left out.
     pub(super) fn write_state(&mut self, moment: Moment, to: &Path) -> Result<u8> {
-        let (files, unreadable) = past::differing(moment, self.stores())?;
+        let (files, unreadable) = past::differing(moment, Moment::now(self.stores())?, self.stores())?;
         let then: BTreeMap<String, State> = files.into_iter().map(|f| (f.change.path, f.change.before)).collect();
         let (present, unread) = self.present();
         let paths: BTreeSet<String> = then.keys().cloned().chain(present).collect();

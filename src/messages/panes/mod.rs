@@ -3,5 +3,6 @@
 pub(crate) mod archive;
 pub(crate) mod chat;
 pub(crate) mod diff;
+pub(crate) mod past;
 pub(crate) mod review;
 pub(crate) mod tools;

@@ -565,7 +565,6 @@ mod tests {
             &["uv", "tool", "run", "ruff"],
             &["rustup", "run", "nightly", "cargo"],
             &["python", "-u", "-c", "print(1)"],
-            &["sed", "-i", "s/a/b/", "file"],
         ] {
             assert!(rule(prefix, RuleDecision::Allow, false).check().is_ok(), "{prefix:?}");
         }

@@ -64,7 +64,7 @@ pub fn install(waiting: Waiting, grant: Option<Grant>) -> io::Result<Option<Owne
     sys::install(&filter::program(Watched { files, frozen, connections, sockets, confined }), listens)
 }
 
-/// What the calls of a command are answered with.
+/// The parts that answer the calls of a command.
 #[derive(Clone)]
 pub struct Answering {
     /// Keeps what is about to change; none: the command runs in a view, where nothing needs to be kept.

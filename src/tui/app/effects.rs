@@ -43,6 +43,9 @@ impl App {
                 self.line = Some(Line { owner, purpose, prompt, editor: Editor::with(&text) });
             }
             PaneEffect::ShowChange(path) => self.show_change(&path),
+            PaneEffect::Blame(path) => return self.open_blame(&path),
+            PaneEffect::Timeline(changeset) => return self.open_timeline(changeset),
+            PaneEffect::Turn { session, prompt } => self.show_turn(&session, &prompt),
             PaneEffect::Focus(id) => self.go_to(id),
             PaneEffect::FocusInput => self.go_to_input(),
             PaneEffect::Say(words) => self.say = Some(words),
@@ -181,6 +184,7 @@ impl App {
             Action::FocusDiff => self.show_review(),
             Action::FocusQuestion => self.show_question(),
             Action::FocusReview => return self.open_review(),
+            Action::FocusTimeline => return self.open_timeline(None),
             Action::FocusInput => self.go_to_input(),
             Action::ToggleMode => return self.toggle_mode(),
             Action::Palette | Action::Commands => self.open_palette("/"),

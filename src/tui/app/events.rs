@@ -249,6 +249,11 @@ impl App {
                 let effects = review.answer(&query, listing);
                 self.route_effects(Owner::Review, effects)
             }
+            Owner::Past => {
+                let Screen::Past(past) = &mut self.screen else { return Vec::new() };
+                let effects = past.answer(&query, listing);
+                self.route_effects(Owner::Past, effects)
+            }
             Owner::Completion => {
                 let Some(completion) = &mut self.composer.completion else { return Vec::new() };
                 let follow_ups = completion.answer(&query, listing);

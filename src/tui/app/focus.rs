@@ -23,6 +23,7 @@ impl App {
         match (&self.screen, self.layout.at) {
             (Screen::Sessions(_), _) | (Screen::Start(_), At::Pane) => Focus::Sessions,
             (Screen::Review(_), _) => Focus::Review,
+            (Screen::Past(_), _) => Focus::Past,
             (Screen::Start(_), _) if self.lacks_model() => Focus::NoModel,
             (Screen::Start(_), _) => Focus::Input,
             (Screen::Main, At::Question) if self.question().is_some() => Focus::Question,
@@ -68,6 +69,10 @@ impl App {
             Focus::Sessions => Context::Sessions,
             Focus::NoModel => Context::NoModel,
             Focus::Review => Context::Review,
+            Focus::Past => match &self.screen {
+                Screen::Past(past) => past.context(),
+                _ => Context::Global,
+            },
         }
     }
 
@@ -120,7 +125,10 @@ impl App {
             (Focus::Review, Context::Review) => {
                 matches!(&self.screen, Screen::Review(review) if review.offers(action))
             }
-            (Focus::Review, Context::Global) => action == Action::Help,
+            (Focus::Past, Context::Timeline | Context::Blame) => {
+                matches!(&self.screen, Screen::Past(past) if past.offers(action))
+            }
+            (Focus::Review | Focus::Past, Context::Global) => action == Action::Help,
             (Focus::Popup | Focus::Line, Context::Global) => false,
             (Focus::Sessions | Focus::NoModel, Context::Global) => action == Action::Help,
             (Focus::Question, Context::Card) => {

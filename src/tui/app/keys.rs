@@ -68,6 +68,7 @@ impl App {
             Focus::Sessions => self.act_sessions(action),
             Focus::NoModel => self.act_no_model(action),
             Focus::Review => self.act_review(action),
+            Focus::Past => self.act_past(action),
             Focus::Input if context == Context::Completion => self.act_completion(action),
             Focus::Input => self.act_input(action),
             Focus::Pane(id) => self.act_pane(id, action),
@@ -103,7 +104,7 @@ impl App {
                 self.no_model.type_until(self.now + QUIET);
                 Vec::new()
             }
-            Focus::Pane(_) | Focus::Review => Vec::new(),
+            Focus::Pane(_) | Focus::Review | Focus::Past => Vec::new(),
         }
     }
 
@@ -156,7 +157,7 @@ impl App {
                 }
                 self.line_typed()
             }
-            Focus::NoModel | Focus::Review => Vec::new(),
+            Focus::NoModel | Focus::Review | Focus::Past => Vec::new(),
             // A paste is meant for nebula, whichever pane has the keys.
             Focus::Input | Focus::Question | Focus::Pane(_) | Focus::Sessions => {
                 self.close_sessions();

@@ -85,6 +85,9 @@ impl App {
         if let Screen::Review(review) = &mut self.screen {
             review.measure(body.width, body.height);
         }
+        if let Screen::Past(past) = &mut self.screen {
+            past.measure(body.width, body.height, &look);
+        }
         if let Screen::Sessions(sessions) | Screen::Start(sessions) = &mut self.screen {
             let preview = self.rects.preview.or_else(|| view::sessions_areas(body).1);
             let preview = preview.map(|p| (p.width, p.height.saturating_sub(1)));

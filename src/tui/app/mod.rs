@@ -14,6 +14,7 @@ mod measure;
 mod mentions;
 mod mouse;
 mod overlays;
+mod past;
 mod state;
 
 use std::path::PathBuf;
@@ -33,6 +34,7 @@ use super::look::Ctx;
 pub use super::msg::{EditFor, Effect, Exit, LineFor, LineInput, Msg, PaneEffect};
 use super::pane::Panes;
 use super::pane::id::PaneId;
+use super::past::Past;
 use super::popup::Popup;
 use super::popup::list::ListKind;
 use super::popup::no_model::NoModel;
@@ -96,6 +98,8 @@ pub(super) enum Screen {
     Sessions(Box<Sessions>),
     /// The changes that wait to be reviewed.
     Review(Box<Review>),
+    /// The timeline, or who wrote a file.
+    Past(Box<Past>),
 }
 
 /// A line of text that something asked for; it stands in place of the input.

@@ -68,6 +68,14 @@ impl App {
             let effects = review.click(column - body.x, row - body.y);
             return self.route_effects(Owner::Review, effects);
         }
+        if let Screen::Past(past) = &mut self.screen {
+            let body = self.rects.body;
+            if !body.contains(at) {
+                return Vec::new();
+            }
+            let effects = past.click(column - body.x, row - body.y);
+            return self.route_effects(Owner::Past, effects);
+        }
         if self.focus() == Focus::NoModel && self.no_model.click(self.rects.input, at) {
             return self.act_no_model(Action::Open);
         }
@@ -140,6 +148,9 @@ impl App {
         }
         if matches!(self.screen, Screen::Review(_)) {
             return self.act_review(action);
+        }
+        if matches!(self.screen, Screen::Past(_)) {
+            return self.act_past(action);
         }
         if let Screen::Sessions(sessions) | Screen::Start(sessions) = &mut self.screen {
             if let SessionsOutcome::Stay(effects) = sessions.act(action) {

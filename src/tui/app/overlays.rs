@@ -65,6 +65,10 @@ impl App {
                 }
                 _ => Vec::new(),
             },
+            Owner::Past => match &mut self.screen {
+                Screen::Past(past) => past.line(&purpose, typed),
+                _ => Vec::new(),
+            },
             Owner::Sessions => match &mut self.screen {
                 Screen::Sessions(sessions) | Screen::Start(sessions) => sessions.line(&purpose, typed),
                 _ => Vec::new(),

@@ -30,6 +30,8 @@ pub enum Focus {
     NoModel,
     /// The changes that wait to be reviewed.
     Review,
+    /// The timeline, or who wrote a file.
+    Past,
 }
 
 /// The focus on the main screen, when nothing lies over it.
@@ -48,6 +50,7 @@ pub(in crate::tui) enum Owner {
     Pane(PaneId),
     Sessions,
     Review,
+    Past,
     Completion,
     Finder,
     List,

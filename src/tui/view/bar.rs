@@ -174,7 +174,7 @@ fn doing(app: &App) -> Doing {
         }
         Screen::Start(_) => return Doing::calm(say::new()),
         Screen::Sessions(_) => return Doing::calm(say::search_sessions()),
-        Screen::Main | Screen::Review(_) => {}
+        Screen::Main | Screen::Review(_) | Screen::Past(_) => {}
     }
     if let Some(what) = app.banner() {
         return banner(app, what);

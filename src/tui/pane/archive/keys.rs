@@ -29,7 +29,8 @@ impl Archive {
             },
             Action::RestoreChangeset | Action::RestoreSince => any,
             Action::Search => self.loaded,
-            Action::Redo => any,
+            Action::Redo | Action::FocusTimeline => any,
+            Action::Blame => self.path().is_some(),
             _ => false,
         }
     }
@@ -87,6 +88,10 @@ impl Archive {
             Action::RestoreChangeset => return self.restore_by(RestoreRequest::Changeset),
             Action::RestoreSince => return self.restore_by(RestoreRequest::Since),
             Action::Redo => return vec![PaneEffect::send(Command::Restore(RestoreRequest::Redo))],
+            Action::FocusTimeline => {
+                return vec![PaneEffect::Timeline(self.rows.get(self.selected).map(|row| row.id.clone()))];
+            }
+            Action::Blame => return self.path().map(|path| PaneEffect::Blame(path.into())).into_iter().collect(),
             Action::Search => {
                 let prompt = say::filter().to_string();
                 return vec![PaneEffect::Line { purpose: LineFor::Filter, prompt, text: self.filter.clone() }];

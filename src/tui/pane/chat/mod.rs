@@ -211,6 +211,20 @@ impl Chat {
         }
     }
 
+    /// Shows the last message of the person that begins with this line. Returns whether there is one.
+    pub fn show_message(&mut self, line: &str) -> bool {
+        let begins = |unit: &ChatBlock| match &unit.said {
+            BlockContent::User { text, .. } => text.trim().starts_with(line),
+            _ => false,
+        };
+        let found = self.window.units.iter().rposition(begins).filter(|_| !line.is_empty());
+        if let Some(at) = found {
+            self.selected = Some(at);
+            self.moves.push(Move::Show(at));
+        }
+        found.is_some()
+    }
+
     /// Returns whether the person said anything.
     pub fn has_messages(&self) -> bool {
         self.window.units.iter().any(|unit| matches!(unit.said, BlockContent::User { .. }))

@@ -311,7 +311,7 @@ impl Diff {
             Action::NextMatch | Action::PreviousMatch => !page.view.words.is_empty(),
             Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => true,
             Action::First | Action::Last | Action::Search | Action::Copy => true,
-            Action::Layout | Action::Fold | Action::WrapLines => true,
+            Action::Layout | Action::Fold | Action::WrapLines | Action::Blame => true,
             _ => false,
         }
     }

@@ -431,6 +431,10 @@ pub(in crate::tui) fn look_around(view: &mut View, action: Action) -> Vec<PaneEf
             }
         }
         Action::Layout => view.switch_layout(),
+        Action::Blame => {
+            let file = view.focus().and_then(|(f, _)| view.files.get(f));
+            return file.map(|file| PaneEffect::Blame(file.path.clone())).into_iter().collect();
+        }
         Action::Fold => view.switch_folds(),
         Action::WrapLines => view.switch_wrap(),
         Action::Search => {

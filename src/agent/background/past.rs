@@ -1,0 +1,152 @@
+//! The past of the workspace for the screen: its moments, what differs from one of them, and who wrote each line of a
+//! file. For blocking code alone.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::agent::services::Services;
+use crate::archive::Id;
+use crate::memory::ChangesetRecord;
+use crate::messages::agent as say;
+use crate::past::{self, LineCause, Moment, PastError};
+use crate::proposal::{Proposal, ProposalId};
+use crate::protocol::{BlameCause, BlamedFile, MomentRow, PastChange, PastFile, PastKind};
+use crate::text::clean::clean_line;
+use crate::workspace::Access;
+
+/// Characters of a title.
+const TITLE: usize = 120;
+
+/// Returns the moments of the workspace, oldest first: each changeset of the archive is one.
+///
+/// # Errors
+/// When archive or memory cannot be read, in words.
+pub fn moments(services: &Services) -> Result<Vec<MomentRow>, String> {
+    let mut ids = services.archive.list().map_err(|error| error.to_string())?;
+    ids.sort_unstable();
+    let known = services.memory.sync().listing(&services.project()).map_err(|error| error.to_string())?;
+    let mut titles = TypedPrompts::new(services);
+    let row = |id: Id| {
+        let name = id.to_string();
+        let record = known.find(&name);
+        let turn = record.and_then(turn_of);
+        let prompt = turn.as_ref().map(|(_, message)| titles.of(*message)).unwrap_or_default();
+        let title = if prompt.is_empty() { record.map(|record| short(&record.cause.title)) } else { Some(prompt) };
+        let kind = record.map_or(PastKind::Edit, |record| kind_of(&record.cause.kind));
+        MomentRow {
+            at: id.at(),
+            kind,
+            turn,
+            title: title.unwrap_or_default(),
+            files: known.files(&name).len(),
+            id: name,
+        }
+    };
+    Ok(ids.into_iter().map(row).collect())
+}
+
+/// Returns the files that differ between the moments just before two changesets; none: now.
+///
+/// # Errors
+/// When one is gone, or archive, memory or workspace cannot be read, in words.
+pub fn between(services: &Services, then: Option<&str>, until: Option<&str>) -> Result<PastChange, String> {
+    let stores = services.stores();
+    let moment = |name: Option<&str>| match name {
+        Some(name) => Moment::parse(name, stores),
+        None => Moment::now(stores),
+    };
+    let found = moment(then).and_then(|then| past::differing(then, moment(until)?, stores));
+    let (found, unreadable) = found.map_err(|error: PastError| error.to_string())?;
+    let (mut changes, mut files) = (Vec::new(), Vec::new());
+    for file in found {
+        files.push(PastFile { version: file.version.map(|version| version.to_string()), outside: file.outside });
+        changes.push(file.change);
+    }
+    let change = Proposal { id: ProposalId(u64::MAX), title: String::new(), files: changes };
+    Ok(PastChange { change: Arc::new(change), files, unreadable })
+}
+
+/// Returns a file with the causes of its lines.
+///
+/// # Errors
+/// When the file, archive or memory cannot be read, in words.
+pub fn blame(services: &Services, given: &str) -> Result<BlamedFile, String> {
+    if given.trim().is_empty() {
+        return Err(say::blame_which().into());
+    }
+    let path = services.workspace.resolve(given.trim(), Access::File).map_err(|error| error.to_string())?;
+    let found = past::blame(&path, services.stores()).map_err(|error| error.to_string())?;
+    let (mut causes, mut places, mut prompts) = (Vec::new(), HashMap::new(), TypedPrompts::new(services));
+    let (mut text, mut lines) = (String::new(), Vec::new());
+    for line in found {
+        text.push_str(&line.text);
+        text.push('\n');
+        lines.push(*places.entry(line.cause).or_insert_with(|| {
+            causes.push(cause(services, line.cause, &mut prompts));
+            causes.len() - 1
+        }));
+    }
+    Ok(BlamedFile { path, text: text.into(), causes, lines })
+}
+
+fn cause(services: &Services, cause: LineCause, prompts: &mut TypedPrompts<'_>) -> BlameCause {
+    let unknown = BlameCause {
+        kind: PastKind::Before,
+        unsure: false,
+        at: None,
+        changeset: None,
+        turn: None,
+        prompt: String::new(),
+        title: String::new(),
+    };
+    match cause {
+        LineCause::Before => unknown,
+        LineCause::Outside(next) => BlameCause { kind: PastKind::Outside, at: next.map(Id::at), ..unknown },
+        LineCause::Changeset { id, unsure } => {
+            let (at, changeset) = (Some(id.at()), Some(id.to_string()));
+            let record = services.memory.sync().changeset(&services.project(), &id.to_string()).ok().flatten();
+            let Some(record) = record else {
+                return BlameCause { kind: PastKind::Edit, unsure, at, changeset, ..unknown };
+            };
+            let turn = turn_of(&record);
+            let prompt = turn.as_ref().map(|(_, message)| prompts.of(*message)).unwrap_or_default();
+            let (kind, title) = (kind_of(&record.cause.kind), short(&record.cause.title));
+            BlameCause { kind, unsure, at, changeset, turn, prompt, title }
+        }
+    }
+}
+
+fn turn_of(record: &ChangesetRecord) -> Option<(String, i64)> {
+    record.cause.session.clone().zip(record.cause.turn)
+}
+
+fn kind_of(kind: &str) -> PastKind {
+    match kind {
+        "command" => PastKind::Command,
+        "undo" | "redo" => PastKind::Restore,
+        _ => PastKind::Edit,
+    }
+}
+
+/// Returns the first line of a text, without what acts on a terminal.
+fn short(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    clean_line(line).chars().take(TITLE).collect()
+}
+
+/// The words of the person by message; each is read once.
+struct TypedPrompts<'a> {
+    services: &'a Services,
+    known: HashMap<i64, String>,
+}
+
+impl<'a> TypedPrompts<'a> {
+    fn new(services: &'a Services) -> Self {
+        TypedPrompts { services, known: HashMap::new() }
+    }
+
+    fn of(&mut self, message: i64) -> String {
+        let read = || self.services.memory.sync().typed(message).ok().flatten().map(|text| short(&text));
+        self.known.entry(message).or_insert_with(|| read().unwrap_or_default()).clone()
+    }
+}

@@ -1,0 +1,90 @@
+//! The past of the workspace for the screen: its moments, the files that were others, and who wrote each line of one.
+
+use std::sync::Arc;
+
+use crate::proposal::Proposal;
+
+/// The origin of a state or a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PastKind {
+    /// An edit of the model, or a patch.
+    Edit,
+    /// A command.
+    Command,
+    /// An undo, a redo or a restore.
+    Restore,
+    /// Someone outside nebula.
+    Outside,
+    /// It was there before nebula.
+    Before,
+}
+
+/// A moment: just before a changeset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MomentRow {
+    /// The changeset.
+    pub id: String,
+    /// The time when it was made, in unix milliseconds.
+    pub at: i64,
+    /// Its kind.
+    pub kind: PastKind,
+    /// The session and the message that began the turn; none: no turn made it.
+    pub turn: Option<(String, i64)>,
+    /// The person's words that began the turn, else what made it.
+    pub title: String,
+    /// Files that it changed.
+    pub files: usize,
+}
+
+/// The files that differ between two moments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastChange {
+    /// From the earlier to the later one, file by file.
+    pub change: Arc<Proposal>,
+    /// About each file of it, in its order.
+    pub files: Vec<PastFile>,
+    /// A line for each changeset that cannot be read.
+    pub unreadable: Vec<String>,
+}
+
+/// A file that was another one at a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastFile {
+    /// The version that holds what was there; none: nebula's own record does.
+    pub version: Option<String>,
+    /// Someone changed it outside nebula between these two times, which the moment lies between: what was there may
+    /// be theirs or nebula's.
+    pub outside: Option<(i64, i64)>,
+}
+
+/// A file with the cause of each of its lines.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlamedFile {
+    /// Normalised path.
+    pub path: String,
+    /// The file as it is.
+    pub text: Arc<str>,
+    /// The causes.
+    pub causes: Vec<BlameCause>,
+    /// The cause of each line, by its place among them.
+    pub lines: Vec<usize>,
+}
+
+/// The cause of lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlameCause {
+    /// Its kind.
+    pub kind: PastKind,
+    /// The lines may be someone else's.
+    pub unsure: bool,
+    /// The time of its changeset, in unix milliseconds; of a change outside nebula that of the first changeset after it.
+    pub at: Option<i64>,
+    /// The changeset.
+    pub changeset: Option<String>,
+    /// The session and the message that began the turn.
+    pub turn: Option<(String, i64)>,
+    /// The person's words that began the turn.
+    pub prompt: String,
+    /// The command's text, or what made the change in words.
+    pub title: String,
+}

@@ -1,0 +1,157 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::proposal::{FileChange, Proposal, ProposalId, State};
+use crate::protocol::{BlameCause, BlamedFile, Command, MomentRow, PastChange, PastFile, RestoreRequest};
+
+fn moment(id: &str, at: i64, turn: i64, title: &str) -> MomentRow {
+    let turn = Some(("s".to_string(), turn));
+    MomentRow { id: id.into(), at, kind: PastKind::Edit, turn, title: title.into(), files: 1 }
+}
+
+/// A timeline of three turns; the answer to what it asks for is taken in each time.
+fn timeline() -> Timeline {
+    let mut timeline = Timeline::opening_at(None);
+    timeline.size = (140, 40);
+    let moments = vec![
+        moment("a1", 1_000, 1, "round half to even"),
+        moment("b1", 60_000, 2, "sell gift cards"),
+        moment("b2", 61_000, 2, "sell gift cards"),
+        moment("c1", 120_000, 3, "load prices"),
+        moment("c2", 121_000, 3, "load prices"),
+    ];
+    let asked = timeline.answer(&Query::Timeline, &Listing::Timeline(moments));
+    // It opens at the beginning of the newest turn.
+    assert_eq!(asked, [past(Some("c1"), None)]);
+    timeline
+}
+
+fn past(then: Option<&str>, until: Option<&str>) -> PaneEffect {
+    PaneEffect::Ask(Query::Past { then: then.map(str::to_string), until: until.map(str::to_string) })
+}
+
+fn differs(version: Option<&str>) -> Listing {
+    let state = |text: &str| State::file(text.as_bytes().to_vec());
+    let files = ["a.rs", "b.rs"].map(|path| FileChange::new(path, state("one\n"), state("two\n"), "", &[]));
+    let change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files: files.into() });
+    let file = PastFile { version: version.map(str::to_string), outside: None };
+    Listing::Past(PastChange { change, files: vec![file.clone(), file], unreadable: Vec::new() })
+}
+
+fn stay(outcome: PastOutcome) -> Vec<PaneEffect> {
+    match outcome {
+        PastOutcome::Stay(effects) => effects,
+        PastOutcome::Leave(effects) => panic!("it left: {effects:?}"),
+    }
+}
+
+#[test]
+fn a_moment_is_gone_to_by_changeset_by_turn_by_time_and_by_word() {
+    let mut timeline = timeline();
+    assert_eq!(stay(timeline.act(Action::OnInTime)), [past(Some("c2"), None)]);
+    assert_eq!(stay(timeline.act(Action::OnInTime)), [past(None, None)]);
+    assert!(!timeline.offers(Action::OnInTime) && !timeline.offers(Action::RestoreSince));
+    assert_eq!(stay(timeline.act(Action::PreviousItem)), [past(Some("c1"), None)]);
+    assert_eq!(stay(timeline.act(Action::PreviousItem)), [past(Some("b1"), None)]);
+    assert_eq!(stay(timeline.act(Action::First)), [past(Some("a1"), None)]);
+    assert_eq!(timeline.line(&LineFor::Search, LineInput::Taken("PRICES")), [past(Some("c2"), None)]);
+    assert_eq!(timeline.line(&LineFor::Search, LineInput::Taken("gift")), [past(Some("b2"), None)]);
+    let said = timeline.line(&LineFor::Search, LineInput::Taken("nowhere"));
+    assert!(matches!(said.as_slice(), [PaneEffect::Say(_)]), "{said:?}");
+    // Pinned, the other moment is compared instead of now; the earlier one comes first.
+    stay(timeline.act(Action::Pin));
+    assert_eq!(stay(timeline.act(Action::PreviousItem)), [past(Some("b1"), Some("b2"))]);
+    assert_eq!(stay(timeline.act(Action::Last)), [past(Some("b2"), None)]);
+}
+
+#[test]
+fn all_or_one_file_is_restored_as_a_proposal_and_an_answer_that_is_late_is_not_shown() {
+    let mut timeline = timeline();
+    let query = |then: &str| Query::Past { then: Some(then.into()), until: None };
+    timeline.answer(&query("a1"), &differs(Some("v0")));
+    assert_eq!(timeline.path(), None);
+    timeline.answer(&query("c1"), &differs(Some("v1")));
+    stay(timeline.act(Action::Down));
+    assert_eq!(timeline.path(), Some("b.rs"));
+    let version = RestoreRequest::Version { path: "b.rs".into(), version: "v1".into() };
+    assert_eq!(timeline.act(Action::Restore), PastOutcome::Leave(vec![PaneEffect::send(Command::Restore(version))]));
+    let since = RestoreRequest::Since("c1".into());
+    assert_eq!(timeline.act(Action::RestoreSince), PastOutcome::Leave(vec![PaneEffect::send(Command::Restore(since))]));
+    // From one past moment to another nothing is restored.
+    stay(timeline.act(Action::Pin));
+    stay(timeline.act(Action::BackInTime));
+    assert!(
+        matches!(timeline.act(Action::RestoreSince), PastOutcome::Stay(said) if matches!(said[..], [PaneEffect::Say(_)]))
+    );
+    // What no version holds cannot be restored.
+    stay(timeline.act(Action::Pin));
+    timeline.answer(&query("b2"), &differs(None));
+    assert!(
+        matches!(timeline.act(Action::Restore), PastOutcome::Stay(said) if matches!(said[..], [PaneEffect::Say(_)]))
+    );
+}
+
+#[test]
+fn the_strip_shows_as_many_turns_as_there_is_room_for_and_always_the_moment() {
+    let mut timeline = timeline();
+    let (turns, before, after) = timeline.strip();
+    assert_eq!((turns.len(), before, after), (4, 0, 0));
+    for width in [20, 40, 60, 80, 200] {
+        timeline.size.0 = width;
+        for at in 0..=timeline.moments.len() {
+            timeline.at = at;
+            let (turns, before, after) = timeline.strip();
+            assert!(turns.iter().any(|turn| turn.moments.contains(&at)), "{at} at {width}: {turns:?}");
+            let seen: usize = turns.iter().map(|turn| turn.moments.len()).sum();
+            assert_eq!(before + seen + after, timeline.moments.len() + 1, "{at} at {width}");
+            let turn = turns.iter().find(|turn| turn.moments.contains(&at)).expect("there");
+            let mark = turn.x + (at - turn.moments.start) * 4;
+            assert_eq!(timeline.moment_at(mark as u16), Some(at));
+        }
+    }
+    // Of a long turn those around the moment are seen.
+    timeline.moments = (0..1_000).map(|n| moment(&n.to_string(), n, 1, "one turn")).collect();
+    (timeline.at, timeline.size.0) = (500, 80);
+    let (turns, before, after) = timeline.strip();
+    assert!(turns[0].moments.contains(&500) && before > 400 && after > 400);
+}
+
+fn blamed() -> Blame {
+    let cause = |kind, id: &str, prompt: &str| BlameCause {
+        kind,
+        unsure: false,
+        at: Some(1_000),
+        changeset: Some(id.into()).filter(|_| kind != PastKind::Before),
+        turn: Some(("s".to_string(), 1)).filter(|_| kind == PastKind::Edit),
+        prompt: prompt.into(),
+        title: String::new(),
+    };
+    let causes =
+        vec![cause(PastKind::Before, "", ""), cause(PastKind::Edit, "c1", "load"), cause(PastKind::Command, "c2", "")];
+    let (path, text) = ("a.rs".to_string(), "fn a() {}\nfn b() {}\nfn c() {}\nfn d() {}\n".into());
+    let mut blame = Blame::of("a.rs");
+    blame.measure(100, 30);
+    let file = BlamedFile { path, text, causes, lines: vec![0, 1, 1, 2] };
+    assert_eq!(blame.answer(&Query::Blame("a.rs".into()), &Listing::Blame(file)), []);
+    blame
+}
+
+#[test]
+fn runs_of_lines_lead_to_their_turn_and_their_diff() {
+    let mut blame = blamed();
+    assert!(!blame.offers(Action::Open) && !blame.offers(Action::ShowChange), "nobody wrote it");
+    stay(blame.act(Action::NextItem));
+    assert_eq!((blame.at, blame.run(blame.at)), (1, 1..3));
+    let turn = PaneEffect::Turn { session: "s".into(), prompt: "load".into() };
+    assert_eq!(stay(blame.act(Action::Open)), [turn]);
+    stay(blame.act(Action::NextItem));
+    assert_eq!(blame.at, 3);
+    let asked = stay(blame.act(Action::ShowChange));
+    assert!(matches!(&asked[..], [PaneEffect::Ask(Query::ReviewChange(ids, _))] if ids == &["c2"]), "{asked:?}");
+    stay(blame.act(Action::Close));
+    stay(blame.act(Action::PreviousItem));
+    assert_eq!(blame.at, 1);
+    blame.line(&LineFor::Search, LineInput::Now("fn D"));
+    assert_eq!(blame.at, 3);
+    assert_eq!(blame.act(Action::Close), PastOutcome::Leave(Vec::new()));
+}
