@@ -1,8 +1,10 @@
-//! The changeset file: the normalised paths of files archived together, one a line, and last who approved the change.
+//! The changeset file: the normalised paths of files archived together, one a line, then what an undo does not bring
+//! back, and last who approved the change.
 
 /// Begins the lines that are no paths: a normalised path never begins so.
 const NOTE: &str = "// ";
 const APPROVED: &str = "// approved by: ";
+const NOT_UNDONE: &str = "// not undone: ";
 
 /// The contents of a changeset file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -12,11 +14,29 @@ pub(super) struct Changeset {
     /// The one who approved the change, in words; `None` where nothing was changed (`shi`), and in files older than
     /// this field.
     pub approved: Option<String>,
+    /// Further effects of the change, which an undo does not bring back.
+    pub not_undone: Vec<NotUndone>,
+}
+
+/// An effect of a command that an undo of its changeset does not bring back.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NotUndone {
+    /// A path, or what else it is on.
+    pub what: String,
+    /// The reason, and what it is.
+    pub why: String,
+}
+
+impl NotUndone {
+    /// Creates one.
+    pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
+        NotUndone { what: what.into(), why: why.into() }
+    }
 }
 
 /// Returns the text of a changeset file. A path is written as it is, or, where it holds a control character or begins
 /// with `"` or `//`, as a JSON string.
-pub(super) fn write(paths: &[&str], approved: Option<&str>) -> String {
+pub(super) fn write(paths: &[&str], approved: Option<&str>, not_undone: &[NotUndone]) -> String {
     let mut text = String::new();
     for path in paths {
         if path.starts_with('"') || path.starts_with("//") || path.chars().any(char::is_control) {
@@ -24,6 +44,11 @@ pub(super) fn write(paths: &[&str], approved: Option<&str>) -> String {
         } else {
             text += path;
         }
+        text.push('\n');
+    }
+    for NotUndone { what, why } in not_undone {
+        text += NOT_UNDONE;
+        text += &serde_json::json!([what, why]).to_string();
         text.push('\n');
     }
     if let Some(approved) = approved {
@@ -42,6 +67,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Changeset, String> {
         if line.starts_with(NOTE) {
             let approved = line.strip_prefix(APPROVED).map(str::to_string);
             changeset.approved = changeset.approved.or(approved);
+            let not_undone = line.strip_prefix(NOT_UNDONE).and_then(|pair| serde_json::from_str(pair).ok());
+            changeset.not_undone.extend(not_undone.map(|(what, why): (String, String)| NotUndone { what, why }));
         } else if line.starts_with('"') {
             let path = serde_json::from_str(line).map_err(|_| format!("its line {line} is no JSON string"))?;
             changeset.paths.push(path);
@@ -65,8 +92,8 @@ mod tests {
 
     #[test]
     fn ordinary_paths_are_plain_lines() {
-        assert_eq!(write(&["src/main.py", "a b", "日本.md"], None), "src/main.py\na b\n日本.md\n");
-        assert_eq!(write(&["\"q", "a\nb"], None), "\"\\\"q\"\n\"a\\nb\"\n");
+        assert_eq!(write(&["src/main.py", "a b", "日本.md"], None, &[]), "src/main.py\na b\n日本.md\n");
+        assert_eq!(write(&["\"q", "a\nb"], None, &[]), "\"\\\"q\"\n\"a\\nb\"\n");
         assert!(read(b"").is_err());
         assert!(read(b"a\n\nb\n").is_err());
         assert!(read(b"\"a\n").is_err());
@@ -75,7 +102,7 @@ mod tests {
 
     #[test]
     fn who_approved_stands_on_the_last_line() {
-        assert_eq!(write(&["a"], Some("flag --yes")), "a\n// approved by: flag --yes\n");
+        assert_eq!(write(&["a"], Some("flag --yes"), &[]), "a\n// approved by: flag --yes\n");
         let of = |text: &str| read(text.as_bytes()).map(|c| (c.paths.join(" "), c.approved));
         assert_eq!(of("a\n"), Ok(("a".into(), None)));
         assert_eq!(of("a\n// later: something else\nb\n"), Ok(("a b".into(), None)));
@@ -87,9 +114,12 @@ mod tests {
         fn what_is_written_is_read(
             paths in proptest::collection::vec("\\PC{1,8}|[a\"\n\r\t/ \u{85}]{1,8}", 1..6),
             approved in proptest::option::of("\\PC{0,12}"),
+            not_undone in proptest::collection::vec(("\\PC{0,8}|[\"\n]{1,3}", "\\PC{0,8}"), 0..3),
         ) {
             let refs: Vec<_> = paths.iter().map(String::as_str).collect();
-            prop_assert_eq!(read(write(&refs, approved.as_deref()).as_bytes()), Ok(Changeset { paths, approved }));
+            let not_undone: Vec<_> = not_undone.into_iter().map(|(what, why)| NotUndone { what, why }).collect();
+            let text = write(&refs, approved.as_deref(), &not_undone);
+            prop_assert_eq!(read(text.as_bytes()), Ok(Changeset { paths, approved, not_undone }));
         }
     }
 }

@@ -230,7 +230,7 @@ impl Archive {
                 folder.remove_file(changeset_name(*id)).map_err(at(&self.changeset_file(*id)))?;
             } else {
                 let paths: Vec<_> = stay.iter().map(String::as_str).collect();
-                self.write_changeset(*id, &paths, self.approved(*id)?.as_deref())?;
+                self.write_changeset(*id, &paths, self.approved(*id)?.as_deref(), &self.not_undone(*id)?)?;
             }
         }
         folder.sync().map_err(at(&self.folder))?;

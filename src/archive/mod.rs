@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex};
 use globset::{GlobBuilder, GlobMatcher};
 use tokio_util::sync::CancellationToken;
 
+pub use changeset::NotUndone;
 pub use id::Id;
 pub use lock::Lock;
 pub use maintenance::{Damage, Keep, Prune};
@@ -269,6 +270,14 @@ impl Archive {
     /// When it is not there, cannot be read, or is damaged.
     pub fn approved(&self, changeset: Id) -> Result<Option<String>, Error> {
         Ok(self.read_changeset(changeset)?.approved)
+    }
+
+    /// Returns the effects of a changeset's command that an undo does not bring back.
+    ///
+    /// # Errors
+    /// When it is not there, cannot be read, or is damaged.
+    pub fn not_undone(&self, changeset: Id) -> Result<Vec<NotUndone>, Error> {
+        Ok(self.read_changeset(changeset)?.not_undone)
     }
 
     fn read_changeset(&self, changeset: Id) -> Result<changeset::Changeset, Error> {

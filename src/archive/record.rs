@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::recent::Recent;
 use super::restore::state_sha;
-use super::{Archive, Error, Id, Lock, Sha, at, changeset, changeset_name, version};
+use super::{Archive, Error, Id, Lock, NotUndone, Sha, at, changeset, changeset_name, version};
 use crate::disk::{self, Folder};
 use crate::proposal::{Consent, LargeFile, State};
 use crate::workspace::{copy_large, holds_large, lexical};
@@ -97,17 +97,23 @@ impl Archive {
         self.write_versions(&files, &archived_states, &mut recent)?;
         step("archive: changeset")?;
         let paths: Vec<_> = files.iter().map(|f| f.path.as_str()).collect();
-        self.write_changeset(changeset, &paths, consent.map(|c| c.to_string()).as_deref())?;
+        self.write_changeset(changeset, &paths, consent.map(|c| c.to_string()).as_deref(), &[])?;
         recent.done(changeset);
         step("archive: done")?;
         Ok(Recorded { changeset: Some(changeset), files })
     }
 
     /// Writes or replaces a changeset file.
-    pub(super) fn write_changeset(&self, id: Id, paths: &[&str], approved: Option<&str>) -> Result<(), Error> {
+    pub(super) fn write_changeset(
+        &self,
+        id: Id,
+        paths: &[&str],
+        approved: Option<&str>,
+        not_undone: &[NotUndone],
+    ) -> Result<(), Error> {
         let file = self.changeset_file(id);
         let folder = self.make_folder()?;
-        let text = changeset::write(paths, approved);
+        let text = changeset::write(paths, approved, not_undone);
         folder.replace(changeset_name(id), text.as_bytes(), 0o600).map_err(at(&file))?;
         Ok(())
     }

@@ -29,7 +29,7 @@ pub(super) fn all_or_none(workspace: &Workspace, previews: &mut [RestorePreview]
 fn stays(preview: &RestorePreview) -> Option<String> {
     let path = &preview.path;
     match &preview.status {
-        RestoreStatus::Restore(_) | RestoreStatus::Equal => None,
+        RestoreStatus::Restore(_) | RestoreStatus::Equal | RestoreStatus::NotUndone(_) => None,
         RestoreStatus::Foreign { choice: Some(ForeignChoice::TakeOld), .. } => None,
         RestoreStatus::Foreign { choice: Some(ForeignChoice::Merge), .. } => {
             Some(format!("{path} can only be kept or taken as a whole"))

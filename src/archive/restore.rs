@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{Archive, Error, Id, Sha, Version, repository, sha256};
+use super::{Archive, Error, Id, NotUndone, Sha, Version, repository, sha256};
 use crate::proposal::{
     Counts, FileChange, ForeignChoice, LargeFile, Placed, Proposal, ProposalId, RestorePreview, RestoreStatus, State,
     count_changed, merge,
@@ -168,17 +168,23 @@ impl Archive {
         title: &str,
     ) -> Result<Restoration, RestoreError> {
         let mut warnings = Vec::new();
+        // The changesets that are taken back whole.
+        let mut undone = Vec::new();
         let (changeset, goals) = match request {
             RestoreTarget::Undo { count: 0, .. } => return Err(RestoreError::Zero),
             RestoreTarget::Undo { count, files } if files.is_empty() => {
                 let (newest, paths) = self.newest(written, &mut warnings)?;
+                undone.push(newest);
                 (Some(newest), self.goals_of_newest(newest, paths, *count)?)
             }
             RestoreTarget::Undo { count, files } => (None, self.goals_of_files(files, *count)?),
-            RestoreTarget::Changesets(ids) => (None, self.goals_before(ids, &mut warnings)?),
+            RestoreTarget::Changesets(ids) => {
+                undone.clone_from(ids);
+                (None, self.goals_before(ids, &mut warnings)?)
+            }
             RestoreTarget::Since(first) => {
-                let ids: Vec<_> = self.list()?.into_iter().filter(|id| id >= first).collect();
-                (None, self.goals_before(&ids, &mut warnings)?)
+                undone = self.list()?.into_iter().filter(|id| id >= first).collect();
+                (None, self.goals_before(&undone, &mut warnings)?)
             }
             RestoreTarget::Version { path, version } => {
                 let found = self.find_version(Some(path), &version.to_string())?;
@@ -193,7 +199,16 @@ impl Archive {
             files.extend(change);
         }
         repository::all_or_none(workspace, &mut previews, &mut files);
+        previews.extend(self.previews_of_not_undone(&undone));
         Ok(Restoration { proposal: Proposal { id, title: title.into(), files }, previews, changeset, warnings })
+    }
+
+    /// Returns what commands did that is not brought back with their changesets, each once. What cannot be read is told as
+    /// a warning where its paths are.
+    fn previews_of_not_undone(&self, undone: &[Id]) -> Vec<RestorePreview> {
+        let all: BTreeSet<NotUndone> = undone.iter().filter_map(|id| self.not_undone(*id).ok()).flatten().collect();
+        let preview = |NotUndone { what, why }| RestorePreview { path: what, status: RestoreStatus::NotUndone(why) };
+        all.into_iter().map(preview).collect()
     }
 
     /// Returns the newest changeset that changed something: those whose writing failed are passed over.

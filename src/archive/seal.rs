@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::restore::state_sha;
 use super::staging::{CommandStaging, JournalLine, StagedKind};
 use super::version;
-use super::{Archive, Error, Id, Lock, RecordedFile, Sha, at};
+use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at};
 use crate::disk;
 use crate::proposal::{Counts, State, count_changed};
 use crate::workspace::{Workspace, state_of};
@@ -135,7 +135,8 @@ impl Archive {
         Ok(version.and_then(|version| self.state_of(&version).ok()))
     }
 
-    /// Archives the states before these changes as one changeset. When this returns they are on disk.
+    /// Archives the states before these changes as one changeset, which also names what an undo does not bring back. When
+    /// this returns they are on disk.
     ///
     /// # Errors
     /// Any error of the file system. The staged states stay as they are; versions made so far belong to no changeset.
@@ -145,6 +146,7 @@ impl Archive {
         staging: &CommandStaging,
         changes: &[CommandChange],
         approved: Option<&str>,
+        not_undone: &[NotUndone],
     ) -> Result<(Id, Vec<RecordedFile>), Error> {
         let archive = self.make_folder()?;
         let ids: Vec<Id> = changes.iter().map(|_| lock.next()).collect();
@@ -177,7 +179,7 @@ impl Archive {
         flushed.map_err(at(&self.folder))?;
         self.reach("seal: changeset").map_err(at(&self.folder))?;
         let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
-        self.write_changeset(changeset, &paths, approved)?;
+        self.write_changeset(changeset, &paths, approved, not_undone)?;
         self.reach("seal: done").map_err(at(&self.folder))?;
         Ok((changeset, files))
     }

@@ -2,7 +2,7 @@
 
 use super::Stores;
 use crate::archive::staging::{CommandInfo, CommandStaging};
-use crate::archive::{self, CommandChange, CommandChanges, Id, Lock};
+use crate::archive::{self, CommandChange, CommandChanges, Id, Lock, NotUndone};
 use crate::memory::{self, ChangesetCause, StoredFile, WriteIntent};
 
 /// The words of a command that are its changeset's title.
@@ -19,20 +19,22 @@ pub struct SealedCommand {
     pub unrecorded: Vec<memory::Error>,
 }
 
-/// Archives what is staged as one changeset, and empties the staging folder.
+/// Archives what is staged as one changeset, and empties the staging folder. The changeset keeps what an undo of it does
+/// not bring back.
 ///
 /// # Errors
 /// When the archive refuses: the states then stay staged.
 pub fn seal(
     staging: &mut CommandStaging,
     info: &CommandInfo,
+    not_undone: &[NotUndone],
     stores: Stores<'_>,
 ) -> Result<SealedCommand, archive::Error> {
     let mut lock = stores.archive.lock()?;
     let changes = stores.archive.compare(stores.workspace, staging)?;
     let mut sealed = SealedCommand { changes, ..SealedCommand::default() };
     if !sealed.changes.changes.is_empty() {
-        sealed.changeset = Some(archive(&mut lock, staging, info, stores, &mut sealed)?);
+        sealed.changeset = Some(archive(&mut lock, staging, (info, not_undone), stores, &mut sealed)?);
     }
     let emptied = staging.empty();
     emptied.map_err(|source| archive::Error::Io { path: staging.folder().to_path_buf(), source })?;
@@ -42,7 +44,7 @@ pub fn seal(
 fn archive(
     lock: &mut Lock,
     staging: &CommandStaging,
-    info: &CommandInfo,
+    (info, not_undone): (&CommandInfo, &[NotUndone]),
     stores: Stores<'_>,
     sealed: &mut SealedCommand,
 ) -> Result<Id, archive::Error> {
@@ -50,7 +52,9 @@ fn archive(
     let will: Vec<WriteIntent> = changes.iter().map(write_intent).collect();
     let pending = stores.memory.write_intent(&stores.project(), &cause(info), &will);
     let pending = pending.map_err(|error| sealed.unrecorded.push(error)).ok();
-    let (id, files) = stores.archive.seal(lock, staging, changes, info.approved.as_deref())?;
+    let unread = sealed.changes.unread.iter().map(|(path, why)| NotUndone::new(path, why));
+    let not_undone: Vec<NotUndone> = not_undone.iter().cloned().chain(unread).collect();
+    let (id, files) = stores.archive.seal(lock, staging, changes, info.approved.as_deref(), &not_undone)?;
     if let Some(pending) = pending {
         let file = |(file, will): (&archive::RecordedFile, &WriteIntent)| StoredFile {
             path: file.path.clone(),

@@ -38,7 +38,7 @@ messages! {
     earlier_later_turn: "earlier, later turn", "前後のターン";
     first_moment_now: "first moment, now", "最初の時点、現在";
     time_or_word: "time or word", "時刻か語句";
-    pin_moment: "compare with this moment instead of now", "現在の代わりにこの時点と比較";
+    pin_moment: "compare with this moment", "この時点と比較";
     restore_all_to_then: "propose to restore all to then", "すべてを当時に戻す提案";
     restore_file_to_then: "propose to restore this file", "このファイルを戻す提案";
     file_or_line: "file, or line of the diff", "ファイル、または差分の行";
@@ -47,7 +47,7 @@ messages! {
     open_turn: "open the turn in the chat", "ターンをチャットで開く";
     its_diff: "its diff", "差分";
     timeline: "timeline", "タイムライン";
-    timeline_at: "the workspace just before this changeset", "このチェンジセット直前のワークスペース";
+    timeline_at: "the files just before it", "その直前のファイル";
     earlier_later_run: "lines of the cause before, after", "前後の原因の行";
     line: "line", "行";
     back_from_review: "back to the list, then close it", "一覧へ戻る。次に閉じる";

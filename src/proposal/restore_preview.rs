@@ -44,4 +44,13 @@ pub enum RestoreStatus {
     NotArchived(String),
     /// Stays as it is although it has an archived state, and why.
     Refused(String),
+    /// Is no file of the restore but something else that its command did, which is not brought back, and why.
+    NotUndone(String),
+}
+
+impl RestorePreview {
+    /// Returns whether it is of a file that may be written.
+    pub fn is_file(&self) -> bool {
+        !matches!(self.status, RestoreStatus::NotUndone(_))
+    }
 }

@@ -15,6 +15,7 @@ use super::run::{CommandProgress, Launch, RunningCommand, launch};
 use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::Scan;
 use super::view::View;
+use crate::archive::NotUndone;
 use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::disk;
 use crate::text::time;
@@ -389,9 +390,11 @@ impl ShellCommand {
     pub fn seal<T>(
         &self,
         shell: &Shell,
-        seal: impl Fn(&mut CommandStaging) -> Result<T, String>,
+        seal: impl Fn(&mut CommandStaging, &[NotUndone]) -> Result<T, String>,
     ) -> Result<Option<T>, String> {
         let mut staged = self.staged();
+        let left_out = staged.left_out.clone();
+        let seal = |staging: &mut CommandStaging| seal(staging, &self.not_undone(&left_out));
         seal_all(&mut staged.older, &seal)?;
         let StagedStates { staging, scan, older, late, .. } = &mut *staged;
         let Some(open) = staging else { return Ok(None) };
@@ -430,6 +433,21 @@ impl ShellCommand {
         };
         older.append(late);
         sealed.and_then(|sealed| seal_all(older, &seal).map(|()| sealed))
+    }
+
+    /// Returns what an undo of its changes does not bring back, as far as is known. `left_out`: paths that a scan did not
+    /// archive.
+    fn not_undone(&self, left_out: &[(String, String)]) -> Vec<NotUndone> {
+        let mut all = self.running.progress().summary.not_undone();
+        all.extend(left_out.iter().map(|(path, why)| NotUndone::new(path, format!("not archived: {why}"))));
+        match self.grant {
+            Some(Grant::Online) => all.push(NotUndone::new("network", "what was sent, and caches of package managers")),
+            None => {
+                all.push(NotUndone::new("outside the workspace", "it ran in no sandbox: nothing there is archived"))
+            }
+            Some(Grant::Read | Grant::Workspace) => {}
+        }
+        all
     }
 
     /// Returns its text.

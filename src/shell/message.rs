@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::places::{CopyLimits, PlaceSettings};
 use super::sandbox::Bounds;
+use crate::archive::NotUndone;
 use crate::text::number::plural;
 
 /// The hidden name under which the program is a helper.
@@ -119,6 +120,20 @@ impl Summary {
             let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
             format!("derived: {folder} ({changes}, not archived)")
         }))
+    }
+
+    /// Returns what an undo does not bring back.
+    pub fn not_undone(&self) -> Vec<NotUndone> {
+        let gone = self.derived_gone.iter().map(|folder| NotUndone::new(folder, "removed; it can be rebuilt"));
+        let changed = self.derived.iter().filter(|(folder, _)| !self.derived_gone.contains(*folder));
+        let changed = changed.map(|(folder, count)| {
+            let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
+            NotUndone::new(folder, format!("{changes}; it can be rebuilt"))
+        });
+        let named = self.not_archived.iter().map(|(path, why)| NotUndone::new(path, format!("not archived: {why}")));
+        let more = self.more_not_archived;
+        let more = (more > 0).then(|| NotUndone::new(format!("{more} more"), "not archived"));
+        gone.chain(changed).chain(named).chain(more).collect()
     }
 
     /// Returns a line where a state found no room.

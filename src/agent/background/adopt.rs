@@ -1,7 +1,7 @@
 //! Commands that were cut off: what they changed is archived at the next start.
 
 use crate::agent::services::Services;
-use crate::archive::Error;
+use crate::archive::{Error, NotUndone};
 use crate::execute::Stores;
 use crate::execute::command::seal;
 use crate::messages::{agent as say, count};
@@ -22,7 +22,9 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Vec<String>, Error> {
         say::cut_off_unreadable(&clean_line(&folder.to_string_lossy()), &clean_line(&why.to_string()))
     }));
     for (mut staging, info) in cut.found {
-        match seal(&mut staging, &info, stores) {
+        // Its helper had no one to tell.
+        let unknown = [NotUndone::new("derived folders", "it was cut off: what it changed there is not known")];
+        match seal(&mut staging, &info, &unknown, stores) {
             Ok(sealed) => {
                 // An empty one is found again, and is as empty then.
                 let _ = staging.remove();

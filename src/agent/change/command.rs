@@ -125,7 +125,9 @@ pub async fn seal_jobs(context: &Arc<SessionContext>) {
 }
 
 fn seal_command(services: &Services, command: &ShellCommand) -> Result<SealedCommand, String> {
-    let seal = |staging: &mut _| seal(staging, &command.info, services.stores()).map_err(|error| error.to_string());
+    let seal = |staging: &mut _, not_undone: &[_]| {
+        seal(staging, &command.info, not_undone, services.stores()).map_err(|error| error.to_string())
+    };
     let mut sealed = command.seal(&services.shell, seal)?.unwrap_or_default();
     for error in std::mem::take(&mut sealed.unrecorded) {
         services.record_error::<()>(Err(error));

@@ -218,6 +218,7 @@ impl ArchiveCommands<'_> {
         if json && !asks {
             return Ok(());
         }
+        let (previews, not_undone): (Vec<_>, Vec<_>) = previews.iter().partition(|preview| preview.is_file());
         let width = previews.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
         for preview in previews {
             let (glyph, words, detail) = in_words(&preview.status);
@@ -225,6 +226,13 @@ impl ArchiveCommands<'_> {
             let line = format!("{glyph} {path}  {words:27}  {detail}");
             let to = if json { &mut self.err } else { &mut self.out };
             writeln!(to, "{}", line.trim_end())?;
+        }
+        let to = if json { &mut self.err } else { &mut self.out };
+        for (n, line) in not_undone.iter().filter_map(|preview| not_undone_words(preview)).enumerate() {
+            if n == 0 {
+                writeln!(to, "not undone:")?;
+            }
+            writeln!(to, "  {line}")?;
         }
         Ok(self.out.flush()?)
     }
@@ -240,9 +248,16 @@ impl ArchiveCommands<'_> {
         if json {
             let files: Vec<_> = previews
                 .iter()
+                .filter(|f| f.is_file())
                 .map(|f| json!({"path": f.path, "fate": word(&f.status), "applied": applied.contains(&f.path)}))
                 .collect();
-            self.out.json(&json!({"changeset": changeset.map(|id| id.to_string()), "files": files}))?;
+            let not_undone = previews.iter().filter_map(|preview| match &preview.status {
+                RestoreStatus::NotUndone(why) => Some(json!({"what": preview.path, "why": why})),
+                _ => None,
+            });
+            let not_undone: Vec<_> = not_undone.collect();
+            let changeset = changeset.map(|id| id.to_string());
+            self.out.json(&json!({"changeset": changeset, "files": files, "not_undone": not_undone}))?;
         } else if !applied.is_empty() {
             let archived =
                 changeset.map_or(String::new(), |id| format!("; the replaced versions are archived as {id}"));
@@ -265,6 +280,7 @@ fn word(status: &RestoreStatus) -> &'static str {
         RestoreStatus::Foreign { .. } => "foreign",
         RestoreStatus::NotArchived(_) => "missing",
         RestoreStatus::Refused(_) => "refused",
+        RestoreStatus::NotUndone(_) => "not undone",
     }
 }
 
@@ -280,7 +296,14 @@ fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
         }
         RestoreStatus::NotArchived(why) => ('⊘', "not archived", why.clone()),
         RestoreStatus::Refused(why) => ('⊘', "not restored", why.clone()),
+        RestoreStatus::NotUndone(why) => ('·', "not undone", why.clone()),
     }
+}
+
+/// Returns a line for what is not undone.
+fn not_undone_words(preview: &RestorePreview) -> Option<String> {
+    let RestoreStatus::NotUndone(why) = &preview.status else { return None };
+    Some(format!("{}: {}", clean_line(&preview.path), clean_line(why)))
 }
 
 /// Formats as `+3 −1`; empty for no lines.

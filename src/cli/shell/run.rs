@@ -134,7 +134,9 @@ pub(super) fn exit_code(command: &ShellCommand) -> i32 {
 
 /// Archives what the command changed.
 fn seal_changes(shell: &shell::Shell, command: &ShellCommand, stores: Stores<'_>) -> SealedCommand {
-    let sealing = |staging: &mut _| seal(staging, &command.info, stores).map_err(|error| error.to_string());
+    let sealing = |staging: &mut _, not_undone: &[_]| {
+        seal(staging, &command.info, not_undone, stores).map_err(|error| error.to_string())
+    };
     match command.seal(shell, sealing) {
         Ok(sealed) => sealed.unwrap_or_default(),
         Err(why) => {

@@ -33,6 +33,7 @@ messages! {
     not_written_yet(files): "{files}, nothing is written yet", "{files}、まだ何も書き込んでいません";
     will_restore: "will restore", "復元します";
     not_restored: "not restored", "復元しません";
+    not_undone: "not undone", "元に戻りません";
     already_equal: "already equal", "すでに同じです";
     not_archived: "not archived", "アーカイブなし";
     kept: "kept as it is", "現在のまま残します";

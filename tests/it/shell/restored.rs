@@ -132,3 +132,25 @@ fn a_derived_folder_that_goes_is_named() {
     let ran = run(&tree, "rm -r target");
     assert!(both(&ran).contains("derived: target/ removed (rebuild it; not archived)"), "{}", both(&ran));
 }
+
+#[test]
+fn what_an_undo_does_not_bring_back_is_listed_with_it() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let command = "echo x >> README.md; echo y > target/debug/new; chmod 4755 run.sh; rm run.sh; mkfifo pipe";
+    let ran = run(&tree, command);
+    assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
+    let dry = tree.nebula(&["undo", "--dry-run"]);
+    let listed = both(&dry);
+    let not_undone = listed.split_once("not undone:\n").map(|(_, lines)| lines.to_string()).unwrap_or_default();
+    assert!(not_undone.contains("  target/: 1 change; it can be rebuilt\n"), "{listed}");
+    let json = tree.nebula(&["undo", "--dry-run", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!(json["not_undone"][0]["what"], "target/", "{json}");
+    assert!(json["files"].as_array().expect("files").iter().all(|file| file["path"] != "target/"), "{json}");
+    let undo = tree.nebula(&["undo", "--yes"]);
+    assert_eq!(undo.status.code(), Some(0), "{}", both(&undo));
+    assert!(both(&undo).contains("not undone:\n  target/"), "{}", both(&undo));
+}

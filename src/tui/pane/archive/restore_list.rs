@@ -74,7 +74,8 @@ impl RestoreList {
 
     /// Files that are still to be asked about, and all.
     pub fn count(&self) -> (usize, usize) {
-        (self.previews.iter().filter(|f| undecided(f)).count(), self.previews.len())
+        let files = self.previews.iter().filter(|preview| preview.is_file()).count();
+        (self.previews.iter().filter(|f| undecided(f)).count(), files)
     }
 
     /// Returns whether `action` would do something now.
@@ -169,7 +170,7 @@ impl RestoreList {
         let look = paint::look(ctx);
         let (theme, width) = (look.theme, pen.width());
         let dim = theme.style(Role::Dim);
-        let note = count::files(self.previews.len());
+        let note = count::files(self.previews.iter().filter(|preview| preview.is_file()).count());
         let title = records::cause(&self.proposal.title);
         let note = match usize::from(width) > cells(&title) + cells(&note) + 33 {
             true => say::not_written_yet(&note),
@@ -215,6 +216,9 @@ impl RestoreList {
             }
             RestoreStatus::Refused(why) => {
                 (look.glyphs.refused, Role::Attention, say::not_restored().into(), Role::Text, None, why.clone())
+            }
+            RestoreStatus::NotUndone(why) => {
+                (look.glyphs.dot, Role::Attention, say::not_undone().into(), Role::Text, None, why.clone())
             }
             RestoreStatus::Foreign { at, counts, choice, .. } => {
                 let words = match choice {
