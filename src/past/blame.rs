@@ -66,12 +66,12 @@ pub fn blame(path: &str, stores: Stores<'_>) -> Result<Vec<BlamedLine>, PastErro
         return Err(PastError::Missing(path.into()));
     }
     let versions = stores.archive.versions(path)?;
-    Ok(annotate(&History::new(path, versions, now, stores)?, MOVES)?.lines())
+    Ok(annotate(&FileHistory::new(path, versions, now, stores)?, MOVES)?.lines())
 }
 
 /// Returns the causes of the lines of the last state of a history. What was moved here keeps the causes that it had,
 /// `moves` times at most.
-fn annotate(history: &History<'_>, moves: usize) -> Result<Annotated, PastError> {
+fn annotate(history: &FileHistory<'_>, moves: usize) -> Result<Annotated, PastError> {
     let mut annotated = Annotated::default();
     let mut cause = StateCause { by: LineCause::Before, restores: false, sha: None };
     for at in 0..=history.versions.len() {
@@ -81,7 +81,7 @@ fn annotate(history: &History<'_>, moves: usize) -> Result<Annotated, PastError>
             && annotated.text.is_empty()
             && moves > 0
             && let Some(from) = moved_from(history.path, id, &text, history.stores)?
-            && let Some(earlier) = History::before(&from.path, from.before, history.stores)?
+            && let Some(earlier) = FileHistory::before(&from.path, from.before, history.stores)?
         {
             annotated = annotate(&earlier, moves - 1)?;
         }
@@ -116,11 +116,11 @@ struct StateCause {
 }
 
 /// The states of a file in order, the last of which no version holds, and what memory knows of them.
-struct History<'a> {
+struct FileHistory<'a> {
     path: &'a str,
     versions: Vec<archive::Version>,
     last: State,
-    /// What changesets left, by the version that each made old.
+    /// The states that changesets left, by the version that each made old.
     left: HashMap<String, LeftState>,
     /// The changeset that made each version old.
     changesets: HashMap<Id, Id>,
@@ -129,12 +129,12 @@ struct History<'a> {
     stores: Stores<'a>,
 }
 
-impl<'a> History<'a> {
+impl<'a> FileHistory<'a> {
     fn new(path: &'a str, versions: Vec<archive::Version>, last: State, stores: Stores<'a>) -> Result<Self, PastError> {
         let left: HashMap<_, _> = stores.memory.left_states(&stores.project(), path)?.into_iter().collect();
         let changesets = made_by(path, &versions, stores)?;
         let last_restore = versions.iter().rposition(|version| is_restore(&left, version));
-        Ok(History { path, versions, last, left, changesets, last_restore, stores })
+        Ok(FileHistory { path, versions, last, left, changesets, last_restore, stores })
     }
 
     /// Returns the history of a file up to a changeset; none: the file has none.
@@ -144,7 +144,7 @@ impl<'a> History<'a> {
         let Some(at) = versions.iter().position(|version| version.id > after) else { return Ok(None) };
         let last = stores.archive.show(&versions[at])?;
         versions.truncate(at);
-        History::new(path, versions, last, stores).map(Some)
+        FileHistory::new(path, versions, last, stores).map(Some)
     }
 
     fn state(&self, at: usize) -> Result<State, PastError> {

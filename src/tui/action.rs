@@ -293,6 +293,8 @@ const fn g(context: Context, section: Text, actions: &'static [Action], hint: Te
 use Action as A;
 use Context as C;
 
+const PANES: &[Action] = &[A::FocusDiff, A::FocusArchive, A::FocusTools, A::FocusChat];
+
 /// The groups, in the order in which hints and help show them.
 pub const GROUPS: &[Group] = &[
     g(C::Input, hints::write, &[A::Send], hints::send, none),
@@ -410,9 +412,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Timeline, hints::look, &[A::Open], none, hints::diff_or_files),
     g(C::Timeline, hints::look, &[A::Blame], hints::blame, none),
     g(C::Timeline, hints::look, &[A::NextHunk, A::PreviousHunk], none, hints::next_previous_hunk),
-    g(C::Timeline, hints::look, &[A::NextFile, A::PreviousFile], none, hints::next_previous_file),
     g(C::Timeline, hints::look, &[A::PageUp, A::PageDown], none, hints::page_up_down),
-    g(C::Timeline, hints::look, &[A::HalfUp, A::HalfDown], none, hints::half_a_page),
     g(C::Timeline, hints::look, &[A::Layout], none, none),
     g(C::Timeline, hints::look, &[A::Close], hints::back, hints::back),
     g(C::Blame, hints::look, &[A::Open], hints::turn, hints::open_turn),
@@ -492,13 +492,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Global, hints::everywhere, &[A::NextPane], hints::pane, hints::next_pane),
     g(C::Global, none, &[A::FocusDiff], hints::diff, none),
     g(C::Global, none, &[A::FocusArchive], hints::archive, none),
-    g(
-        C::Global,
-        hints::everywhere,
-        &[A::FocusDiff, A::FocusArchive, A::FocusTools, A::FocusChat],
-        none,
-        hints::diff_archive_tools_chat,
-    ),
+    g(C::Global, hints::everywhere, PANES, none, hints::diff_archive_tools_chat),
     g(C::Global, hints::everywhere, &[A::FocusQuestion], none, none),
     g(C::Global, hints::everywhere, &[A::FocusReview], none, none),
     g(C::Global, hints::everywhere, &[A::FocusTimeline], none, none),

@@ -93,14 +93,7 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         Query::Prompts => Listing::Prompts(prompts(services)),
         Query::SessionDiff => Listing::SessionDiff(restore::session_diff(context)?.map(Arc::new)),
         Query::Rules => Listing::Rules(prompt_parts::rules_now(context)),
-        Query::Stats => {
-            let (rows, unreadable) = services.memory.ask_blocking(|memory| memory.stats(None)).map_err(say)?;
-            let mut text = stats(&rows);
-            if unreadable > 0 {
-                text.push_str(&format!("\n{}.\n", say::unread_results(&unreadable)));
-            }
-            Listing::Table { title: say::edits_title().into(), text }
-        }
+        Query::Stats => stats_table(services).map_err(say)?,
         Query::Usage => Listing::Table { title: say::usage_title().into(), text: usage(context).map_err(say)? },
         Query::Review => Listing::Review(review::turns(services)?),
         Query::ReviewChange(ids, scope) => Listing::ReviewChange(review::change(services, &ids, scope)?),
@@ -170,6 +163,15 @@ fn usage(context: &SessionContext) -> Result<String, memory::Error> {
         fixed.iter().for_each(|(part, size)| text.push_str(&format!("| {part} | {} |\n", tokens(*size))));
     }
     Ok(text)
+}
+
+fn stats_table(services: &Services) -> Result<Listing, memory::Error> {
+    let (rows, unreadable) = services.memory.sync().stats(None)?;
+    let mut text = stats(&rows);
+    if unreadable > 0 {
+        text.push_str(&format!("\n{}.\n", say::unread_results(&unreadable)));
+    }
+    Ok(Listing::Table { title: say::edits_title().into(), text })
 }
 
 fn row(s: &memory::Session) -> SessionRow {

@@ -22,7 +22,7 @@ const REST: usize = 9;
 
 /// A turn of the strip.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct StripTurn {
     /// Its moments that are seen.
     pub moments: Range<usize>,
     /// Its first cell.
@@ -33,7 +33,7 @@ pub(super) struct Turn {
 
 impl Timeline {
     /// Returns the turns that are seen, and whether there are others before and after them; the last one of all is now.
-    pub(super) fn strip(&self) -> (Vec<Turn>, usize, usize) {
+    pub(super) fn strip(&self) -> (Vec<StripTurn>, usize, usize) {
         let room = usize::from(self.size.0).saturating_sub(2 + 2 * REST).max(LEAST);
         let now = self.moments.len()..self.moments.len() + 1;
         let mut groups: Vec<Range<usize>> = self.groups();
@@ -63,9 +63,9 @@ impl Timeline {
             }
         }
         let mut x = 1 + if groups[seen.start].start > 0 { REST } else { 0 };
-        let turns: Vec<Turn> = seen
+        let turns: Vec<StripTurn> = seen
             .map(|at| {
-                let turn = Turn { moments: groups[at].clone(), x, width: widths[at] };
+                let turn = StripTurn { moments: groups[at].clone(), x, width: widths[at] };
                 x += turn.width;
                 turn
             })
@@ -142,7 +142,7 @@ impl Timeline {
         }
     }
 
-    fn draw_marks(&self, pen: &mut Pen<'_>, y: u16, turn: &Turn, ctx: &Ctx<'_>) {
+    fn draw_marks(&self, pen: &mut Pen<'_>, y: u16, turn: &StripTurn, ctx: &Ctx<'_>) {
         let look = paint::look(ctx);
         let pinned = self.pinned.unwrap_or(self.moments.len());
         let is_now = turn.moments.start == self.moments.len();

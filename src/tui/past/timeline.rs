@@ -38,7 +38,7 @@ pub struct Timeline {
     clock: Clock,
 }
 
-/// What differs, as it is shown.
+/// The differences, as they are shown.
 #[derive(Debug)]
 pub(super) struct Displayed {
     pub view: View,
@@ -47,7 +47,7 @@ pub(super) struct Displayed {
 
 /// The rows of the parts of the body, below its title.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rows {
+pub(super) struct TimelineRows {
     /// The strip: titles, marks, times.
     pub strip: u16,
     /// The legend; none: there is no room.
@@ -163,10 +163,9 @@ impl Timeline {
             Action::BackInTime | Action::PreviousItem | Action::First => any && self.at > 0,
             Action::OnInTime | Action::NextItem | Action::Last => any && self.at < self.moments.len(),
             Action::Search | Action::Pin => any,
-            Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => files,
+            Action::Up | Action::Down | Action::PageUp | Action::PageDown => files,
             Action::Open | Action::Blame => files,
             Action::NextHunk | Action::PreviousHunk | Action::Layout => files,
-            Action::NextFile | Action::PreviousFile => self.file_count() > 1,
             Action::RestoreSince => any && self.at < self.moments.len(),
             Action::Restore => files && self.at < self.moments.len(),
             _ => false,
@@ -197,7 +196,6 @@ impl Timeline {
             Action::Blame => return stay(self.path().map(|path| PaneEffect::Blame(path.into())).into_iter().collect()),
             Action::Open => self.in_diff = !self.in_diff,
             Action::Up | Action::Down if !self.in_diff => self.choose(action == Action::Down),
-            Action::NextFile | Action::PreviousFile => self.choose(action == Action::NextFile),
             action => self.look(action),
         }
         self.fit();
@@ -310,7 +308,7 @@ impl Timeline {
     }
 
     /// Returns where its parts lie.
-    pub(super) fn rows(&self) -> Rows {
+    pub(super) fn rows(&self) -> TimelineRows {
         let height = self.size.1;
         let roomy = height >= 20;
         let strip = if roomy { 2 } else { 1 };
@@ -318,7 +316,7 @@ impl Timeline {
         let head = legend.map_or(strip + 3, |legend| legend + 1);
         let most = (height / 4).max(3);
         let files = u16::try_from(self.file_count()).unwrap_or(most).clamp(1, most);
-        Rows { strip, legend, head, files: head + 1..head + 1 + files, diff: head + 1 + files }
+        TimelineRows { strip, legend, head, files: head + 1..head + 1 + files, diff: head + 1 + files }
     }
 
     fn fit(&mut self) {
