@@ -337,7 +337,7 @@ mod tests {
         let seal = |archive: &Archive| {
             let mut lock = archive.lock().unwrap();
             let changes = archive.compare(&workspace, &staging).unwrap().changes;
-            (changes.len(), archive.seal(&mut lock, &staging, &changes, None))
+            (changes.len(), archive.seal(&mut lock, &staging, &changes, None, &[]))
         };
         for step in ["seal: flush", "seal: changeset"] {
             let full = move |at: &str| if at == step { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) };

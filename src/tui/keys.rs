@@ -410,7 +410,7 @@ mod tests {
         assert_eq!(keys.word_or("Left", Context::Archive, Action::BackInTime), "h");
         assert_eq!(Keys::default().word_or("Left", Context::Archive, Action::BackInTime), "Left");
     }
-    use crate::tui::action::GROUPS;
+    use crate::tui::key_groups::GROUPS;
 
     fn typed(text: &str) -> Vec<Chord> {
         text.split(' ').map(|c| Chord::parse(c).expect(c)).collect()

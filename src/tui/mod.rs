@@ -17,6 +17,7 @@ mod card;
 pub mod colour;
 pub mod glyphs;
 pub mod input;
+pub mod key_groups;
 pub mod keys;
 pub mod layout;
 pub mod look;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use nebula::proposal::{Counts, FileChange, Proposal, ProposalId, State};
 use nebula::protocol::*;
-use nebula::tui::action::{Action, Context, GROUPS};
+use nebula::tui::action::{Action, Context};
 use nebula::tui::app::{Msg, Options, Start};
+use nebula::tui::key_groups::GROUPS;
 use nebula::tui::keys::{Chord, KeyMatch, Keys};
 use nebula::tui::popup::help;
 use nebula::tui::theme::Depth;
@@ -529,6 +530,8 @@ const README_ROWS: &[(&str, Context)] = &[
     ("chat", Context::Chat),
     ("tools", Context::Tools),
     ("archive", Context::Archive),
+    ("timeline", Context::Timeline),
+    ("blame", Context::Blame),
     ("sessions", Context::Sessions),
 ];
 

@@ -47,9 +47,10 @@ pub(super) const COMMANDS: &[(Info, RunCommand)] = &[
     (info("/review", say::review_arguments, say::review, say::review_long, Some(Action::FocusReview)), |app, rest| {
         app.review(rest)
     }),
-    (info("/timeline", say::moment_argument, say::timeline, say::timeline_long, Some(Action::FocusTimeline)), |app, words| {
-        app.open_timeline_at(words)
-    }),
+    (
+        info("/timeline", say::moment_argument, say::timeline, say::timeline_long, Some(Action::FocusTimeline)),
+        |app, words| app.open_timeline_at(words),
+    ),
     (info("/file", none, say::file, say::file_long, None), |app, words| app.open_finder(words)),
     (info("/format", say::name_argument, say::format, say::format_long, None), |app, name| match name {
         "" => app.choose_format(),
@@ -75,9 +76,7 @@ pub(super) const COMMANDS: &[(Info, RunCommand)] = &[
     }),
     (info("/export", say::export_argument, say::export, say::export_long, None), |app, name| app.export(name)),
     (info("/stats", none, say::stats, say::stats_long, None), |app, _| app.open_page(say::page_stats(), Query::Stats)),
-    (info("/blame", say::file_argument, say::blame, say::blame_long, None), |app, file| {
-        app.open_blame(file)
-    }),
+    (info("/blame", say::file_argument, say::blame, say::blame_long, None), |app, file| app.open_blame(file)),
     (info("/usage", none, say::usage, say::usage_long, None), |app, _| app.open_page(say::page_usage(), Query::Usage)),
     (info("/context", none, say::context, say::context_long, None), |app, _| app.open_context()),
     (info("/config", none, say::config, say::config_long, None), |app, _| {

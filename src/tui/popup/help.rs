@@ -2,7 +2,8 @@
 
 use super::page::{Content, KeyRow, Page};
 use crate::messages::{hints, pages as say};
-use crate::tui::action::{Action, Context, GROUPS, Group};
+use crate::tui::action::{Action, Context};
+use crate::tui::key_groups::{GROUPS, Group};
 use crate::tui::keys::Keys;
 
 /// Cells of the keys' column.

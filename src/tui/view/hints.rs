@@ -2,8 +2,9 @@
 
 use ratatui::buffer::Buffer;
 
-use super::super::action::{Action, Context, GROUPS, Group};
+use super::super::action::{Action, Context};
 use super::super::app::{App, Focus};
+use super::super::key_groups::{GROUPS, Group};
 use super::super::popup::Popup;
 use super::super::text::paint;
 use super::super::text::wrap::cells;

@@ -346,7 +346,7 @@ async fn a_workspace_without_views_is_asked_about_with_the_reason() {
     assert_eq!(why.as_deref(), Some("the workspace's group is not the user's own"));
     live.send(Command::DecideCommand(question.id, CommandDecision::Run { network: false }));
     assert_eq!(live.end().await, TurnEnd::Done);
-    assert!(world.has("b.txt"), "{}", told(&live));
+    assert!(world.has("b.txt"), "{}", last_results(&live));
     live.close().await;
 }
 
@@ -376,7 +376,11 @@ async fn a_test_that_is_given_up_is_not_told_to_the_model() {
     assert!(ended());
     live.submit("again");
     assert_eq!(live.end().await, TurnEnd::Done);
-    assert!(!told(&live).contains("ended:") && !told(&live).contains("begun"), "{}", told(&live));
+    assert!(
+        !last_results(&live).contains("ended:") && !last_results(&live).contains("begun"),
+        "{}",
+        last_results(&live)
+    );
     live.close().await;
 }
 
