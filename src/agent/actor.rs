@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::change::command::seal_jobs;
+use crate::agent::change::command::{self, seal_jobs};
 use crate::agent::change::restore::{Restores, keep_reviewed};
 use crate::agent::query::{commit, export, listings};
 use crate::agent::services::model;
@@ -203,6 +203,7 @@ impl Actor {
                 self.restores.restore(context, request, turn);
             }
             Command::KeepReviewed(names) => drop(tokio::spawn(keep_reviewed(Arc::clone(context), names))),
+            Command::ClearEnvironment => command::clear_left(context).await,
             Command::Review(verdict) => self.restores.review(context, verdict),
             Command::Interrupt => self.interrupt(),
             Command::SkipBackoff => context.skip_backoff.now(),

@@ -77,6 +77,9 @@ messages! {
     usage_long: "By turn and by model.", "ターンごと、モデルごとに表示します。";
     context: "what the context window holds", "コンテキストウィンドウの内訳";
     context_long: "Tokens by part, and the window's size. `x` there leaves a result out.", "部分ごとのトークン数とウィンドウの大きさ。そこで`x`を押すと結果を除外できます。";
+    env_arguments: "[clear]", "[clear]";
+    env: "folder and variables that commands left", "コマンドが残したフォルダーと変数";
+    env_long: "The next command begins with them; `clear` begins anew.", "次のコマンドはこれらで始まります。`clear`で初期状態に戻します。";
     config: "the configuration, and where it comes from", "設定とその出所";
     config_long: "Each key with its value and origin.", "各キーの値と出所を表示します。";
     trust: "trust this folder's configuration", "このフォルダーの設定を信頼";
@@ -148,4 +151,5 @@ messages! {
     page_context: "context", "コンテキスト";
     results: "leave out of the window", "ウィンドウから除外";
     page_config: "configuration", "設定";
+    page_env: "environment", "環境";
 }

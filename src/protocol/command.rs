@@ -68,6 +68,8 @@ pub enum Command {
     UndoCompact,
     /// Send the result at this place of the conversation as one line from now on; see [`super::WindowResult`].
     LeaveOut(usize),
+    /// Begin the next command in the workspace's root, without the variables that commands before it left.
+    ClearEnvironment,
     /// Keep changes that wait to be reviewed: `all`, or beginnings of their ids. Nothing is written.
     KeepReviewed(Vec<String>),
     /// Keep and restore changes that wait to be reviewed, hunk by hunk; what is restored comes as
@@ -179,6 +181,8 @@ pub const UNDO: &str = "undo";
 
 /// The words after `/review` that keep changes, and that restore what was there before.
 pub const REVIEW_KEEP: &str = "keep";
+/// The word after `/env` that lets the next command begin anew.
+pub const ENVIRONMENT_CLEAR: &str = "clear";
 /// See [`REVIEW_KEEP`].
 pub const REVIEW_RESTORE: &str = "restore";
 
@@ -417,6 +421,8 @@ pub enum Query {
     Context,
     /// Results in the context window that can be left out.
     Results,
+    /// The folder and the variables that commands left to the next one.
+    Environment,
     /// The effective configuration with where each value comes from.
     Config,
 }

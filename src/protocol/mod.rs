@@ -25,8 +25,8 @@ use std::sync::Arc;
 
 pub use cause::Cause;
 pub use command::{
-    Addressed, ApiKey, Approval, Command, Comment, ConnectForm, Continuation, ExportFormat, Mode, Prompt, Query,
-    REVIEW_KEEP, REVIEW_RESTORE, Reply, RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
+    Addressed, ApiKey, Approval, Command, Comment, ConnectForm, Continuation, ENVIRONMENT_CLEAR, ExportFormat, Mode,
+    Prompt, Query, REVIEW_KEEP, REVIEW_RESTORE, Reply, RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
 };
 pub use command_card::{CardPart, CommandCard, CommandClass, CommandDecision};
 pub use cost::Cost;

@@ -338,6 +338,20 @@ impl Commands {
         }
     }
 
+    /// Returns the folder and the variables that the next command begins with, as those before it left them; secrets are
+    /// masked.
+    pub fn left(&self) -> (PathBuf, BTreeMap<String, String>) {
+        let state = self.state();
+        let masked = |(name, value): (&String, &String)| (name.clone(), self.shell.environment.masked(value));
+        (state.folder.clone(), state.left.iter().map(masked).collect())
+    }
+
+    /// Lets the next command begin in the workspace's root, without the variables that were left.
+    pub fn clear_left(&self) {
+        let mut state = self.state();
+        (state.folder, state.left) = (self.shell.workspace.root().to_path_buf(), BTreeMap::new());
+    }
+
     /// Ends every command that runs, and waits until none is left.
     pub fn end_all(&self) {
         let jobs = self.jobs();
@@ -394,7 +408,8 @@ impl ShellCommand {
     ) -> Result<Option<T>, String> {
         let mut staged = self.staged();
         let left_out = staged.left_out.clone();
-        let seal = |staging: &mut CommandStaging| seal(staging, &self.not_undone(&left_out));
+        let not_undone = || self.running.progress().summary.not_undone(self.grant, &left_out);
+        let seal = |staging: &mut CommandStaging| seal(staging, &not_undone());
         seal_all(&mut staged.older, &seal)?;
         let StagedStates { staging, scan, older, late, .. } = &mut *staged;
         let Some(open) = staging else { return Ok(None) };
@@ -433,21 +448,6 @@ impl ShellCommand {
         };
         older.append(late);
         sealed.and_then(|sealed| seal_all(older, &seal).map(|()| sealed))
-    }
-
-    /// Returns what an undo of its changes does not bring back, as far as is known. `left_out`: paths that a scan did not
-    /// archive.
-    fn not_undone(&self, left_out: &[(String, String)]) -> Vec<NotUndone> {
-        let mut all = self.running.progress().summary.not_undone();
-        all.extend(left_out.iter().map(|(path, why)| NotUndone::new(path, format!("not archived: {why}"))));
-        match self.grant {
-            Some(Grant::Online) => all.push(NotUndone::new("network", "what was sent, and caches of package managers")),
-            None => {
-                all.push(NotUndone::new("outside the workspace", "it ran in no sandbox: nothing there is archived"))
-            }
-            Some(Grant::Read | Grant::Workspace) => {}
-        }
-        all
     }
 
     /// Returns its text.

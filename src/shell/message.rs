@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::places::{CopyLimits, PlaceSettings};
-use super::sandbox::Bounds;
+use super::sandbox::{Bounds, Grant};
 use crate::archive::NotUndone;
 use crate::text::number::plural;
 
@@ -122,18 +122,25 @@ impl Summary {
         }))
     }
 
-    /// Returns what an undo does not bring back.
-    pub fn not_undone(&self) -> Vec<NotUndone> {
+    /// Returns what an undo does not bring back, as far as is known, of a command with this grant; none: it ran in no
+    /// sandbox. `left_out`: paths that a scan did not archive.
+    pub fn not_undone(&self, grant: Option<Grant>, left_out: &[(String, String)]) -> Vec<NotUndone> {
         let gone = self.derived_gone.iter().map(|folder| NotUndone::new(folder, "removed; it can be rebuilt"));
         let changed = self.derived.iter().filter(|(folder, _)| !self.derived_gone.contains(*folder));
         let changed = changed.map(|(folder, count)| {
             let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
             NotUndone::new(folder, format!("{changes}; it can be rebuilt"))
         });
-        let named = self.not_archived.iter().map(|(path, why)| NotUndone::new(path, format!("not archived: {why}")));
+        let paths = self.not_archived.iter().chain(left_out);
+        let named = paths.map(|(path, why)| NotUndone::new(path, format!("not archived: {why}")));
+        let reached = match grant {
+            Some(Grant::Online) => Some(NotUndone::new("network", "what was sent, and caches of package managers")),
+            None => Some(NotUndone::new("outside the workspace", "it ran in no sandbox: nothing there is archived")),
+            Some(Grant::Read | Grant::Workspace) => None,
+        };
         let more = self.more_not_archived;
         let more = (more > 0).then(|| NotUndone::new(format!("{more} more"), "not archived"));
-        gone.chain(changed).chain(named).chain(more).collect()
+        gone.chain(changed).chain(named).chain(more).chain(reached).collect()
     }
 
     /// Returns a line where a state found no room.

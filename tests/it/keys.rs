@@ -206,14 +206,37 @@ fn scenes(context: Context) -> Vec<Scene> {
                 answer_past(&mut s);
                 s
             }),
+            ("the second file", || {
+                let mut s = looking_back();
+                s.keys("<down>");
+                s
+            }),
             ("the diff", || {
                 let mut s = looking_back();
                 s.keys("<enter>");
                 s
             }),
+            ("the diff, below", || {
+                let mut s = looking_back();
+                s.keys("<enter><pagedown><pagedown>]]");
+                s
+            }),
         ],
         Context::Blame => vec![
             ("the lines", blaming),
+            ("the end", || {
+                let mut s = blaming();
+                s.keys("<end>");
+                s
+            }),
+            ("the diff, below", || {
+                let mut s = blaming();
+                s.keys("<down>o");
+                let change = ReviewChange { change: two_files(), units: Vec::new(), later: Vec::new() };
+                s.answer(|query| matches!(query, Query::ReviewChange(..)), Listing::ReviewChange(change));
+                s.keys("]]");
+                s
+            }),
             ("words", || {
                 let mut s = blaming();
                 s.keys("/line<enter>");
@@ -306,7 +329,13 @@ fn answer_past(stage: &mut Stage) {
         PastFile { version: Some("1".into()), outside: None },
         PastFile { version: Some("2".into()), outside: Some((NOW - 700_000, NOW - 600_000)) },
     ];
-    let change = PastChange { change: two_files(), files, unreadable: Vec::new() };
+    let text = |first: &str| {
+        let lines: String = (0..400).map(|n| format!("{}\n", if n % 20 == 3 { first } else { "same" })).collect();
+        State::file(lines.into_bytes())
+    };
+    let changes = ["src/cart.rs", "src/price.rs"].map(|path| FileChange::new(path, text("old"), text("new"), "", &[]));
+    let change = Arc::new(Proposal { id: ProposalId(9), title: String::new(), files: changes.into() });
+    let change = PastChange { change, files, unreadable: Vec::new() };
     stage.answer(|query| matches!(query, Query::Past { .. }), Listing::Past(change));
 }
 

@@ -43,6 +43,11 @@ impl Terminal {
 
     /// The same in the locale `locale`.
     pub fn start_with(program: &str, args: &[&str], home: &Path, locale: &str) -> Self {
+        Self::start_on(program, args, home, locale, None)
+    }
+
+    /// The same with programs that commands find.
+    fn start_on(program: &str, args: &[&str], home: &Path, locale: &str, path: Option<String>) -> Self {
         let pair = native_pty_system()
             .openpty(PtySize { rows: ROWS.get(), cols: COLUMNS.get(), pixel_width: 0, pixel_height: 0 })
             .expect("a pseudo-terminal");
@@ -53,6 +58,9 @@ impl Terminal {
             command.env(name, value);
         }
         command.env("HOME", home);
+        if let Some(path) = path {
+            command.env("PATH", path);
+        }
         command.cwd(home);
         let child = pair.slave.spawn_command(command).expect("it starts");
         drop(pair.slave);
@@ -179,15 +187,16 @@ fn without_a_model_the_first_screen_offers_the_tour() {
 }
 
 #[test]
-fn the_tour_goes_from_a_key_to_a_written_file() {
-    let mut terminal = Terminal::start(&["demo"]);
+fn the_tour_goes_from_a_key_to_a_command_that_is_undone() {
+    let home = tempfile::tempdir().expect("a folder");
+    let nebula = env!("CARGO_BIN_EXE_nebula");
+    let mut terminal = Terminal::start_on(nebula, &["demo"], home.path(), "C.UTF-8", std::env::var("PATH").ok());
     terminal.wait_for("Load all prices in one query");
     terminal.wait_for("ready");
     terminal.keys("\r");
     terminal.wait_for("4 of 4 hunks undecided");
     terminal.press("a", "1 changeset");
-    // The command that it runs then is undone, where it may run: refused, nothing is.
-    terminal.wait_for("rm README.md");
+    terminal.wait_for("to show that a command can be undone");
     terminal.press("\x1b[17~", "refuse");
     terminal.press("y", "will restore");
     terminal.press("\r", "ready to write");

@@ -113,6 +113,12 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
     });
 }
 
+/// Lets the next command begin anew, and tells so.
+pub async fn clear_left(context: &SessionContext) {
+    context.commands.clear_left();
+    context.say(Level::Info, say::environment_cleared(), "").await;
+}
+
 /// Seals every job's changes so far, so that changesets stand in the order in which things happened.
 pub async fn seal_jobs(context: &Arc<SessionContext>) {
     for command in context.commands.unsealed() {

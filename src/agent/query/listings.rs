@@ -20,6 +20,7 @@ use crate::protocol::{
     EventBody, Listing, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
 };
 use crate::provider::models;
+use crate::text::clean::clean_line;
 use crate::text::number::tokens;
 use crate::workspace::{ReadError, holds_secrets};
 
@@ -103,6 +104,7 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         Query::Context => {
             Listing::Table { title: say::context_title().into(), text: context.status_data.context_table() }
         }
+        Query::Environment => Listing::Table { title: say::environment_title().into(), text: environment(context) },
         Query::Config => Listing::Table { title: say::configuration_title().into(), text: config(services) },
         // The conversation is the actor's, which answers this itself.
         Query::Results => Listing::Results(Vec::new()),
@@ -355,6 +357,20 @@ fn stats(rows: &[memory::StatsRow]) -> String {
             r.refused,
             r.retried
         ));
+    }
+    text
+}
+
+/// Returns what the next command begins with, as a table.
+fn environment(context: &SessionContext) -> String {
+    let (folder, variables) = context.commands.left();
+    let root = context.services.workspace.root();
+    let inside = folder.strip_prefix(root).map(|inside| inside.display().to_string()).unwrap_or_default();
+    let inside = if inside.is_empty() { ".".to_string() } else { inside };
+    let mut text = say::environment_head(&clean_line(&inside));
+    for (name, value) in variables {
+        let value = clean_line(&value).replace('|', "\\|");
+        text.push_str(&format!("| {} | {value} |\n", clean_line(&name)));
     }
     text
 }

@@ -99,6 +99,7 @@ const ON_SCREEN: &[&str] = &[
     "/rules",
     "/review",
     "/timeline",
+    "/env",
     "/stats",
     "/blame",
     "/usage",

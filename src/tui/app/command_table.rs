@@ -2,7 +2,7 @@
 
 use super::{App, Effect};
 use crate::messages::{Text, commands as say};
-use crate::protocol::{Command, Mode, Query, RestoreRequest, SessionChoice, Setting};
+use crate::protocol::{Command, ENVIRONMENT_CLEAR, Mode, Query, RestoreRequest, SessionChoice, Setting};
 use crate::tui::action::Action;
 use crate::tui::popup::palette::Info;
 
@@ -81,6 +81,10 @@ pub(super) const COMMANDS: &[(Info, RunCommand)] = &[
     (info("/context", none, say::context, say::context_long, None), |app, _| app.open_context()),
     (info("/config", none, say::config, say::config_long, None), |app, _| {
         app.open_page(say::page_config(), Query::Config)
+    }),
+    (info("/env", say::env_arguments, say::env, say::env_long, None), |app, rest| match rest {
+        ENVIRONMENT_CLEAR => vec![Effect::Send(Command::ClearEnvironment)],
+        _ => app.open_page(say::page_env(), Query::Environment),
     }),
     (info("/trust", none, say::trust, say::trust_long, None), |_, _| set(Setting::Trust)),
     (info("/mouse", say::mouse_argument, say::mouse, say::mouse_long, None), |app, word| {

@@ -14,7 +14,6 @@ mod measure;
 mod mentions;
 mod mouse;
 mod overlays;
-mod past;
 mod state;
 
 use std::path::PathBuf;

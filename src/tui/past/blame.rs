@@ -15,7 +15,7 @@ pub(super) const DETAIL: u16 = 5;
 /// Bodies of fewer rows have no room for them.
 const DETAIL_FROM: u16 = 16;
 
-/// Who wrote each line of a file.
+/// The authors of the lines of a file.
 #[derive(Debug)]
 pub struct Blame {
     /// The path, as it was asked for until the answer is there.
@@ -59,7 +59,7 @@ impl Blame {
                 if let Some((id, view)) = &mut self.diff
                     && ids.first() == Some(id)
                 {
-                    *view = Some(View::new(&change.change, Heads::All));
+                    *view = Some(View::new(&change.change, Heads::All).marking_focus());
                     self.fit();
                 }
             }

@@ -94,7 +94,7 @@ impl Timeline {
             (Query::Past { then, until }, Listing::Past(change))
                 if self.requested.as_ref() == Some(&(then.clone(), until.clone())) =>
             {
-                let view = View::new(&change.change, Heads::All);
+                let view = View::new(&change.change, Heads::All).marking_focus();
                 self.displayed = Some(Displayed { view, change: change.clone() });
                 (self.file, self.top, self.failed) = (0, 0, None);
                 self.fit();

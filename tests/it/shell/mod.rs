@@ -2,6 +2,7 @@
 
 mod classes;
 mod forms;
+mod killed;
 mod model;
 mod outsiders;
 mod person;

@@ -78,17 +78,22 @@ impl Tree {
 
     /// The same with more of an environment.
     pub fn nebula_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Output {
+        self.command(args).envs(variables.iter().copied()).output().expect("the program runs")
+    }
+
+    /// The program as it is run in the project.
+    pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
         command
             .args(args)
             .current_dir(self.root())
             .env("HOME", self.home())
             .env("NEBULA_HOME", self.home().join("own"));
-        command.envs(variables.iter().copied()).env("GIT_CONFIG_GLOBAL", self.home().join("gitconfig"));
+        command.env("GIT_CONFIG_GLOBAL", self.home().join("gitconfig"));
         for (name, value) in [("GIT_AUTHOR_NAME", "T"), ("GIT_AUTHOR_EMAIL", "t@example.org")] {
             command.env(name, value).env(name.replace("AUTHOR", "COMMITTER"), value);
         }
-        command.output().expect("the program runs")
+        command
     }
 
     /// Everything in the project but nebula's own files and what can be rebuilt.

@@ -110,6 +110,11 @@ impl View {
         view
     }
 
+    /// Marks the hunk in focus also where nothing is decided.
+    pub fn marking_focus(self) -> Self {
+        View { acts: true, ..self }
+    }
+
     /// Marks those of these files that it shows: someone else changed them on disk.
     pub fn mark_stale(&mut self, paths: &[String]) {
         self.files.iter_mut().filter(|f| paths.contains(&f.path)).for_each(|f| f.stale = true);

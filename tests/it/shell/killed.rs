@@ -1,0 +1,140 @@
+//! Kills nebula, the helper of a command, or both, at random moments while a command destroys a project: afterwards one
+//! undo brings all of it back.
+//!
+//! A short run stands in the suite. `NEBULA_KILLS=1000 cargo test --test it shell::killed -- --ignored` runs as many rounds
+//! as it says; `NEBULA_KILL_SEED` gives other scripts and moments.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::tree::{Tree, difference, text, works};
+
+/// The steps of scripts.
+const STEPS: &[&str] = &[
+    "rm -rf src",
+    "rm -f README.md large.bin",
+    "printf more >> README.md",
+    "mv docs moved",
+    "chmod 600 run.sh; chmod 700 docs",
+    "sed -i s/pub/pub\\(crate\\)/ src/lib.rs",
+    "printf short > large.bin",
+    "mkdir -p made/deep && printf new > made/deep/file",
+    "rm -rf .git",
+    "git commit -qam second",
+    "git reset -q --hard",
+    "git clean -fdxq",
+    "ln -sf elsewhere link",
+    "rm untracked.txt; mkdir untracked.txt",
+    "cp -r src copy",
+    "truncate -s 3 notes.log",
+];
+
+/// The longest that a command is left alone.
+const SPAN: u64 = 250;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap_or(0) % end.max(1)
+    }
+}
+
+fn start(tree: &Tree, script: &str) -> Child {
+    let mut command = tree.command(&["run", "--", script]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started")
+}
+
+/// The processes whose parent is this one.
+fn children(parent: u32) -> Vec<Pid> {
+    let path = format!("/proc/{parent}/task/{parent}/children");
+    let all = fs::read_to_string(path).unwrap_or_default();
+    all.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
+/// Whether a process runs in a folder or below it.
+fn is_used(folder: &Path) -> bool {
+    let of = |entry: fs::DirEntry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
+    fs::read_dir("/proc").expect("proc").flatten().any(of)
+}
+
+fn changesets(tree: &Tree) -> usize {
+    // The first command in a workspace takes up what was cut off.
+    let said = tree.nebula(&["timeline", "--json"]);
+    let all: serde_json::Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
+    all.as_array().expect("a list").len()
+}
+
+fn round(tree: &Tree, random: &mut Random) -> String {
+    let script: Vec<&str> = (0..1 + random.below(6)).map(|_| STEPS[random.below(STEPS.len())]).collect();
+    let script = script.join("; ");
+    let (before, had) = (tree.snapshot(), changesets(tree));
+    let mut child = start(tree, &script);
+    let (nebula, due) = (child.id(), Duration::from_millis(random.below(SPAN as usize) as u64));
+    let begun = Instant::now();
+    while begun.elapsed() < due && child.try_wait().expect("looked").is_none() {
+        std::thread::yield_now();
+    }
+    let victims = random.below(3);
+    let helpers = children(nebula);
+    if victims != 1 {
+        let _ = child.kill();
+    }
+    if victims != 0 {
+        for helper in helpers {
+            // It may be gone by now.
+            let _ = kill_process(helper, Signal::KILL);
+        }
+    }
+    child.wait().expect("it ends");
+    let until = Instant::now() + Duration::from_secs(30);
+    let root = tree.root().canonicalize().expect("real");
+    while is_used(&root) {
+        assert!(Instant::now() < until, "a process is left: {script}");
+        std::thread::yield_now();
+    }
+    let told = format!("after {due:?}, victims {victims}: {script}");
+    for _ in had..changesets(tree) {
+        let undo = tree.nebula(&["undo", "--yes"]);
+        assert!(undo.status.success(), "{told}\n{}{}", text(&undo.stdout), text(&undo.stderr));
+    }
+    let left = difference(&before, &tree.snapshot());
+    assert!(left.is_empty(), "{told}\n{left:?}");
+    told
+}
+
+fn campaign(rounds: usize, seed: u64) {
+    if !works() {
+        return;
+    }
+    let (mut tree, mut random) = (Tree::new(), Random(seed));
+    for n in 0..rounds {
+        // Archives do not grow without end.
+        if n % 50 == 49 {
+            tree = Tree::new();
+        }
+        let told = round(&tree, &mut random);
+        let check = tree.nebula(&["history", "--check"]);
+        assert!(check.status.success(), "round {n}, {told}\n{}{}", text(&check.stdout), text(&check.stderr));
+    }
+}
+
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+#[test]
+fn a_command_that_is_killed_anywhere_is_undone_whole() {
+    campaign(8, number("NEBULA_KILL_SEED", 11));
+}
+
+#[test]
+#[ignore = "on demand: NEBULA_KILLS rounds"]
+fn commands_that_are_killed_many_times_are_undone_whole() {
+    campaign(number("NEBULA_KILLS", 1_000) as usize, number("NEBULA_KILL_SEED", 12));
+}
