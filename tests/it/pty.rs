@@ -199,6 +199,8 @@ fn the_tour_goes_from_a_key_to_a_command_that_is_undone() {
     terminal.wait_for("to show that a command can be undone");
     terminal.press("\x1b[17~", "refuse");
     terminal.press("y", "will restore");
+    // What opens by itself takes no key so soon after another one.
+    std::thread::sleep(Duration::from_millis(2_200));
     terminal.press("\r", "ready to write");
     terminal.press("\r", "3 changesets");
     terminal.wait_for("in a temporary copy");
