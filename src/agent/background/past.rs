@@ -24,7 +24,9 @@ const TITLE: usize = 120;
 pub fn moments(services: &Services) -> Result<Vec<MomentRow>, String> {
     let mut ids = services.archive.list().map_err(|error| error.to_string())?;
     ids.sort_unstable();
-    let known = services.memory.sync().listing(&services.project()).map_err(|error| error.to_string())?;
+    let project = services.project();
+    let known =
+        services.memory.ask_blocking(move |memory| memory.listing(&project)).map_err(|error| error.to_string())?;
     let mut titles = TypedPrompts::new(services);
     let row = |id: Id| {
         let name = id.to_string();
@@ -104,7 +106,8 @@ fn cause(services: &Services, cause: LineCause, prompts: &mut TypedPrompts<'_>) 
         LineCause::Outside(next) => BlameCause { kind: PastKind::Outside, at: next.map(Id::at), ..unknown },
         LineCause::Changeset { id, unsure } => {
             let (at, changeset) = (Some(id.at()), Some(id.to_string()));
-            let record = services.memory.sync().changeset(&services.project(), &id.to_string()).ok().flatten();
+            let (project, name) = (services.project(), id.to_string());
+            let record = services.memory.ask_blocking(move |memory| memory.changeset(&project, &name)).ok().flatten();
             let Some(record) = record else {
                 return BlameCause { kind: PastKind::Edit, unsure, at, changeset, ..unknown };
             };
@@ -146,7 +149,8 @@ impl<'a> TypedPrompts<'a> {
     }
 
     fn of(&mut self, message: i64) -> String {
-        let read = || self.services.memory.sync().typed(message).ok().flatten().map(|text| short(&text));
+        let typed = || self.services.memory.ask_blocking(move |memory| memory.typed(message)).ok().flatten();
+        let read = || typed().map(|text| short(&text));
         self.known.entry(message).or_insert_with(|| read().unwrap_or_default()).clone()
     }
 }

@@ -168,7 +168,7 @@ fn usage(context: &SessionContext) -> Result<String, memory::Error> {
 }
 
 fn stats_table(services: &Services) -> Result<Listing, memory::Error> {
-    let (rows, unreadable) = services.memory.sync().stats(None)?;
+    let (rows, unreadable) = services.memory.ask_blocking(|memory| memory.stats(None))?;
     let mut text = stats(&rows);
     if unreadable > 0 {
         text.push_str(&format!("\n{}.\n", say::unread_results(&unreadable)));
