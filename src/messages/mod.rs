@@ -185,6 +185,7 @@ mod tests {
             "[keep|restore ID…|all]",
             "[md|json|html]",
             "[on|off]",
+            "[clear]",
             "[none|low|medium|high|xhigh|max|auto]",
             "OpenAI",
             "Anthropic",

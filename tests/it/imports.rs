@@ -44,8 +44,8 @@ const STORES: &[&str] = &[
     "agent/services/mod.rs",
     "agent/change",
     "agent/background/adopt.rs",
-    "agent/background/blame.rs",
     "agent/background/maintenance.rs",
+    "agent/background/past.rs",
     "agent/background/review.rs",
 ];
 
