@@ -233,7 +233,7 @@ fn a_file_of_someone_else_is_never_overwritten_silently() {
     assert!(ran.err.contains("kept: a"), "{}", ran.err);
     assert_eq!(
         w.json(&["undo", "--yes", "--json"]),
-        serde_json::json!({"changeset": null, "files": [{"path": "a", "fate": "foreign", "applied": false}]})
+        serde_json::json!({"changeset": null, "files": [{"path": "a", "fate": "foreign", "applied": false}], "not_undone": []})
     );
     assert_eq!(w.run(&["undo"], Some("m\ny\n")).code, DONE);
     assert_eq!(w.read("a"), "one\ntwo\nthree\nmine\n");
