@@ -212,6 +212,13 @@ fn write_in_order<'a>(
         gone.files = first.iter().map(|(file, _)| file.path().to_string()).collect();
         folders.remove();
     }
+    // An empty folder where a file comes back holds nothing that would have gone first.
+    let takes_place = |(file, now): &(&DecidedFile, &Read)| {
+        now.state.is_absent() && !file.after().is_absent() && folders.is_in_removed(file.path())
+    };
+    if rest.iter().any(takes_place) {
+        folders.remove();
+    }
     folders.make().map_err(|e| disk("its folder", e))?;
     written.add(Writing { workspace, archive, files: rest }.run()?);
     written.not_kept.extend(folders.remove().into_iter().map(|path| format!("{path}: something else is in it")));

@@ -109,6 +109,11 @@ impl<'a> Folders<'a> {
             // One that is not empty any more stays.
             let _ = self.remove_one(path);
         }
+        for (path, _) in self.all.iter().filter(|(_, (now, after))| now.is_some() && after.is_none()) {
+            let (above, name) = split(path);
+            // Those that are still there stay as they are.
+            let _ = self.above(above).and_then(|above| above.make(name, OWNER).and_then(|_| above.sync()));
+        }
         self.each_mode(|now, _| now)
     }
 

@@ -28,7 +28,7 @@ const STEPS: &[&str] = &[
     "git reset -q --hard",
     "git clean -fdxq",
     "ln -sf elsewhere link",
-    "rm untracked.txt; mkdir instead",
+    "rm untracked.txt; mkdir untracked.txt",
     "cp -r src copy",
     "truncate -s 3 notes.log",
 ];

@@ -48,6 +48,23 @@ fn a_pipe_in_the_place_of_a_file_or_folder_gives_way() {
 }
 
 #[test]
+fn an_empty_folder_in_the_place_of_a_file_gives_way_and_comes_again() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    let ran = run(&tree, "rm README.md untracked.txt; mkdir -m 750 README.md; mkdir -p untracked.txt/in/side");
+    assert_eq!(ran.status.code(), Some(0), "{}", both(&ran));
+    let after = tree.snapshot();
+    for wanted in [&before, &after, &before] {
+        let words = if std::ptr::eq(wanted, &after) { ["redo", "--yes"] } else { ["undo", "--yes"] };
+        let restored = tree.nebula(&words);
+        assert_eq!(difference(wanted, &tree.snapshot()), Vec::<String>::new(), "{}", both(&restored));
+    }
+}
+
+#[test]
 fn modes_come_back_or_are_named() {
     if !works() {
         return;
