@@ -25,6 +25,8 @@ fn the_picture_in_the_readme() {
     terminal.keys("\r");
     terminal.wait_for("4 of 4 hunks undecided");
     terminal.press("y", "3 of 4 hunks undecided");
+    // The last row is drawn last.
+    terminal.wait_for("Esc later   T test   ? keys");
     let picture = svg(terminal.screen());
     terminal.leave();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/screen.svg");
