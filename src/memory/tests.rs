@@ -765,3 +765,16 @@ fn text_that_is_no_utf8_hides_no_session_input_or_hit() {
     assert_eq!(memory.list("/p").unwrap()[0].title.as_deref(), Some("t\u{fffd}"));
     assert_eq!(memory.search("/p", "second", 9).unwrap().len(), 1);
 }
+
+#[test]
+fn a_damaged_role_stops_no_index() {
+    let world = World::new();
+    let memory = world.open();
+    let id = session(&memory, "/p");
+    let rows: Vec<i64> = ["first words", "second words"].map(|text| memory.append(&id, &user(text)).unwrap()).to_vec();
+    let store = memory.store();
+    store.conn.execute("UPDATE messages SET role = CAST(x'ff' AS TEXT) WHERE id = ?1", [rows[0]]).unwrap();
+    drop(store);
+    let found = memory.search("/p", "second", 9).unwrap();
+    assert_eq!(found.iter().filter_map(|hit| hit.message).collect::<Vec<_>>(), [rows[1]]);
+}

@@ -1,11 +1,13 @@
 //! The commands as a script sees them: output, complaints, exit code, and what became of the files.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
 use super::*;
 use crate::archive::ArchiveSettings;
+use crate::archive::staging::{CommandInfo, JournalLine, StagedKind};
 use crate::memory::Options;
 use crate::proposal::{Consent, Decision, FileChange, Proposal, ProposalId, State};
 
@@ -192,6 +194,32 @@ fn a_pipe_that_was_removed_before_a_failure_is_named() {
     let ran = w.run(&["undo", "--force"], None);
     assert_eq!(ran.code, FAILED, "{ran:?}");
     assert!(ran.err.contains("all files are as before; a: a pipe in its place was removed"), "{}", ran.err);
+}
+
+#[test]
+fn a_restore_that_fails_makes_the_folders_again_that_gave_way() {
+    let mut w = World::new();
+    let mut staging = w.archive.stage(&CommandInfo::default()).expect("staged");
+    let (staged, name) = staging.new_name();
+    fs::write(staged, "before\n").expect("written");
+    for (path, kind, staged) in [("a", StagedKind::File, Some(name)), ("a/", StagedKind::Absent, None)] {
+        let inode = JournalLine::COPY;
+        let line = JournalLine { path: path.into(), kind, mode: 0o600, staged, inode, kept: 0 };
+        staging.add(&line).expect("added");
+    }
+    let folder = w.workspace.root().join("a");
+    fs::create_dir(&folder).expect("made");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o750)).expect("set");
+    let changes = w.archive.compare(&w.workspace, &staging).expect("compared").changes;
+    w.archive.seal(&mut w.archive.lock().expect("locked"), &staging, &changes, None, &[]).expect("sealed");
+    w.fill_disk();
+    let ran = w.run(&["undo", "--force"], None);
+    assert_eq!(ran.code, FAILED, "{ran:?}");
+    let mode = fs::metadata(&folder).map(|meta| (meta.is_dir(), meta.permissions().mode() & 0o777));
+    assert_eq!(mode.expect("there again"), (true, 0o750), "{ran:?}");
+    w.free_disk();
+    assert_eq!(w.run(&["undo", "--force"], None).code, DONE);
+    assert_eq!(w.read("a"), "before\n");
 }
 
 #[test]

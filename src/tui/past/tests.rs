@@ -75,6 +75,13 @@ fn all_or_one_file_is_restored_as_a_proposal_and_an_answer_that_is_late_is_not_s
     assert_eq!(timeline.path(), Some("b.rs"));
     let version = RestoreRequest::Version { path: "b.rs".into(), version: "v1".into() };
     assert_eq!(timeline.act(Action::Restore), PastOutcome::Leave(vec![PaneEffect::send(Command::Restore(version))]));
+    // While another moment is read, the one still on the screen is not restored in its place.
+    stay(timeline.act(Action::BackInTime));
+    assert!(
+        matches!(timeline.act(Action::Restore), PastOutcome::Stay(said) if matches!(said[..], [PaneEffect::Say(_)]))
+    );
+    stay(timeline.act(Action::OnInTime));
+    timeline.answer(&query("c1"), &differs(Some("v1")));
     let since = RestoreRequest::Since("c1".into());
     assert_eq!(timeline.act(Action::RestoreSince), PastOutcome::Leave(vec![PaneEffect::send(Command::Restore(since))]));
     // From one past moment to another nothing is restored.

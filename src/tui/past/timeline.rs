@@ -43,6 +43,8 @@ pub struct Timeline {
 pub(super) struct Displayed {
     pub view: View,
     pub change: PastChange,
+    /// The changesets just after the two moments that they lie between; none: now.
+    moments: (Option<String>, Option<String>),
 }
 
 /// The rows of the parts of the body, below its title.
@@ -95,13 +97,15 @@ impl Timeline {
                 if self.requested.as_ref() == Some(&(then.clone(), until.clone())) =>
             {
                 let view = View::new(&change.change, Heads::All).marking_focus();
-                self.displayed = Some(Displayed { view, change: change.clone() });
+                let moments = (then.clone(), until.clone());
+                self.displayed = Some(Displayed { view, change: change.clone(), moments });
                 (self.file, self.top, self.failed) = (0, 0, None);
                 self.fit();
                 Vec::new()
             }
             (_, Listing::Failed(why)) => {
-                (self.loaded, self.failed) = (true, Some(why.clone()));
+                // The next key asks again.
+                (self.loaded, self.failed, self.requested) = (true, Some(why.clone()), None);
                 Vec::new()
             }
             _ => Vec::new(),
@@ -249,7 +253,13 @@ impl Timeline {
         if self.pinned.is_some_and(|pinned| pinned < self.moments.len()) {
             return said(say::restore_needs_now());
         }
-        let file = self.displayed.as_ref().and_then(|displayed| displayed.change.files.get(self.file));
+        let (then, until) = self.sides();
+        let moments = (self.id(then), self.id(until));
+        // What is still on the screen may be of the moment before this one.
+        let Some(displayed) = self.displayed.as_ref().filter(|displayed| displayed.moments == moments) else {
+            return said(say::reading());
+        };
+        let file = displayed.change.files.get(self.file);
         let version = file.and_then(|file| file.version.clone());
         let (Some(path), Some(version)) = (self.path(), version) else { return said(say::not_restored()) };
         let request = RestoreRequest::Version { path: path.into(), version };
