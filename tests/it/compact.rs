@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use nebula::agent::AgentParts;
 use nebula::protocol::{
-    Command, EventBody, Item, Listing, Query, QueryId, Question, Reply, SessionChoice, TurnEnd, WindowResult,
+    Command, EventBody, Item, Listing, Query, QueryId, Reply, SessionChoice, TurnEnd, WindowResult,
 };
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, EndReason, Error, Kind, Message, Origin, Provider, Replay, Request, Wire};
@@ -64,14 +64,6 @@ fn numbers(bytes: usize) -> String {
     (0..bytes / 6).map(|n| format!("{n:06}")).collect()
 }
 
-async fn next_question(live: &mut Live) -> Question {
-    live.until(|e| match e {
-        EventBody::Asked(question) => Some(question.clone()),
-        _ => None,
-    })
-    .await
-}
-
 /// The end of the turn; every summary that is made on the way counts.
 async fn end_with_summaries(live: &mut Live) -> TurnEnd {
     loop {
@@ -85,7 +77,7 @@ async fn end_with_summaries(live: &mut Live) -> TurnEnd {
 
 async fn compacted(live: &mut Live, reply: &str) {
     live.send(Command::Compact);
-    let question = next_question(live).await;
+    let question = live.question().await;
     live.send(Command::Reply(question.id, question.typed(reply)));
     assert_eq!(live.end().await, TurnEnd::Done);
 }
@@ -129,7 +121,7 @@ async fn a_summary_is_made_of_what_fits_and_stands_for_it() {
 
     // A summary of what came after one holds that one.
     live.send(Command::Compact);
-    let question = next_question(&mut live).await;
+    let question = live.question().await;
     live.send(Command::Interrupt);
     assert_eq!(live.end().await, TurnEnd::Interrupted);
     live.send(Command::Reply(question.id, Reply::Choice(0)));
@@ -183,7 +175,7 @@ async fn a_conversation_that_does_not_fit_is_summarised_by_itself_and_nothing_is
     configure(&world, &json!({"models": {"recording": {"contextWindow": 40_000}}}));
     let mut live = world.start();
     live.submit("read them all, `verbatim`");
-    let question = next_question(&mut live).await;
+    let question = live.question().await;
     assert!(question.text.ends_with("It counts by itself in 10 s."), "{}", question.text);
     live.send(Command::Reply(question.id, Reply::Choice(0)));
     assert_eq!(live.end().await, TurnEnd::Done);
@@ -250,7 +242,7 @@ async fn a_summary_that_is_dropped_ends_the_turn_with_a_question_and_no_interrup
     configure(&world, &json!({"compact": "ask", "models": {"recording": {"contextWindow": 40_000}}}));
     let mut live = world.start();
     live.submit("read them all");
-    let question = next_question(&mut live).await;
+    let question = live.question().await;
     assert!(!question.text.contains("by itself"), "{}", question.text);
     live.send(Command::Reply(question.id, Reply::Choice(1)));
     let end = live.end().await;

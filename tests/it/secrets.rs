@@ -1,6 +1,6 @@
 //! Files that usually hold keys: they lead no list, and a model gets their text only after a question.
 
-use nebula::protocol::{CallState, Command, EventBody, Item, Listing, Query, QueryId, Question, Reply, TurnEnd};
+use nebula::protocol::{CallState, Command, EventBody, Item, Listing, Query, QueryId, Reply, TurnEnd};
 use serde_json::json;
 
 use crate::support::world::{Live, World, call, calls, say};
@@ -10,15 +10,6 @@ fn world() -> World {
         .file(".env", "KEY=secret-one\n")
         .file("src/.env.local", "KEY=secret-two\n")
         .file("a.txt", "KEY of all\n")
-}
-
-/// The permission that is asked for next.
-async fn next_permission(live: &mut Live) -> Question {
-    live.until(|event| match event {
-        EventBody::Asked(question) => Some(question.clone()),
-        _ => None,
-    })
-    .await
 }
 
 /// Everything that was sent to the model.
@@ -32,7 +23,7 @@ async fn a_model_reads_it_once_the_person_agrees() {
         let world = world().model([call("readFile", json!({"path": "src/.env.local"})), say("done")]);
         let mut live = world.start();
         live.submit("go");
-        let question = next_permission(&mut live).await;
+        let question = live.question().await;
         assert!(question.permission && question.text.contains("src/.env.local"), "{}", question.text);
         live.send(Command::Reply(question.id, Reply::Choice(usize::from(answer == "no"))));
         let end = live.until(|event| match event {
@@ -53,7 +44,7 @@ async fn a_mention_of_it_is_sent_once_the_person_agrees() {
     let world = world().model([say("done")]);
     let mut live = world.start();
     live.submit("look at @.env");
-    let question = next_permission(&mut live).await;
+    let question = live.question().await;
     assert!(question.permission && live.requests().is_empty(), "nothing is sent before the answer");
     live.send(Command::Reply(question.id, Reply::Choice(1)));
     let why = live.until(|event| match event {
@@ -62,7 +53,7 @@ async fn a_mention_of_it_is_sent_once_the_person_agrees() {
     });
     assert!(why.await.starts_with(".env may hold keys and was not sent"));
     live.submit("look at @.env");
-    let question = next_permission(&mut live).await;
+    let question = live.question().await;
     live.send(Command::Reply(question.id, Reply::Choice(0)));
     assert_eq!(live.end().await, TurnEnd::Done);
     assert!(sent(&live).contains("secret-one"));

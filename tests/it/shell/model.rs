@@ -43,12 +43,7 @@ async fn nothing_runs_before_the_person_agrees() {
     let mut live = start(&world, vec![call("runCommand", command.clone()), call("runCommand", command), say("done")]);
     live.submit("go");
     for answer in ["no", "run"] {
-        let question = live
-            .until(|event| match event {
-                EventBody::Asked(question) => Some(question.clone()),
-                _ => None,
-            })
-            .await;
+        let question = live.question().await;
         assert!(question.permission && question.text.contains("$ rm a.txt") && question.text.contains("it is old"));
         assert!(world.has("a.txt"));
         live.send(question.answer(nebula::protocol::Reply::Choice(usize::from(answer == "no"))));

@@ -104,12 +104,7 @@ async fn the_person_takes_a_preview_and_undoes_it() {
         let command = json!({"command": "echo two >> a.txt; rm gone.txt; mkdir d && echo x > d/e; echo shown"});
         let mut live = start(&world, vec![call("runCommand", command), say("done")]);
         live.submit("go");
-        let question = live
-            .until(|event| match event {
-                EventBody::Asked(question) => Some(question.clone()),
-                _ => None,
-            })
-            .await;
+        let question = live.question().await;
         assert_eq!(question.card.as_ref().and_then(|card| card.no_preview.clone()), None);
         live.send(Command::DecideCommand(question.id, CommandDecision::Preview));
         let proposal = live.proposal().await;
@@ -184,12 +179,7 @@ async fn a_command_that_a_rule_asks_about_needs_consent_and_is_not_previewed() {
         let mut live = world.start_with(parts, model);
         live.submit("go");
         if !plan {
-            let question = live
-                .until(|event| match event {
-                    EventBody::Asked(question) => Some(question.clone()),
-                    _ => None,
-                })
-                .await;
+            let question = live.question().await;
             assert!(question.text.contains("$ touch asked.txt"), "{}", question.text);
             live.send(Command::DecideCommand(question.id, CommandDecision::Refuse(String::new())));
             let proposal = live.proposal().await;
@@ -336,12 +326,7 @@ async fn a_workspace_without_views_is_asked_about_with_the_reason() {
     parts.config.shell.preview = Some("always".into());
     let mut live = world.start_with(parts, model);
     live.submit("go");
-    let question = live
-        .until(|event| match event {
-            EventBody::Asked(question) => Some(question.clone()),
-            _ => None,
-        })
-        .await;
+    let question = live.question().await;
     let why = question.card.as_ref().and_then(|card| card.no_preview.clone());
     assert_eq!(why.as_deref(), Some("the workspace's group is not the user's own"));
     live.send(Command::DecideCommand(question.id, CommandDecision::Run { network: false }));

@@ -7,7 +7,7 @@ use nebula::agent::{self, AgentHandle, AgentParts};
 use nebula::archive::{Archive, ArchiveSettings};
 use nebula::config::{Config, Env, Flags, Paths};
 use nebula::proposal::{Choice, Consent, Decision, Proposal};
-use nebula::protocol::{Command, EventBody, Mode, Prompt, SessionChoice, TurnEnd};
+use nebula::protocol::{Command, EventBody, Mode, Prompt, Question, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Replay, Request};
 use nebula::workspace::Workspace;
 
@@ -197,6 +197,15 @@ impl Live {
     pub async fn proposal(&mut self) -> Arc<Proposal> {
         self.until(|e| match e {
             EventBody::Proposed(proposal, _) => Some(proposal.clone()),
+            _ => None,
+        })
+        .await
+    }
+
+    /// The next question to the person.
+    pub async fn question(&mut self) -> Question {
+        self.until(|e| match e {
+            EventBody::Asked(question) => Some(question.clone()),
             _ => None,
         })
         .await
