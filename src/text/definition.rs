@@ -4,6 +4,8 @@ use std::ops::Range;
 
 /// The number of lines that are looked through upwards.
 const REACH: usize = 4_000;
+/// The number of a change's own lines that are looked through: each is, whenever the change is drawn.
+const WITHIN: usize = 200;
 
 /// Words before the word that names the kind of an item.
 const BEFORE: &[&str] = &[
@@ -88,7 +90,7 @@ pub enum DefinitionChange {
 
 /// Returns the innermost definition around line `at`, named by its first words; empty when there is none in reach.
 pub fn around(lines: &impl TextLines, at: usize) -> String {
-    let Some(first) = (at..lines.count()).take(200).find(|i| !lines.at(*i).trim_ascii().is_empty()) else {
+    let Some(first) = (at..lines.count()).take(WITHIN).find(|i| !lines.at(*i).trim_ascii().is_empty()) else {
         return String::new();
     };
     let depth = indent(lines.at(first));
@@ -123,7 +125,7 @@ pub fn of_change(
 /// Returns the first definition that begins in these lines.
 fn begins(lines: &impl TextLines, range: &Range<usize>) -> Option<String> {
     let range = range.start..range.end.min(lines.count());
-    range.take(REACH).find_map(|i| named(&String::from_utf8_lossy(lines.at(i))))
+    range.take(WITHIN).find_map(|i| named(&String::from_utf8_lossy(lines.at(i))))
 }
 
 fn indent(line: &[u8]) -> usize {
