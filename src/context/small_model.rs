@@ -56,8 +56,8 @@ pub fn example_size(format: Format) -> usize {
     format.example().map_or(0, |messages| messages.iter().map(|text| text.len()).sum())
 }
 
-/// Arranges the messages of a request, the format's example before them. `arranged` holds each message of the user as it was sent, so that it is sent the
-/// same every time; it is emptied when a summary takes their place.
+/// Arranges the messages of a request, the format's example before them. `arranged` holds each message of the user as it
+/// was sent, so that it is sent the same every time; it is emptied when a summary takes their place.
 pub fn arrange(
     messages: &mut Vec<Arc<Message>>,
     format: Format,

@@ -181,10 +181,10 @@ pub const UNDO: &str = "undo";
 
 /// The words after `/review` that keep changes, and that restore what was there before.
 pub const REVIEW_KEEP: &str = "keep";
-/// The word after `/env` that lets the next command begin anew.
-pub const ENVIRONMENT_CLEAR: &str = "clear";
 /// See [`REVIEW_KEEP`].
 pub const REVIEW_RESTORE: &str = "restore";
+/// The word after `/env` that lets the next command begin anew.
+pub const ENVIRONMENT_CLEAR: &str = "clear";
 
 /// The target of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]

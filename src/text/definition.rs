@@ -59,6 +59,12 @@ const ITEMS: &[&str] = &[
     "proc",
 ];
 
+/// Endings of files whose words name no definitions.
+const PROSE: &[&str] = &["md", "markdown", "mdx", "txt", "text", "rst", "adoc", "org", "tex", "log"];
+
+/// Words that may follow the name of an item.
+const AFTER: &[&str] = &["for", "where", "extends", "implements", "struct", "interface", "final"];
+
 /// A text by its lines.
 pub trait TextLines {
     /// Returns the number of lines.
@@ -101,15 +107,21 @@ pub fn around(lines: &impl TextLines, at: usize) -> String {
         .unwrap_or_default()
 }
 
-/// Returns the definition that a change of these lines is about, and what becomes of it: the first that begins in its
-/// lines, or the one around them. None: there is none in reach.
+/// Returns the definition that a change of these lines of a file is about, and what becomes of it: the first that begins
+/// in its lines, or the one around them. None: there is none in reach, or the file holds prose.
 pub fn of_change(
+    path: &str,
     before: (&impl TextLines, &Range<usize>),
     after: (&impl TextLines, &Range<usize>),
 ) -> Option<(String, DefinitionChange)> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if name.rsplit_once('.').is_none_or(|(_, ending)| PROSE.contains(&ending.to_ascii_lowercase().as_str())) {
+        return None;
+    }
     let (old, new) = (begins(before.0, before.1), begins(after.0, after.1));
     match (old, new) {
-        (Some(old), None) if after.1.is_empty() => Some((old, DefinitionChange::Removed)),
+        // Other lines in its place may still be its own.
+        (Some(old), None) if around(after.0, after.1.start) != old => Some((old, DefinitionChange::Removed)),
         (None, Some(new)) if before.1.is_empty() => Some((new, DefinitionChange::New)),
         (_, Some(name)) | (Some(name), None) => Some((name, DefinitionChange::Changed)),
         (None, None) => {
@@ -142,7 +154,11 @@ fn named(line: &str) -> Option<String> {
     let rest = line.split_once(kind)?.1.trim_start();
     let rest = if rest.starts_with('<') { rest.split_once('>')?.1.trim_start() } else { rest };
     let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '~')).collect();
-    (!name.is_empty()).then(|| format!("{kind} {name}"))
+    // Prose goes on with another word.
+    let behind = rest[name.len()..].trim_start();
+    let next: String = behind.chars().take_while(|c| c.is_alphabetic()).collect();
+    let goes_on = !next.is_empty() && !AFTER.contains(&next.as_str());
+    (!name.is_empty() && !goes_on).then(|| format!("{kind} {name}"))
 }
 
 #[cfg(test)]
@@ -160,6 +176,10 @@ mod tests {
             ("let fn_name = 3;", None),
             ("}", None),
             ("type: string", None),
+            ("type checking is done before the build", None),
+            ("module of its own", None),
+            ("type Price struct {", Some("type Price")),
+            ("class Shop extends Base {", Some("class Shop")),
         ] {
             assert_eq!(named(line).as_deref(), want, "{line}");
         }
@@ -180,12 +200,18 @@ mod tests {
     fn a_change_names_its_definition() {
         let before = vec!["fn a() {", "    x", "}"];
         let after = vec!["fn a() {", "    y", "}", "", "fn b() {", "    z", "}"];
-        let of = |old: Range<usize>, new: Range<usize>| of_change((&before, &old), (&after, &new));
+        let of = |old: Range<usize>, new: Range<usize>| of_change("a.rs", (&before, &old), (&after, &new));
         let name = |name: &str, change| Some((name.to_string(), change));
         assert_eq!(of(1..2, 1..2), name("fn a", DefinitionChange::Changed));
         assert_eq!(of(3..3, 3..7), name("fn b", DefinitionChange::New));
         assert_eq!(of(0..3, 0..0), name("fn a", DefinitionChange::Removed));
         assert_eq!(of(0..1, 0..1), name("fn a", DefinitionChange::Changed));
         assert_eq!(of(3..3, 3..4), None);
+        let constant = vec!["const A: u8 = 1;"];
+        let change = ((&before, &(0..3)), (&constant, &(0..1)));
+        assert_eq!(of_change("a.rs", change.0, change.1), name("fn a", DefinitionChange::Removed));
+        let prose = vec!["type checking"];
+        assert_eq!(of_change("README.md", (&prose, &(0..1)), (&prose, &(0..1))), None);
+        assert_eq!(of_change("Makefile", (&prose, &(0..1)), (&prose, &(0..1))), None);
     }
 }

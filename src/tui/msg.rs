@@ -104,8 +104,8 @@ pub enum PaneEffect {
     Turn {
         /// Its session.
         session: String,
-        /// The first line of what the person typed.
-        prompt: String,
+        /// The time at which the person sent its message, in unix milliseconds.
+        at: i64,
     },
 }
 

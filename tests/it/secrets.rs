@@ -100,13 +100,18 @@ async fn an_edit_without_a_place_shows_nothing_of_it() {
         vec![edit(".env"), removal.clone()],
         vec![edit(".env"), moves("b.txt")],
         vec![moves("b.txt"), edit("b.txt")],
+        // However the file is named.
+        vec![edit("@.env")],
+        vec![edit("file: .env")],
+        vec![edit("`.env`"), removal.clone()],
+        vec![edit(".env.local")],
     ] {
         let world = world().approve("edits").model([calls(&edits), say("done")]);
         let mut live = world.start();
         live.submit("go");
         assert_eq!(live.end().await, TurnEnd::Done);
         let sent = sent(&live);
-        assert!(!sent.contains("secret-one") && sent.contains("read it with readFile first"), "{sent}");
+        assert!(!sent.contains("secret-") && sent.contains("read it with readFile first"), "{sent}");
         live.close().await;
     }
 }

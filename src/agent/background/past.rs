@@ -32,7 +32,7 @@ pub fn moments(services: &Services) -> Result<Vec<MomentRow>, String> {
         let name = id.to_string();
         let record = known.find(&name);
         let turn = record.and_then(turn_of);
-        let prompt = turn.as_ref().map(|(_, message)| titles.of(*message)).unwrap_or_default();
+        let (prompt, _) = turn.as_ref().map(|(_, message)| titles.of(*message)).unwrap_or_default();
         let title = if prompt.is_empty() { record.map(|record| short(&record.cause.title)) } else { Some(prompt) };
         let kind = record.map_or(PastKind::Edit, |record| kind_of(&record.cause.kind));
         MomentRow {
@@ -99,6 +99,7 @@ fn cause(services: &Services, cause: LineCause, prompts: &mut TypedPrompts<'_>) 
         changeset: None,
         turn: None,
         prompt: String::new(),
+        prompted_at: 0,
         title: String::new(),
     };
     match cause {
@@ -112,9 +113,9 @@ fn cause(services: &Services, cause: LineCause, prompts: &mut TypedPrompts<'_>) 
                 return BlameCause { kind: PastKind::Edit, unsure, at, changeset, ..unknown };
             };
             let turn = turn_of(&record);
-            let prompt = turn.as_ref().map(|(_, message)| prompts.of(*message)).unwrap_or_default();
+            let (prompt, prompted_at) = turn.as_ref().map(|(_, message)| prompts.of(*message)).unwrap_or_default();
             let (kind, title) = (kind_of(&record.cause.kind), short(&record.cause.title));
-            BlameCause { kind, unsure, at, changeset, turn, prompt, title }
+            BlameCause { kind, unsure, at, changeset, turn, prompt, prompted_at, title }
         }
     }
 }
@@ -137,10 +138,10 @@ fn short(text: &str) -> String {
     clean_line(line).chars().take(TITLE).collect()
 }
 
-/// The words of the person by message; each is read once.
+/// The words of the person and their times by message; each is read once.
 struct TypedPrompts<'a> {
     services: &'a Services,
-    known: HashMap<i64, String>,
+    known: HashMap<i64, (String, i64)>,
 }
 
 impl<'a> TypedPrompts<'a> {
@@ -148,9 +149,9 @@ impl<'a> TypedPrompts<'a> {
         TypedPrompts { services, known: HashMap::new() }
     }
 
-    fn of(&mut self, message: i64) -> String {
+    fn of(&mut self, message: i64) -> (String, i64) {
         let typed = || self.services.memory.ask_blocking(move |memory| memory.typed(message)).ok().flatten();
-        let read = || typed().map(|text| short(&text));
+        let read = || typed().map(|(text, at)| (short(&text), at));
         self.known.entry(message).or_insert_with(|| read().unwrap_or_default()).clone()
     }
 }

@@ -29,7 +29,7 @@ pub fn turns(services: &Services) -> Result<Vec<ReviewTurn>, String> {
             let message = entry.turn.as_ref().map(|(_, message)| *message);
             let typed = message
                 .and_then(|message| services.memory.ask_blocking(move |memory| memory.typed(message)).ok().flatten());
-            let typed = typed.unwrap_or_default();
+            let (typed, _) = typed.unwrap_or_default();
             let title = crate::text::clean::clean_line(typed.trim());
             turns.push(ReviewTurn {
                 title: title.chars().take(TITLE).collect(),

@@ -21,6 +21,8 @@ const SEAL_EACH: Duration = Duration::from_secs(30);
 
 /// A command that was answered.
 pub struct Finished {
+    /// The command as it ran.
+    pub command: String,
     /// In words.
     pub report: CommandReport,
     /// Its output, as the model gets it.
@@ -87,7 +89,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     }
     context.tell_status().await;
     let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
-    Finished { report, output, ok, changeset }
+    Finished { command: command.info.command.clone(), report, output, ok, changeset }
 }
 
 /// Seals what jobs changed every half minute while this one runs, and renews the count of jobs when it ends.

@@ -320,7 +320,7 @@ fn definition(file: &FileChange, hunk: &Hunk) -> Option<(String, DefinitionChang
     }
     let (before, after) = (lines(&file.before), lines(&file.after));
     let of_lines = hunk.kind == HunkKind::Lines;
-    of_lines.then(|| of_change((&before, &hunk.before), (&after, &hunk.after))).flatten()
+    of_lines.then(|| of_change(&file.path, (&before, &hunk.before), (&after, &hunk.after))).flatten()
 }
 
 /// Returns a hunk's lines with their signs and numbers: `-  17   text`.

@@ -183,7 +183,7 @@ impl ArchiveCommands<'_> {
     fn author(&self, id: Id) -> ChangesetFacts {
         let record = self.memory.changeset(&self.project(), &id.to_string()).ok().flatten();
         let Some(record) = record else { return ChangesetFacts::default() };
-        let prompt = record.cause.turn.and_then(|turn| self.memory.typed(turn).ok().flatten());
+        let prompt = record.cause.turn.and_then(|turn| self.memory.typed(turn).ok().flatten()).map(|(text, _)| text);
         ChangesetFacts {
             kind: record.cause.kind,
             title: record.cause.title,

@@ -19,6 +19,9 @@ pub struct Current {
     pub seen: bool,
     /// The files the path may mean, where nothing is there. An edit of a part of a file goes to the only one.
     pub instead: Vec<String>,
+    /// The reason why the model may not see its text: every edit but a deletion is refused with it, since what is said
+    /// of the edit could quote the text.
+    pub withheld: Option<String>,
 }
 
 /// The rules of a run of edits.
@@ -50,6 +53,8 @@ pub(super) struct File {
     pub seen: bool,
     /// Existing paths that may be meant, where the path does not exist.
     pub instead: Vec<String>,
+    /// The reason why no edit but a deletion may touch it.
+    pub withheld: Option<String>,
     pub now: FileState,
     /// Its permissions, where they are known or asked for.
     pub mode: Option<u32>,
@@ -109,6 +114,7 @@ impl File {
             before: current.state,
             seen: current.seen,
             instead: current.instead,
+            withheld: current.withheld,
             now,
             steps: Vec::new(),
             placed: Vec::new(),

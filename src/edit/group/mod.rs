@@ -36,6 +36,11 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> Edi
                 Ok(file) => {
                     home.push(file);
                     let status = match &edit.op {
+                        op if *op != Op::Delete
+                            && let Some(why) = &group.files[file].withheld =>
+                        {
+                            Err(why.clone())
+                        }
                         _ if group.files[file].is_gone() && is_example(&name, &edit.op) => Ok(EditStatus::Example),
                         Op::Move { to } => group.relocate(file, to, edit, &mut home),
                         _ => group.files[file].change(index, edit, rules),
@@ -56,12 +61,15 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> Edi
 fn is_example(path: &str, op: &Op) -> bool {
     let examples = || [Format::WHOLE, Format::BLOCKS].into_iter().filter_map(Format::example).flatten();
     let is_part = |text: &str| !text.is_empty() && examples().any(|example| example.contains(text));
-    let shown = |text: &str| path == "hello.py" && is_part(text.trim());
+    // A file that the person wants may be as short as a part of an example.
+    let is_whole = |text: &str| {
+        let fenced = format!("```python\n{}\n```", text.trim());
+        path == "hello.py" && examples().any(|example| example.contains(&fenced))
+    };
     match op {
-        Op::Replace { search, .. } => shown(search),
-        Op::Overwrite { content, .. } => shown(content),
-        Op::Write { content } if shown(content) => true,
-        Op::Write { content } => path == "notes/todo.md" && content.trim() == "- first",
+        Op::Replace { search, .. } => path == "hello.py" && is_part(search.trim()),
+        Op::Overwrite { content, .. } => is_whole(content),
+        Op::Write { content } => is_whole(content) || path == "notes/todo.md" && content.trim() == "- first",
         Op::Hunks(hunks) => path == "hello.py" && hunks.iter().any(|h| h.above == ["class Greeter:"]),
         Op::Delete | Op::DeleteText(_) => path == "old.py",
         Op::Move { to } => path == "a.py" && to == "b.py",

@@ -12,7 +12,7 @@ fn replace(path: &str, search: &str, with: &str) -> Edit {
 fn run(edits: &[Edit], files: &[(&str, &str)], all_or_nothing: bool) -> EditOutcome {
     let mut lookup = |path: &str| {
         let state = files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
-        Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new() })
+        Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new(), withheld: None })
     };
     apply(edits, &mut lookup, &GroupRules { in_play: None, all_or_nothing, questioned: None })
 }
@@ -57,6 +57,15 @@ fn the_example_of_a_format_is_no_edit() {
 }
 
 #[test]
+fn a_file_as_short_as_a_part_of_an_example_is_written() {
+    for text in ["print(\"hi\")\n", "def greet():\n    print(\"hi\")\n", "return \"bye\"\n"] {
+        let op = Op::Write { content: text.into() };
+        let outcome = run(&[Edit::new("hello.py", op, Format::TOOLS, "writeFile")], &[], false);
+        assert_eq!(outcome.changes.len(), 1, "{text}");
+    }
+}
+
+#[test]
 fn permissions_change_by_a_hunk_of_their_own_and_stay_in_a_move() {
     let patch = "diff --git a/run.sh b/run.sh\nold mode 100644\nnew mode 100755\n\
                  diff --git a/a.sh b/b.sh\nsimilarity index 100%\nrename from a.sh\nrename to b.sh\n\
@@ -77,7 +86,7 @@ fn permissions_change_by_a_hunk_of_their_own_and_stay_in_a_move() {
             "a.sh" => file(0o755),
             _ => State::Absent,
         };
-        Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new() })
+        Ok(Current { path: path.to_string(), state, seen: true, instead: Vec::new(), withheld: None })
     };
     let outcome = apply(&edits, &mut lookup, &GroupRules::default());
     assert!(outcome.ok(), "{}", outcome.text());

@@ -122,7 +122,7 @@ pub(in crate::memory) const COLUMNS: &str =
     "n, id, session_id, message_id, turn, tool_call, kind, title, state, at_ms, added, removed, approved";
 
 impl Memory {
-    /// Announces a write, safe against power loss when this returns. From here on the new states count as nebula's, as
+    /// Records the intent of a write; it is safe against power loss when this returns. From here on the new states count as nebula's, as
     /// do those before until the outcome is recorded.
     pub fn write_intent(
         &self,

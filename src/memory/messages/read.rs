@@ -54,15 +54,19 @@ impl Memory {
         Ok(out)
     }
 
-    /// Returns what the person typed in a message, by its number; none: there is no such message.
-    pub fn typed(&self, message: i64) -> Result<Option<String>, Error> {
+    /// Returns what the person typed in a message and when, in unix milliseconds, by its number; none: there is no such
+    /// message.
+    pub fn typed(&self, message: i64) -> Result<Option<(String, i64)>, Error> {
         let store = self.store();
         let mut statement = store.conn.prepare_cached(
-            "SELECT m.content, x.typed FROM messages m LEFT JOIN message_meta x ON x.message_id = m.id WHERE m.id = ?1",
+            "SELECT m.content, x.typed, coalesce(x.at_ms, unixepoch(m.timestamp) * 1000, 0)
+             FROM messages m LEFT JOIN message_meta x ON x.message_id = m.id WHERE m.id = ?1",
         )?;
-        let row = |row: &Row<'_>| Ok((lossy(row, 0)?.unwrap_or_default(), row.get(1).unwrap_or_default()));
-        let found: Option<(String, Option<i64>)> = statement.query_row([message], row).optional()?;
-        Ok(found.map(|(content, typed)| typed_part(&content, typed).to_string()))
+        let row = |row: &Row<'_>| {
+            Ok((lossy(row, 0)?.unwrap_or_default(), row.get(1).unwrap_or_default(), row.get(2).unwrap_or_default()))
+        };
+        let found: Option<(String, Option<i64>, i64)> = statement.query_row([message], row).optional()?;
+        Ok(found.map(|(content, typed, at)| (typed_part(&content, typed).to_string(), at)))
     }
 
     fn read(&self, session: &str, which: &str, limit: i64) -> Result<Vec<StoredMessage>, Error> {
@@ -105,7 +109,7 @@ impl StoredMessage {
         }
     }
 
-    /// Adds the parts of an answer. Where one cannot be read, the others do not fit the message, which has the usual
+    /// Adds the parts of a message. Where one cannot be read, the others do not fit the message, which has the usual
     /// ones then.
     fn add_parts(&mut self, parts: Vec<Option<MessagePart>>) {
         let parts: Option<Vec<MessagePart>> = parts.into_iter().collect();
@@ -135,7 +139,7 @@ fn blobs(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<
     Ok(found)
 }
 
-/// Returns the parts of the answers of a session by message; none stands for one that cannot be read.
+/// Returns the parts of the messages of a session, by message; none stands for one that cannot be read.
 fn parts(conn: &rusqlite::Connection, session: &str) -> Result<HashMap<i64, Vec<Option<MessagePart>>>, Error> {
     let mut statement = conn.prepare_cached(
         "SELECT p.message_id, p.kind, p.bytes, p.seal, p.wire, p.place, p.model

@@ -312,7 +312,7 @@ impl Server {
 
     /// Returns where the key is from that the requests carry; `None`: they carry none.
     pub(super) fn key_source(&self) -> Option<KeySource<'_>> {
-        self.key()?;
+        self.key().filter(|_| !self.has_key_header())?;
         Some(match self.variable.as_deref() {
             _ if self.pasted => KeySource::Pasted,
             _ if self.command.is_some() => KeySource::Command,
@@ -323,8 +323,13 @@ impl Server {
 
     /// Returns whether the configured headers authorize the requests by themselves.
     pub(super) fn has_own_key(&self) -> bool {
+        self.has_key_header()
+    }
+
+    /// Returns whether the configured headers hold a key: no other one is sent then.
+    fn has_key_header(&self) -> bool {
         let own = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
-        self.key().is_none() && own.iter().any(|name| self.headers.contains_key(*name))
+        own.iter().any(|name| self.headers.contains_key(*name))
     }
 
     /// Returns a server's words, fit for one line of the screen: no control characters, not long, no key.

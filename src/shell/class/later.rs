@@ -67,7 +67,9 @@ fn outputs(name: &str, arguments: &[Word]) -> Vec<String> {
         let text = word.text.as_str();
         if let Some(long) = text.strip_prefix("--") {
             let (option, value) = long.split_once('=').map_or((long, next), |(option, value)| (option, Some(value)));
-            let is_output = OUTPUTS.contains(&option) || to_folder && FOLDERS.contains(&option);
+            // A long option may be cut short as long as it is clear.
+            let names = |known: &&str| option.len() >= 3 && known.starts_with(option);
+            let is_output = OUTPUTS.iter().any(&names) || to_folder && FOLDERS.iter().any(&names);
             paths.extend(value.filter(|_| is_output));
         } else if let Some(short) = text.strip_prefix('-') {
             let names = |letter: char| matches!(letter, 'o' | 'O') || to_folder && matches!(letter, 'C' | 'd' | 'P');
@@ -76,6 +78,14 @@ fn outputs(name: &str, arguments: &[Word]) -> Vec<String> {
             let attached = &short[at + letter.len_utf8()..];
             paths.extend(if attached.is_empty() { next } else { Some(attached) });
         }
+    }
+    // The old style of tar: one word of letters without a dash, then their values in order.
+    if matches!(name, "tar" | "bsdtar")
+        && let Some((letters, values)) = arguments.split_first()
+        && !letters.text.starts_with('-')
+        && letters.text.contains('C')
+    {
+        paths.extend(values.iter().map(|word| word.text.as_str()));
     }
     paths.into_iter().filter(|path| !path.is_empty()).map(str::to_string).collect()
 }

@@ -43,8 +43,8 @@ deno: run eval repl
 nix: run shell develop
 cmake: -P -E
 composer: exec";
-/// Interpreters that run the text behind one of their options.
-const EVALUATORS: &str = "python pypy node nodejs perl ruby lua luajit";
+/// Interpreters that read no option behind `-c` and its text.
+const EVALUATORS: &str = "python pypy";
 /// Interpreters whose next word may be a text to run.
 const TEXT: &[&str] = &["-c", "-e", "-E", "-p", "-r", "-m", "--eval", "--print", "-i", "-"];
 
@@ -222,11 +222,12 @@ fn leaves_open(words: &[String]) -> bool {
     options > 0 && (words.len() <= options + 1 || words.last().is_some_and(|word| word.starts_with('-')))
 }
 
-/// Returns whether the words behind an interpreter are options and a whole text that it runs, so that no other is run.
+/// Returns whether the words behind an interpreter are options and a whole text that it runs, and no later option can
+/// give it another one: node, perl, ruby and lua take several texts.
 fn gives_text(family: &str, words: &[String]) -> bool {
     let [options @ .., option, text] = words else { return false };
     named(EVALUATORS, family)
-        && ["-c", "-e", "--eval"].contains(&option.as_str())
+        && option == "-c"
         && options.iter().all(|word| word.starts_with('-'))
         && !text.starts_with('-')
 }
@@ -236,7 +237,7 @@ fn inner_prefix(program: &str, part: &str, words: &[String]) -> Vec<String> {
     let skipped = match (program, part, words.first().map(String::as_str)) {
         (_, _, Some("--")) | ("uv", "tool", Some("run")) => 1,
         // Its toolchain.
-        ("rustup", "run", Some(_)) => 1,
+        ("rustup", "run", Some(word)) if !word.starts_with('-') => 1,
         _ => 0,
     };
     words[skipped..].to_vec()
@@ -425,6 +426,11 @@ mod tests {
             "tar -xf a.tar -C .git/hooks",
             "tar -xf a.tar --directory=.git/hooks",
             "unzip a.zip -d .git/hooks",
+            "tar xfC a.tar .git/hooks",
+            "tar xCf .git/hooks a.tar",
+            "tar -xf a.tar --direc=.git/hooks",
+            "wget --output-doc=.envrc https://example.org",
+            "sort --outp=.envrc a",
         ] {
             for policy in [ShellPolicy::Review, ShellPolicy::All, ShellPolicy::Ask] {
                 assert_eq!(of(text, policy), CommandVerdict::Ask, "{text}");
@@ -545,6 +551,9 @@ mod tests {
             &["rustup", "run"],
             &["rustup", "run", "nightly"],
             &["rustup", "run", "nightly", "bash"],
+            &["rustup", "run", "--install", "nightly"],
+            &["node", "-e", "x"],
+            &["perl", "-w", "-e", "print 1"],
             &["strace", "-o", "out"],
         ] {
             assert!(rule(prefix, RuleDecision::Allow, false).check().is_err(), "{prefix:?}");

@@ -149,6 +149,8 @@ impl App {
             self.leave_start();
         }
         self.screen = Screen::Past(Box::new(past));
+        // An answer to the view before is not for this one.
+        self.queries.pending.retain(|_, (owner, _)| *owner != Owner::Past);
         vec![self.ask(Owner::Past, query)]
     }
 
@@ -168,14 +170,15 @@ impl App {
         self.route_effects(Owner::Past, effects)
     }
 
-    /// Shows a turn in the chat, where it is one of the open session.
-    pub(super) fn show_turn(&mut self, session: &str, prompt: &str) {
-        let is_open = self.session.id.as_deref() == Some(session);
-        if is_open && self.panes.chat.show_message(prompt) {
+    /// Shows the turn whose message was sent at a time in the chat, where it is one of the open session.
+    pub(super) fn show_turn(&mut self, session: &str, at: i64) {
+        if self.session.id.as_deref() != Some(session) {
+            self.say = Some(past::other_session().into());
+        } else if !self.panes.chat.show_message(at) {
+            self.say = Some(past::turn_not_in_chat().into());
+        } else {
             self.screen = Screen::Main;
             self.go_to(PaneId::Chat);
-        } else {
-            self.say = Some(past::other_session().into());
         }
     }
 
@@ -250,7 +253,7 @@ impl App {
     }
 
     /// Handles what the person did in a popup.
-    pub(super) fn popup_said(&mut self, outcome: PopupOutcome) -> Vec<Effect> {
+    fn popup_said(&mut self, outcome: PopupOutcome) -> Vec<Effect> {
         match outcome {
             PopupOutcome::List(outcome) => self.list_said(outcome),
             PopupOutcome::Page(outcome) => self.page_said(outcome),
@@ -317,7 +320,7 @@ impl App {
         Vec::new()
     }
 
-    pub(super) fn list_said(&mut self, said: ListOutcome) -> Vec<Effect> {
+    fn list_said(&mut self, said: ListOutcome) -> Vec<Effect> {
         match said {
             ListOutcome::Stay | ListOutcome::Moved if self.names_prompts() => match self.popups.pop() {
                 Some(Popup::List(palette)) => {

@@ -162,8 +162,7 @@ impl Blame {
         let Some(cause) = self.cause(self.at) else { return PastOutcome::Stay(Vec::new()) };
         match &cause.turn {
             Some((session, _)) => {
-                let (session, prompt) = (session.clone(), cause.prompt.clone());
-                PastOutcome::Stay(vec![PaneEffect::Turn { session, prompt }])
+                PastOutcome::Stay(vec![PaneEffect::Turn { session: session.clone(), at: cause.prompted_at }])
             }
             None => PastOutcome::Stay(vec![PaneEffect::Say(say::no_turn_there().into())]),
         }

@@ -258,20 +258,18 @@ async fn place(
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.
         let entries: Vec<&str> = edits.iter().filter(|e| e.is_of_entry()).filter_map(|e| e.path.as_deref()).collect();
-        // What a deletion says of its file holds none of its text; the answer to any other edit may.
-        let quotes = |given: &str| edits.iter().any(|e| e.path.as_deref() == Some(given) && e.op != edit::Op::Delete);
         let mut lookup = |given: &str| -> Result<Current, String> {
             let access = if entries.contains(&given) { Access::Entry } else { Access::File };
             let path = workspace.resolve(given, access).map_err(|e| e.to_string())?;
             let state = workspace.read(&path).map_err(|e| e.to_string())?.state;
             // A refusal would show the model what stands in it.
-            if quotes(given) && !state.is_absent() && holds_secrets(&path) && !seen.contains_key(&path) {
-                return Err(format!("{path} may hold keys: read it with readFile first, which asks the person"));
-            }
+            let is_withheld = !state.is_absent() && holds_secrets(&path) && !seen.contains_key(&path);
+            let withheld = is_withheld
+                .then(|| format!("{path} may hold keys: read it with readFile first, which asks the person"));
             let known = state.bytes().is_some_and(|b| seen.get(&path).is_some_and(|s| s.sha == sha(b)));
             let within = state.is_absent() && edits.iter().any(|e| e.is_within() && e.path.as_deref() == Some(given));
             let instead = if within { workspace.meant_by(&path) } else { Vec::new() };
-            Ok(Current { path, state, seen: known, instead })
+            Ok(Current { path, state, seen: known, instead, withheld })
         };
         let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned) };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);

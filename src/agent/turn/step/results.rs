@@ -21,8 +21,8 @@ pub struct Verdict {
     pub for_model: Option<String>,
 }
 
-/// Returns how a call ended by the result of the proposal that its edits are in; none: nothing was proposed. `said` holds the files of which
-/// the whole new text was told already.
+/// Returns how a call ended by the result of the proposal that its edits are in; none: nothing was proposed. `said`
+/// holds the files of which the whole new text was told already.
 pub fn verdict(
     results: &[EditResult],
     result_of_proposal: Option<(&Proposal, &ProposalResult)>,

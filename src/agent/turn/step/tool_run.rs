@@ -285,7 +285,7 @@ impl ToolRun<'_> {
         let record = ResultRecord {
             ok: true,
             changeset: finished.changeset.clone(),
-            command: Some(wanted.text.clone()),
+            command: Some(finished.command.clone()),
             display: Some(item.record()),
             ..ResultRecord::failed(&call.id, &call.name)
         };

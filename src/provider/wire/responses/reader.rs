@@ -269,6 +269,6 @@ fn texts(parts: &Value) -> String {
 fn summary(item: &RawObject) -> String {
     let summary = item.value("summary");
     let parts = summary.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
-    let response_usage = parts.collect::<Vec<_>>().join("\n\n");
-    if response_usage.is_empty() { texts(&item.value("content")) } else { response_usage }
+    let thoughts = parts.collect::<Vec<_>>().join("\n\n");
+    if thoughts.is_empty() { texts(&item.value("content")) } else { thoughts }
 }

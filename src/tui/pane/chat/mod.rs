@@ -32,7 +32,7 @@ use crate::tui::theme::Role;
 use offer::{first_offer, take};
 use unit::{BlockContent, ChatBlock, ChatColumns};
 use window::{Find, MOST_HITS, Move, VisibleBlocks, position};
-pub(super) use words::{fitted, summary_of};
+pub(super) use words::{count_steps, fitted, summary_of};
 
 /// The conversation.
 #[derive(Debug, Default)]
@@ -211,13 +211,16 @@ impl Chat {
         }
     }
 
-    /// Shows the last message of the person that begins with this line. Returns whether there is one.
-    pub fn show_message(&mut self, line: &str) -> bool {
-        let begins = |unit: &ChatBlock| match &unit.said {
-            BlockContent::User { text, .. } => text.trim().starts_with(line),
-            _ => false,
+    /// Shows the message of the person that was stored at a time, in unix milliseconds; its block is made a moment later.
+    /// Returns whether there is one.
+    pub fn show_message(&mut self, time: i64) -> bool {
+        const MOMENT: u64 = 60_000;
+        let distance = |unit: &ChatBlock| match unit.said {
+            BlockContent::User { at, .. } => Some(at.abs_diff(time)).filter(|distance| *distance < MOMENT),
+            _ => None,
         };
-        let found = self.window.units.iter().rposition(begins).filter(|_| !line.is_empty());
+        let units = self.window.units.iter().enumerate();
+        let found = units.filter_map(|(at, unit)| Some((distance(unit)?, at))).min().map(|(_, at)| at);
         if let Some(at) = found {
             self.selected = Some(at);
             self.moves.push(Move::Show(at));

@@ -1,6 +1,5 @@
 //! The chat's own words: what a run of calls did, what a notice offers, times.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::messages::{
@@ -84,7 +83,7 @@ impl CallSummary {
 pub(super) fn steps(calls: &[CallSummary], dot: &str) -> String {
     let took: Duration = calls.iter().filter_map(|c| c.took).sum();
     let time = if took.as_millis() >= 100 { format!(" {dot} {}", duration(took)) } else { String::new() };
-    format!("{}: {}{time}", count::steps(count_steps(calls)), parts(calls).join(", "))
+    format!("{}: {}{time}", count::steps(count_steps(calls.iter().map(|call| call.step))), parts(calls).join(", "))
 }
 
 /// Returns what calls did, by verb, and how many ended otherwise.
@@ -124,13 +123,15 @@ fn parts(calls: &[CallSummary]) -> Vec<String> {
 /// Returns `33 earlier steps: read 15, edited 6, 1 failed`.
 pub(in crate::tui::pane) fn summary_of<'a>(calls: impl Iterator<Item = &'a Call>) -> String {
     let calls: Vec<CallSummary> = calls.map(|call| CallSummary::new(call, false)).collect();
-    format!("{}: {}", count::earlier_steps(count_steps(&calls)), parts(&calls).join(", "))
+    format!("{}: {}", count::earlier_steps(count_steps(calls.iter().map(|call| call.step))), parts(&calls).join(", "))
 }
 
-/// Steps of the model, not calls; where they are not known, the calls.
-fn count_steps(calls: &[CallSummary]) -> usize {
-    let known: HashSet<u32> = calls.iter().map(|c| c.step).filter(|step| *step > 0).collect();
-    known.len() + calls.iter().filter(|c| c.step == 0).count()
+/// Counts the steps of the model that made calls, by the numbers of their steps: neighbours of one number are one step,
+/// since a resumed session counts anew. Where a number is not known, which is 0, the call counts.
+pub(in crate::tui::pane) fn count_steps(steps: impl Iterator<Item = u32>) -> usize {
+    let mut before = 0;
+    let is_next = |step: &u32| *step == 0 || *step != std::mem::replace(&mut before, *step);
+    steps.filter(is_next).count()
 }
 
 /// Returns a run of calls in `width` cells: parts that have no room are left out whole.

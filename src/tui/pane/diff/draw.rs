@@ -219,7 +219,9 @@ impl View {
     fn definition(&self, f: usize, h: usize, dot: &str) -> String {
         let (file, hunk) = (&self.files[f], &self.files[f].hunks[h]);
         let named = match hunk.kind {
-            HunkKind::Lines => definition::of_change((&file.before, &hunk.before), (&file.after, &hunk.after)),
+            HunkKind::Lines => {
+                definition::of_change(&file.path, (&file.before, &hunk.before), (&file.after, &hunk.after))
+            }
             _ => None,
         };
         let words = |(name, change)| format!("{name} {dot} {}   ", say::definition_change(change));

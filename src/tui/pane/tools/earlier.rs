@@ -56,15 +56,4 @@ impl Tools {
             pen.put(1, 0, &format!("{} {words}", ctx.glyphs.more), room, ctx.theme.style(Role::Dim));
         }
     }
-
-    /// Counts the steps of the model that made the calls: neighbours of one number are one step.
-    pub(super) fn step_count(&self) -> usize {
-        let mut before = 0;
-        let mut is_next = |step: u32| {
-            let is_next = step == 0 || step != before;
-            before = step;
-            is_next
-        };
-        self.calls.iter().filter(|entry| is_next(entry.call.step)).count()
-    }
 }

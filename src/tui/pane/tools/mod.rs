@@ -24,6 +24,7 @@ use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::{Effect, LineFor, LineInput, PaneEffect};
+use crate::tui::pane::chat::count_steps;
 use crate::tui::pane::mark::Mark;
 use crate::tui::text::{cut, wrap};
 use crate::tui::theme::Role;
@@ -424,7 +425,7 @@ impl Tools {
             (if asking == 0 { waiting } else { 0 }, say::waiting()),
         ];
         let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
-        let steps = long.then(|| count::steps(self.step_count()));
+        let steps = long.then(|| count::steps(count_steps(self.calls.iter().map(|entry| entry.call.step))));
         let mut words: Vec<String> =
             steps.into_iter().chain(kinds.map(|(n, word)| format!("{} {word}", thousands(n)))).collect();
         let gap = format!(" {} ", ctx.glyphs.dot);

@@ -252,6 +252,12 @@ fn earlier_steps_of_a_long_session_fold_into_one_row() {
     add(&mut tools, calls, NOW);
     let text = drawn(&mut tools, 70, 30).text();
     assert!(text.starts_with(" ⋯ 26 earlier steps: read 25, 1 failed\n ✓ read   src/f27.rs"), "{text}");
+    // A resumed session counts its steps anew.
+    let mut resumed = Tools::default();
+    let numbers = (1..=40).chain(1..=20);
+    add(&mut resumed, numbers.map(|n| steps(n, "readFile", CallState::Done)).collect(), NOW);
+    let text = drawn(&mut resumed, 70, 30).text();
+    assert!(text.starts_with(" ⋯ 45 earlier steps"), "{text}");
     // A search looks at all, and Escape folds again.
     tools.line(LineFor::Search, LineInput::Now("src/f4.rs"), NOW);
     assert_eq!(tools.search_hits().as_deref(), Some("1 of 1"));

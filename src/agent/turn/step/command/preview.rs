@@ -77,7 +77,7 @@ pub async fn run(
     let _ = tokio::task::spawn_blocking(work).await;
     command.mark_reported();
     context.tell_status().await;
-    Ok(Finished { report, output, ok, changeset })
+    Ok(Finished { command: command.info.command.clone(), report, output, ok, changeset })
 }
 
 async fn create(services: &Arc<Services>) -> Result<View, StartError> {

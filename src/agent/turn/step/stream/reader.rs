@@ -121,6 +121,8 @@ impl<'a> StepReader<'a> {
         self.answer.push(&delta);
         if let Delta::Retrying(wait) = delta {
             self.retrying = true;
+            // The pause is no thought, and what was thought before it is not in the answer.
+            self.hidden = None;
             return self.context.events.send(EventBody::Retrying(Some(backoff_event(wait)))).await;
         }
         if std::mem::take(&mut self.retrying) {
