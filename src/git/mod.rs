@@ -17,6 +17,7 @@
 //! | `GIT_*` of the environment | taken out, but for names, dates and the person's own files |
 //! | a file that never ends (`core.excludesFile`, `.git/info/exclude` as a pipe) | a time limit |
 
+mod blame;
 mod remote;
 
 use std::ffi::OsString;
@@ -26,6 +27,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+pub use blame::LineCommit;
 pub use remote::Remote;
 
 /// Bytes of git's output that are read at all.

@@ -244,6 +244,32 @@ fn what_a_dead_write_replaced_stays_nebulas() {
 }
 
 #[test]
+fn what_nebula_left_is_kept_once_someone_else_changed_it() {
+    let w = World::new();
+    let memory = w.open();
+    let will = |sha: u8, replaces: u8| WriteIntent {
+        replaces: Some([replaces; 32]),
+        bytes: Some(vec![sha]),
+        ..will("a", sha)
+    };
+    let left = |sha: u8| memory.bytes_left("/p", "a", &[sha; 32]).unwrap();
+    let write = |id: &str, sha: u8, replaces: u8| {
+        let n = memory.write_intent("/p", &ChangesetCause::default(), &[will(sha, replaces)]).unwrap();
+        memory.applied(n, id, &[file("a", id)]).unwrap();
+    };
+    write("c1", 1, 0);
+    assert_eq!(left(1), Some(vec![1]));
+    write("c2", 2, 1);
+    assert_eq!(left(1), None, "the archive holds it");
+    write("c3", 3, 9);
+    assert_eq!((left(2), left(3), left(9)), (Some(vec![2]), Some(vec![3]), None));
+    memory.forget_changesets("/p", &["c1".into()]).unwrap();
+    assert_eq!(left(2), Some(vec![2]));
+    memory.forget_changesets("/p", &["c2".into()]).unwrap();
+    assert_eq!(left(2), None);
+}
+
+#[test]
 fn what_was_written_follows_the_outcome() {
     let w = World::new();
     let memory = w.open();
@@ -623,7 +649,7 @@ fn what_an_older_nebula_stored_can_be_read_while_it_cannot_be_migrated() {
     let other = rusqlite::Connection::open(w.options().path).unwrap();
     other
         .execute_batch(
-            "ALTER TABLE changeset_files DROP COLUMN after_sha256; DROP TABLE usage_beside; DROP TABLE reviews; DROP TABLE message_parts; ALTER TABLE message_meta DROP COLUMN written_tokens;
+            "ALTER TABLE changeset_files DROP COLUMN after_sha256; DROP TABLE usage_beside; DROP TABLE reviews; DROP TABLE after_states; DROP TABLE message_parts; ALTER TABLE message_meta DROP COLUMN written_tokens;
              ALTER TABLE message_meta DROP COLUMN thinking_tokens; ALTER TABLE changesets DROP COLUMN approved;
              ALTER TABLE message_meta DROP COLUMN cost_nanos; ALTER TABLE message_meta DROP COLUMN hour_tokens;
              ALTER TABLE message_meta DROP COLUMN copied; ALTER TABLE session_meta DROP COLUMN estimated; ALTER TABLE session_meta DROP COLUMN unpriced;

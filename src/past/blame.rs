@@ -22,6 +22,9 @@ const MOVES: usize = 8;
 /// The share of equal lines, in percent, that makes a file the same one under another path.
 const MOVED: usize = 60;
 
+/// Earlier states that are searched for lines that a restore brought back.
+const BRINGS_BACK: usize = 16;
+
 /// The cause of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineCause {
@@ -90,7 +93,7 @@ fn annotate(history: &FileHistory<'_>, moves: usize) -> Result<Annotated, PastEr
         if let (LineCause::Changeset { id, .. }, Some(sha)) = (by, sha)
             && sha != state_sha(&state)
         {
-            match history.written(sha)? {
+            match history.left_text(sha)? {
                 Some(text) => {
                     annotated.add(PastState { text, cause: by, restores }, history.restores_since(at));
                     let next = history.versions.get(at);
@@ -159,11 +162,12 @@ impl<'a> FileHistory<'a> {
         self.last_restore.is_some_and(|last| last >= at)
     }
 
-    /// Returns the text that nebula last wrote, if it has this hash.
-    fn written(&self, sha: Option<Sha>) -> Result<Option<String>, PastError> {
-        let written = self.stores.memory.written(&self.stores.project(), self.path)?;
-        let written = written.filter(|written| written.sha256 == sha);
-        Ok(written.and_then(|written| String::from_utf8(written.bytes?).ok()))
+    /// Returns the text of a state that a changeset left, if it was kept.
+    fn left_text(&self, sha: Option<Sha>) -> Result<Option<String>, PastError> {
+        // It left nothing there.
+        let Some(sha) = sha else { return Ok(Some(String::new())) };
+        let bytes = self.stores.memory.bytes_left(&self.stores.project(), self.path, &sha)?;
+        Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
     }
 
     /// Returns the cause of the state that came after a version.
@@ -192,7 +196,7 @@ struct MovedFile {
 /// Returns the file that a changeset moved to a path where nothing was: one that it removed, of which at least 60 % of
 /// the lines are the same.
 fn moved_from(path: &str, by: Id, text: &str, stores: Stores<'_>) -> Result<Option<MovedFile>, PastError> {
-    let lines: Vec<u64> = text.lines().map(|line| hash(line.trim_end())).collect();
+    let lines = hashes(text);
     if lines.is_empty() {
         return Ok(None);
     }
@@ -211,7 +215,7 @@ fn moved_from(path: &str, by: Id, text: &str, stores: Stores<'_>) -> Result<Opti
         };
         let old = stores.archive.show(&versions[at])?;
         let (State::Absent, State::File { bytes, .. }) = (after, old) else { continue };
-        let old: Vec<u64> = String::from_utf8_lossy(&bytes).lines().map(|line| hash(line.trim_end())).collect();
+        let old = hashes(&String::from_utf8_lossy(&bytes));
         let same: usize = capture_diff_slices(Algorithm::Myers, &old, &lines).iter().map(equal).sum();
         let is_moved = same * 100 >= old.len().max(lines.len()) * MOVED;
         if is_moved && best.as_ref().is_none_or(|(most, _)| same > *most) {
@@ -255,29 +259,61 @@ fn text_of(state: &State, path: &str) -> Result<String, PastError> {
 struct Annotated {
     text: String,
     causes: Vec<LineCause>,
-    /// The causes of earlier states by their texts, for those that an undo or a redo brings back.
-    earlier: HashMap<Sha, Vec<LineCause>>,
+    /// Earlier states, newest last, for what an undo or a redo brings back.
+    earlier: Vec<EarlierState>,
+}
+
+/// An earlier state of the file.
+struct EarlierState {
+    sha: Sha,
+    lines: Vec<u64>,
+    causes: Vec<LineCause>,
 }
 
 impl Annotated {
     /// Takes in the next state. `comes_back`: a later one may have its text.
     fn add(&mut self, state: PastState, comes_back: bool) {
         let sha = sha256(state.text.as_bytes());
-        let same = self.earlier.get(&sha).filter(|_| state.restores).cloned();
-        self.causes = same.unwrap_or_else(|| {
-            let lines = |text: &'_ str| -> Vec<u64> { text.lines().map(|line| hash(line.trim_end())).collect() };
-            carried(&lines(&self.text), &self.causes, &lines(&state.text), state.cause)
-        });
+        let lines = hashes(&state.text);
+        let same = self.earlier.iter().rev().find(|earlier| state.restores && earlier.sha == sha);
+        self.causes = match same {
+            Some(same) => same.causes.clone(),
+            None => {
+                let mut causes = carried(&hashes(&self.text), &self.causes, &lines, state.cause);
+                if state.restores {
+                    self.bring_back(&lines, &mut causes, state.cause);
+                }
+                causes
+            }
+        };
         if comes_back {
-            self.earlier.insert(sha, self.causes.clone());
+            self.earlier.push(EarlierState { sha, lines, causes: self.causes.clone() });
         }
         self.text = state.text;
+    }
+
+    /// Gives lines that a restore of a part, or one that was merged, brought back the causes that they had in the newest
+    /// earlier state that has them.
+    fn bring_back(&self, lines: &[u64], causes: &mut [LineCause], own: LineCause) {
+        for earlier in self.earlier.iter().rev().take(BRINGS_BACK) {
+            if !causes.contains(&own) {
+                return;
+            }
+            let had = carried(&earlier.lines, &earlier.causes, lines, own);
+            let new = causes.iter_mut().zip(had).filter(|(cause, _)| **cause == own);
+            new.for_each(|(cause, had)| *cause = had);
+        }
     }
 
     fn lines(self) -> Vec<BlamedLine> {
         let line = |(text, cause): (&str, LineCause)| BlamedLine { text: text.into(), cause };
         self.text.lines().zip(self.causes).map(line).collect()
     }
+}
+
+/// Returns a number for each line; blanks at its end do not count.
+fn hashes(text: &str) -> Vec<u64> {
+    text.lines().map(|line| hash(line.trim_end())).collect()
 }
 
 /// Returns a number that stands for a line.

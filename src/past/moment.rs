@@ -25,12 +25,12 @@ pub struct Moment {
 pub struct FileThen {
     /// From then to now.
     pub change: FileChange,
-    /// The version that holds what was there; none: nebula's own record does, because someone changed the file outside
-    /// nebula since, and no later change archived it.
+    /// The oldest version since; none: only someone outside nebula changed it since, and no later change archived it.
     pub version: Option<Id>,
-    /// Someone changed it outside nebula between these two times, which the moment lies between, in unix milliseconds:
-    /// what was there may be theirs or nebula's.
+    /// As of [`PathThen`].
     pub outside: Option<(i64, i64)>,
+    /// As of [`PathThen`].
+    pub is_left: bool,
 }
 
 impl Moment {
@@ -96,36 +96,65 @@ pub fn version_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<Opti
     Ok(stores.archive.versions(path)?.into_iter().find(|version| version.id > moment.after))
 }
 
-/// Returns the state of one path at a moment.
-///
-/// # Errors
-/// When archive or workspace cannot be read.
-pub fn state_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<State, PastError> {
-    match version_at(path, moment, stores)? {
-        Some(version) => Ok(stores.archive.show(&version)?),
-        None => {
-            let now = stores.workspace.read_whole(path)?.state;
-            Ok(if moment.is_now { now } else { left_by_nebula(path, &now, stores)?.unwrap_or(now) })
-        }
-    }
+/// A path at a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathThen {
+    /// What was there.
+    pub state: State,
+    /// Someone changed it outside nebula between these two times, in unix milliseconds, which the moment lies between:
+    /// the state is what nebula had left before, or, where that was not kept, what the next change met.
+    pub outside: Option<(i64, i64)>,
+    /// The state is what nebula had left.
+    pub is_left: bool,
 }
 
-/// Returns what nebula last wrote to a path, where someone changed it since and its bytes are known. Without a later
-/// version that is what stood there at the moment.
-fn left_by_nebula(path: &str, now: &State, stores: Stores<'_>) -> Result<Option<State>, PastError> {
-    let Some(written) = stores.memory.written(&stores.project(), path)? else { return Ok(None) };
-    if written.is(state_sha(now)) {
-        return Ok(None);
+/// Returns one path at a moment.
+///
+/// # Errors
+/// When archive, memory or workspace cannot be read.
+pub fn state_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<PathThen, PastError> {
+    path_then(path, moment, &stores.archive.versions(path)?, stores)
+}
+
+/// Returns a path at a moment, from its versions. The oldest version since holds it, or the disk. Just before the
+/// changeset of that version it is certain; earlier it is so where it is what the changeset before the moment had left.
+fn path_then(path: &str, moment: Moment, versions: &[Version], stores: Stores<'_>) -> Result<PathThen, PastError> {
+    let at = versions.partition_point(|version| version.id <= moment.after);
+    let state = match versions.get(at) {
+        Some(version) => stores.archive.show(version)?,
+        None => stores.workspace.read_archived(path)?.state,
+    };
+    let certain = PathThen { state, outside: None, is_left: false };
+    let Some(before) = at.checked_sub(1).map(|before| &versions[before]) else { return Ok(certain) };
+    if is_exact(versions.get(at), moment) {
+        return Ok(certain);
     }
-    Ok(match (written.sha256, written.bytes) {
-        (None, _) => Some(State::Absent),
-        (Some(_), Some(bytes)) => Some(State::File { bytes: bytes.into(), mode: now.mode() }),
-        (Some(_), None) => None,
+    let name = before.id.to_string();
+    let left = stores.memory.left_states(&stores.project(), path)?;
+    let left = left.into_iter().find(|(version, _)| *version == name).and_then(|(_, left)| left.sha256);
+    let Some(left) = left.filter(|left| *left != state_sha(&certain.state)) else { return Ok(certain) };
+    let next = versions.get(at).map_or_else(time::now, |version| version.id.at());
+    let outside = Some((before.id.at(), next));
+    let Some(sha) = left else { return Ok(PathThen { state: State::Absent, outside, is_left: true }) };
+    Ok(match stores.memory.bytes_left(&stores.project(), path, &sha)? {
+        Some(bytes) => {
+            let state = State::File { bytes: bytes.into(), mode: certain.state.mode() };
+            PathThen { state, outside, is_left: true }
+        }
+        None => PathThen { outside, ..certain },
     })
 }
 
-/// Returns the files that differ between two moments, by path, and a line for each changeset that cannot be read.
-/// Folders and the repository are left out.
+/// Returns whether what stood there at a moment is what the first version since holds, or the disk, whoever wrote it.
+fn is_exact(first: Option<&Version>, moment: Moment) -> bool {
+    moment.is_now || first.zip(moment.next).is_some_and(|(version, next)| version.id < next)
+}
+
+/// The repository, which is shown as one file of lines.
+pub const REPOSITORY: &str = ".git";
+
+/// Returns the files that differ between two moments, by path, and a line for each changeset that cannot be read. A path
+/// that ends in `/` is a folder; the repository is one file, which says in lines where its branches stood.
 ///
 /// # Errors
 /// When archive or workspace cannot be read.
@@ -137,54 +166,64 @@ pub fn differing(then: Moment, until: Moment, stores: Stores<'_>) -> Result<(Vec
             Err(error) => unreadable.push(error.to_string()),
         }
     }
-    paths.retain(|path| !path.ends_with('/') && path != ".git" && !path.starts_with(".git/"));
-    let mut files = Vec::new();
+    paths.retain(|path| !is_unlisted(path));
+    let (mut files, mut repository) = (Vec::new(), Vec::new());
     for path in paths {
-        files.extend(differing_at(path, then, until, stores)?);
+        let of = if path.starts_with(".git/") { &mut repository } else { &mut files };
+        of.extend(differing_at(path, then, until, stores)?);
     }
+    files.extend(as_one(&repository));
     Ok((files, unreadable))
+}
+
+/// Returns whether a path says nothing that another does not say: objects are named by the refs, and folders of the
+/// repository hold its files.
+fn is_unlisted(path: &str) -> bool {
+    let of_git = path == REPOSITORY || path.starts_with(".git/");
+    of_git && (path.ends_with('/') || path.starts_with(".git/objects/") || path.starts_with(".git/logs/"))
+}
+
+/// Returns the files of the repository as one, a line each; none: nothing in it differs.
+fn as_one(files: &[FileThen]) -> Option<FileThen> {
+    files.first()?;
+    let line = |name: &str, state: &State| -> Option<String> {
+        let name = name.strip_prefix(".git/").unwrap_or(name);
+        match (state, state.text()) {
+            (State::Absent, _) => None,
+            (_, Some(text)) if name == "HEAD" || name.starts_with("refs/") => {
+                Some(format!("{name} {}\n", text.lines().next().unwrap_or_default()))
+            }
+            (state, _) => {
+                let sha =
+                    state_sha(state).map(|sha| format!("{:02x}{:02x}{:02x}{:02x}", sha[0], sha[1], sha[2], sha[3]));
+                Some(format!("{name} (contents {})\n", sha.unwrap_or_default()))
+            }
+        }
+    };
+    let lines = |of: fn(&FileThen) -> &State| -> String {
+        files.iter().filter_map(|file| line(&file.change.path, of(file))).collect()
+    };
+    let (before, after) = (lines(|file| &file.change.before), lines(|file| &file.change.after));
+    let change =
+        FileChange::new(REPOSITORY.to_string(), State::file(before.as_bytes()), State::file(after.as_bytes()), "", &[]);
+    let outside = files.iter().find_map(|file| file.outside);
+    Some(FileThen { change, version: None, outside, is_left: false })
 }
 
 /// Returns how a path differs between two moments; none: it does not.
 fn differing_at(path: String, then: Moment, until: Moment, stores: Stores<'_>) -> Result<Option<FileThen>, PastError> {
     let versions = stores.archive.versions(&path)?;
-    let after = |moment: Moment| versions.iter().find(|version| version.id > moment.after);
-    let (first, last) = (after(then), after(until));
-    let is_same = first.map(|version| version.id) == last.map(|version| version.id);
-    if is_same && (first.is_some() || then.is_now == until.is_now) {
+    let first = |moment: Moment| versions.iter().find(|version| version.id > moment.after);
+    let (version, last) = (first(then), first(until));
+    let is_same = version.map(|version| version.id) == last.map(|version| version.id);
+    if is_same && is_exact(version, then) == is_exact(last, until) {
         return Ok(None);
     }
-    let state = |version: Option<&Version>, moment: Moment| -> Result<State, PastError> {
-        let Some(version) = version else {
-            let now = stores.workspace.read_archived(&path)?.state;
-            return Ok(if moment.is_now { now } else { left_by_nebula(&path, &now, stores)?.unwrap_or(now) });
-        };
-        Ok(stores.archive.show(version)?)
-    };
-    let (before, now) = (state(first, then)?, state(last, until)?);
-    if before == now {
+    let PathThen { state: before, outside, is_left } = path_then(&path, then, &versions, stores)?;
+    let after = path_then(&path, until, &versions, stores)?.state;
+    if before == after {
         return Ok(None);
     }
-    let outside = changed_outside(&path, &versions, first, &before, stores)?;
-    let version = first.map(|version| version.id);
-    Ok(Some(FileThen { change: FileChange::new(path, before, now, "", &[]), version, outside }))
-}
-
-/// Returns between which times someone changed a file outside nebula, where a moment lies between them: what its version
-/// holds is not what the changeset before left. Nothing is known before the first one.
-fn changed_outside(
-    path: &str,
-    versions: &[Version],
-    first: Option<&Version>,
-    state: &State,
-    stores: Stores<'_>,
-) -> Result<Option<(i64, i64)>, PastError> {
-    let Some(first) = first else {
-        return Ok(versions.last().map(|last| (last.id.at(), time::now())));
-    };
-    let Some(before) = versions.iter().rev().find(|version| version.id < first.id) else { return Ok(None) };
-    let left = stores.memory.left_states(&stores.project(), path)?;
-    let name = before.id.to_string();
-    let known = left.iter().find(|(version, _)| *version == name).and_then(|(_, left)| left.sha256);
-    Ok(known.filter(|sha| *sha != state_sha(state)).map(|_| (before.id.at(), first.id.at())))
+    let version = version.map(|version| version.id);
+    Ok(Some(FileThen { change: FileChange::new(path, before, after, "", &[]), version, outside, is_left }))
 }

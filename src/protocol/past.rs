@@ -50,11 +50,13 @@ pub struct PastChange {
 /// A file that was another one at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastFile {
-    /// The version that holds what was there; none: nebula's own record does.
+    /// The oldest version since; none: only someone outside nebula changed it since.
     pub version: Option<String>,
-    /// Someone changed it outside nebula between these two times, which the moment lies between: what was there may
-    /// be theirs or nebula's.
+    /// Someone changed it outside nebula between these two times, which the moment lies between: it is shown as nebula
+    /// left it, or, where that was not kept, as the next change met it.
     pub outside: Option<(i64, i64)>,
+    /// It is shown as nebula left it.
+    pub is_left: bool,
 }
 
 /// A file with the cause of each of its lines.
@@ -68,6 +70,8 @@ pub struct BlamedFile {
     pub causes: Vec<BlameCause>,
     /// The cause of each line, by its place among them.
     pub lines: Vec<usize>,
+    /// The commit of each line in words; none: it is in none, or git was not asked.
+    pub commits: Vec<Option<Arc<str>>>,
 }
 
 /// The cause of lines.

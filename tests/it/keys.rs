@@ -326,8 +326,8 @@ fn looking_back() -> Stage {
 
 fn answer_past(stage: &mut Stage) {
     let files = vec![
-        PastFile { version: Some("1".into()), outside: None },
-        PastFile { version: Some("2".into()), outside: Some((NOW - 700_000, NOW - 600_000)) },
+        PastFile { version: Some("1".into()), outside: None, is_left: false },
+        PastFile { version: Some("2".into()), outside: Some((NOW - 700_000, NOW - 600_000)), is_left: false },
     ];
     let text = |first: &str| {
         let lines: String = (0..400).map(|n| format!("{}\n", if n % 20 == 3 { first } else { "same" })).collect();
@@ -359,7 +359,13 @@ fn blaming() -> Stage {
     ];
     let text: String = (0..60).map(|n| format!("line {n}\n")).collect();
     let lines = (0..60).map(|n| [1, 1, 0, 2, 0][n / 12]).collect();
-    let file = BlamedFile { path: "src/cart.rs".into(), text: text.into(), causes, lines };
+    let file = BlamedFile {
+        path: "src/cart.rs".into(),
+        text: text.into(),
+        causes,
+        lines,
+        commits: vec![Some("91bc004e load prices in one query".into())],
+    };
     stage.answer(|query| matches!(query, Query::Blame(_)), Listing::Blame(file));
     stage
 }

@@ -3,16 +3,21 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::agent::services::Services;
 use crate::archive::Id;
-use crate::memory::ChangesetRecord;
+use crate::git;
+use crate::memory::{ChangesetRecord, ChangesetState};
 use crate::messages::agent as say;
 use crate::past::{self, LineCause, Moment, PastError};
 use crate::proposal::{Proposal, ProposalId};
 use crate::protocol::{BlameCause, BlamedFile, MomentRow, PastChange, PastFile, PastKind};
 use crate::text::clean::clean_line;
 use crate::workspace::Access;
+
+/// The time that git has for the commits of a file.
+const GIT_LIMIT: Duration = Duration::from_secs(1);
 
 /// Characters of a title.
 const TITLE: usize = 120;
@@ -31,20 +36,18 @@ pub fn moments(services: &Services) -> Result<Vec<MomentRow>, String> {
     let row = |id: Id| {
         let name = id.to_string();
         let record = known.find(&name);
+        // What it wrote was put back.
+        if record.is_some_and(|record| record.state == ChangesetState::Failed) {
+            return None;
+        }
         let turn = record.and_then(turn_of);
         let (prompt, _) = turn.as_ref().map(|(_, message)| titles.of(*message)).unwrap_or_default();
         let title = if prompt.is_empty() { record.map(|record| short(&record.cause.title)) } else { Some(prompt) };
         let kind = record.map_or(PastKind::Edit, |record| kind_of(&record.cause.kind));
-        MomentRow {
-            at: id.at(),
-            kind,
-            turn,
-            title: title.unwrap_or_default(),
-            files: known.files(&name).len(),
-            id: name,
-        }
+        let files = known.files(&name).len();
+        Some(MomentRow { at: id.at(), kind, turn, title: title.unwrap_or_default(), files, id: name })
     };
-    Ok(ids.into_iter().map(row).collect())
+    Ok(ids.into_iter().filter_map(row).collect())
 }
 
 /// Returns the files that differ between the moments just before two changesets; none: now.
@@ -61,7 +64,8 @@ pub fn between(services: &Services, then: Option<&str>, until: Option<&str>) -> 
     let (found, unreadable) = found.map_err(|error: PastError| error.to_string())?;
     let (mut changes, mut files) = (Vec::new(), Vec::new());
     for file in found {
-        files.push(PastFile { version: file.version.map(|version| version.to_string()), outside: file.outside });
+        let version = file.version.map(|version| version.to_string());
+        files.push(PastFile { version, outside: file.outside, is_left: file.is_left });
         changes.push(file.change);
     }
     let change = Proposal { id: ProposalId(u64::MAX), title: String::new(), files: changes };
@@ -88,7 +92,20 @@ pub fn blame(services: &Services, given: &str) -> Result<BlamedFile, String> {
             causes.len() - 1
         }));
     }
-    Ok(BlamedFile { path, text: text.into(), causes, lines })
+    let commits = commits(services, &path);
+    Ok(BlamedFile { path, text: text.into(), causes, lines, commits })
+}
+
+/// Returns for each line of a file `91bc004 load prices in one query`; nothing where git cannot tell.
+fn commits(services: &Services, path: &str) -> Vec<Option<Arc<str>>> {
+    let found = git::Repository::find(services.workspace.root())
+        .and_then(|repository| repository.blame(&services.workspace.full(path), GIT_LIMIT));
+    let mut words: HashMap<String, Arc<str>> = HashMap::new();
+    let mut word = |commit: Arc<git::LineCommit>| {
+        let text = || format!("{} {}", commit.id, short(&commit.summary)).into();
+        words.entry(commit.id.clone()).or_insert_with(text).clone()
+    };
+    found.unwrap_or_default().into_iter().map(|commit| commit.map(&mut word)).collect()
 }
 
 fn cause(services: &Services, cause: LineCause, prompts: &mut TypedPrompts<'_>) -> BlameCause {

@@ -177,6 +177,9 @@ pub struct BlameArgs {
     /// Lines A to B alone, from 1
     #[arg(short = 'L', value_name = "A,B")]
     pub lines: Option<String>,
+    /// Ask git for the lines that were there before nebula
+    #[arg(long)]
+    pub git: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -2,12 +2,16 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 use serde_json::json;
 
 use super::{ArchiveCommands, AtArgs, BlameArgs, DONE, FAILED};
 use crate::archive::Id;
+use crate::git::{self, LineCommit};
+use crate::memory::ChangesetState;
 use crate::past::{self, BlamedLine, LineCause, Moment};
 use crate::proposal::State;
 use crate::restore_plan::RestoreScope;
@@ -15,6 +19,9 @@ use crate::text::clean::clean_line;
 use crate::text::number::plural;
 use crate::text::time;
 use crate::text::width::{cells, padded, shortened};
+
+/// The time that git has for the commits of a file.
+const GIT_LIMIT: Duration = Duration::from_secs(30);
 
 /// Cells of a cause beside a line.
 const CAUSE: usize = 44;
@@ -40,6 +47,9 @@ impl ArchiveCommands<'_> {
         for id in ids {
             let name = id.to_string();
             let record = known.find(&name);
+            if record.is_some_and(|record| record.state == ChangesetState::Failed) {
+                continue;
+            }
             let files = known.files(&name);
             let count =
                 if files.len() > 0 { files.len() } else { self.archive.paths(id).map_or(0, |paths| paths.len()) };
@@ -95,7 +105,7 @@ impl ArchiveCommands<'_> {
             let row = |file: &past::FileThen| {
                 json!({
                     "path": file.change.path, "version": file.version.map(|version| version.to_string()),
-                    "outside": file.version.is_none(),
+                    "outside": file.outside.is_some(),
                     "then": if file.change.before.is_absent() { "absent" } else { "there" },
                     "added": file.change.counts.added, "removed": file.change.counts.removed,
                 })
@@ -111,11 +121,16 @@ impl ArchiveCommands<'_> {
         for file in &files {
             let change = &file.change;
             let then = match (&change.before, &change.after) {
-                _ if file.version.is_none() => "as nebula left it, changed outside nebula since",
                 (State::Absent, _) => "absent then",
                 (_, State::Absent) => "absent now",
                 _ => "",
             };
+            let left = if file.is_left { "as nebula left it, " } else { "" };
+            let outside = file.outside.map(|between| format!("{left}{}", outside_words(between)));
+            let mut words = vec![then.to_string()];
+            words.extend(outside);
+            words.retain(|words| !words.is_empty());
+            let then = words.join(", ");
             let path = padded(&clean_line(&change.path), width);
             let line = format!("  {path}  +{} −{}  {then}", change.counts.added, change.counts.removed);
             writeln!(self.out, "{}", line.trim_end())?;
@@ -135,8 +150,11 @@ impl ArchiveCommands<'_> {
     }
 
     fn print_state(&mut self, path: &str, moment: Moment, when: &str) -> Result<u8> {
-        let state = past::state_at(path, moment, self.stores())?;
-        match &state {
+        let then = past::state_at(path, moment, self.stores())?;
+        if let Some(between) = then.outside {
+            self.complain(&format!("{path}: {}", outside_words(between)))?;
+        }
+        match &then.state {
             State::Absent => {
                 self.complain(&format!("{path} was not there"))?;
                 return Ok(FAILED);
@@ -161,22 +179,36 @@ impl ArchiveCommands<'_> {
                 known.entry(id).or_insert_with(|| self.author(id));
             }
         }
+        let commits = if args.git { self.commits(&path)? } else { Vec::new() };
+        let commit = |n: usize| commits.get(n).and_then(Option::as_deref);
         let wanted = lines.iter().enumerate().skip(first - 1).take(last + 1 - first);
         if args.json {
-            let rows: Vec<_> = wanted.map(|(n, line)| row(n + 1, line, &known)).collect();
+            let rows: Vec<_> = wanted.map(|(n, line)| row(n + 1, line, &known, commit(n))).collect();
             self.out.json(&rows)?;
         } else {
             let mut before = None;
             for (n, line) in wanted {
-                let same = before == Some(line.cause);
-                before = Some(line.cause);
-                let cause = if same { String::new() } else { words(line.cause, &known) };
+                let of_git = commit(n).filter(|_| line.cause == LineCause::Before);
+                let same = before == Some((line.cause, of_git));
+                before = Some((line.cause, of_git));
+                let cause = match of_git {
+                    _ if same => String::new(),
+                    Some(commit) => {
+                        format!("· {} {} {}", commit.id, time::local(commit.at), clean_line(&commit.summary))
+                    }
+                    None => words(line.cause, &known),
+                };
                 let cause = padded(&shortened(&cause, CAUSE), CAUSE);
                 writeln!(self.out, "{cause}  {:>5}  {}", n + 1, clean_line(&line.text))?;
             }
         }
         self.out.flush()?;
         Ok(DONE)
+    }
+
+    /// Returns the commit of each line of a file.
+    fn commits(&self, path: &str) -> Result<Vec<Option<Arc<LineCommit>>>> {
+        Ok(git::Repository::find(self.workspace.root())?.blame(&self.workspace.full(path), GIT_LIMIT)?)
     }
 
     /// Returns what memory knows of a changeset; what it cannot tell is left out.
@@ -202,6 +234,11 @@ fn range(text: Option<&str>, lines: usize) -> Result<(usize, usize)> {
         (Ok(first), Ok(last)) if first >= 1 && first <= last => Ok((first, last.min(lines.max(first)))),
         _ => bail!("-L wants A,B, as 10,20, not {text}"),
     }
+}
+
+/// Returns between which times someone changed a file outside nebula.
+fn outside_words((from, to): (i64, i64)) -> String {
+    format!("changed outside nebula between {} and {}", time::local(from), time::local(to))
 }
 
 /// Returns how many files differ from a moment, and which of them a restore takes back.
@@ -236,7 +273,12 @@ fn words(cause: LineCause, known: &HashMap<Id, ChangesetFacts>) -> String {
     }
 }
 
-fn row(n: usize, line: &BlamedLine, known: &HashMap<Id, ChangesetFacts>) -> serde_json::Value {
+fn row(
+    n: usize,
+    line: &BlamedLine,
+    known: &HashMap<Id, ChangesetFacts>,
+    commit: Option<&LineCommit>,
+) -> serde_json::Value {
     let (cause, id, unsure) = match line.cause {
         LineCause::Before => ("before", None, false),
         LineCause::Outside(next) => ("outside", next, false),
@@ -253,5 +295,8 @@ fn row(n: usize, line: &BlamedLine, known: &HashMap<Id, ChangesetFacts>) -> serd
         "prompt": of.and_then(|known| known.prompt.as_deref()),
         "command": of.filter(|known| known.kind == "command").map(|known| known.title.as_str()),
         "time": own.map(|id| time::utc_millis(id.at())), "before": id.filter(|_| own.is_none()).map(|id| id.to_string()),
+        "commit": commit.map(|commit| json!({
+            "id": commit.id, "author": commit.author, "time": time::utc_millis(commit.at), "summary": commit.summary,
+        })),
     })
 }

@@ -24,7 +24,8 @@ impl ArchiveCommands<'_> {
     /// archived; the repository is left out.
     pub(super) fn write_state(&mut self, moment: Moment, to: &Path) -> Result<u8> {
         let (files, unreadable) = past::differing(moment, Moment::now(self.stores())?, self.stores())?;
-        let then: BTreeMap<String, State> = files.into_iter().map(|f| (f.change.path, f.change.before)).collect();
+        let files = files.into_iter().filter(|file| file.change.path != past::REPOSITORY);
+        let then: BTreeMap<String, State> = files.map(|f| (f.change.path, f.change.before)).collect();
         let (present, unread) = self.present();
         let paths: BTreeSet<String> = then.keys().cloned().chain(present).collect();
         let target = self.empty_folder(to)?;

@@ -599,3 +599,64 @@ fn what_acts_later_or_hides_needs_a_person() {
     // The person's own undo of it is theirs.
     assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
 }
+
+#[test]
+fn lines_written_outside_are_nobodys_even_after_a_later_change() {
+    let w = World::new();
+    w.write("f", "one\n");
+    w.edit("f", "one\nours\n");
+    w.write("f", "one\nours\ntheirs\n");
+    w.edit("f", "one\nours\ntheirs\nours too\n");
+    let causes = |w: &World| -> Vec<String> {
+        let rows = w.json(&["blame", "f", "--json"]);
+        let cause = |row: &Value| format!("{}{}", row["cause"].as_str().unwrap_or(""), row["unsure"]);
+        rows.as_array().expect("lines").iter().map(cause).collect()
+    };
+    assert_eq!(causes(&w), ["beforefalse", "editfalse", "outsidefalse", "editfalse"]);
+    // An undo of a part gives its line back the cause that it had.
+    w.edit("f", "one\ntheirs\nours too, longer\n");
+    w.edit("f", "ONE\ntheirs\nours too, longer\n");
+    assert_eq!(w.run(&["undo", "2", "--yes"], None).code, 0);
+    let rows = w.json(&["blame", "f", "--json"]);
+    let ours = rows.as_array().expect("lines").iter().find(|row| row["line"] == 2).expect("a line");
+    assert_eq!((&ours["cause"], w.read("f").lines().nth(1)), (&"edit".into(), Some("ours")));
+    assert_eq!(rows[2]["cause"], "outside");
+}
+
+#[test]
+fn a_moment_shows_what_nebula_left_and_not_what_was_written_outside_since() {
+    let w = World::new();
+    w.write("f", "1\n");
+    w.edit("f", "1\ncmd\n");
+    w.edit("g", "x\n");
+    let at = w.json(&["timeline", "--json"])[1]["changeset"].as_str().expect("an id").to_string();
+    let then = |w: &World| w.run(&["at", &at, "f"], None);
+    assert_eq!(then(&w).out, "1\ncmd\n");
+    w.write("f", "1\ncmd\nLATER\n");
+    let shown = then(&w);
+    assert_eq!(shown.out, "1\ncmd\n");
+    assert!(shown.err.contains("changed outside nebula between"), "{}", shown.err);
+    // A later change takes the hand edit in: still what nebula left, and just before that change the hand edit.
+    w.edit("f", "1\ncmd\nLATER\nmore\n");
+    assert_eq!(then(&w).out, "1\ncmd\n");
+    let rows = w.json(&["at", &at, "--json"]);
+    let f = rows.as_array().expect("files").iter().find(|row| row["path"] == "f").expect("f");
+    assert_eq!((&f["outside"], &f["added"]), (&true.into(), &2.into()));
+    let before_last = w.json(&["timeline", "--json"])[2]["changeset"].as_str().expect("an id").to_string();
+    assert_eq!(w.run(&["at", &before_last, "f"], None).out, "1\ncmd\nLATER\n");
+}
+
+#[test]
+fn a_change_that_failed_is_no_moment() {
+    let mut w = World::new();
+    w.write("f", "1\n");
+    w.edit("f", "2\n");
+    w.fill_disk();
+    assert!(w.try_edit("f", "3\n").is_err());
+    w.free_disk();
+    assert_eq!(w.json(&["timeline", "--json"]).as_array().map(Vec::len), Some(1));
+    w.write("f", "2\nmine\n");
+    w.edit("f", "2\nmine\nours\n");
+    let rows = w.json(&["blame", "f", "--json"]);
+    assert_eq!(rows[1]["cause"], "outside", "{rows}");
+}

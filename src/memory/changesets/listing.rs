@@ -132,11 +132,14 @@ impl Memory {
         Ok(listing)
     }
 
-    /// Returns what changesets left at a path, by the version that each of them made old.
+    /// Returns what changesets left at a path, by the version that each of them made old. One that failed left what was
+    /// there before.
     pub fn left_states(&self, project: &str, path: &str) -> Result<Vec<(String, LeftState)>, Error> {
         let store = self.store();
         let mut statement = store.conn.prepare_cached(
-            "SELECT f.version, c.kind, f.after_sha256 FROM changeset_files f JOIN changesets c ON c.n = f.n
+            "SELECT f.version, c.kind, CASE c.state
+               -- What it met was put back.
+               WHEN 'failed' THEN CASE f.absent WHEN 1 THEN x'' ELSE f.sha256 END ELSE f.after_sha256 END FROM changeset_files f JOIN changesets c ON c.n = f.n
              WHERE f.path = ?2 AND c.project_path = ?1 AND f.version IS NOT NULL",
         )?;
         let rows = statement.query_map([project, path], |row| {

@@ -234,6 +234,11 @@ impl Memory {
         written::last(&self.store(), project, path)
     }
 
+    /// Returns the bytes of a state that a changeset left at a path, by its hash; `None`: they were not kept.
+    pub fn bytes_left(&self, project: &str, path: &str, sha256: &Sha256) -> Result<Option<Vec<u8>>, Error> {
+        written::bytes_left(&self.store(), project, path, sha256)
+    }
+
     /// Returns the changesets of a project without their files, newest first, by the archive's id.
     pub fn changesets(&self, project: &str) -> Result<Vec<ChangesetRecord>, Error> {
         self.select("project_path = ?1 AND id IS NOT NULL ORDER BY id DESC", &[&project])
@@ -317,7 +322,7 @@ impl Memory {
                 tx.execute(&format!("DELETE FROM changeset_files WHERE n IN ({which})"), [project, id])?;
                 tx.execute("DELETE FROM changesets WHERE project_path = ?1 AND id = ?2", [project, id])?;
             }
-            Ok(())
+            written::forget_left(tx, project)
         })
     }
 

@@ -72,6 +72,7 @@ pub(in crate::memory) fn begin(
     n: i64,
     now: i64,
 ) -> Result<(), Error> {
+    keep_replaced(tx, project, file, now)?;
     let bytes = file.bytes.as_deref().filter(|b| b.len() <= MAX_KEPT);
     tx.prepare_cached(
         "UPDATE written SET had_before = 1, before_sha256 = sha256, before_bytes = bytes, before_ms = at_ms
@@ -85,6 +86,55 @@ pub(in crate::memory) fn begin(
            pending = excluded.pending",
     )?
     .execute(params![project, file.path, file.sha256, bytes, now, n])?;
+    Ok(())
+}
+
+/// Keeps what nebula had written to a path where someone else changed it since: neither the archive, which holds what is
+/// replaced now, nor the row of the path will have it.
+fn keep_replaced(tx: &Transaction<'_>, project: &str, file: &WriteIntent, now: i64) -> Result<(), Error> {
+    tx.prepare_cached(
+        "INSERT OR IGNORE INTO after_states(project_path, path, sha256, bytes, at_ms)
+         SELECT project_path, path, sha256, bytes, ?4 FROM written
+         WHERE project_path = ?1 AND path = ?2 AND sha256 IS NOT NULL AND bytes IS NOT NULL AND sha256 IS NOT ?3
+           AND NOT (pending IS NOT NULL AND had_before = 1 AND before_sha256 IS ?3)",
+    )?
+    .execute(params![project, file.path, file.replaces, now])?;
+    Ok(())
+}
+
+/// Returns the bytes of a state that a changeset left at a path, by its hash, where they were kept.
+pub(in crate::memory) fn bytes_left(
+    store: &Store,
+    project: &str,
+    path: &str,
+    sha256: &Sha256,
+) -> Result<Option<Vec<u8>>, Error> {
+    if let Some(written) = last(store, project, path)?
+        && written.sha256.as_ref() == Some(sha256)
+        && written.bytes.is_some()
+    {
+        return Ok(written.bytes);
+    }
+    let find = |schema: &str| -> Result<Option<Vec<u8>>, rusqlite::Error> {
+        let sql =
+            format!("SELECT bytes FROM {schema}.after_states WHERE project_path = ?1 AND path = ?2 AND sha256 = ?3");
+        store.conn.prepare_cached(&sql)?.query_row(params![project, path, sha256], |row| row.get(0)).optional()
+    };
+    match find("main")? {
+        // A file that an older nebula made does not have the table.
+        None if store.fallback.as_ref().is_some_and(|s| s.reads_disk) => Ok(find("disk").unwrap_or_default()),
+        found => Ok(found),
+    }
+}
+
+/// Forgets what was kept of states that no changeset left, once their changesets are forgotten.
+pub(in crate::memory) fn forget_left(tx: &Transaction<'_>, project: &str) -> Result<(), Error> {
+    tx.execute(
+        "DELETE FROM after_states WHERE project_path = ?1 AND NOT EXISTS (
+           SELECT 1 FROM changeset_files f JOIN changesets c ON c.n = f.n
+           WHERE f.path = after_states.path AND f.after_sha256 = after_states.sha256 AND c.project_path = ?1)",
+        [project],
+    )?;
     Ok(())
 }
 

@@ -106,6 +106,7 @@ impl InMemoryFallback {
         carry(ram, &tx, "changeset_files", "n > ?1", &made, &mut ids)?;
         carry(ram, &tx, "changesets", "at_ms >= ?1 AND n <= 9007199254740992", &self.since_ms, &mut ids)?;
         carry(ram, &tx, "written", "at_ms >= ?1", &self.since_ms, &mut ids)?;
+        carry(ram, &tx, "after_states", "at_ms >= ?1", &self.since_ms, &mut ids)?;
         carry(ram, &tx, "usage_beside", "at_ms >= ?1", &self.since_ms, &mut ids)?;
         tx.commit()?;
         Ok(ids)

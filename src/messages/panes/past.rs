@@ -38,6 +38,7 @@ messages! {
     outside_since: "outside nebula, since the last change", "nebula以外、最後の変更以後";
     before_long: "It was there before nebula first changed the file.", "nebulaが最初に変更する前からありました。";
     outside_long: "Someone changed the file outside nebula.", "nebula以外が変更しました。";
+    of_commit(commit): "commit {commit}", "コミット {commit}";
     unsure_long: "Someone else changed the file before the next changeset: the line may be theirs.", "次のチェンジセットの前に他者が変更しました。その変更の可能性があります。";
     changeset(id): "changeset {id}", "チェンジセット {id}";
     you: "you", "あなた";

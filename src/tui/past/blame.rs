@@ -20,6 +20,8 @@ const DETAIL_FROM: u16 = 16;
 pub struct Blame {
     /// The path, as it was asked for until the answer is there.
     pub(super) path: String,
+    /// The path as it was asked for: an answer about another one is an earlier question's.
+    asked: String,
     pub(super) shown: Option<BlamedText>,
     pub(super) failed: Option<String>,
     /// The line under the keys.
@@ -41,14 +43,15 @@ pub(super) struct BlamedText {
 impl Blame {
     /// Creates one of a file that was asked for.
     pub fn of(path: &str) -> Self {
-        let path = path.to_string();
+        let (path, asked) = (path.to_string(), path.to_string());
         let (at, top) = (0, 0);
-        Blame { path, shown: None, failed: None, at, top, words: String::new(), diff: None, size: (0, 0) }
+        Blame { path, asked, shown: None, failed: None, at, top, words: String::new(), diff: None, size: (0, 0) }
     }
 
     /// Takes in what was asked for.
     pub fn answer(&mut self, query: &Query, listing: &Listing) -> Vec<PaneEffect> {
         match (query, listing) {
+            (Query::Blame(asked), _) if *asked != self.asked => {}
             (Query::Blame(_), Listing::Blame(file)) => {
                 self.path.clone_from(&file.path);
                 let code = Code::of_file(&file.path, file.text.clone());
@@ -81,6 +84,11 @@ impl Blame {
     pub(super) fn cause(&self, line: usize) -> Option<&BlameCause> {
         let file = &self.shown.as_ref()?.file;
         file.causes.get(*file.lines.get(line)?)
+    }
+
+    /// Returns the commit of a line, in words.
+    pub(super) fn commit(&self, line: usize) -> Option<&str> {
+        self.shown.as_ref()?.file.commits.get(line)?.as_deref()
     }
 
     /// Returns the lines around one that have its cause.

@@ -134,6 +134,9 @@ impl Blame {
             }
             PastKind::Edit | PastKind::Restore => {}
         }
+        if let Some(commit) = self.commit(self.at) {
+            rows.push((String::new(), say::of_commit(&commit), dim));
+        }
         if cause.unsure {
             rows.push(("~".into(), say::unsure_long().into(), look.theme.style(Role::Attention)));
         }

@@ -34,7 +34,7 @@ fn differs(version: Option<&str>) -> Listing {
     let state = |text: &str| State::file(text.as_bytes().to_vec());
     let files = ["a.rs", "b.rs"].map(|path| FileChange::new(path, state("one\n"), state("two\n"), "", &[]));
     let change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files: files.into() });
-    let file = PastFile { version: version.map(str::to_string), outside: None };
+    let file = PastFile { version: version.map(str::to_string), outside: None, is_left: false };
     Listing::Past(PastChange { change, files: vec![file.clone(), file], unreadable: Vec::new() })
 }
 
@@ -139,7 +139,7 @@ fn blamed() -> Blame {
     let (path, text) = ("a.rs".to_string(), "fn a() {}\nfn b() {}\nfn c() {}\nfn d() {}\n".into());
     let mut blame = Blame::of("a.rs");
     blame.measure(100, 30);
-    let file = BlamedFile { path, text, causes, lines: vec![0, 1, 1, 2] };
+    let file = BlamedFile { path, text, causes, lines: vec![0, 1, 1, 2], commits: Vec::new() };
     assert_eq!(blame.answer(&Query::Blame("a.rs".into()), &Listing::Blame(file)), []);
     blame
 }

@@ -158,7 +158,7 @@ fn state_words(file: &PastFile, (then, now): (&State, &State), ctx: &Ctx<'_>) ->
     let mut spans = match file.outside {
         None => vec![span(say::certain(), dim)],
         Some((from, to)) => {
-            let state = if file.version.is_some() { say::perhaps() } else { say::as_left() };
+            let state = if file.is_left { say::as_left() } else { say::perhaps() };
             let words = say::changed_outside(&clock.minute(from), &clock.minute(to));
             vec![
                 span(state, look.theme.style(Role::Text)),
