@@ -107,8 +107,9 @@ pub fn around(lines: &impl TextLines, at: usize) -> String {
         .unwrap_or_default()
 }
 
-/// Returns the definition that a change of these lines of a file is about, and what becomes of it: the first that begins
-/// in its lines, or the one around them. None: there is none in reach, or the file holds prose.
+/// Returns the definition that a change of these lines of a file is about, and what becomes of it: what begins in lines
+/// that come or go as a whole, else the one whose lines the change begins in. None: there is none in reach, or the file
+/// holds prose.
 pub fn of_change(
     path: &str,
     before: (&impl TextLines, &Range<usize>),
@@ -118,7 +119,11 @@ pub fn of_change(
     if name.rsplit_once('.').is_none_or(|(_, ending)| PROSE.contains(&ending.to_ascii_lowercase().as_str())) {
         return None;
     }
-    let (old, new) = (begins(before.0, before.1), begins(after.0, after.1));
+    let (old, new) = match before.1.is_empty() || after.1.is_empty() {
+        true => (begins(before.0, before.1), begins(after.0, after.1)),
+        // What is between its changed lines may begin with another definition.
+        false => (first_named(before.0, before.1), first_named(after.0, after.1)),
+    };
     match (old, new) {
         // Other lines in its place may still be its own.
         (Some(old), None) if around(after.0, after.1.start) != old => Some((old, DefinitionChange::Removed)),
@@ -138,6 +143,13 @@ pub fn of_change(
 fn begins(lines: &impl TextLines, range: &Range<usize>) -> Option<String> {
     let range = range.start..range.end.min(lines.count());
     range.take(WITHIN).find_map(|i| named(&String::from_utf8_lossy(lines.at(i))))
+}
+
+/// Returns the definition that begins in the first of these lines that is not empty.
+fn first_named(lines: &impl TextLines, range: &Range<usize>) -> Option<String> {
+    let mut range = (range.start..range.end.min(lines.count())).take(WITHIN);
+    let first = range.find(|i| !lines.at(*i).trim_ascii().is_empty())?;
+    named(&String::from_utf8_lossy(lines.at(first)))
 }
 
 fn indent(line: &[u8]) -> usize {
@@ -207,6 +219,9 @@ mod tests {
         assert_eq!(of(0..3, 0..0), name("fn a", DefinitionChange::Removed));
         assert_eq!(of(0..1, 0..1), name("fn a", DefinitionChange::Changed));
         assert_eq!(of(3..3, 3..4), None);
+        // A change of two definitions is told by the first.
+        let both = vec!["fn a() {", "    z", "}", "", "fn b() {", "    y", "}"];
+        assert_eq!(of_change("a.rs", (&after, &(1..6)), (&both, &(1..6))), name("fn a", DefinitionChange::Changed));
         let constant = vec!["const A: u8 = 1;"];
         let change = ((&before, &(0..3)), (&constant, &(0..1)));
         assert_eq!(of_change("a.rs", change.0, change.1), name("fn a", DefinitionChange::Removed));

@@ -41,7 +41,7 @@ pub async fn models(services: &Services, connected: Option<Arc<dyn Provider>>, p
     // A server that does not say still serves the model in use, and configured ones.
     let configured: Vec<String> = services.config.read().models.keys().cloned().collect();
     for name_of_model in configured.into_iter().chain([present]) {
-        if rows.iter().all(|row| row.name != name_of_model) {
+        if !name_of_model.is_empty() && rows.iter().all(|row| row.name != name_of_model) {
             rows.push(row(services, here, "", Model { name: name_of_model, facts: Facts::default() }));
         }
     }
