@@ -79,14 +79,21 @@ fn annotate(history: &FileHistory<'_>, moves: usize) -> Result<Annotated, PastEr
     let mut cause = StateCause { by: LineCause::Before, restores: false, sha: None };
     for at in 0..=history.versions.len() {
         let state = history.state(at)?;
-        let text = text_of(&state, history.path)?;
+        let text = match text_of(&state, history.path) {
+            Ok(text) => text,
+            // What came after a state without lines is its own changeset's.
+            Err(_) if at < history.versions.len() => String::new(),
+            Err(error) => return Err(error),
+        };
         if let LineCause::Changeset { id, .. } = cause.by
             && annotated.text.is_empty()
             && moves > 0
             && let Some(from) = moved_from(history.path, id, &text, history.stores)?
             && let Some(earlier) = FileHistory::before(&from.path, from.before, history.stores)?
+            // What cannot be read of another file's past leaves this one its own.
+            && let Ok(earlier) = annotate(&earlier, moves - 1)
         {
-            annotated = annotate(&earlier, moves - 1)?;
+            annotated = earlier;
         }
         let StateCause { mut by, restores, sha } = cause;
         // What nebula left is not what the next change met: someone wrote in between.
@@ -194,7 +201,7 @@ struct MovedFile {
 }
 
 /// Returns the file that a changeset moved to a path where nothing was: one that it removed, of which at least 60 % of
-/// the lines are the same.
+/// the lines are the same. What cannot be read is not it.
 fn moved_from(path: &str, by: Id, text: &str, stores: Stores<'_>) -> Result<Option<MovedFile>, PastError> {
     let lines = hashes(text);
     if lines.is_empty() {
@@ -206,16 +213,24 @@ fn moved_from(path: &str, by: Id, text: &str, stores: Stores<'_>) -> Result<Opti
     let equal = |op: &DiffOp| if let DiffOp::Equal { len, .. } = op { *len } else { 0 };
     let mut best: Option<(usize, MovedFile)> = None;
     for other in stores.archive.paths(by)?.into_iter().filter(|other| other != path && !other.ends_with('/')) {
-        let versions = stores.archive.versions(&other)?;
+        let Ok(versions) = stores.archive.versions(&other) else { continue };
         let Some(at) = versions.iter().position(|version| version.id > before && version.id < by) else { continue };
+        let Ok(State::File { bytes, .. }) = stores.archive.show(&versions[at]) else { continue };
+        if bytes.len() > BYTES {
+            continue;
+        }
+        let old = hashes(&String::from_utf8_lossy(&bytes));
+        if old.len().min(lines.len()) * 100 < old.len().max(lines.len()) * MOVED {
+            continue;
+        }
         // It has to be gone afterwards.
         let after = match versions.get(at + 1) {
-            Some(next) => stores.archive.show(next)?,
-            None => stores.workspace.read_archived(&other)?.state,
+            Some(next) => stores.archive.show(next).ok(),
+            None => stores.workspace.read_archived(&other).ok().map(|read| read.state),
         };
-        let old = stores.archive.show(&versions[at])?;
-        let (State::Absent, State::File { bytes, .. }) = (after, old) else { continue };
-        let old = hashes(&String::from_utf8_lossy(&bytes));
+        if after != Some(State::Absent) {
+            continue;
+        }
         let same: usize = capture_diff_slices(Algorithm::Myers, &old, &lines).iter().map(equal).sum();
         let is_moved = same * 100 >= old.len().max(lines.len()) * MOVED;
         if is_moved && best.as_ref().is_none_or(|(most, _)| same > *most) {

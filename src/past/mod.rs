@@ -7,4 +7,4 @@ mod moment;
 
 pub use blame::{BlamedLine, LineCause, blame};
 pub use error::PastError;
-pub use moment::{FileThen, Moment, PathThen, REPOSITORY, differing, state_at, version_at};
+pub use moment::{Differing, FileThen, Moment, PathThen, REPOSITORY, differing, state_at, version_at};

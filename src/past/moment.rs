@@ -153,27 +153,39 @@ fn is_exact(first: Option<&Version>, moment: Moment) -> bool {
 /// The repository, which is shown as one file of lines.
 pub const REPOSITORY: &str = ".git";
 
-/// Returns the files that differ between two moments, by path, and a line for each changeset that cannot be read. A path
-/// that ends in `/` is a folder; the repository is one file, which says in lines where its branches stood.
+/// What differs between two moments.
+#[derive(Debug, Default)]
+pub struct Differing {
+    /// The files, by path.
+    pub files: Vec<FileThen>,
+    /// What cannot be read: the path, none for a changeset, and the reason in words.
+    pub unreadable: Vec<(Option<String>, String)>,
+}
+
+/// Returns the files that differ between two moments, and what cannot be read: that leaves the others. A path that ends
+/// in `/` is a folder; the repository is one file, which says in lines where its branches stood.
 ///
 /// # Errors
-/// When archive or workspace cannot be read.
-pub fn differing(then: Moment, until: Moment, stores: Stores<'_>) -> Result<(Vec<FileThen>, Vec<String>), PastError> {
-    let (mut paths, mut unreadable) = (BTreeSet::new(), Vec::new());
+/// When the archive cannot be listed.
+pub fn differing(then: Moment, until: Moment, stores: Stores<'_>) -> Result<Differing, PastError> {
+    let (mut paths, mut found) = (BTreeSet::new(), Differing::default());
     for id in stores.archive.list()? {
         match stores.archive.paths(id) {
             Ok(of_changeset) => paths.extend(of_changeset),
-            Err(error) => unreadable.push(error.to_string()),
+            Err(error) => found.unreadable.push((None, error.to_string())),
         }
     }
     paths.retain(|path| !is_unlisted(path));
-    let (mut files, mut repository) = (Vec::new(), Vec::new());
+    let mut repository = Vec::new();
     for path in paths {
-        let of = if path.starts_with(".git/") { &mut repository } else { &mut files };
-        of.extend(differing_at(path, then, until, stores)?);
+        let of = if path.starts_with(".git/") { &mut repository } else { &mut found.files };
+        match differing_at(&path, then, until, stores) {
+            Ok(file) => of.extend(file),
+            Err(error) => found.unreadable.push((Some(path), error.to_string())),
+        }
     }
-    files.extend(as_one(&repository));
-    Ok((files, unreadable))
+    found.files.extend(as_one(&repository));
+    Ok(found)
 }
 
 /// Returns whether a path says nothing that another does not say: objects are named by the refs, and folders of the
@@ -211,19 +223,19 @@ fn as_one(files: &[FileThen]) -> Option<FileThen> {
 }
 
 /// Returns how a path differs between two moments; none: it does not.
-fn differing_at(path: String, then: Moment, until: Moment, stores: Stores<'_>) -> Result<Option<FileThen>, PastError> {
-    let versions = stores.archive.versions(&path)?;
+fn differing_at(path: &str, then: Moment, until: Moment, stores: Stores<'_>) -> Result<Option<FileThen>, PastError> {
+    let versions = stores.archive.versions(path)?;
     let first = |moment: Moment| versions.iter().find(|version| version.id > moment.after);
     let (version, last) = (first(then), first(until));
     let is_same = version.map(|version| version.id) == last.map(|version| version.id);
     if is_same && is_exact(version, then) == is_exact(last, until) {
         return Ok(None);
     }
-    let PathThen { state: before, outside, is_left } = path_then(&path, then, &versions, stores)?;
-    let after = path_then(&path, until, &versions, stores)?.state;
+    let PathThen { state: before, outside, is_left } = path_then(path, then, &versions, stores)?;
+    let after = path_then(path, until, &versions, stores)?.state;
     if before == after {
         return Ok(None);
     }
     let version = version.map(|version| version.id);
-    Ok(Some(FileThen { change: FileChange::new(path, before, after, "", &[]), version, outside, is_left }))
+    Ok(Some(FileThen { change: FileChange::new(path.to_string(), before, after, "", &[]), version, outside, is_left }))
 }

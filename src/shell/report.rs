@@ -5,6 +5,7 @@ use super::host::Keeper;
 use super::message::Exit;
 use crate::archive::{ChangeKind, CommandChange, Id};
 use crate::proposal::{Counts, FileChange, HunkKind};
+use crate::text::id::short_changeset;
 use crate::text::number::{plural, thousands};
 
 /// The note about what a scan archived.
@@ -70,7 +71,7 @@ impl CommandReport {
         line.push(command.id.clone());
         line.extend(sealed.changeset.map(|id| {
             let files = plural(sealed.changes.len(), "file");
-            format!("changed {files}, changeset {}", &id.to_string()[..8])
+            format!("changed {files}, changeset {}", short_changeset(&id.to_string()))
         }));
         let mut notes: Vec<String> = progress.notices.clone();
         if let Some(count) = progress.still_run.filter(|_| !progress.ended) {

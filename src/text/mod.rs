@@ -3,6 +3,7 @@
 pub mod clean;
 pub mod definition;
 pub mod distance;
+pub mod id;
 pub mod number;
 pub mod quote;
 pub mod size;

@@ -61,9 +61,10 @@ pub fn between(services: &Services, then: Option<&str>, until: Option<&str>) -> 
         None => Moment::now(stores),
     };
     let found = moment(then).and_then(|then| past::differing(then, moment(until)?, stores));
-    let (found, unreadable) = found.map_err(|error: PastError| error.to_string())?;
+    let found = found.map_err(|error: PastError| error.to_string())?;
+    let unreadable = found.unreadable.into_iter().map(|(_, why)| why).collect();
     let (mut changes, mut files) = (Vec::new(), Vec::new());
-    for file in found {
+    for file in found.files {
         let version = file.version.map(|version| version.to_string());
         files.push(PastFile { version, outside: file.outside, is_left: file.is_left });
         changes.push(file.change);

@@ -10,6 +10,7 @@ use crate::messages::{chat, count, diff, line as say, records, verbs};
 use crate::proposal::{Counts, FileChange, Hunk, HunkKind, Proposal, Rung, State};
 use crate::protocol::{Attached, Call, CallState, Item, ItemId, Mode, Notice, Outcome, Question, SessionInfo, Status};
 use crate::text::definition::{DefinitionChange, of_change};
+use crate::text::id::short_changeset;
 use crate::text::number::{self, thousands};
 
 /// Changed lines of a hunk that are printed before `show` is needed.
@@ -251,7 +252,7 @@ impl Printer {
         let words = match outcome {
             Outcome::Applied { hunks, changeset } => {
                 let all = hunks.accepted + hunks.rejected;
-                let named = changeset.as_deref().map(|id| say::changeset(&short(id))).unwrap_or_default();
+                let named = changeset.as_deref().map(|id| say::changeset(&short_changeset(id))).unwrap_or_default();
                 say::written(&hunks.accepted, &count::hunks(all)) + &named
             }
             Outcome::Refused => say::nothing_accepted().into(),
@@ -294,11 +295,6 @@ fn attachment(a: &Attached) -> String {
 /// Returns `3 added, 1 removed`.
 fn lines(counts: Counts) -> String {
     say::lines(&thousands(counts.added), &thousands(counts.removed))
-}
-
-/// Returns the beginning of a changeset's id, by which commands find it.
-fn short(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
 }
 
 fn about(hunk: &Hunk) -> String {

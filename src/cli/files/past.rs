@@ -97,8 +97,9 @@ impl ArchiveCommands<'_> {
             let Some(next) = moment.next else { bail!("nothing was changed since {}", args.when) };
             return self.restore(&RestoreScope::Since(next.to_string()), &args.ask);
         }
-        let (files, unreadable) = past::differing(moment, Moment::now(self.stores())?, self.stores())?;
-        for why in &unreadable {
+        let past::Differing { files, unreadable } =
+            past::differing(moment, Moment::now(self.stores())?, self.stores())?;
+        for (_, why) in &unreadable {
             self.complain(why)?;
         }
         if args.ask.json {

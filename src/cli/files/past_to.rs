@@ -23,13 +23,16 @@ impl ArchiveCommands<'_> {
     /// Writes all files of a moment into a new or empty folder. What git ignores is as it is now only where it was
     /// archived; the repository is left out.
     pub(super) fn write_state(&mut self, moment: Moment, to: &Path) -> Result<u8> {
-        let (files, unreadable) = past::differing(moment, Moment::now(self.stores())?, self.stores())?;
+        let past::Differing { files, unreadable } =
+            past::differing(moment, Moment::now(self.stores())?, self.stores())?;
         let files = files.into_iter().filter(|file| file.change.path != past::REPOSITORY);
         let then: BTreeMap<String, State> = files.map(|f| (f.change.path, f.change.before)).collect();
         let (present, unread) = self.present();
-        let paths: BTreeSet<String> = then.keys().cloned().chain(present).collect();
+        let mut paths: BTreeSet<String> = then.keys().cloned().chain(present).collect();
+        // What stands there now is not what was there then.
+        paths.retain(|path| unreadable.iter().all(|(unread, _)| unread.as_ref() != Some(path)));
         let target = self.empty_folder(to)?;
-        let (mut written, mut left) = (0, unreadable);
+        let (mut written, mut left) = (0, unreadable.into_iter().map(|(_, why)| why).collect::<Vec<_>>());
         left.extend(unread);
         for path in paths {
             let state = match then.get(&path) {

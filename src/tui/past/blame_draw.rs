@@ -6,9 +6,10 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::blame::{Blame, BlamedText, DETAIL};
-use super::{mark_of, short_id};
+use super::mark_of;
 use crate::messages::{past as say, times};
 use crate::protocol::{BlameCause, PastKind};
+use crate::text::id::short_changeset;
 use crate::text::number::thousands;
 use crate::tui::look::Ctx;
 use crate::tui::pane::line::line;
@@ -43,7 +44,7 @@ impl Blame {
         if let Some((id, view)) = &self.diff {
             match view {
                 Some(view) => view.draw(&mut pen, ctx, None),
-                None => drop(pen.put(1, 0, &say::changeset(&short_id(id)), usize::from(width), dim)),
+                None => drop(pen.put(1, 0, &say::changeset(&short_changeset(id)), usize::from(width), dim)),
             }
             return;
         }
@@ -117,7 +118,7 @@ impl Blame {
         let title = cut::words(&words_of(cause, ctx), usize::from(width / 2), look.glyphs.cut).into_owned();
         let mut note = cause.at.map(|at| times::exact(&ctx.clock(), at)).unwrap_or_default();
         if let Some(id) = &cause.changeset {
-            note = format!("{note} {} {}", look.glyphs.dot, say::changeset(&short_id(id)));
+            note = format!("{note} {} {}", look.glyphs.dot, say::changeset(&short_changeset(id)));
         }
         pen.heading(0, 0, width, &[span(title, bold(look.theme, Role::Text))], &[span(note, dim)], look);
         let mut rows: Vec<(String, String, Style)> = Vec::new();

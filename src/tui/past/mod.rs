@@ -116,8 +116,3 @@ fn mark_of(kind: PastKind, look: Look<'_>) -> (&'static str, Role) {
         PastKind::Before => (look.glyphs.dot, Role::Dim),
     }
 }
-
-/// Returns the beginning of a changeset's id, which names it.
-fn short_id(id: &str) -> &str {
-    id.get(..8).unwrap_or(id)
-}

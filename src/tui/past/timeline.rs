@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use crate::messages::past as say;
 use crate::protocol::{Command, Listing, MomentRow, PastChange, Query, RestoreRequest};
+use crate::text::id::short_changeset;
 use crate::text::time::{self, Clock};
 use crate::tui::action::Action;
 use crate::tui::look::Look;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use crate::tui::pane::diff::{Heads, View, look_around};
-use crate::tui::past::{PastOutcome, short_id};
+use crate::tui::past::PastOutcome;
 
 /// The workspace at a moment.
 #[derive(Debug, Default)]
@@ -341,6 +342,8 @@ impl Timeline {
 
     /// Returns the name of the moment under the keys, for the legend.
     pub(super) fn where_it_is(&self) -> String {
-        self.moments.get(self.at).map_or(say::as_it_is().into(), |moment| say::just_before(&short_id(&moment.id)))
+        self.moments
+            .get(self.at)
+            .map_or(say::as_it_is().into(), |moment| say::just_before(&short_changeset(&moment.id)))
     }
 }

@@ -19,6 +19,7 @@ use crate::protocol::{CallState, Outcome};
 use crate::shell::{
     CommandReport, CommandRequest, Exit, Keeper, SealResult, ShellCommand, StartError, View, ViewChanges, files_of_view,
 };
+use crate::text::id::short_changeset;
 use crate::text::number::plural;
 
 /// The fate of the changes in a view.
@@ -126,7 +127,8 @@ fn result_text(decided: &ProposalResult) -> String {
     let nothing = "preview: nothing was changed";
     match &decided.outcome {
         Outcome::Applied { hunks, .. } if hunks.rejected == 0 => {
-            let id = decided.changeset.as_deref().map_or(String::new(), |id| format!(", changeset {}", &id[..8]));
+            let id =
+                decided.changeset.as_deref().map_or(String::new(), |id| format!(", changeset {}", short_changeset(id)));
             format!("preview: the person took all of these changes{id}{reason}")
         }
         Outcome::Applied { hunks, .. } => {
