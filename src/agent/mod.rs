@@ -26,7 +26,7 @@ mod turn;
 
 pub use background::adopt::adopt;
 pub use query::{commit, export};
-pub use services::model_facts::AnswerCost;
+pub use services::model_facts::{AnswerCost, list_or_stored, listed_facts};
 pub use services::{command_rules, shell};
 pub use session::approval::shell_policy;
 pub use start::{AgentHandle, AgentParts, ended, open_archive, spawn};

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
 use super::args::CommitArgs;
 use super::context::{Connected, Context};
 use super::out;
-use crate::agent::AnswerCost;
-use crate::agent::commit;
+use crate::agent::{AnswerCost, commit, listed_facts};
 use crate::context::commit::staged;
 use crate::context::templates::Templates;
 use crate::disk::EditorFile;
@@ -23,6 +23,8 @@ use crate::text::clean::clean_line;
 
 /// Exit code for what was not approved.
 const NOT_APPROVED: i32 = 3;
+/// The time limit for a server to say what it knows of the model.
+const TO_DESCRIBE: Duration = Duration::from_secs(2);
 /// Unreviewed files that are named.
 const NAMED: usize = 20;
 
@@ -60,7 +62,8 @@ pub fn run(context: &Context, arguments: &CommitArgs) -> Result<i32> {
     let templates = Templates::new(&context.workspace, context.config.paths.folder());
     let root = context.workspace.root().to_path_buf();
     let language = context.config.language.clone();
-    let known = Known::new(&model, &context.config.model_config(&model), Facts::default(), Facts::default());
+    let listed = context.block_on(listed_facts(&context.config.paths, &*provider, &model, TO_DESCRIBE));
+    let known = Known::new(&model, &context.config.model_config(&model), listed, Facts::default());
     let effort = context.config.effort_for(&model).and_then(Effort::parse);
     let base = Request { model: model.clone(), facts: known.facts(), effort, ..Request::default() };
     let proposed = context.block_on(commit::propose(&*provider, base, templates, root, language));

@@ -13,7 +13,7 @@ use super::args::{Cli, ConfigCmd, ModelArgs};
 use super::context::{Connected, Context};
 use super::out::{self, Out};
 use super::print;
-use crate::agent::command_rules;
+use crate::agent::{command_rules, list_or_stored};
 use crate::config::{self, last_request, size, workspace_config};
 use crate::execute::{UNGUARDED, can_exchange};
 use crate::memory::{self, Memory, StatsRow};
@@ -23,6 +23,8 @@ use crate::text::number::plural;
 use crate::text::size::words;
 use crate::text::time;
 
+/// The time limit for a server to list its models to a program.
+const TO_LIST: Duration = Duration::from_secs(3);
 /// The time limit for a server to describe one model.
 const TO_DESCRIBE: Duration = Duration::from_secs(2);
 
@@ -38,14 +40,13 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
     let present = connected.as_ref().map_or_else(|_| context.config.model.clone(), |connected| connected.model.clone());
     let offered = connected.and_then(|connected| {
         context.block_on(async {
-            let models = connected.provider.models().await?;
-            // Only programs are told more than the names.
             let provider = &*connected.provider;
-            Ok::<_, provider::Error>(if args.json {
-                described(provider, models, &present, TO_DESCRIBE).await
-            } else {
-                models
-            })
+            // Only programs are told more than the names.
+            if args.json {
+                let models = list_or_stored(&context.config.paths, provider, TO_LIST).await;
+                return Ok(described(provider, models, &present, TO_DESCRIBE).await);
+            }
+            provider.models().await
         })
     });
     if args.json {

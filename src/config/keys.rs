@@ -100,6 +100,7 @@ const MODEL: &[Key] = &[
     open("maxOutput", Shape::Count),
     open("effort", Shape::Word(EFFORTS)),
     open("thinking", Shape::Word(THINKING)),
+    open("temperature", Shape::Amount),
     open("cacheMarks", Shape::Flag),
     open("price", Shape::Object(PRICE)),
     open("images", Shape::Flag),

@@ -122,6 +122,8 @@ pub struct ModelConfig {
     pub effort: Option<String>,
     /// In which form it takes that.
     pub thinking: Option<String>,
+    /// The temperature that is sent to it.
+    pub temperature: Option<f64>,
     /// True if cache marks are sent to it in the chat format.
     pub cache_marks: Option<bool>,
     /// Dollars a million tokens.
@@ -238,6 +240,7 @@ fn model(value: &Value) -> ModelConfig {
         max_output: count(keys, "maxOutput"),
         effort: text(keys, "effort"),
         thinking: text(keys, "thinking"),
+        temperature: keys.get("temperature").and_then(Value::as_f64),
         cache_marks: keys.get("cacheMarks").and_then(Value::as_bool),
         price: keys.get("price").and_then(price),
         images: keys.get("images").and_then(Value::as_bool),

@@ -230,12 +230,17 @@ impl Making<'_> {
     /// Appends a fenced block whose fence is longer than any inside.
     fn block(&mut self, title: &str, text: &str) {
         self.size += text.len();
-        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-        let fence = "`".repeat((longest + 1).max(3));
+        let fence = fence(text);
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         let title = title.replace('"', "\\\"");
         self.blocks.push(format!("\n{fence}{} title=\"{title}\"\n{text}{end}{fence}\n", language(&title)));
     }
+}
+
+/// Returns a fence that is longer than any inside a text.
+pub(super) fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat((longest + 1).max(3))
 }
 
 /// Returns the names in a folder, folders with `/`, sorted; of very many the first, and how many more there are.
@@ -272,7 +277,7 @@ fn media_type(path: &str, bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns the word after a fence, from the extension of a title's path.
-fn language(title: &str) -> &str {
+pub(super) fn language(title: &str) -> &str {
     let path =
         title.rsplit_once(':').filter(|(_, l)| l.starts_with(|c: char| c.is_ascii_digit())).map_or(title, |(p, _)| p);
     let extension = Path::new(path).extension().and_then(|e| e.to_str()).unwrap_or("");

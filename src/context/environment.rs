@@ -84,6 +84,11 @@ impl PromptEnvironment {
 const CHANGED_FOLDERS: usize = 30;
 
 impl PromptEnvironment {
+    /// Takes from `before` what a small model is not told of: a model that is told of it is told of its changes later.
+    pub fn keep_untold(&mut self, before: &PromptEnvironment) {
+        (self.date, self.git) = (before.date.clone(), before.git.clone());
+    }
+
     /// Returns what has changed since it was looked at `before`, in lines for the model; empty: nothing that matters.
     pub fn changes(&self, before: &PromptEnvironment) -> Vec<String> {
         let mut lines = Vec::new();

@@ -26,6 +26,12 @@ pub fn is_unknown(model: &str) -> bool {
     !KNOWN.iter().any(|family| name.starts_with(family)) || name.starts_with("gpt-oss")
 }
 
+/// Returns whether a model is one that thinks before it answers, by its name: `phi-4-mini-reasoning`.
+pub fn thinks_by_name(model: &str) -> bool {
+    let name = model.to_lowercase();
+    ["reason", "think", "-r1"].iter().any(|word| name.contains(word))
+}
+
 /// Billions of parameters as a name states them: the largest number before a `b`, or thousandths before an `m`; `8x7b`
 /// is 56.
 fn billions(model: &str) -> Option<f64> {

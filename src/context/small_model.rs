@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
-use super::attach::HEAD;
+use super::attach::{self, HEAD};
 use crate::edit::Format;
 use crate::provider::{Body, Message, Role, ToolSpec};
 
@@ -25,15 +25,23 @@ pub fn nudge(format: &str) -> String {
 
 /// Returns what a model is told that writes calls as text: how it does, and the tools with the parameters they need.
 pub fn calls(specs: &[ToolSpec]) -> String {
-    let mut text = String::from(
-        "To look something up, write one call alone, as JSON, and wait for its result: {\"name\": \"readFile\", \
-         \"arguments\": {\"path\": \"src/main.py\"}}. The calls:\n",
-    );
-    for spec in specs {
+    let call = |spec: &ToolSpec| {
         let needed = spec.parameters["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        text.push_str(&format!("\n- {}: {}", spec.name, needed.collect::<Vec<_>>().join(", ")));
-    }
-    text
+        format!("{} ({})", spec.name, needed.collect::<Vec<_>>().join(", "))
+    };
+    format!(
+        "If you need another file first, write one call alone, as JSON, and wait for its result: {{\"name\": \"readFile\", \
+         \"arguments\": {{\"path\": \"src/main.py\"}}}}. The calls: {}.",
+        specs.iter().map(call).collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// Returns the text of a file or of lines of it, in the notation that a small model is to answer in: `title` is a path, or
+/// `Lines 4-9 of a.py:`.
+pub fn passage(title: &str, text: &str) -> String {
+    let (fence, language) = (attach::fence(text), attach::language(title.trim_end_matches(':')));
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{title}\n{fence}{language}\n{text}{end}{fence}")
 }
 
 /// Returns the exchange that shows a small model how it answers in a format: the same messages every time, so that what
@@ -102,7 +110,7 @@ fn attachments_first(text: &str) -> Option<String> {
             None => match line.trim_end().split_once(" title=\"").filter(|_| ticks.len() >= 3) {
                 Some((opener, title)) => {
                     let path = title.strip_suffix('"').unwrap_or(title).replace("\\\"", "\"");
-                    files.push_str(&format!("{path}\n{opener}\n"));
+                    files.push_str(&format!("{}\n{opener}\n", named(&path)));
                     fence = Some(ticks);
                 }
                 None => notes.push_str(line),
@@ -121,6 +129,16 @@ fn attachments_first(text: &str) -> Option<String> {
     (!files.is_empty()).then(|| format!("{}\n\n{}{after}", files.trim_end(), task.trim()))
 }
 
+/// Returns the title of an attachment: a range of lines in words, so that it is not taken for a part of the path.
+fn named(title: &str) -> String {
+    let range =
+        |lines: &&str| lines.split('-').all(|line| !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit()));
+    match title.rsplit_once(':') {
+        Some((path, lines)) if range(&lines) => format!("Lines {lines} of {path}:"),
+        _ => title.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,7 +148,7 @@ mod tests {
     fn tools_are_told_of_in_a_line_each() {
         let parameters = json!({"type": "object", "properties": {"path": {}, "startLine": {}}, "required": ["path"]});
         let spec = ToolSpec { name: "readFile".into(), description: "Reads a file.".into(), parameters };
-        assert!(calls(&[spec]).ends_with("The calls:\n\n- readFile: path"));
+        assert!(calls(&[spec]).ends_with("The calls: readFile (path)."));
     }
 
     #[test]
@@ -145,5 +163,13 @@ mod tests {
              has changed."
         );
         assert_eq!(attachments_first("no file"), None);
+        let part = format!("Look{HEAD}\n```python title=\"a.py:4-9\"\na = 1\n```\n");
+        assert_eq!(attachments_first(&part).unwrap(), "Lines 4-9 of a.py:\n```python\na = 1\n```\n\nLook");
+    }
+
+    #[test]
+    fn what_was_read_has_the_notation_of_the_answer() {
+        assert_eq!(passage("a.py", "a = 1"), "a.py\n```python\na = 1\n```");
+        assert_eq!(passage("Lines 1-2 of b.md:", "```\nx\n"), "Lines 1-2 of b.md:\n````markdown\n```\nx\n````");
     }
 }

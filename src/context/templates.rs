@@ -251,7 +251,7 @@ fn rule(rule: &ActiveRule) -> PromptPart {
 
 fn context(setting: &PromptInputs<'_>) -> String {
     let live = setting.live;
-    let mut out = String::from("# What is true now\n\n");
+    let mut out = String::from(if setting.small { "" } else { "# What is true now\n\n" });
     let mut line = |name: &str, value: &str| {
         if !value.is_empty() {
             out.push_str(&format!("- {name}: {value}\n"));
@@ -262,8 +262,8 @@ fn context(setting: &PromptInputs<'_>) -> String {
         line("Workspace", &live.workspace);
         line("Platform", &live.platform);
     }
-    line("Date", &live.date);
     if !setting.small {
+        line("Date", &live.date);
         line("Mode", setting.mode);
     }
     if let Some(language) = setting.language {
@@ -286,7 +286,7 @@ fn context(setting: &PromptInputs<'_>) -> String {
         let tree = if setting.small { tree.strip_prefix("./: ").unwrap_or(tree) } else { tree };
         out.push_str(&format!("\n{}:\n\n{tree}{more}", live.tree_title));
     }
-    out.trim_end().to_string()
+    out.trim().to_string()
 }
 
 #[cfg(test)]

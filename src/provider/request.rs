@@ -26,6 +26,8 @@ pub struct Request {
     pub max_output: Option<u32>,
     /// The model's effort of thinking; `None`: as it does by itself.
     pub effort: Option<Effort>,
+    /// The temperature, which says how freely words are chosen; `None`: the server's own.
+    pub temperature: Option<f64>,
     /// The facts about the model beside its name.
     pub facts: Facts,
     /// Names the conversation, for providers that cache by it; empty for none.

@@ -19,7 +19,7 @@ mod undo;
 mod write;
 
 pub use base::{
-    Args, Builtin, CommandCall, ContentHash, FileVersion, MainArgument, OfferedTools, OutputBlock, Progress,
+    Args, Builtin, CommandCall, ContentHash, FileRead, FileVersion, MainArgument, OfferedTools, OutputBlock, Progress,
     ReadTarget, Run, RunResult, Tool, ToolAliases, ToolContext, ToolFuture, ToolKind, ToolOutput, ToolSet, VerbForms,
     drift,
 };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::base::Run;
-use super::{Args, Builtin, MainArgument, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
+use super::{Args, Builtin, FileRead, MainArgument, ReadTarget, RunResult, ToolAliases, ToolKind, ToolOutput};
 use crate::edit::bytes;
 use crate::proposal::State;
 use crate::workspace::{Access, ReadError, holds_secrets, is_text};
@@ -94,7 +94,8 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
             format!("lines {first}-{} of {lines}", first + part.lines.saturating_sub(1))
         }
     };
-    let read = Some((name, Arc::clone(&bytes)));
+    let title = part.title(&name, (first, last), text.is_empty());
+    let read = Some(FileRead { path: name, bytes: Arc::clone(&bytes), title });
     Ok(RunResult::Output(ToolOutput { text: part.text, summary, read, ..ToolOutput::default() }))
 }
 
@@ -113,6 +114,20 @@ fn lines_after(given: &str, path: &str) -> (Option<usize>, Option<usize>) {
 struct FilePart {
     text: String,
     lines: usize,
+    /// A note follows the lines.
+    noted: bool,
+}
+
+impl FilePart {
+    /// Returns what the text is; `None` where it is no text of the file alone.
+    fn title(&self, name: &str, asked: (Option<usize>, Option<usize>), empty: bool) -> Option<String> {
+        let first = asked.0.unwrap_or(1);
+        match asked {
+            _ if self.noted || empty => None,
+            (None, None) => Some(name.to_string()),
+            _ => Some(format!("Lines {first}-{} of {name}:", first + self.lines.saturating_sub(1))),
+        }
+    }
 }
 
 /// Returns the lines that were asked for, as far as they fit.
@@ -120,7 +135,7 @@ fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Re
     let whole = first.is_none() && last.is_none();
     if whole && text.len() <= CAP {
         let text_shown = if text.is_empty() { format!("({name} is empty)") } else { text.to_string() };
-        return Ok(FilePart { text: text_shown, lines: text.lines().count() });
+        return Ok(FilePart { text: text_shown, lines: text.lines().count(), noted: false });
     }
     let total = text.lines().count();
     let first = first.unwrap_or(1);
@@ -129,7 +144,7 @@ fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Re
     }
     let last = last.unwrap_or(total).min(total);
     let mut text_shown = String::new();
-    let mut taken = 0;
+    let (mut taken, mut noted) = (0, false);
     for line in text.split_inclusive('\n').skip(first - 1).take(last + 1 - first) {
         if text_shown.len() + line.len() > CAP {
             break;
@@ -143,9 +158,10 @@ fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Re
         let end = (0..=CAP.min(line.len())).rev().find(|i| line.is_char_boundary(*i)).unwrap_or(0);
         text_shown =
             format!("{}\n(line {first} of {name} has {} bytes; its rest cannot be shown)", &line[..end], line.len());
-        taken = 1;
+        (taken, noted) = (1, true);
     }
     let reached = first + taken - 1;
+    noted |= reached < last;
     if reached < last {
         text_shown.push_str(&format!(
             "\n(lines {first}-{reached} of {total}; {} left out: ask for startLine {} to go on)",
@@ -153,7 +169,7 @@ fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Re
             reached + 1
         ));
     }
-    Ok(FilePart { text: text_shown, lines: taken })
+    Ok(FilePart { text: text_shown, lines: taken, noted })
 }
 
 /// Returns what to do where no file is: a name like it elsewhere, if there is one.

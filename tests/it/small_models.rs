@@ -56,8 +56,52 @@ async fn a_small_model_is_prompted_for_whole_files() {
     assert!(sent.ends_with("then a fenced block with the file's complete new text."), "{sent}");
     assert!(weight(request) <= 6 << 10, "{} bytes", weight(request));
     // What comes with it of the project is beside the prompt itself.
-    let prompt = request.system.split("# What is true now").next().unwrap_or_default();
+    let prompt = request.system.split("\nAll files, by folder:").next().unwrap_or_default();
     assert!(prompt.len() <= 4 * 400, "{} bytes\n{prompt}", prompt.len());
+    live.close().await;
+}
+
+/// A small model takes the likeliest word each time; one that thinks, and any other, is left to its server, and what is
+/// configured counts before both.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_model_is_asked_for_the_likeliest_words() {
+    let wanted = [
+        ("qwen2.5-coder:1.5b", Some(0.0)),
+        ("qwen3:4b", None),
+        ("phi-4-mini-reasoning-3.8b", None),
+        ("gpt-4.1-mini", None),
+        ("mine-3b", Some(0.7)),
+    ];
+    let world = World::new().model(wanted.map(|_| say("Done.")));
+    std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
+    let config = json!({"models": {"mine-3b": {"temperature": 0.7}}});
+    std::fs::write(world.home().join(".nebula/config.json"), config.to_string()).expect("written");
+    let mut live = world.start();
+    for (at, (model, temperature)) in wanted.into_iter().enumerate() {
+        live.send(Command::Set(Setting::Model(model.into())));
+        live.submit("Look");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert_eq!(live.requests()[at].temperature, temperature, "{model}");
+    }
+    live.close().await;
+}
+
+/// What a small model reads comes in the notation it is to answer in; lines of a file are no file.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_small_model_reads_has_the_notation_of_its_answer() {
+    let world = World::new().file("greet.py", FILE).model([
+        say(r#"{"name": "readFile", "arguments": {"path": "greet.py"}}"#),
+        call("readFile", json!({"path": "greet.py", "startLine": 2, "endLine": 2})),
+        say("Done."),
+    ]);
+    let mut live = started(&world, "qwen2.5-coder:1.5b");
+    live.submit("Look");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let requests = live.requests();
+    let result_text = |at: usize| requests[at].messages.last().expect("a result").text().into_owned();
+    let whole = format!("Result of readFile:\ngreet.py\n```python\n{FILE}```\n\n");
+    assert!(result_text(1).starts_with(&whole), "{}", result_text(1));
+    assert_eq!(result_text(2), "Lines 2-2 of greet.py:\n```python\n    print(\"hi\")\n```");
     live.close().await;
 }
 

@@ -62,8 +62,8 @@ async fn offered(services: &Services, connection: Connection) -> (String, Vec<Mo
             Some(described(&*provider, listed, "", model_facts::TO_DESCRIBE).await)
         }
         Ok(provider) => {
-            let listed = model_facts::list(services, &*provider, |_| {});
-            tokio::time::timeout(TO_LIST, listed).await.ok().flatten()
+            let paths = services.config.read().paths.clone();
+            Some(model_facts::list_or_stored(&paths, &*provider, TO_LIST).await)
         }
         Err(_) => None,
     };

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::agent::services::{ServiceReport, Services, lock};
-use crate::config::model_cache;
+use crate::config::{Paths, model_cache};
 use crate::memory::UsageBeside;
 use crate::provider::models::{Facts, Known, Model};
 use crate::provider::{Capabilities, Provider, Usage, Wire};
@@ -178,6 +178,29 @@ pub async fn list_within(provider: &dyn Provider, limit: Duration) -> Option<Vec
     tokio::time::timeout(limit, provider.models()).await.ok()?.ok()
 }
 
+/// Returns the models of a provider: of a server on this computer what it lists now, of others the list in the file where
+/// that is younger than an hour. Where the provider does not answer within `limit`, what the file has counts.
+pub async fn list_or_stored(paths: &Paths, provider: &dyn Provider, limit: Duration) -> Vec<Model> {
+    if provider.local() {
+        return list_within(provider, limit).await.unwrap_or_default();
+    }
+    let mut had = Vec::new();
+    let listed = timeout(limit, list(paths, provider, |models| had = models)).await;
+    listed.ok().flatten().unwrap_or(had)
+}
+
+/// Returns what a provider says of one model, as far as it does within `limit`.
+pub async fn listed_facts(paths: &Paths, provider: &dyn Provider, model: &str, limit: Duration) -> Facts {
+    if provider.recorded() {
+        return Facts::default();
+    }
+    if provider.local() {
+        return timeout(limit, provider.describe(model)).await.unwrap_or_default();
+    }
+    let models = list_or_stored(paths, provider, limit).await;
+    models.into_iter().find(|listed| listed.name == model).map(|listed| listed.facts).unwrap_or_default()
+}
+
 /// Takes down what a server on this computer says of one model.
 pub async fn describe(services: &Services, provider: &dyn Provider, model: &str) {
     let said = tokio::time::timeout(TO_DESCRIBE, provider.describe(model)).await;
@@ -190,16 +213,16 @@ pub async fn describe(services: &Services, provider: &dyn Provider, model: &str)
 async fn refresh(services: &Arc<Services>, provider: &dyn Provider) {
     let place = provider.place();
     let stored = |models| lock(&services.models.known).list(&place, models);
-    let listed = list(services, provider, stored).await;
+    let paths = services.config.read().paths.clone();
+    let listed = list(&paths, provider, stored).await;
     lock(&services.models.known).list(&place, listed.unwrap_or_default());
 }
 
 /// Returns the list of a provider: the one in the file where that is younger than an hour, else asked for and put
 /// there.
 /// `stored` is given the one in the file first, however old. `None`: the provider does not answer.
-pub async fn list(services: &Services, provider: &dyn Provider, stored: impl FnOnce(Vec<Model>)) -> Option<Vec<Model>> {
-    let (place, paths) = (provider.place(), services.config.read().paths.clone());
-    let read = paths.clone();
+pub async fn list(paths: &Paths, provider: &dyn Provider, stored: impl FnOnce(Vec<Model>)) -> Option<Vec<Model>> {
+    let (place, paths, read) = (provider.place(), paths.clone(), paths.clone());
     let cached = tokio::task::spawn_blocking(move || model_cache::read(&read)).await.ok()?;
     let entry = &cached[&place];
     let known = of_json(&entry["models"]);
@@ -230,4 +253,59 @@ fn to_json(model: &Model) -> Value {
 fn of_json(models: &Value) -> Vec<Model> {
     let model = |value: &Value| Some(Model { name: value["name"].as_str()?.into(), facts: Facts::read(value) });
     models.as_array().into_iter().flatten().filter_map(model).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::BoxFuture;
+
+    use super::*;
+    use crate::config::Price;
+    use crate::provider::{Deltas, Error, Origin, Request};
+
+    /// A server elsewhere that lists one model with its price, or never answers.
+    struct Elsewhere {
+        answers: bool,
+    }
+
+    impl Provider for Elsewhere {
+        fn name(&self) -> &str {
+            "elsewhere"
+        }
+
+        fn place(&self) -> String {
+            "elsewhere.example".into()
+        }
+
+        fn origin(&self, model: &str) -> Origin {
+            Origin { wire: Wire::Chat, place: self.place(), model: model.into() }
+        }
+
+        fn stream(&self, _request: Request) -> Deltas {
+            Box::pin(futures_util::stream::empty())
+        }
+
+        fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
+            let price = Some(Price { input: 2.0, output: 4.0, ..Price::default() });
+            let facts = Facts { price, ..Facts::default() };
+            match self.answers {
+                true => Box::pin(async { Ok(vec![Model { name: "mine".into(), facts }]) }),
+                false => Box::pin(std::future::pending()),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_outside_a_session_costs_what_the_server_lists() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = Paths::below(dir.path());
+        let usage = Usage { input: 1_000_000, output: 1_000_000, ..Usage::default() };
+        let limit = Duration::from_millis(50);
+        for (answers, wanted) in [(false, None), (true, Some(6.0)), (false, Some(6.0))] {
+            let listed = listed_facts(&paths, &Elsewhere { answers }, "mine", limit).await;
+            let known = Known::new("mine", &crate::config::ModelConfig::default(), listed, Facts::default());
+            assert_eq!(AnswerCost::new(&known, false, &usage).dollars, wanted);
+            assert!(!known.is_estimated(false));
+        }
+    }
 }

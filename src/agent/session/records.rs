@@ -142,11 +142,11 @@ impl CallDisplayRecord {
 }
 
 /// The record beside an answer, so that a session that is read again shows the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct AnswerRecord {
-    /// The duration of the thinking in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thought_ms: Option<u64>,
+    /// The duration of each thought that is shown in milliseconds; none where the server told none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "one_or_more")]
+    pub thought_ms: Vec<Option<u64>>,
     /// Tokens of the request, and the window they count against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<(u64, u64)>,
@@ -159,6 +159,20 @@ pub struct AnswerRecord {
     /// It was given in plan mode and calls nothing: a plan.
     #[serde(default, skip_serializing_if = "is_false")]
     pub plan: bool,
+}
+
+/// Reads a list, or the one number that earlier versions kept of an answer.
+fn one_or_more<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Option<u64>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Numbers {
+        One(u64),
+        More(Vec<Option<u64>>),
+    }
+    Numbers::deserialize(from).map(|numbers| match numbers {
+        Numbers::One(number) => vec![Some(number)],
+        Numbers::More(numbers) => numbers,
+    })
 }
 
 fn is_false(flag: &bool) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::agent::session::call_preview;
 use crate::agent::session::prompt_state;
@@ -106,10 +107,13 @@ fn assistant(
         items.push(Item::Call(call_item));
     }
     items.extend(behind.iter().filter_map(Said::item));
-    // Memory keeps the time of all thoughts together.
-    let timed = AnswerRecord::read(m.meta.extra.as_deref()).thought_ms.map(std::time::Duration::from_millis);
-    if let Some(Item::Thinking { took, .. }) = items[first..].iter_mut().find(|i| matches!(i, Item::Thinking { .. })) {
-        *took = timed;
+    let times = AnswerRecord::read(m.meta.extra.as_deref()).thought_ms;
+    let thoughts = items[first..].iter_mut().filter_map(|item| match item {
+        Item::Thinking { took, .. } => Some(took),
+        _ => None,
+    });
+    for (took, ms) in thoughts.zip(times) {
+        *took = ms.map(Duration::from_millis);
     }
     if m.meta.state != MessageState::Complete {
         items.push(Item::Notice(Notice {
@@ -152,16 +156,15 @@ impl Said<'_> {
     }
 }
 
-/// Returns the text and the thoughts of an answer in the order in which they came; neighbours of one kind are one.
+/// Returns the text and the thoughts of an answer in the order in which they came; neighbouring texts of one kind are one.
 fn said<'a>(text: &'a str, thinking: &'a str, spans: &[Span]) -> Vec<Said<'a>> {
     let mut said = Vec::new();
     let (mut text, mut thinking) = (Rest::new(text), Rest::new(thinking));
-    let (mut behind_calls, mut hidden) = (false, false);
+    let mut behind_calls = false;
     // Of a session that was kept without its parts the thoughts come first.
     if !spans.iter().any(|span| span.kind == PartKind::Thinking) {
         thinking.take(usize::MAX, SaidKind::Thought, false, &mut said);
     }
-    let silent = thinking.run.is_empty();
     for span in spans {
         match span.kind {
             PartKind::Text if span.is_commentary() => text.take(span.bytes, SaidKind::Commentary, false, &mut said),
@@ -170,9 +173,8 @@ fn said<'a>(text: &'a str, thinking: &'a str, spans: &[Span]) -> Vec<Said<'a>> {
                 thinking.take(span.bytes, SaidKind::Thought, behind_calls, &mut said);
             }
             PartKind::Call => behind_calls = true,
-            // An answer says once that there were thoughts.
-            _ if span.hides_thoughts() && silent && !hidden => {
-                hidden = true;
+            // That there were thoughts is said where none were before.
+            _ if span.hides_thoughts() && !said.iter().any(|part| part.kind == SaidKind::Thought) => {
                 said.push(Said { kind: SaidKind::Thought, text: "", behind_calls });
             }
             PartKind::Thinking | PartKind::Other | PartKind::Result | PartKind::Image => {}
@@ -201,7 +203,7 @@ impl<'a> Rest<'a> {
         let Some(text) = self.run.get(start..end).filter(|text| !text.is_empty()) else { return };
         self.taken = end;
         match said.last_mut() {
-            Some(last) if (last.kind, last.behind_calls) == (kind, behind_calls) => {
+            Some(last) if kind != SaidKind::Thought && (last.kind, last.behind_calls) == (kind, behind_calls) => {
                 last.text = &self.run[start - last.text.len()..end];
             }
             _ => said.push(Said { kind, text, behind_calls }),

@@ -1,6 +1,6 @@
 //! What a server's refusals taught, for the rest of the session.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::messages::provider as say;
@@ -13,6 +13,8 @@ use crate::provider::{Message, Origin, Request, Wire};
 pub(in crate::provider) struct Learnt {
     /// The fields about thinking that models do not take.
     refused: HashMap<String, Vec<ThinkField>>,
+    /// The models that do not take the temperature they were sent.
+    without_temperature: HashSet<String>,
     /// At most so many tokens of answer, by model.
     pub most: HashMap<String, u32>,
     /// Answers whose seals were refused: their text and calls are sent without.
@@ -92,6 +94,11 @@ impl Learnt {
         request.effort.filter(|_| thinks).map(|effort| effort.within(efforts))
     }
 
+    /// Returns the temperature that is sent with `request`: what it asks for, unless the model refused one.
+    pub fn temperature(&self, request: &Request) -> Option<f64> {
+        request.temperature.filter(|_| !self.without_temperature.contains(&request.model))
+    }
+
     /// Returns the limit of output of a model: what is `known` of it, and what it refused.
     pub fn most(&self, request: &Request, known: u32) -> u32 {
         let learnt = self.most.get(&request.model).copied().unwrap_or(known);
@@ -107,6 +114,10 @@ impl Learnt {
             && let Some(most) = numbers(&says).filter(|n| (256..refusal.most).contains(n)).max()
         {
             self.most.insert(request.model.clone(), most);
+            return Some(Lesson::Quiet);
+        }
+        if says.contains("temperature") && self.temperature(request).is_some() {
+            self.without_temperature.insert(request.model.clone());
             return Some(Lesson::Quiet);
         }
         let given_up = |(field, words): &GivenUp| names(words) && self.sends(request, *field);

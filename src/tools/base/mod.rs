@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 pub use args::Args;
 pub use builtin::{Builtin, MainArgument, Run, texts};
 pub use context::{ContentHash, FileVersion, Progress, ReadTarget, ToolContext};
-pub use output::{CommandCall, OutputBlock, RunResult, ToolOutput};
+pub use output::{CommandCall, FileRead, OutputBlock, RunResult, ToolOutput};
 pub use set::ToolSet;
 
 use crate::edit::Edit;

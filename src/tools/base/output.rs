@@ -63,8 +63,20 @@ pub struct ToolOutput {
     pub summary: String,
     /// First lines worth showing.
     pub preview: Vec<String>,
-    /// A file that was read whole or in part, and its bytes.
-    pub read: Option<(String, Arc<[u8]>)>,
+    /// A file that was read whole or in part.
+    pub read: Option<FileRead>,
+}
+
+/// A file that a tool read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileRead {
+    /// Its path.
+    pub path: String,
+    /// All its bytes.
+    pub bytes: Arc<[u8]>,
+    /// The title of the text: the path of a whole file, or `Lines 4-9 of a.py:`. `None`: it holds notes beside
+    /// what was read.
+    pub title: Option<String>,
 }
 
 /// A part of an answer that is no text.

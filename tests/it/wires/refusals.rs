@@ -300,3 +300,23 @@ async fn blocks_that_a_second_start_replaces_are_withdrawn() {
     assert_eq!((&*message.text(), calls), ("I will look", vec![("toolu_1", "{}")]));
     assert_eq!(message.seals().count(), 2);
 }
+
+/// A model that takes no temperature is asked once more without one, and not sent one again.
+#[tokio::test]
+async fn a_temperature_that_is_refused_is_left_out() {
+    let done = json!({"message": {"content": "so"}, "done": true, "done_reason": "stop"});
+    for wire in ["chat", "ollama"] {
+        let said = || if wire == "chat" { chat_text() } else { lines(std::slice::from_ref(&done)) };
+        let server =
+            MockServer::start(vec![refusal("Unsupported value: 'temperature' does not support 0"), said(), said()])
+                .await;
+        let url = server.url();
+        let here = connected(wire, if wire == "chat" { &url } else { url.trim_end_matches("/v1") });
+        for _ in 0..2 {
+            let asked = Request { temperature: Some(0.0), ..request("m", &[Arc::new(Message::user("hi"))]) };
+            answer_of(&here, asked).await.expect("an answer");
+        }
+        let sent = |body: &Value| body.get("temperature").or(body["options"].get("temperature")).is_some();
+        assert_eq!(bodies(&server).iter().map(sent).collect::<Vec<_>>(), [true, false, false], "{wire}");
+    }
+}

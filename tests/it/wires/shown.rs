@@ -149,23 +149,44 @@ async fn what_is_said_between_edits_is_shown_the_same_on_resume() {
     ];
     let world = World::new().approve("edits").model([answer]);
     let (before, again) = live_and_again(world, 1).await;
-    let thought = |text: &str, timed: bool| Item::Thinking {
-        text: text.into(),
-        took: timed.then_some(std::time::Duration::ZERO),
-    };
+    let thought = |text: &str| Item::Thinking { text: text.into(), took: Some(std::time::Duration::ZERO) };
     let answer = |text: &str| Item::Answer { text: text.into() };
-    let wanted = |timed| {
-        [
-            Item::Commentary { text: "First I write.".into() },
-            thought("Hm.", true),
-            answer("Here it is.\n"),
-            thought("And now?", timed),
-            answer("It is written."),
-        ]
-    };
-    assert_eq!(before, wanted(true));
-    // Memory keeps one time for all thoughts of an answer.
-    assert_eq!(again, wanted(false));
+    let wanted = [
+        Item::Commentary { text: "First I write.".into() },
+        thought("Hm."),
+        answer("Here it is.\n"),
+        thought("And now?"),
+        answer("It is written."),
+    ];
+    assert_eq!(before, wanted);
+    assert_eq!(again, wanted);
+}
+
+/// A server may hide one thought of an answer and show another: each has its time, also on resume.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hidden_and_visible_thoughts_of_an_answer_each_keep_their_time() {
+    let seal = |json: &str| Delta::Seal { kind: PartKind::Thinking, index: 0, json: json.into() };
+    let text = |text: &str| Delta::Text(text.into());
+    let answer = vec![
+        Delta::Part,
+        seal(r#"{"type":"thinking","thinking":""}"#),
+        Delta::Part,
+        text("First."),
+        Delta::Part,
+        Delta::Thinking("Hm.".into()),
+        seal(r#"{"type":"thinking","thinking":"Hm."}"#),
+        Delta::Part,
+        Delta::Thinking("So.".into()),
+        seal(r#"{"type":"thinking","thinking":"So."}"#),
+        Delta::Part,
+        text("It is 42."),
+        Delta::End(EndReason::Stop),
+    ];
+    let (before, again) = live_and_again(World::new().model([answer]), 1).await;
+    let thought = |text: &str| Item::Thinking { text: text.into(), took: Some(std::time::Duration::ZERO) };
+    let answer = |text: &str| Item::Answer { text: text.into() };
+    assert_eq!(before, [thought(""), answer("First."), thought("Hm."), thought("So."), answer("It is 42.")]);
+    assert_eq!(again, before);
 }
 
 /// A server of Chat Completions tells that it thinks before its answer, and the seal of the thought behind it.

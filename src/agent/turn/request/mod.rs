@@ -38,7 +38,8 @@ pub fn offered(context: &SessionContext, session: &Conversation) -> Arc<[ToolSpe
 }
 
 /// Returns a request with what holds for every one of the session's: what is known of the model, how much it is to
-/// think, and how long its answer may be where its window is known. `estimate` is the size of the request in tokens.
+/// think, how freely it chooses its words, and how long its answer may be where its window is known. `estimate` is the
+/// size of the request in tokens.
 pub fn base(context: &SessionContext, session: &Conversation, estimate: u64) -> Request {
     let model = context.model();
     let facts = model_facts::facts(&context.services, context.provider().as_deref(), &model);
@@ -50,7 +51,9 @@ pub fn base(context: &SessionContext, session: &Conversation, estimate: u64) -> 
     let whole = |window: u32| answer(window).max(room.unwrap_or_default().min(WHOLE_FILE));
     let most = facts.max_output.map(u64::from).or_else(|| facts.window.map(whole));
     let max_output = most.map(|most| u32::try_from(most.min(room.unwrap_or(most))).unwrap_or(u32::MAX));
-    Request { model, effort, facts, max_output, conversation: session.id.as_str().into(), ..Request::default() }
+    let temperature = model_fit::temperature(context, &model, effort, &facts);
+    let conversation = session.id.as_str().into();
+    Request { model, effort, temperature, facts, max_output, conversation, ..Request::default() }
 }
 
 /// Arranges the conversation for a small model; in plan mode it is reminded of no format.

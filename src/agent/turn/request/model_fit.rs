@@ -4,11 +4,11 @@
 use crate::agent::services::model_facts;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::context::model_class::{is_small, is_small_window, is_unknown};
+use crate::context::model_class::{is_small, is_small_window, is_unknown, thinks_by_name};
 use crate::edit::Format;
 use crate::messages::agent as say;
 use crate::protocol::Level;
-use crate::provider::models::{Effort, Thinking};
+use crate::provider::models::{Effort, Facts, Thinking};
 
 /// Says, once for each model, that it does not think as much as the configuration asks for.
 pub(super) async fn tell_effort(context: &SessionContext, session: &mut Conversation, model: &str) {
@@ -55,6 +55,16 @@ pub(super) async fn choose_format(context: &SessionContext, session: &Conversati
 fn writes_text(context: &SessionContext) -> bool {
     let model = context.model();
     is_small(&model) || context.services.config.read().writes_edits_as_text(&model)
+}
+
+/// Returns the temperature that is configured for a model, and 0 for one that writes edits as text and does not think:
+/// what servers take by themselves makes small models stray from the file they copy, and models that think repeat
+/// themselves without any.
+pub(super) fn temperature(context: &SessionContext, model: &str, effort: Option<Effort>, facts: &Facts) -> Option<f64> {
+    let configured = context.services.config.read().model_config(model).temperature;
+    let thinks = effort.is_some_and(|effort| effort != Effort::None)
+        || facts.thinking.map_or_else(|| thinks_by_name(model), |form| form != Thinking::None);
+    configured.or((writes_text(context) && !thinks).then_some(0.0))
 }
 
 /// Returns whole files, or blocks where a file whose text the model knows is long.

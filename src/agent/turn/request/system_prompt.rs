@@ -55,7 +55,11 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
     // A turn may be stopped at the await above: then the rules are looked at again.
     session.prompt.in_play = session.files.in_play.len();
     tell_rules(context, session, rules_view(&now.1, &active, &session.files.in_play)).await;
-    let facts = PromptFacts { live: now.0.clone(), rules: active.rules };
+    let mut live = now.0.clone();
+    if context.settings().small_model && !anew {
+        live.keep_untold(&session.prompt.last_sent.live);
+    }
+    let facts = PromptFacts { live, rules: active.rules };
     if anew {
         session.note_left_out();
         session.prompt.last_sent = facts.clone();

@@ -16,12 +16,13 @@ use crate::agent::turn::step::command::{self, CommandResult};
 use crate::agent::turn::step::edits::{self, Edits};
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::archive::staging::CommandInfo;
+use crate::context::small_model;
 use crate::edit::{Edit, Format, Op};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::messages::agent as say;
 use crate::protocol::{CallState, ItemId, Level, Mode, Question, Reply};
 use crate::provider::{Blob, Message, ToolCall};
-use crate::tools::{CommandCall, OutputBlock, RunResult, ToolKind, ToolOutput};
+use crate::tools::{CommandCall, FileRead, OutputBlock, RunResult, ToolKind, ToolOutput};
 
 /// The acts of one step under way.
 pub struct ToolRun<'a> {
@@ -206,7 +207,7 @@ impl ToolRun<'_> {
             return self.refuse(item, call, native, CallState::Failed, &output.text).await;
         }
         let mut record = ResultRecord { ok: true, ..ResultRecord::failed(&call.id, &call.name) };
-        if let Some((path, bytes)) = &output.read {
+        if let Some(FileRead { path, bytes, .. }) = &output.read {
             let sha = self.session.files.know(path, bytes);
             self.context.services.watched.knows(path, sha);
             record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
@@ -217,7 +218,14 @@ impl ToolRun<'_> {
         }
         record.display = Some(item.record());
         let images = output.blocks.into_iter().map(|block| image(&call.name, block)).collect();
-        self.result_with(item.id, call, native, record, &output.text, images);
+        let title = output.read.and_then(|read| read.title).filter(|_| self.context.settings().small_model);
+        match title {
+            Some(title) => {
+                let text = small_model::passage(&title, &output.text);
+                self.result_with(item.id, call, native, record, &text, images);
+            }
+            None => self.result_with(item.id, call, native, record, &output.text, images),
+        }
     }
 
     /// Asks the person about each path of a read outside the workspace, then runs it.

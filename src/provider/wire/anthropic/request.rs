@@ -49,6 +49,9 @@ impl AnthropicCache {
         let mut head = json!({"model": request.model, "stream": true});
         // What follows the room that is left stands behind the messages: it changes nothing before it.
         let mut closing = json!({"max_tokens": most});
+        if let Some(temperature) = basis.learnt.temperature(request) {
+            closing["temperature"] = temperature.into();
+        }
         if basis.learnt.takes(&request.model, ThinkField::Thoughts) {
             let effort = basis.learnt.effort(request);
             think(&mut closing, request, effort, most, self.in_loop_without_thinking());

@@ -49,6 +49,7 @@ impl Chat {
                 .unwrap_or(host == "openrouter.ai" && request.model.starts_with("anthropic/")),
             hour: self.hour,
             effort: basis.learnt.effort(request),
+            temperature: basis.learnt.temperature(request),
         }
     }
 }

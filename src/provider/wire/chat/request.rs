@@ -18,7 +18,7 @@ use crate::provider::models::Effort;
 use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec, Wire};
 
 /// The differences between servers of this format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Dialect {
     /// The server takes `stream_options`.
     pub usage: bool,
@@ -34,6 +34,8 @@ pub(super) struct Dialect {
     pub hour: bool,
     /// The model's effort of thinking.
     pub effort: Option<Effort>,
+    /// The temperature that is sent.
+    pub temperature: Option<f64>,
 }
 
 /// Parts between two cache marks: the server looks back no farther.
@@ -169,6 +171,9 @@ impl ChatCache {
         }
         if let Some(effort) = dialect.effort {
             head["reasoning_effort"] = effort.word().into();
+        }
+        if let Some(temperature) = dialect.temperature {
+            head["temperature"] = temperature.into();
         }
         if dialect.conversation && !request.conversation.is_empty() {
             head["prompt_cache_key"] = (&*request.conversation).into();
@@ -375,6 +380,7 @@ mod tests {
         marks: false,
         hour: false,
         effort: None,
+        temperature: None,
     };
     const PLACE: &str = "http://127.0.0.1:1";
 

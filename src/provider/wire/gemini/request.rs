@@ -56,11 +56,15 @@ fn head(request: &Request) -> Value {
     head
 }
 
-/// Returns how long the answer may be and how much the model is to think, where either is said.
+/// Returns how long the answer may be, how freely its words are chosen and how much the model is to think, where
+/// either is said.
 fn config(request: &Request, basis: &RequestBasis) -> Option<Value> {
     let mut config = json!({});
     if let Some(most) = basis.most {
         config["maxOutputTokens"] = most.into();
+    }
+    if let Some(temperature) = basis.learnt.temperature(request) {
+        config["temperature"] = temperature.into();
     }
     if basis.learnt.takes(&request.model, ThinkField::Thoughts)
         && let Some(thinking) = think(request, basis.learnt.effort(request))

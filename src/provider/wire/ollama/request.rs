@@ -59,6 +59,9 @@ fn head(request: &Request, basis: &RequestBasis) -> Value {
 
 fn options(request: &Request, basis: &RequestBasis) -> Value {
     let mut options = json!({"num_ctx": request.facts.window.unwrap_or(USUAL_WINDOW)});
+    if let Some(temperature) = basis.learnt.temperature(request) {
+        options["temperature"] = temperature.into();
+    }
     if let Some(most) = basis.most {
         options["num_predict"] = most.into();
     }

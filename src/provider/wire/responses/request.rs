@@ -52,6 +52,9 @@ fn head(request: &Request, basis: &RequestBasis) -> Value {
             }
         }
     }
+    if let Some(temperature) = basis.learnt.temperature(request) {
+        head["temperature"] = temperature.into();
+    }
     if !request.conversation.is_empty() {
         head["prompt_cache_key"] = (&*request.conversation).into();
     }

@@ -51,8 +51,8 @@ pub(super) struct StepReader<'a> {
     part_commentary: bool,
     /// The time when something of it was last shown, or the request began.
     shown_at: Instant,
-    /// The duration of its thinking.
-    thought: Option<Duration>,
+    /// The duration of each thought that was shown; none where the server told none.
+    thoughts: Vec<Option<Duration>>,
     pub(super) acts: Vec<Act>,
     /// So many of them were there when the newest part began.
     pub(super) part_acts: usize,
@@ -103,7 +103,7 @@ impl<'a> StepReader<'a> {
             commentary: false,
             part_commentary: false,
             shown_at: Instant::now(),
-            thought: None,
+            thoughts: Vec::new(),
             acts: Vec::new(),
             part_acts: 0,
             edits: Vec::new(),
@@ -190,7 +190,7 @@ impl<'a> StepReader<'a> {
     /// Shows that the model thought where a part that is sealed holds no word of it: once an answer.
     async fn sealed(&mut self, kind: PartKind) {
         let hidden = self.answer.spans.iter().rfind(|span| span.kind == kind && span.seal.is_some());
-        if !hidden.is_some_and(Span::hides_thoughts) || self.thought.is_some() {
+        if !hidden.is_some_and(Span::hides_thoughts) || !self.thoughts.is_empty() {
             return;
         }
         self.keep();
@@ -198,7 +198,7 @@ impl<'a> StepReader<'a> {
         // A server that tells it behind the answer tells no time.
         let first = self.answer.text.is_empty() && self.answer.calls.is_empty();
         let took = first.then(|| self.shown_at.elapsed());
-        self.thought = Some(took.unwrap_or_default());
+        self.thoughts.push(took);
         self.context.events.add(Item::Thinking { text: String::new(), took }).await;
     }
 
@@ -250,10 +250,7 @@ impl<'a> StepReader<'a> {
             thinking_tokens: self.answer.usage.map(|u| u.thinking),
             hour_tokens: self.answer.usage.map(|u| u.cache_write_1h),
             extra: AnswerRecord {
-                thought_ms: self
-                    .thought
-                    .filter(|took| !took.is_zero())
-                    .and_then(|took| u64::try_from(took.as_millis()).ok()),
+                thought_ms: self.thoughts.iter().map(|took| u64::try_from(took.as_ref()?.as_millis()).ok()).collect(),
                 context: self.context.status_data.context_use(),
                 plan: self.plan && self.calls_made == 0,
                 new_prefix: self.session.sent.prefix_cause.is_some(),
@@ -281,15 +278,15 @@ impl<'a> StepReader<'a> {
     }
 
     async fn end_thinking(&mut self) {
-        if let Some(began) = self.hidden.take() {
+        if let Some(began) = self.hidden.take().filter(|_| self.thoughts.is_empty()) {
             self.pause().await;
             let took = began.elapsed();
-            self.thought = Some(self.thought.unwrap_or_default() + took);
+            self.thoughts.push(Some(took));
             self.context.events.add(Item::Thinking { text: String::new(), took: Some(took) }).await;
         }
         if let Some((id, began, before)) = self.thinking.take() {
             let took = began.elapsed();
-            self.thought = Some(self.thought.unwrap_or_default() + took);
+            self.thoughts.push(Some(took));
             // What was thought may have been withdrawn.
             let text = self.answer.thinking.get(before..).unwrap_or_default().to_string();
             let item = Item::Thinking { text, took: Some(took) };
@@ -344,7 +341,7 @@ impl<'a> StepReader<'a> {
         }
         self.drop_unfinished_calls().await;
         let silent = whole && self.acts.is_empty() && self.answer.text.trim().is_empty();
-        let thought = self.thought.is_some() || !self.answer.thinking.is_empty();
+        let thought = !self.thoughts.is_empty() || !self.answer.thinking.is_empty();
         self.save(if whole { MessageState::Complete } else { MessageState::Interrupted });
         Step { acts: self.acts, ended, usage: self.answer.usage, row: self.row, silent, thought }
     }
