@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::change::command::{self, seal_jobs};
 use crate::agent::change::restore::{Restores, keep_reviewed};
 use crate::agent::query::{commit, export, listings};
-use crate::agent::services::model;
+use crate::agent::services::connect;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::open::{self, OpenedSession};
@@ -158,6 +158,7 @@ impl Actor {
                     None => break false,
                 },
                 end = finished(&mut self.turn) => self.turn_ended(end).await,
+                () = self.context.events.status_due() => self.context.tell_status().await,
             }
         };
         self.stop().await;
@@ -167,7 +168,8 @@ impl Actor {
         let commands = Arc::clone(&self.context.commands);
         let _ = tokio::task::spawn_blocking(move || commands.end_all()).await;
         if self.context.id().is_some() {
-            seal_jobs(&self.context).await;
+            let SessionContext { services, commands, events, .. } = &*self.context;
+            seal_jobs(services, commands, events).await;
         }
         if let Some(id) = self.context.id().filter(|_| !stays) {
             self.context.services.memory.post(move |memory| memory.end(&id));
@@ -203,7 +205,7 @@ impl Actor {
                 self.restores.restore(context, request, turn);
             }
             Command::KeepReviewed(names) => drop(tokio::spawn(keep_reviewed(Arc::clone(context), names))),
-            Command::ClearEnvironment => command::clear_left(context).await,
+            Command::ClearEnvironment => command::clear_left(&context.commands, &context.events).await,
             Command::Review(verdict) => self.restores.review(context, verdict),
             Command::Interrupt => self.interrupt(),
             Command::SkipBackoff => context.skip_backoff.now(),
@@ -213,7 +215,7 @@ impl Actor {
                 // The check takes as long as the server does.
                 let context = Arc::clone(context);
                 tokio::spawn(async move {
-                    let done = model::connect_with(&context.services, &form).await;
+                    let done = connect::connect_with(&context.services, &form).await;
                     if let (Ok(None), Some(model)) = (&done, &form.model) {
                         context.take_provider();
                         settings::take_model(&context, model);
@@ -270,9 +272,8 @@ impl Actor {
         session.window.reset();
         session.sent.arranged.clear();
         session.note_left_out();
-        session.store_prompt(context);
-        let id = session.id.clone();
-        context.services.memory.post(move |memory| memory.set_summary(&id, None));
+        session.store_prompt();
+        session.post(|memory, id| memory.set_summary(id, None));
         context.say(Level::Info, say::whole_again(), "").await;
     }
 
@@ -293,7 +294,7 @@ impl Actor {
         };
         match session.leave_out(index) {
             Some(line) => {
-                session.store_prompt(context);
+                session.store_prompt();
                 context.say(Level::Info, say::is_left_out(&line), say::memory_keeps_it()).await;
             }
             None => context.say(Level::Info, say::not_in_window(), "").await,

@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 
 use crate::agent::background::archive_size::ArchiveSize;
 use crate::agent::background::{maintenance, watch};
+use crate::agent::services::connect;
 use crate::agent::services::events::Events;
-use crate::agent::services::model;
 use crate::agent::services::{ServiceReport, Services, command_rules, lock};
 use crate::agent::session::context::Settings;
 use crate::agent::supervisor::Supervisor;
@@ -95,9 +95,9 @@ async fn boot(parts: AgentParts, events: Events, reports: mpsc::UnboundedSender<
             if provider.recorded() {
                 services.models.change_connection(|connection| connection.model = "recording".into());
             }
-            model::plug(&services, provider);
+            connect::plug(&services, provider);
         }
-        None => model::connect(&services),
+        None => connect::connect(&services),
     }
     tell_configuration(&services, warnings.into_iter().chain(wrong_rules).collect(), &untrusted);
     services.report(ServiceReport::Status);

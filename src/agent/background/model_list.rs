@@ -78,7 +78,9 @@ fn row(
 ) -> ModelRow {
     let known = match prefix {
         "" => {
-            let known = model_facts::known(services, connected, &model.name);
+            let configured = services.config.read().model_config(&model.name);
+            let place = connected.map(Provider::place).unwrap_or_default();
+            let known = services.models.known_of(&place, &model.name, &configured);
             Known { listed: known.listed.clone().or(model.facts.clone()), ..known }
         }
         _ => {

@@ -8,13 +8,16 @@ use tokio::sync::Notify;
 
 use crate::agent::background::adopt::adopt_and_say;
 use crate::agent::change::execute_proposal::tell_changeset;
+use crate::agent::services::events::Events;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
 use crate::archive::staging::CommandInfo;
 use crate::execute::command::{SealedCommand, seal};
 use crate::messages::agent as say;
 use crate::protocol::Level;
-use crate::shell::{self, CommandReport, CommandRequest, Keeper, SealResult, ShellCommand, StartError, Stopped};
+use crate::shell::{
+    self, CommandReport, CommandRequest, Commands, Keeper, SealResult, ShellCommand, StartError, Stopped,
+};
 
 /// The interval at which the changes of a job are sealed.
 const SEAL_EACH: Duration = Duration::from_secs(30);
@@ -38,7 +41,7 @@ pub struct Finished {
 /// # Errors
 /// When it cannot be started: nothing was run.
 pub async fn begin(
-    context: &Arc<SessionContext>,
+    context: &SessionContext,
     request: CommandRequest,
     keeper: Keeper,
     info: CommandInfo,
@@ -62,7 +65,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
         Err(why) => (SealedCommand::default(), Some(why)),
     };
     if let Some(id) = sealed.changeset {
-        tell_changeset(context, &id.to_string()).await;
+        tell_changeset(&context.services, &context.events, &id.to_string()).await;
     }
     if let Some(why) = &failure {
         let detail = say::states_kept();
@@ -87,14 +90,15 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
         true => command.mark_reported(),
         false => watch_job(context, &command),
     }
-    context.tell_status().await;
+    context.events.refresh_status();
     let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
     Finished { command: command.info.command.clone(), report, output, ok, changeset }
 }
 
 /// Seals what jobs changed every half minute while this one runs, and renews the count of jobs when it ends.
 fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
-    let (context, job) = (Arc::clone(context), Arc::clone(job));
+    let (services, events) = (Arc::clone(&context.services), context.events.clone());
+    let (commands, job) = (Arc::clone(&context.commands), Arc::clone(job));
     tokio::spawn(async move {
         let changed = Arc::new(Notify::new());
         let tell = Arc::clone(&changed);
@@ -105,29 +109,29 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
             tokio::select! {
                 () = changed.notified() => {}
                 () = tokio::time::sleep_until(due) => {
-                    seal_jobs(&context).await;
+                    seal_jobs(&services, &commands, &events).await;
                     due = tokio::time::Instant::now() + SEAL_EACH;
                 }
             }
         }
-        seal_jobs(&context).await;
-        context.tell_status().await;
+        seal_jobs(&services, &commands, &events).await;
+        events.refresh_status();
     });
 }
 
 /// Lets the next command begin anew, and tells so.
-pub async fn clear_left(context: &SessionContext) {
-    context.commands.clear_left();
-    context.say(Level::Info, say::environment_cleared(), "").await;
+pub async fn clear_left(commands: &Commands, events: &Events) {
+    commands.clear_left();
+    events.say(Level::Info, say::environment_cleared(), "").await;
 }
 
 /// Seals every job's changes so far, so that changesets stand in the order in which things happened.
-pub async fn seal_jobs(context: &Arc<SessionContext>) {
-    for command in context.commands.unsealed() {
-        let services = Arc::clone(&context.services);
-        let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &command)).await;
+pub async fn seal_jobs(services: &Arc<Services>, commands: &Commands, events: &Events) {
+    for command in commands.unsealed() {
+        let own = Arc::clone(services);
+        let sealed = tokio::task::spawn_blocking(move || seal_command(&own, &command)).await;
         if let Ok(Ok(SealedCommand { changeset: Some(id), .. })) = sealed {
-            tell_changeset(context, &id.to_string()).await;
+            tell_changeset(services, events, &id.to_string()).await;
         }
     }
 }

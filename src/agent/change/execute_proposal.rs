@@ -9,10 +9,11 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::background::review;
 use crate::agent::change::proposal_test as tests;
 use crate::agent::services::changesets::changesets;
+use crate::agent::services::events::Events;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::approval;
-use crate::agent::session::context::SessionContext;
-use crate::archive::{Id, sha256};
+use crate::agent::session::context::{SessionContext, Settings};
+use crate::archive::{Archive, Id, sha256};
 use crate::execute::{ApplyError, Executed, UNGUARDED, execute};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
@@ -63,7 +64,7 @@ pub async fn execute_proposal(
     cause: ChangesetCause,
     stop: &CancellationToken,
 ) -> ProposalResult {
-    let (decision, tested) = match by_policy(context, &proposal, asking) {
+    let (decision, tested) = match by_policy(&context.settings(), &context.services.archive, &proposal, asking) {
         Some(decision) => {
             context.events.send(EventBody::Approved(Arc::clone(&proposal), decision.clone())).await;
             (decision, None)
@@ -78,16 +79,16 @@ pub async fn execute_proposal(
     };
     if decision.for_session {
         context.change_settings(|settings| settings.approve(Approval::Edits, Consent::Policy("session")));
-        context.tell_status().await;
+        context.events.refresh_status();
     }
     if asking == Approver::Person {
         // What the person restores is not someone else's change.
         lock(&context.services.watched.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
     }
-    let (written, news) = write(context, &proposal, decision, cause, stop).await;
+    let (written, news) = write(&context.services, &proposal, decision, cause, stop).await;
     let result = ProposalResult { tested, ..written };
     context.events.send(EventBody::Settled(proposal.id, result.outcome.clone())).await;
-    tell(context, news).await;
+    tell(&context.events, news).await;
     result
 }
 
@@ -101,44 +102,42 @@ struct ChangesetNews {
 }
 
 /// Sends a new changeset to the front end, unless it was sent already.
-pub async fn tell_changeset(context: &Arc<SessionContext>, id: &str) {
-    let (context2, id) = (Arc::clone(context), id.to_string());
+pub async fn tell_changeset(services: &Arc<Services>, events: &Events, id: &str) {
+    let (services, id) = (Arc::clone(services), id.to_string());
     let looked = tokio::task::spawn_blocking(move || {
-        let approved = Id::parse(&id).and_then(|id| context2.services.archive.approved(id).ok().flatten());
-        news(&context2, &id, approved.as_deref())
+        let approved = Id::parse(&id).and_then(|id| services.archive.approved(id).ok().flatten());
+        news(&services, &id, approved.as_deref())
     });
-    tell(context, looked.await.unwrap_or_default()).await;
+    tell(events, looked.await.unwrap_or_default()).await;
 }
 
-async fn tell(context: &SessionContext, news: ChangesetNews) {
+async fn tell(events: &Events, news: ChangesetNews) {
     if news.recounted {
-        context.tell_status().await;
+        events.refresh_status();
     }
     if let Some(changeset) = news.archived {
-        context.events.send(EventBody::Archived(changeset)).await;
+        events.send(EventBody::Archived(changeset)).await;
     }
 }
 
 /// Looks at a new changeset that was `approved` so. Blocks on the disk.
-fn news(context: &SessionContext, id: &str, approved: Option<&str>) -> ChangesetNews {
-    let archived = archived(&context.services, id);
+fn news(services: &Arc<Services>, id: &str, approved: Option<&str>) -> ChangesetNews {
+    let archived = archived(services, id);
     // Only what nobody was asked about joins the queue, and only what is in it can leave it.
-    let services = &context.services;
     let counts = approved.is_some_and(Consent::is_unasked) || services.counts.unreviewed.load(Ordering::Relaxed) > 0;
     ChangesetNews { archived, recounted: counts && review::count(services) }
 }
 
 /// Returns whether the person is asked about a proposal of the model.
-pub fn asks_person(context: &SessionContext, proposal: &Proposal) -> bool {
-    by_policy(context, proposal, Approver::Policy).is_none()
+pub fn asks_person(settings: &Settings, archive: &Archive, proposal: &Proposal) -> bool {
+    by_policy(settings, archive, proposal, Approver::Policy).is_none()
 }
 
-fn by_policy(context: &SessionContext, proposal: &Proposal, asking: Approver) -> Option<Decision> {
+fn by_policy(settings: &Settings, archive: &Archive, proposal: &Proposal, asking: Approver) -> Option<Decision> {
     if asking == Approver::Person {
         return None;
     }
-    let settings = context.settings();
-    let unarchived = proposal.files.iter().any(|f| context.services.archive.excluded_by(&f.path).is_some());
+    let unarchived = proposal.files.iter().any(|f| archive.excluded_by(&f.path).is_some());
     approval::policy(settings.approval, settings.consent, proposal, unarchived)
 }
 
@@ -172,7 +171,7 @@ async fn ask(
 }
 
 async fn write(
-    context: &Arc<SessionContext>,
+    services: &Arc<Services>,
     proposal: &Proposal,
     decision: Decision,
     cause: ChangesetCause,
@@ -185,14 +184,14 @@ async fn write(
         Err(e) => return nothing(Outcome::Failed(e.to_string()), decision),
     };
     // What is written here is not someone else's change, whenever the watch looks; its state is recorded after it.
-    lock(&context.services.watched.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
+    lock(&services.watched.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
     let hunks = decision.count();
     let written = decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
-    let (context2, stop) = (Arc::clone(context), stop.clone());
+    let (services, stop) = (Arc::clone(services), stop.clone());
     let work = tokio::task::spawn_blocking(move || {
-        let changeset = execute_decided(&context2, &decided, cause, &stop)?;
+        let changeset = execute_decided(&services, &decided, cause, &stop)?;
         let approved = decided.consent().to_string();
-        let news = changeset.as_ref().map(|id| news(&context2, id, Some(&approved)));
+        let news = changeset.as_ref().map(|id| news(&services, id, Some(&approved)));
         Ok((changeset, news.unwrap_or_default()))
     });
     match work.await {
@@ -207,27 +206,27 @@ async fn write(
 
 /// Writes on a thread that may block; what memory could not keep is told, and the session goes on.
 fn execute_decided(
-    context: &SessionContext,
+    services: &Services,
     decided: &Decided,
     cause: ChangesetCause,
     stop: &CancellationToken,
 ) -> Result<Option<String>, Outcome> {
-    let Executed { applied, unrecorded } = context.services.with_stores(stop, |stores| execute(decided, cause, stores));
+    let Executed { applied, unrecorded } = services.with_stores(stop, |stores| execute(decided, cause, stores));
     for error in unrecorded {
-        context.record_error::<()>(Err(error));
+        services.record_error::<()>(Err(error));
     }
     match applied {
         Ok(applied) => {
             let bytes = |state: &State| state.bytes().map_or(0, |b| b.len() as u64);
             // Grown by what was there before, at most.
             let grown = decided.files().iter().map(|f| bytes(f.before())).sum();
-            context.services.report(ServiceReport::ArchiveGrew(grown));
+            services.report(ServiceReport::ArchiveGrew(grown));
             if !applied.not_kept.is_empty() {
                 let title = say::not_all_kept();
-                context.services.say(Level::Warning, title, applied.not_kept.join("\n"));
+                services.say(Level::Warning, title, applied.not_kept.join("\n"));
             }
-            if applied.unguarded && !context.services.told_unguarded.swap(true, Ordering::Relaxed) {
-                context.services.say(Level::Warning, UNGUARDED, say::said_once());
+            if applied.unguarded && !services.told_unguarded.swap(true, Ordering::Relaxed) {
+                services.say(Level::Warning, UNGUARDED, say::said_once());
             }
             Ok(applied.changeset.map(|id| id.to_string()))
         }

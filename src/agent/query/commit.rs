@@ -8,9 +8,7 @@ use futures_util::StreamExt;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::services::model_facts;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::usage;
 use crate::context::commit as staged;
 use crate::context::templates::Templates;
 use crate::git::{Repository, Trust};
@@ -62,21 +60,23 @@ pub fn commit(context: &Arc<SessionContext>, message: String) -> JoinHandle<()> 
 }
 
 async fn drafted(context: &SessionContext) -> Result<String, (String, String)> {
-    let (provider, model) = (context.provider(), context.model());
-    let provider = provider.ok_or((say::no_model().to_string(), String::new()))?;
+    let target = context.target();
+    let provider = target.provider.clone().map_err(|_| (say::no_model().to_string(), String::new()))?;
     let (templates, language) = {
         let config = context.services.config.read();
         (Templates::new(&context.services.workspace, config.paths.folder()), config.language.clone())
     };
     let root = context.services.workspace.root().to_path_buf();
     // The same facts as in the session: a local server would load the model anew for another window.
-    let facts = model_facts::facts(&context.services, Some(&*provider), &model);
-    let effort = context.services.config.read().effort_for(&model).and_then(Effort::parse);
+    let facts = target.facts();
+    let effort = context.services.config.read().effort_for(&target.model).and_then(Effort::parse);
     let skip_backoff = context.skip_backoff.clone();
-    let base = Request { model: model.clone(), facts, effort, skip_backoff, ..Request::default() };
+    let base = Request { model: target.model.clone(), facts, effort, skip_backoff, ..Request::default() };
     let (message, usage) = propose(&*provider, base, templates, root, language).await?;
     if let Some(usage) = usage {
-        usage::store_beside(context, None, &context.target(&model), &usage);
+        let beside = target.cost(&usage).beside(None, &target.model, &usage);
+        let (project, id) = (context.services.project(), context.id());
+        context.services.memory.post(move |memory| memory.add_usage_beside(&project, id.as_deref(), &beside));
     }
     Ok(message)
 }

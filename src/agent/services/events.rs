@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::messages::records::show;
@@ -21,12 +22,20 @@ pub struct Events {
     next: Arc<AtomicU64>,
     turn: Arc<AtomicU64>,
     step: Arc<AtomicU32>,
+    status_due: Arc<Notify>,
 }
 
 impl Events {
     /// Creates the sender over the bounded channel to the front end, for events that belong to no session.
     pub fn new(to: mpsc::Sender<Event>) -> Self {
-        Events { to, session: None, next: Arc::new(AtomicU64::new(1)), turn: Arc::default(), step: Arc::default() }
+        Events {
+            to,
+            session: None,
+            next: Arc::new(AtomicU64::new(1)),
+            turn: Arc::default(),
+            step: Arc::default(),
+            status_due: Arc::default(),
+        }
     }
 
     /// Returns a sender over the same channel for the events of one session. Names are unique across sessions.
@@ -37,7 +46,18 @@ impl Events {
             next: Arc::clone(&self.next),
             turn: Arc::default(),
             step: Arc::default(),
+            status_due: Arc::default(),
         }
+    }
+
+    /// Has the session's actor send the status line as it is then.
+    pub fn refresh_status(&self) {
+        self.status_due.notify_one();
+    }
+
+    /// Waits until the status line is to be sent anew; one waits at a time, the session's actor.
+    pub async fn status_due(&self) {
+        self.status_due.notified().await;
     }
 
     /// Sends one event.

@@ -4,13 +4,14 @@
 
 pub mod changesets;
 pub mod config_files;
+pub mod connect;
 pub mod events;
 pub mod file_index;
 mod locked;
-pub mod model;
-pub mod model_access;
 pub mod model_facts;
+pub mod models;
 mod shell;
+pub mod target;
 pub mod watched;
 
 use std::path::Path;
@@ -24,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::services::config_files::ConfigFiles;
 use crate::agent::services::events::Events;
 pub use crate::agent::services::locked::lock;
-use crate::agent::services::model_access::ModelAccess;
+use crate::agent::services::models::ModelAccess;
 pub use crate::agent::services::shell::{command_rules, shell};
 use crate::agent::services::watched::WatchedFiles;
 use crate::archive::Archive;
@@ -53,7 +54,7 @@ pub struct Services {
     /// The configuration as it was at the start, with what was set since.
     pub config: Arc<ConfigFiles>,
     /// The connected model, and the facts about models.
-    pub models: ModelAccess,
+    pub models: Arc<ModelAccess>,
     /// The parts that the commands of all sessions share.
     pub shell: Arc<Shell>,
     /// Tools that servers offer to every session, beside nebula's own.
@@ -126,7 +127,7 @@ impl Services {
     ) -> Self {
         Services {
             shell: Arc::new(shell(&config, &workspace, &archive)),
-            models: ModelAccess::new(config.model.clone()),
+            models: Arc::new(ModelAccess::new(config.model.clone())),
             config: Arc::new(ConfigFiles::new(config)),
             workspace,
             archive,

@@ -11,13 +11,9 @@ use crate::agent::services::{ServiceReport, Services, lock};
 use crate::config::{Paths, model_cache};
 use crate::memory::UsageBeside;
 use crate::provider::models::{Facts, Known, Model};
-use crate::provider::{Capabilities, Provider, Usage, Wire};
+use crate::provider::{Provider, Usage};
 use crate::text::time;
 
-/// The context window of a model of which nothing is known, in tokens.
-const DEFAULT_WINDOW: u32 = 128_000;
-/// The window Ollama loads a model with where nothing is configured, at most.
-const OLLAMA_WINDOW: u32 = 32_768;
 /// The time for which what a server said is not asked again.
 const FRESH: i64 = 60 * 60 * 1_000;
 /// The time to wait for a server on this computer, which answers from memory.
@@ -25,37 +21,6 @@ pub const TO_DESCRIBE: Duration = Duration::from_secs(2);
 
 /// The time for which a server on this computer is left alone with the first request, where its window is configured.
 const AFTER_START: Duration = Duration::from_secs(1);
-
-/// Returns all that is known of a model at this provider.
-pub fn known(services: &Services, provider: Option<&dyn Provider>, model: &str) -> Known {
-    let configured = services.config.read().model_config(model);
-    let place = provider.map(Provider::place).unwrap_or_default();
-    let models = lock(&services.models.known);
-    Known::new(model, &configured, models.listed(&place, model), models.learnt(&place, model))
-}
-
-/// Returns what holds for a model, with the window that is counted with where nobody says one.
-pub fn facts(services: &Services, provider: Option<&dyn Provider>, model: &str) -> Facts {
-    let known = known(services, provider, model);
-    let mut facts = known.facts();
-    let ollama = provider.is_some_and(|p| p.origin(model).wire == Wire::Ollama);
-    if ollama && known.configured.window.is_none() {
-        facts.window = Some(facts.window.unwrap_or(OLLAMA_WINDOW).min(OLLAMA_WINDOW));
-    }
-    facts
-}
-
-/// Returns the context window of a model, in tokens.
-pub fn window(facts: &Facts) -> u32 {
-    facts.window.unwrap_or(DEFAULT_WINDOW)
-}
-
-/// Returns what a model takes beside text: the configuration's word counts, then what its name tells.
-pub fn capabilities(services: &Services, provider: Option<&dyn Provider>, model: &str) -> Capabilities {
-    let known = provider.map_or_else(|| Capabilities::by_name(model), |p| p.capabilities(model));
-    let said = facts(services, provider, model);
-    Capabilities { images: said.images.unwrap_or(known.images), documents: said.pdfs.unwrap_or(known.documents) }
-}
 
 /// The cost of an answer.
 #[derive(Debug, Clone, Copy, Default)]
@@ -92,42 +57,6 @@ impl AnswerCost {
             estimated: self.estimated,
         }
     }
-}
-
-/// Returns what an answer of these tokens cost.
-pub fn cost(services: &Services, provider: Option<&dyn Provider>, model: &str, usage: &Usage) -> AnswerCost {
-    AnswerCost::new(&known(services, provider, model), provider.is_some_and(Provider::local), usage)
-}
-
-/// Records the window that a refusal for length shows, where it is smaller than the `known` one. It is not made smaller
-/// than a prompt that was taken, unless the server refuses what is smaller than that too: then it has changed. Returns
-/// whether the window is smaller now.
-pub fn learn_window(
-    services: &Services,
-    provider: Option<&dyn Provider>,
-    model: &str,
-    window: u32,
-    known: u32,
-) -> bool {
-    let place = provider.map(Provider::place).unwrap_or_default();
-    let mut models = lock(&services.models.known);
-    let accepted = models.accepted(&place, model);
-    if accepted >= known {
-        models.forget_accepted(&place, model);
-    }
-    let window = if accepted < known { window.max(accepted) } else { window };
-    if window >= known {
-        return false;
-    }
-    models.learn(&place, model, Facts { window: Some(window), ..Facts::default() });
-    true
-}
-
-/// Records that a prompt of so many tokens was taken.
-pub fn accept_prompt(services: &Services, provider: Option<&dyn Provider>, model: &str, tokens: u64) {
-    let place = provider.map(Provider::place).unwrap_or_default();
-    let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-    lock(&services.models.known).accept(&place, model, tokens);
 }
 
 /// Asks the connected provider what it knows of `model`. A server on this computer is waited for by the next request,

@@ -6,12 +6,16 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU32;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
+use crate::agent::services::events::Events;
 use crate::agent::services::lock;
+use crate::messages::agent as say;
 use crate::proposal::{Consent, Decision, Proposal, ProposalId};
-use crate::protocol::{Approval, CommandDecision, Comment, QuestionId, Reply};
+use crate::protocol::{Approval, CommandDecision, Comment, EventBody, Question, QuestionId, Reply};
 use crate::shell::class::rules::{Rule, ShellPolicy};
 
 /// A request that waits for the person, by what it is about, and where the answer goes.
@@ -37,13 +41,70 @@ enum RequestId {
     Question(QuestionId),
 }
 
-/// The requests that wait.
-#[derive(Default)]
+/// Choices: a short answer each, and what it means.
+pub type QuestionChoices = Vec<(String, String)>;
+
+/// Returns the choices of a permission that is given once; `no` says what happens without it.
+pub fn yes_once(no: &str) -> QuestionChoices {
+    vec![(say::yes_once().into(), String::new()), (say::no().into(), no.into())]
+}
+
+/// Returns the choices of a permission to run a command.
+pub fn run_or_not() -> QuestionChoices {
+    vec![(say::run_it().into(), String::new()), (say::no().into(), say::default_goes_on().into())]
+}
+
+/// The requests that wait for the person.
 pub struct PendingApprovals {
+    events: Events,
     waiting: Mutex<HashMap<RequestId, PendingRequest>>,
 }
 
 impl PendingApprovals {
+    /// Creates the requests of a session, none at first; the person is asked through `events`.
+    pub fn new(events: Events) -> Self {
+        PendingApprovals { events, waiting: Mutex::default() }
+    }
+
+    /// Asks for a permission and waits; none when interrupted. Only [`Reply::Choice`] of 0 gives it.
+    pub async fn permission(&self, text: String, choices: QuestionChoices, stop: &CancellationToken) -> Option<Reply> {
+        let id = self.events.question();
+        self.ask(Question { id, text, choices, permission: true, card: None }, None, stop).await
+    }
+
+    /// Asks the person and waits, for `grace` at most; none when interrupted or not answered in time.
+    pub async fn ask(&self, question: Question, grace: Option<Duration>, stop: &CancellationToken) -> Option<Reply> {
+        let reply = self.await_reply(question.id);
+        let in_time = async {
+            match grace {
+                Some(grace) => tokio::time::timeout(grace, reply).await.ok()?.ok(),
+                None => reply.await.ok(),
+            }
+        };
+        self.put(question, in_time, stop).await
+    }
+
+    /// Shows the person the card of a command and waits for the decision; none when interrupted.
+    pub async fn ask_command(&self, question: Question, stop: &CancellationToken) -> Option<CommandDecision> {
+        let decision = self.await_command(question.id);
+        self.put(question, async { decision.await.ok() }, stop).await
+    }
+
+    /// Puts a question to the person, waits for `answer` and closes the question.
+    async fn put<T>(
+        &self,
+        question: Question,
+        answer: impl Future<Output = Option<T>>,
+        stop: &CancellationToken,
+    ) -> Option<T> {
+        let id = question.id;
+        self.events.send(EventBody::Asked(question)).await;
+        let answer = stop.run_until_cancelled(answer).await.flatten();
+        self.lock().remove(&RequestId::Question(id));
+        self.events.send(EventBody::Answered(id)).await;
+        answer
+    }
+
     /// Registers a proposal; the decision arrives at the receiver.
     pub fn await_decision(&self, id: ProposalId) -> oneshot::Receiver<Decision> {
         let (tx, rx) = oneshot::channel();
@@ -59,14 +120,14 @@ impl PendingApprovals {
     }
 
     /// Registers a question; the reply arrives at the receiver.
-    pub fn await_reply(&self, id: QuestionId) -> oneshot::Receiver<Reply> {
+    fn await_reply(&self, id: QuestionId) -> oneshot::Receiver<Reply> {
         let (tx, rx) = oneshot::channel();
         self.lock().insert(RequestId::Question(id), PendingRequest::Question(tx));
         rx
     }
 
     /// Registers a command that waits; the decision arrives at the receiver.
-    pub fn await_command(&self, id: QuestionId) -> oneshot::Receiver<CommandDecision> {
+    fn await_command(&self, id: QuestionId) -> oneshot::Receiver<CommandDecision> {
         let (tx, rx) = oneshot::channel();
         self.lock().insert(RequestId::Question(id), PendingRequest::Command(tx));
         rx
@@ -123,11 +184,6 @@ impl PendingApprovals {
         waiting.remove(&RequestId::Edit(id));
         waiting.remove(&RequestId::Comments(id));
         waiting.remove(&RequestId::Tests(id));
-    }
-
-    /// Removes a question or a command that is not awaited any more.
-    pub fn withdraw_question(&self, id: QuestionId) {
-        self.lock().remove(&RequestId::Question(id));
     }
 
     fn remove_if(&self, id: QuestionId, wanted: impl Fn(&PendingRequest) -> bool) -> Option<PendingRequest> {
@@ -232,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_decision_reaches_only_who_waits() {
-        let approvals = PendingApprovals::default();
+        let approvals = PendingApprovals::new(Events::new(mpsc::channel(1).0));
         let p = proposal(Rung::Exact);
         let mut rx = approvals.await_decision(p.id);
         assert!(approvals.decide(p.id, Decision::accept(&p, Consent::Person)));
@@ -242,7 +298,7 @@ mod tests {
 
     #[test]
     fn no_reply_lets_a_command_run() {
-        let approvals = PendingApprovals::default();
+        let approvals = PendingApprovals::new(Events::new(mpsc::channel(1).0));
         let mut rx = approvals.await_command(QuestionId(1));
         assert!(!approvals.reply(QuestionId(1), Reply::Choice(0)));
         assert!(rx.try_recv().is_err());

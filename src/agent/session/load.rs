@@ -8,7 +8,7 @@ use crate::agent::session::records::{
     AnswerRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_results, spans,
 };
 use crate::agent::session::transcript;
-use crate::memory::{self, Memory, NewMessage};
+use crate::memory::{self, Memory, MemoryHandle};
 use crate::protocol::Item;
 use crate::provider::{Message, Role, Runs, ToolResult};
 use crate::tools::{FileVersion, ToolSet};
@@ -34,17 +34,10 @@ impl StoredConversation {
 
 impl Conversation {
     /// Returns a stored session, as it was, and its entries for the front end. Calls that never got their result,
-    /// because the process died, get one that says so; `append` stores it and returns its row.
-    ///
-    /// # Errors
-    /// Those of `append`.
-    pub fn load(
-        stored: StoredConversation,
-        tools: &Arc<ToolSet>,
-        append: impl FnMut(NewMessage) -> Result<i64, memory::Error>,
-    ) -> Result<(Self, Vec<Item>), memory::Error> {
+    /// because the process died, get one that says so, which is stored in `memory`.
+    pub fn load(stored: StoredConversation, tools: &Arc<ToolSet>, memory: &MemoryHandle) -> (Self, Vec<Item>) {
         let StoredConversation { record, rows, summary } = stored;
-        let mut session = Conversation::new(record.id.clone(), Arc::clone(tools));
+        let mut session = Conversation::new(record.id.clone(), Arc::clone(tools), memory.clone());
         session.title = record.title.clone();
         session.totals = record.totals;
         session.prompt = PromptState::read(record.extra.as_deref());
@@ -75,12 +68,12 @@ impl Conversation {
             }
             items.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        session.answer_what_is_open(append)?;
+        session.answer_open_calls();
         if let Some(summary) = summary {
             let covered = session.rows.iter().filter(|r| **r <= summary.upto).count();
             session.summary = Some((summary.text, covered));
         }
-        Ok((session, items))
+        (session, items)
     }
 
     fn take_in(&mut self, row: &memory::StoredMessage) {
@@ -132,30 +125,30 @@ impl Conversation {
         }
     }
 
-    fn answer_what_is_open(
-        &mut self,
-        mut append: impl FnMut(NewMessage) -> Result<i64, memory::Error>,
-    ) -> Result<(), memory::Error> {
+    fn answer_open_calls(&mut self) {
         for call in self.open_calls() {
             let result = ResultRecord::failed(&call.id, &call.name);
             let text = "nebula stopped before this call was run; nothing was changed by it";
             let (stored, message) = self.result(result, text, Vec::new());
-            let row = append(stored)?;
+            let row = self.append(stored);
             self.push(message, row);
         }
-        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::NewMessage;
     use crate::provider::Blob;
 
+    fn nowhere() -> MemoryHandle {
+        MemoryHandle::open(memory::Options::nowhere(), Box::new(|_| {})).0
+    }
+
     fn load(memory: &Memory, record: memory::Session) -> (Conversation, Vec<Item>) {
-        let (id, stored) = (record.id.clone(), StoredConversation::read(memory, record).expect("read"));
-        let append = |message| memory.append(&id, &message);
-        Conversation::load(stored, &Arc::new(ToolSet::builtin()), append).expect("loaded")
+        let stored = StoredConversation::read(memory, record).expect("read");
+        Conversation::load(stored, &Arc::new(ToolSet::builtin()), &nowhere())
     }
 
     #[test]
@@ -194,7 +187,7 @@ mod tests {
         answer.tool_calls = Some(r#"[{"id":"a","name":"readFile","arguments":"{}"}]"#.into());
         memory.append(&id, &answer).expect("stored");
         let image = Blob { mime: "image/png".into(), bytes: [1, 2].as_slice().into(), name: "a.png".into() };
-        let live = Conversation::new(id.clone(), Arc::new(ToolSet::builtin()));
+        let live = Conversation::new(id.clone(), Arc::new(ToolSet::builtin()), nowhere());
         let record = ResultRecord { ok: true, ..ResultRecord::failed("a", "readFile") };
         let (stored, sent) = live.result(record, "an image", vec![image]);
         memory.append(&id, &stored).expect("stored");

@@ -47,9 +47,7 @@ pub fn open(
     };
     let record = stored.record.clone();
     let id = record.id.clone();
-    let append = |message| Ok(services.memory.append(&id, message));
-    let loaded = Conversation::load(stored, &services.tools(), append);
-    let (session, items) = loaded.map_err(|error| error.to_string())?;
+    let (session, items) = Conversation::load(stored, &services.tools(), &services.memory);
     let mut settings = settings;
     settings.take_up(&record);
     settings.model = model_of(services, &record);
@@ -107,10 +105,9 @@ fn find(
 /// When memory cannot be read.
 pub fn reload(context: &SessionContext) -> Result<Conversation, memory::Error> {
     let (services, id) = (&context.services, context.id().unwrap_or_default());
-    let own = id.clone();
-    let read = move |memory: &Memory| StoredConversation::read(memory, memory.get(&own)?);
+    let read = move |memory: &Memory| StoredConversation::read(memory, memory.get(&id)?);
     let stored = services.memory.ask_blocking(read)?;
-    Ok(Conversation::load(stored, &services.tools(), |message| Ok(services.memory.append(&id, message)))?.0)
+    Ok(Conversation::load(stored, &services.tools(), &services.memory).0)
 }
 
 /// Returns the model that a stored session was left with, unless another was chosen for this run, or a recording
@@ -170,6 +167,6 @@ pub fn begin(services: &Arc<Services>, settings: Settings) -> OpenedSession {
     };
     let id = services.memory.create(new);
     let context = SessionContext::new(services, Some(SessionId::from(id.clone())), settings);
-    let session = Conversation::new(id, services.tools());
+    let session = Conversation::new(id, services.tools(), services.memory.clone());
     OpenedSession { context: Arc::new(context), session, items: Vec::new() }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::services::model;
+use crate::agent::services::connect;
 use crate::agent::services::model_facts;
 use crate::agent::session::context::{AUTO, SessionContext, consent};
 use crate::edit::Format;
@@ -33,7 +33,7 @@ pub async fn set(context: &Arc<SessionContext>, setting: Setting) {
             let trusted = trust(context).await;
             if trusted && !services.models.connection().provider.is_some_and(|p| p.recorded()) {
                 context.forget_provider();
-                model::connect(services);
+                connect::connect(services);
             }
         }
         Setting::Config(key, value) => services.persist(&key, &value).await,
@@ -51,7 +51,7 @@ async fn choose_model(context: &SessionContext, typed: &str) {
         None => (None, typed.to_string()),
     };
     if let Some(provider) = &provider
-        && let Err(e) = model::switch(services, provider).await
+        && let Err(e) = connect::switch(services, provider).await
     {
         return context.events.notice(Level::Error, e.message, e.hint).await;
     }

@@ -13,11 +13,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::last_request;
 use crate::agent::services::events::Events;
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::approval::PendingApprovals;
+use crate::agent::session::context::{SessionContext, StatusData};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::{summary_facts, usage, window};
 use crate::agent::turn::listen::listen;
-use crate::agent::turn::question;
 use crate::agent::turn::request;
 use crate::context::request::{newest, size};
 use crate::context::templates::Templates;
@@ -48,11 +48,11 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
     match summary {
         Ok((prose, left_out)) => {
             let text = with_facts(context, session, &prose).await;
-            offer(context, session, text, left_out, None, stop).await;
+            offer((&context.events, &context.approvals), session, (text, left_out), None, stop).await;
             if stop.is_cancelled() { TurnEnd::Interrupted } else { TurnEnd::Done }
         }
         Err(error) => {
-            last_request::keep(&context.services, &error).await;
+            last_request::keep(&context.services.config, &error).await;
             let Error { kind, message, hint, status, request_id, .. } = error;
             let cause = Cause { kind: kind.word(), status, request_id };
             context.events.failed(Level::Error, (&message, &hint), Vec::new(), cause.clone()).await;
@@ -77,62 +77,66 @@ pub async fn by_itself(
     stop: &CancellationToken,
 ) -> Fitting {
     let mode = context.services.config.read().compact.clone();
+    let events = &context.events;
     if again {
-        let window = number::thousands(window::tokens(context) as usize);
-        let message = format!("this task does not fit {}'s window ({window})", context.model());
-        return does_not_fit(context, message, &largest(context, session)).await;
+        let target = context.target();
+        let window = number::thousands(target.window() as usize);
+        let message = format!("this task does not fit {}'s window ({window})", target.model);
+        return does_not_fit(events, message, &largest(&context.status_data, session)).await;
     }
     if mode == "off" {
         let message = say::does_not_fit().to_string();
-        return does_not_fit(context, message, say::compact_or_new()).await;
+        return does_not_fit(events, message, say::compact_or_new()).await;
     }
-    context.events.notice(Level::Info, say::summarising(), "").await;
+    events.notice(Level::Info, say::summarising(), "").await;
     let summary = summarise(context, session, stop).await;
     if stop.is_cancelled() {
-        context.events.notice(Level::Broken, say::interrupted(), say::nothing_changed()).await;
-        return Fitting::Not(TurnEnd::Interrupted);
+        return stopped(events).await;
     }
     let (prose, left_out) = match summary {
         Ok(made) => made,
         Err(Error { message, hint, .. }) => {
-            return does_not_fit(context, say::not_summarised(&message), &hint).await;
+            return does_not_fit(events, say::not_summarised(&message), &hint).await;
         }
     };
     let text = with_facts(context, session, &prose).await;
-    match mode.as_str() {
-        "ask" => offer(context, session, text, left_out, None, stop).await,
-        _ => offer(context, session, text, left_out, Some(GRACE), stop).await,
-    }
+    let grace = (mode != "ask").then_some(GRACE);
+    offer((events, &context.approvals), session, (text, left_out), grace, stop).await;
     if stop.is_cancelled() {
-        context.events.notice(Level::Broken, say::interrupted(), say::nothing_changed()).await;
-        return Fitting::Not(TurnEnd::Interrupted);
+        return stopped(events).await;
     }
     match session.summary.as_ref().is_some_and(|(_, covered)| *covered == session.messages.len()) {
         true => {
-            session.add_hidden(context, "Go on with the task from where the summary leaves it.");
+            session.add_hidden("Go on with the task from where the summary leaves it.");
             Fitting::Summarised
         }
-        false => Fitting::Not(dropped(context).await),
+        false => Fitting::Not(dropped(events).await),
     }
 }
 
+/// Ends a turn that was stopped while its conversation was summarised.
+async fn stopped(events: &Events) -> Fitting {
+    events.notice(Level::Broken, say::interrupted(), say::nothing_changed()).await;
+    Fitting::Not(TurnEnd::Interrupted)
+}
+
 /// Ends a turn whose conversation does not fit and whose summary the person dropped.
-async fn dropped(context: &SessionContext) -> TurnEnd {
+async fn dropped(events: &Events) -> TurnEnd {
     let title = say::summary_dropped().to_string();
     let detail = say::compact_or_new();
     let actions = vec![NoticeAction::Continue, NoticeAction::ChooseModel];
-    context.events.failed(Level::Warning, (&title, detail), actions, Cause::of("context")).await;
+    events.failed(Level::Warning, (&title, detail), actions, Cause::of("context")).await;
     TurnEnd::Asking(title)
 }
 
-async fn does_not_fit(context: &SessionContext, message: String, hint: &str) -> Fitting {
+async fn does_not_fit(events: &Events, message: String, hint: &str) -> Fitting {
     let cause = Cause::of("context");
-    context.events.failed(Level::Error, (&message, hint), Vec::new(), cause.clone()).await;
+    events.failed(Level::Error, (&message, hint), Vec::new(), cause.clone()).await;
     Fitting::Not(TurnEnd::Failed { message, hint: hint.into(), resumable: false, cause })
 }
 
 /// Returns the three largest things that would be sent, for the person.
-fn largest(context: &SessionContext, session: &Conversation) -> String {
+fn largest(status: &StatusData, session: &Conversation) -> String {
     let from = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
     let name = |message: &Message| match message.role {
         Role::User => "a message of yours",
@@ -146,17 +150,16 @@ fn largest(context: &SessionContext, session: &Conversation) -> String {
     let mut sizes: Vec<(u64, String)> = others.map(|(_, m)| (tokens(&m.text()), name(m).to_string())).collect();
     sizes.extend(results.iter().map(|result| (result.tokens, result.name.clone())));
     sizes.extend(session.summary.iter().map(|(text, _)| (tokens(text), "the summary".to_string())));
-    sizes.extend(context.status_data.fixed_parts().into_iter().map(|(name, tokens)| (tokens, name.to_string())));
+    sizes.extend(status.fixed_parts().into_iter().map(|(name, tokens)| (tokens, name.to_string())));
     sizes.sort_by_key(|(tokens, _)| std::cmp::Reverse(*tokens));
     let largest: Vec<String> = sizes.iter().take(3).map(|(tokens, name)| format!("{name} ({tokens} tokens)")).collect();
     format!("The largest parts: {}.", largest.join(", "))
 }
 
 /// Returns the facts from memory in front of what the model wrote.
-async fn with_facts(context: &Arc<SessionContext>, session: &Conversation, prose: &str) -> String {
-    let id = session.id.clone();
-    let rows = context.services.memory.ask(move |memory| memory.load(&id)).await.unwrap_or_default();
-    let room = window::facts_room(context, session);
+async fn with_facts(context: &SessionContext, session: &Conversation, prose: &str) -> String {
+    let rows = session.stored().await;
+    let room = window::facts_room(&context.status_data, session, &context.target());
     // A model that does not keep to its limit is cut.
     let most = prose.floor_char_boundary(session.window.bytes(u64::from(PROSE)));
     let (prose, cut) = (&prose[..most], if most < prose.len() { CUT } else { "" });
@@ -178,26 +181,27 @@ async fn summarise(
     // The same prompt and tools as in the steps before: what a provider has cached of them counts, rules are known, and
     // no server meets calls without their tools.
     let system = request::system_prompt::system(context, session).await;
-    let tools = request::offered(context, session);
+    let (target, settings) = (context.keep_target(), context.settings());
+    let tools = request::offered(&settings, session);
     let summaries = usize::from(session.summary.is_some());
-    let (mut messages, room) = request::to_summarise(context, session, system.len());
+    let (mut messages, room) = request::to_summarise(session, &target, system.len());
     let now = format!("{instructions}\n\nSummarise this conversation now, as said above. Call no tools.");
     messages.push(Arc::new(Message::user(now)));
     let mut room = size(&messages).min(room);
     loop {
         let (newest, left_out) = newest(&messages, summaries, room);
-        let model = context.keep_model();
         let (system, tools, skip_backoff) = (Arc::clone(&system), Arc::clone(&tools), context.skip_backoff.clone());
         let estimate = session.window.tokens(system.len() + size(&newest));
-        let base = request::base(context, session, estimate);
+        let base = request::base(&context.services.config, session, &target, estimate);
         // What a model thinks counts as its answer too; of one that is unknown it may think.
         let thinks = base.facts.thinking != Some(Thinking::None);
         let max_output = if thinks { base.max_output } else { Some(base.max_output.unwrap_or(PROSE).min(PROSE)) };
-        let request = Request { model, system, tools, messages: newest, skip_backoff, max_output, ..base };
-        let target = context.target(&request.model);
-        match listen(context, request, &target, stop).await {
+        let request = Request { system, tools, messages: newest, skip_backoff, max_output, ..base };
+        match listen(&context.events, request, &target, stop).await {
             Ok(answer) => {
-                usage::add_beside(context, session, &target, answer.usage).await;
+                let display = (&context.events, &context.status_data);
+                let project = context.services.project();
+                usage::add_beside(display, project, session, &target, answer.usage).await;
                 let nothing = || Error::new(Kind::BadAnswer, say::no_summary_given(), say::nothing_changed());
                 let cut = if answer.end == Some(EndReason::Length) { CUT } else { "" };
                 let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
@@ -212,14 +216,13 @@ async fn summarise(
 
 /// Shows the summary and waits for what the person says of it.
 async fn offer(
-    context: &Arc<SessionContext>,
+    (events, approvals): (&Events, &PendingApprovals),
     session: &mut Conversation,
-    text: String,
-    left_out: usize,
+    (text, left_out): (String, usize),
     grace: Option<Duration>,
     stop: &CancellationToken,
 ) {
-    show(&context.events, &text, left_out).await;
+    show(events, &text, left_out).await;
     let choices = vec![
         (say::use_it().to_string(), say::in_place().to_string()),
         (say::drop_it().to_string(), say::nothing_changes().to_string()),
@@ -228,17 +231,17 @@ async fn offer(
         Some(grace) => format!("{} {}", say::send_summary(), say::counts_in(&grace.as_secs())),
         None => say::send_summary().to_string(),
     };
-    let question = Question { id: context.events.question(), text: asks, choices, permission: false, card: None };
+    let question = Question { id: events.question(), text: asks, choices, permission: false, card: None };
     // Where nobody can answer it counts by itself, unless the configuration wants it asked for.
-    let counts = match question::ask(context, question, grace, stop).await {
+    let counts = match approvals.ask(question, grace, stop).await {
         Some(Reply::Nobody) | None => grace.is_some(),
         Some(reply) => reply == Reply::Choice(0),
     };
     if stop.is_cancelled() || !counts {
         return;
     }
-    count(context, session, text);
-    context.events.notice(Level::Info, say::summary_stands(), say::compact_undo()).await;
+    count(session, text);
+    events.notice(Level::Info, say::summary_stands(), say::compact_undo()).await;
 }
 
 /// Shows a summary in the chat.
@@ -253,10 +256,10 @@ async fn show(events: &Events, text: &str, left_out: usize) {
 }
 
 /// Sends the summary in place of the conversation from here on.
-fn count(context: &SessionContext, session: &mut Conversation, text: String) {
+fn count(session: &mut Conversation, text: String) {
     let Some(upto) = session.rows.last().copied() else { return };
-    let (id, summary) = (session.id.clone(), memory::ConversationSummary { text: text.clone(), upto });
-    context.services.memory.post(move |memory| memory.set_summary(&id, Some(&summary)));
+    let summary = memory::ConversationSummary { text: text.clone(), upto };
+    session.post(move |memory, id| memory.set_summary(id, Some(&summary)));
     session.summary = Some((text, session.messages.len()));
     session.window.reset();
     session.sent.arranged.clear();

@@ -1,6 +1,7 @@
 //! What a turn changed; reported where it changed nothing although that was meant, or less than it says.
 
-use crate::agent::session::context::SessionContext;
+use crate::agent::services::events::Events;
+use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::ResultRecord;
 use crate::edit::Format;
@@ -58,11 +59,11 @@ impl Effect {
 
     /// Reports in the chat that no file was changed, where an edit failed or the answer holds code that was not read as
     /// one; and code that was not read beside edits that were, where edits are written as text.
-    pub async fn say(&self, context: &SessionContext, session: &Conversation) {
-        if context.settings().mode == Mode::Plan {
+    pub async fn say(&self, events: &Events, settings: &Settings, session: &Conversation) {
+        if settings.mode == Mode::Plan {
             return;
         }
-        let format = context.settings().format;
+        let format = settings.format;
         let unread = match self.changed {
             true if format == Format::TOOLS => None,
             _ => unread(session, format),
@@ -74,7 +75,7 @@ impl Effect {
             (false, Some(why)) => (Level::Warning, say::no_file_changed(), why),
             (false, None) => return,
         };
-        context.events.notice(level, title, why).await;
+        events.notice(level, title, why).await;
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 
-use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 
 /// The reason why an answer is no end.
@@ -23,17 +22,17 @@ pub struct FollowUp(HashSet<Unfinished>);
 
 impl FollowUp {
     /// Returns whether the model is asked once more because of how this answer ended; it is told why.
-    pub fn again(&mut self, context: &SessionContext, session: &mut Conversation, answer: Unfinished) -> bool {
+    pub fn again(&mut self, session: &mut Conversation, answer: Unfinished) -> bool {
         if !self.0.insert(answer) {
             return false;
         }
         match answer {
             Unfinished::Paused => {}
             Unfinished::Malformed => {
-                session.add_hidden(context, "Your call could not be read. Make it again, with valid arguments.");
+                session.add_hidden("Your call could not be read. Make it again, with valid arguments.");
             }
             Unfinished::Silent => {
-                session.add_hidden(context, "Your answer was empty. Give it now, or make the call that comes next.");
+                session.add_hidden("Your answer was empty. Give it now, or make the call that comes next.");
             }
         }
         true

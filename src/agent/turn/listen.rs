@@ -1,25 +1,21 @@
 //! One request beside the steps, and its whole answer: a summary, an answer about a hunk.
 
-use std::sync::Arc;
-
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::session::context::{RequestTarget, SessionContext};
-use crate::messages::agent as say;
+use crate::agent::services::events::Events;
+use crate::agent::services::target::RequestTarget;
 use crate::protocol::{self, Cause, EventBody};
-use crate::provider::{Answer, Backoff, Delta, Error, Kind, Request};
+use crate::provider::{Answer, Backoff, Delta, Error, Request};
 
 /// Returns the answer of `target` to one request, or what there is of it when the person stops it.
 pub async fn listen(
-    context: &Arc<SessionContext>,
+    events: &Events,
     request: Request,
     target: &RequestTarget,
     stop: &CancellationToken,
 ) -> Result<Answer, Error> {
-    let unknown = || Error::new(Kind::NoKey, say::no_model(), say::doctor_says());
-    let why_not = || context.connection().why_not.unwrap_or_else(unknown);
-    let provider = target.provider.as_ref().ok_or_else(why_not)?;
+    let provider = target.provider.as_ref().map_err(Error::clone)?;
     let mut deltas = provider.stream(request);
     let mut answer = Answer::default();
     let mut retrying = false;
@@ -28,11 +24,11 @@ pub async fn listen(
         match delta {
             Ok(Delta::Retrying(wait)) => {
                 retrying = true;
-                context.events.send(EventBody::Retrying(Some(backoff_event(wait)))).await;
+                events.send(EventBody::Retrying(Some(backoff_event(wait)))).await;
             }
             Ok(delta) => {
                 if std::mem::take(&mut retrying) {
-                    context.events.send(EventBody::Retrying(None)).await;
+                    events.send(EventBody::Retrying(None)).await;
                 }
                 answer.push(&delta);
             }
@@ -40,7 +36,7 @@ pub async fn listen(
         }
     }
     if retrying {
-        context.events.send(EventBody::Retrying(None)).await;
+        events.send(EventBody::Retrying(None)).await;
     }
     failed.map_or(Ok(answer), Err)
 }

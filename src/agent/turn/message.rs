@@ -6,18 +6,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::rag;
 use crate::agent::services::Services;
-use crate::agent::services::model_facts;
+use crate::agent::services::watched::WatchedFiles;
+use crate::agent::session::approval::{PendingApprovals, yes_once};
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::{Conversation, first_words};
+use crate::agent::session::conversation::{Conversation, SessionFiles, first_words};
 use crate::agent::session::records::{AttachedRecord, blob_record, write_attached};
-use crate::agent::session::window;
-use crate::agent::turn::question;
 use crate::context::attach::{Attachment, Composed, compose};
 use crate::context::small_model::is_nudge;
 use crate::memory::{self, MessageMeta, NUDGE_MARK, NewMessage};
 use crate::messages::agent as words;
 use crate::protocol::{Attached, Item, Prompt, Reply};
-use crate::provider::{Message, Role};
+use crate::provider::{Capabilities, Message, Role};
 use crate::text::time;
 use crate::workspace::holds_secrets;
 
@@ -27,7 +26,7 @@ use crate::workspace::holds_secrets;
 /// # Errors
 /// When something mentioned is missing or may not be read: nothing is sent.
 pub async fn say(
-    context: &Arc<SessionContext>,
+    context: &SessionContext,
     session: &mut Conversation,
     prompt: &Prompt,
     stop: &CancellationToken,
@@ -38,9 +37,10 @@ pub async fn say(
     }
     // The room for attachments is known once a server on this computer has reported its window.
     context.services.models.local_search(stop).await;
-    let mut composed = composed(context, prompt, stop).await?;
-    may_send(context, &composed, stop).await?;
-    let room = window::budget(context).room();
+    let target = context.target();
+    let mut composed = composed(context, target.capabilities(), prompt, stop).await?;
+    may_send(&context.approvals, &composed, stop).await?;
+    let room = target.budget().room();
     let size = session.window.tokens(composed.text.len());
     if size > room {
         return Err(format!(
@@ -51,9 +51,9 @@ pub async fn say(
     for note in context.take_notes() {
         composed.text.push_str(&format!("\n\n---\n{note}"));
     }
-    let records = attached(context, session, &composed);
+    let records = attached(&context.services.watched, &mut session.files, &composed);
     let files: Vec<Attached> = records.iter().map(AttachedRecord::to_attached).collect();
-    let row = context.services.memory.append(&session.id, record(&composed, &records));
+    let row = session.append(record(&composed, &records));
     session.turn = Some(row);
     let typed = composed.text[..composed.typed].to_string();
     session.push(Message::user(composed.text).with_blobs(composed.blobs), row);
@@ -68,11 +68,11 @@ pub async fn say(
 }
 
 /// Asks about each attached file that usually holds keys.
-async fn may_send(context: &SessionContext, composed: &Composed, stop: &CancellationToken) -> Result<(), String> {
+async fn may_send(approvals: &PendingApprovals, composed: &Composed, stop: &CancellationToken) -> Result<(), String> {
     for attachment in composed.attached.iter().filter(|attachment| holds_secrets(&attachment.path)) {
         let text = words::send_secrets(&attachment.path);
-        let choices = question::yes_once(words::default_not_sent());
-        if question::permission(context, text, choices, stop).await != Some(Reply::Choice(0)) {
+        let choices = yes_once(words::default_not_sent());
+        if approvals.permission(text, choices, stop).await != Some(Reply::Choice(0)) {
             return Err(words::secrets_not_sent(&attachment.path));
         }
     }
@@ -81,16 +81,17 @@ async fn may_send(context: &SessionContext, composed: &Composed, stop: &Cancella
 
 /// Returns a message with what it mentions, read on a thread that may block.
 async fn composed(
-    context: &Arc<SessionContext>,
+    context: &SessionContext,
+    capabilities: Capabilities,
     prompt: &Prompt,
     stop: &CancellationToken,
 ) -> Result<Composed, String> {
-    let (typed, context2, stop2) = (prompt.text.clone(), Arc::clone(context), stop.clone());
-    let capabilities = model_facts::capabilities(&context.services, context.provider().as_deref(), &context.model());
+    let (services, events) = (Arc::clone(&context.services), context.events.clone());
+    let (typed, stop2) = (prompt.text.clone(), stop.clone());
     let composed = tokio::task::spawn_blocking(move || {
-        let retrieve = |words: &str| rag::retrieve(&context2.services, &context2.events, words, &stop2);
-        let text = expanded(&context2.services, &typed)?;
-        let workspace = context2.services.workspace.stopped_by(&stop2);
+        let retrieve = |words: &str| rag::retrieve(&services, &events, words, &stop2);
+        let text = expanded(&services, &typed)?;
+        let workspace = services.workspace.stopped_by(&stop2);
         compose(&workspace, &text, capabilities, &retrieve).map_err(|refused| refused.problems.join("\n"))
     });
     let composed = stop.run_until_cancelled(composed).await.filter(|_| !stop.is_cancelled());
@@ -98,13 +99,13 @@ async fn composed(
     composed.map_err(|_| "reading the mentioned files failed in nebula itself".to_string())?
 }
 
-/// Records that the session knows what is attached; the records of it.
-fn attached(context: &SessionContext, session: &mut Conversation, composed: &Composed) -> Vec<AttachedRecord> {
+/// Records that the session knows what is attached. Returns the records of it.
+fn attached(watched: &WatchedFiles, files: &mut SessionFiles, composed: &Composed) -> Vec<AttachedRecord> {
     let record = |attachment: &Attachment| {
-        let sha = attachment.whole.as_ref().map(|bytes| session.files.know(&attachment.path, bytes));
+        let sha = attachment.whole.as_ref().map(|bytes| files.know(&attachment.path, bytes));
         match sha {
-            Some(sha) => context.services.watched.knows(&attachment.path, sha),
-            None => session.files.touch(&attachment.path),
+            Some(sha) => watched.knows(&attachment.path, sha),
+            None => files.touch(&attachment.path),
         }
         AttachedRecord::new(attachment, sha)
     };
@@ -125,7 +126,7 @@ fn record(composed: &Composed, attached: &[AttachedRecord]) -> NewMessage {
 }
 
 /// Returns what was typed, or, for `/prompt NAME arguments`, what that stands for.
-fn expanded(services: &Arc<Services>, typed: &str) -> Result<String, String> {
+fn expanded(services: &Services, typed: &str) -> Result<String, String> {
     let Some(rest) = typed.strip_prefix("/prompt ") else { return Ok(typed.to_string()) };
     let rest = rest.trim_start();
     let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -133,21 +134,20 @@ fn expanded(services: &Arc<Services>, typed: &str) -> Result<String, String> {
 }
 
 /// Continues where the last turn stopped: where that was in the middle of an answer, the model is told so.
-pub async fn go_on(context: &Arc<SessionContext>, session: &mut Conversation) {
+pub fn go_on(session: &mut Conversation) {
     session.granted = session.totals;
     if session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.is_blank()) {
         let text = "Go on exactly from where your last answer stopped. Do not repeat what is there already.";
-        session.add_hidden(context, text);
+        session.add_hidden(text);
     }
 }
 
 /// Sends the last request again; the result is removed from the conversation.
-pub async fn ask_again(context: &Arc<SessionContext>, session: &mut Conversation) {
+pub fn ask_again(session: &mut Conversation) {
     while session.messages.last().is_some_and(|m| m.role == Role::Assistant && !m.has_calls()) {
         session.messages.pop();
         if let Some(row) = session.rows.pop() {
-            let id = session.id.clone();
-            context.services.memory.post(move |memory| memory.remove_from(&id, row));
+            session.post(move |memory, id| memory.remove_from(id, row));
         }
     }
 }

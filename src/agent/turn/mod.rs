@@ -5,7 +5,6 @@ mod effect;
 mod follow_up;
 mod listen;
 mod message;
-mod question;
 mod repetition;
 mod request;
 mod step;
@@ -17,7 +16,9 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::last_request;
+use crate::agent::services::config_files::ConfigFiles;
 use crate::agent::services::events::Events;
+use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::{usage, window};
@@ -68,8 +69,8 @@ pub async fn run(
                 return (session, Err((prompt, why)));
             }
         }
-        Begin::Continue(Continuation::Resume) => message::go_on(&context, &mut session).await,
-        Begin::Continue(Continuation::Retry) => message::ask_again(&context, &mut session).await,
+        Begin::Continue(Continuation::Resume) => message::go_on(&mut session),
+        Begin::Continue(Continuation::Retry) => message::ask_again(&mut session),
         Begin::Compact => {}
     }
     let turn = context.events.turn();
@@ -78,8 +79,7 @@ pub async fn run(
         true => compact::run(&context, &mut session, &stop).await,
         false => steps(&context, &mut session, &stop).await,
     };
-    let id = session.id.clone();
-    context.services.memory.post(move |memory| memory.end_turn(&id));
+    session.post(|memory, id| memory.end_turn(id));
     context.services.flushed().await;
     (session, Ok((turn, end)))
 }
@@ -118,29 +118,29 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
         if let Some(usage) = step.usage {
             session.window.counted(usage.input);
         }
-        usage::add(context, session, &target, step.usage).await;
+        usage::add((&context.events, &context.status_data), session, &target, step.usage).await;
         if let Ended::Broken(error) = &step.ended
             && error.kind == ErrorKind::ContextTooLong
             && step.row.is_none()
             && !std::mem::replace(&mut shortened, true)
-            && window::learn(context, session, &target, error)
+            && window::learn(&context.status_data, session, &target, error)
         {
             continue;
         }
-        if step.unfinished().is_some_and(|why| follow_up.again(context, session, why)) {
+        if step.unfinished().is_some_and(|why| follow_up.again(session, why)) {
             continue;
         }
         if step.silent {
             return said_nothing(&context.events, !worked).await;
         }
         worked |= !step.acts.is_empty();
-        match act(context, session, step, (&mut repeats, &mut effect), stop).await {
+        match act(context, session, (step, &target), (&mut repeats, &mut effect), stop).await {
             // What changed a file got somewhere: it may be summarised anew.
             Next::Step if effect.take_step_changed() => summarised = None,
             Next::Step => {}
             Next::End(end) => {
                 if end == TurnEnd::Done {
-                    effect.say(context, session).await;
+                    effect.say(&context.events, &context.settings(), session).await;
                 }
                 return end;
             }
@@ -152,11 +152,11 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
 async fn act(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
-    step: Step,
+    (step, target): (Step, &RequestTarget),
     (repeats, effect): (&mut Repeats, &mut Effect),
     stop: &CancellationToken,
 ) -> Next {
-    let (cut, arrived) = (cut_off(context, &step).await, step.row.is_some());
+    let (cut, arrived) = (cut_off(&context.services.config, &context.events, &step).await, step.row.is_some());
     let wrote_text = step.acts.iter().any(Act::is_text);
     let mut work = ToolRun::new(context, session, stop);
     let (mut asked_again, mut written) = (None, Vec::new());
@@ -188,7 +188,10 @@ async fn act(
     work.say_texts();
     let (go_on, notes) = (work.go_on, std::mem::take(&mut work.notes));
     if wrote_text || notes.native_edit_failed {
-        request::learn_format(context, work.session).await;
+        let learnt = request::learn_format(&context.settings(), &context.services.config, work.session, target).await;
+        if let Some((title, detail)) = learnt {
+            context.events.notice(Level::Info, title, detail).await;
+        }
     }
     effect.add(&notes);
     if notes.refusals.is_empty() {
@@ -200,7 +203,7 @@ async fn act(
     }
     match (cut, again) {
         (Some(end), _) => return Next::End(end),
-        (None, Some(refusal)) => return Next::End(refused_again(context, &refusal).await),
+        (None, Some(refusal)) => return Next::End(refused_again(&context.events, &refusal).await),
         (None, None) => {}
     }
     if let Some(title) = asked_again.filter(|_| go_on) {
@@ -212,23 +215,21 @@ async fn act(
 
 /// Returns the end of a turn whose answer broke off. Where a pause or a call that cannot be read came with other calls,
 /// these are answered and the turn goes on.
-async fn cut_off(context: &SessionContext, step: &Step) -> Option<TurnEnd> {
+async fn cut_off(config: &ConfigFiles, events: &Events, step: &Step) -> Option<TurnEnd> {
     match &step.ended {
         Ended::Whole | Ended::TooManyCalls => None,
         Ended::Paused | Ended::Malformed if !step.acts.is_empty() => None,
-        ended => Some(broken_off(context, ended).await),
+        ended => Some(broken_off(config, events, ended).await),
     }
 }
 
 /// Stops a turn in which the same was refused a second time, and says what would help.
-async fn refused_again(context: &SessionContext, refusal: &str) -> TurnEnd {
+async fn refused_again(events: &Events, refusal: &str) -> TurnEnd {
     let why = refusal.lines().last().unwrap_or_default();
     let title = say::refused_twice(&first_words(&records::localized(first_sentence(why)), 160));
     let detail = say::say_exactly();
-    context
-        .events
-        .notice_with(Level::Warning, &title, detail, vec![NoticeAction::Continue, NoticeAction::ChooseModel])
-        .await;
+    let actions = vec![NoticeAction::Continue, NoticeAction::ChooseModel];
+    events.notice_with(Level::Warning, &title, detail, actions).await;
     TurnEnd::Asking(title)
 }
 
@@ -253,7 +254,7 @@ async fn said_nothing(events: &Events, at_once: bool) -> TurnEnd {
 }
 
 /// Says in the chat how an answer broke off.
-async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
+async fn broken_off(config: &ConfigFiles, events: &Events, ended: &Ended) -> TurnEnd {
     match ended {
         Ended::Whole | Ended::TooManyCalls | Ended::Interrupted => TurnEnd::Interrupted,
         Ended::Repeating(text) => {
@@ -261,7 +262,7 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
             let hint = say::wrote_again(&format!("{:?}", first_words(text, 60)));
             let actions = vec![NoticeAction::Retry, NoticeAction::ChooseModel];
             let cause = Cause::of("answer");
-            context.events.failed(Level::Broken, (&message, &hint), actions, cause.clone()).await;
+            events.failed(Level::Broken, (&message, &hint), actions, cause.clone()).await;
             TurnEnd::Failed { message, hint, resumable: true, cause }
         }
         Ended::Cut | Ended::Withheld | Ended::Paused | Ended::Malformed => {
@@ -274,7 +275,7 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
             let message = say::broke_off(&why);
             let hint = say::arrived_above().to_string();
             let cause = Cause::of(if matches!(ended, Ended::Withheld) { "refused" } else { "answer" });
-            context.events.failed(Level::Broken, (&message, &hint), actions, cause.clone()).await;
+            events.failed(Level::Broken, (&message, &hint), actions, cause.clone()).await;
             TurnEnd::Failed { message, hint, resumable: true, cause }
         }
         Ended::Broken(error) => {
@@ -286,8 +287,8 @@ async fn broken_off(context: &SessionContext, ended: &Ended) -> TurnEnd {
             };
             let (kind, request_id) = (error.kind.word(), error.request_id.clone());
             let cause = Cause { kind, status: error.status, request_id };
-            context.events.failed(level, (&error.message, &error.hint), actions, cause.clone()).await;
-            last_request::keep(&context.services, error).await;
+            events.failed(level, (&error.message, &error.hint), actions, cause.clone()).await;
+            last_request::keep(config, error).await;
             TurnEnd::Failed { message: error.message.clone(), hint: error.hint.clone(), resumable, cause }
         }
     }

@@ -34,7 +34,7 @@ pub(super) async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, 
         context.say(Level::Warning, why, "").await;
     }
     give_reason(context, reason);
-    context.tell_status().await;
+    context.events.refresh_status();
 }
 
 /// Leaves the reason of a restore for the model.
@@ -57,7 +57,7 @@ pub async fn keep_reviewed(context: Arc<SessionContext>, names: Vec<String>) {
         Ok(Err(why)) => context.say(Level::Warning, why, "").await,
         Err(_) => {}
     }
-    context.tell_status().await;
+    context.events.refresh_status();
 }
 
 /// Carries out what was decided hunk by hunk: what is restored is put to the person as one proposal from the present state;
@@ -77,7 +77,7 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
         decide(context, ids, &reason).await;
         give_reason(context, &reason);
         context.say(Level::Info, say::review_is_back(), "").await;
-        return context.tell_status().await;
+        return context.events.refresh_status();
     }
     let title = format!("undo of {}", crate::text::number::plural(ids.len(), "change"));
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title: title.clone(), files });
@@ -96,7 +96,7 @@ pub(super) async fn apply_verdict(context: &Arc<SessionContext>, verdict: Review
         }
     }
     tell(context, &result, "restored").await;
-    context.tell_status().await;
+    context.events.refresh_status();
 }
 
 /// Records that these changes were restored.

@@ -1,12 +1,14 @@
 //! The part of a session that its actor, its turn and its restores share: everything but the conversation.
 
 mod model;
+mod rules;
 mod settings;
 mod status;
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
+pub use self::rules::SessionRules;
 pub use self::settings::{AUTO, Settings, consent};
 pub use self::status::{StatusData, cost_event};
 use crate::agent::services::events::Events;
@@ -35,7 +37,7 @@ pub struct SessionContext {
     /// Its commands.
     pub commands: Arc<Commands>,
     /// The rules and the system prompt that was sent last.
-    pub rules: Mutex<RulesView>,
+    pub rules: SessionRules,
     /// Events outside of the conversation that the model is informed of with the next message.
     pub notes: Mutex<Vec<String>>,
     settings: Mutex<Settings>,
@@ -43,15 +45,6 @@ pub struct SessionContext {
     own_provider: Mutex<Option<Arc<dyn Provider>>>,
     /// The values that the status line shows of it.
     pub status_data: StatusData,
-}
-
-/// The model that a request is for and who is asked, whatever the person chooses while the answer comes.
-#[derive(Clone)]
-pub struct RequestTarget {
-    /// The provider; `None`: none is connected.
-    pub provider: Option<Arc<dyn Provider>>,
-    /// The model's name.
-    pub model: String,
 }
 
 impl SessionContext {
@@ -66,11 +59,11 @@ impl SessionContext {
             services: Arc::clone(services),
             commands: Arc::new(Commands::new(Arc::clone(&services.shell), &name)),
             session,
+            approvals: PendingApprovals::new(events.clone()),
             events,
-            approvals: PendingApprovals::default(),
             policy: ApprovalPolicy::new(services.shell.settings.rules.clone()),
             skip_backoff: SkipBackoff::default(),
-            rules: Mutex::new(RulesView::default()),
+            rules: SessionRules::default(),
             notes: Mutex::new(Vec::new()),
             settings: Mutex::new(settings),
             own_provider: Mutex::new(None),
@@ -102,6 +95,27 @@ impl SessionContext {
     /// Changes settings.
     pub fn change_settings(&self, change: impl FnOnce(&mut Settings)) {
         change(&mut lock(&self.settings));
+    }
+
+    /// Takes the format and the size of the prompts that were fitted to the model.
+    pub fn fit_settings(&self, fitted: &Settings) {
+        let mut before = fitted.format;
+        self.change_settings(|settings| {
+            before = settings.format;
+            (settings.format, settings.small_model) = (fitted.format, fitted.small_model);
+            settings.text_calls = fitted.text_calls;
+        });
+        if before != fitted.format {
+            self.events.refresh_status();
+        }
+    }
+
+    /// Stores the rules, and shows those in force in the status line. Returns those stored before.
+    pub fn set_rules(&self, view: RulesView) -> RulesView {
+        if self.status_data.show_rules(view.active.clone()) {
+            self.events.refresh_status();
+        }
+        self.rules.set(view)
     }
 
     /// Returns whether this tool may be used now.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::agent::services::lock;
-use crate::agent::services::model_access::ModelConnection;
-use crate::agent::session::context::{RequestTarget, SessionContext};
+use crate::agent::services::models::ModelConnection;
+use crate::agent::services::target::RequestTarget;
+use crate::agent::session::context::SessionContext;
 use crate::provider::Provider;
 
 impl SessionContext {
@@ -31,9 +32,18 @@ impl SessionContext {
         connection
     }
 
-    /// Returns the target of a request for `model` that goes out now.
-    pub fn target(&self, model: &str) -> RequestTarget {
-        RequestTarget { provider: self.provider(), model: model.to_string() }
+    /// Returns the target of a request that goes out now.
+    pub fn target(&self) -> RequestTarget {
+        let connection = ModelConnection { model: self.model(), ..self.connection() };
+        let configured = self.services.config.read().model_config(&connection.model);
+        RequestTarget::new(&self.services.models, connection, configured)
+    }
+
+    /// Returns the target of a request that goes out now; the session keeps its model, and its provider, until another
+    /// is chosen in it.
+    pub fn keep_target(&self) -> RequestTarget {
+        self.keep_model();
+        self.target()
     }
 
     /// Takes the provider that was connected last as this session's own.
@@ -56,12 +66,12 @@ impl SessionContext {
         *lock(&self.own_provider) = Some(provider);
     }
 
-    /// Returns the model that is asked now; the session keeps it, and its provider, until another is chosen in it.
-    pub fn keep_model(&self) -> String {
+    /// Keeps the model that is asked now, and its provider, until another is chosen in this session.
+    fn keep_model(&self) {
         if let Some(provider) = self.provider() {
             lock(&self.own_provider).get_or_insert(provider);
         }
         let model = self.model();
-        lock(&self.settings).model.get_or_insert(model).clone()
+        lock(&self.settings).model.get_or_insert(model);
     }
 }

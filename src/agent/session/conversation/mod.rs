@@ -9,11 +9,10 @@ use std::sync::Arc;
 
 pub use self::files::SessionFiles;
 pub use self::sent::SentRequests;
-use crate::agent::session::context::SessionContext;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{ResultRecord, blob_record, results_json};
 use crate::context::request::Window;
-use crate::memory::{self, MessageMeta, NewMessage};
+use crate::memory::{self, Memory, MemoryHandle, MessageMeta, NewMessage};
 use crate::protocol::WindowResult;
 use crate::provider::{Blob, Message, Role, ToolCall, ToolResult, ToolSpec};
 use crate::tools::{OfferedTools, ToolSet};
@@ -50,11 +49,13 @@ pub struct Conversation {
     pub tools: Arc<ToolSet>,
     /// The descriptions of its tools for the model, in the order of [`OfferedTools::EACH`].
     specs: [Arc<[ToolSpec]>; 3],
+    /// Where it is stored.
+    memory: MemoryHandle,
 }
 
 impl Conversation {
     /// Creates a session with nothing in it.
-    pub fn new(id: String, tools: Arc<ToolSet>) -> Self {
+    pub fn new(id: String, tools: Arc<ToolSet>, memory: MemoryHandle) -> Self {
         Conversation {
             id,
             title: None,
@@ -71,7 +72,25 @@ impl Conversation {
             sent: SentRequests::default(),
             specs: OfferedTools::EACH.map(|offered| tools.specs(offered).into()),
             tools,
+            memory,
         }
+    }
+
+    /// Stores something of this session, without waiting: `work` is given memory and the session's id.
+    pub fn post(&self, work: impl FnOnce(&Memory, &str) -> Result<(), memory::Error> + Send + 'static) {
+        let id = self.id.clone();
+        self.memory.post(move |memory| work(memory, &id));
+    }
+
+    /// Stores a message at the end of this session, without waiting. Returns its row.
+    pub fn append(&self, message: NewMessage) -> i64 {
+        self.memory.append(&self.id, message)
+    }
+
+    /// Returns the messages of this session as memory has them; none where they cannot be read.
+    pub async fn stored(&self) -> Vec<memory::StoredMessage> {
+        let id = self.id.clone();
+        self.memory.ask(move |memory| memory.load(&id)).await.unwrap_or_default()
     }
 
     /// Returns what the model is told of the tools it may use.
@@ -92,10 +111,9 @@ impl Conversation {
     }
 
     /// Stores what the prompt rests on, so that a resumed session sends the same bytes.
-    pub fn store_prompt(&self, context: &SessionContext) {
+    pub fn store_prompt(&self) {
         if let Some(stored) = self.prompt.to_record() {
-            let id = self.id.clone();
-            context.services.memory.post(move |memory| memory.set_extra(&id, &stored));
+            self.post(move |memory, id| memory.set_extra(id, &stored));
         }
     }
 
@@ -151,10 +169,10 @@ impl Conversation {
     }
 
     /// Adds a message to the model that nobody typed.
-    pub fn add_hidden(&mut self, context: &SessionContext, text: &str) {
+    pub fn add_hidden(&mut self, text: &str) {
         let mut record = NewMessage::text(memory::StoredRole::User, text);
         record.meta = MessageMeta { typed: Some(0), turn: self.turn, ..MessageMeta::default() };
-        let row = context.services.memory.append(&self.id, record);
+        let row = self.append(record);
         self.push(Message::user(text), row);
     }
 }
@@ -175,7 +193,8 @@ mod tests {
     #[test]
     fn open_calls_are_those_of_the_last_answer_whatever_their_ids() {
         let call = |id: &str| ToolCall { id: id.into(), name: "list".into(), arguments: "{}".into() };
-        let mut session = Conversation::new("s".into(), Arc::new(ToolSet::builtin()));
+        let (memory, _) = MemoryHandle::open(memory::Options::nowhere(), Box::new(|_| {}));
+        let mut session = Conversation::new("s".into(), Arc::new(ToolSet::builtin()), memory);
         for message in [
             Message::user("go"),
             Message::assistant("", vec![call("call_0")]),

@@ -10,10 +10,10 @@ use std::sync::Arc;
 pub use self::model_fit::learn_format;
 pub use self::next::{Unbuilt, build};
 use self::takeable::takeable;
-use crate::agent::services::model_facts;
+use crate::agent::services::config_files::ConfigFiles;
+use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::window;
 use crate::context::request::{Budget, size};
 use crate::context::small_model;
 use crate::edit::Format;
@@ -27,8 +27,7 @@ const WHOLE_FILE: u64 = 8_192;
 
 /// Returns what the model may call in the present mode. A model that is asked for edits as text is not offered tools
 /// for them, and one that writes calls as text is told of the others in its prompt.
-pub fn offered(context: &SessionContext, session: &Conversation) -> Arc<[ToolSpec]> {
-    let settings = context.settings();
+pub fn offered(settings: &Settings, session: &Conversation) -> Arc<[ToolSpec]> {
     session.tool_specs(match (settings.mode, settings.format) {
         (Mode::Agent, _) if settings.text_calls => return Arc::default(),
         (Mode::Plan, _) => OfferedTools::Plan,
@@ -40,10 +39,9 @@ pub fn offered(context: &SessionContext, session: &Conversation) -> Arc<[ToolSpe
 /// Returns a request with what holds for every one of the session's: what is known of the model, how much it is to
 /// think, how freely it chooses its words, and how long its answer may be where its window is known. `estimate` is the
 /// size of the request in tokens.
-pub fn base(context: &SessionContext, session: &Conversation, estimate: u64) -> Request {
-    let model = context.model();
-    let facts = model_facts::facts(&context.services, context.provider().as_deref(), &model);
-    let effort = context.services.config.read().effort_for(&model).and_then(Effort::parse);
+pub fn base(config: &ConfigFiles, session: &Conversation, target: &RequestTarget, estimate: u64) -> Request {
+    let (model, facts) = (target.model.clone(), target.facts());
+    let effort = config.read().effort_for(&model).and_then(Effort::parse);
     let answer = |window: u32| Budget::of_window(u64::from(window)).answer;
     // Where the window is nearly full the answer may be as long as what is left, less what the estimate may be off.
     let room = facts.window.map(|window| (u64::from(window).saturating_sub(estimate) / 10 * 9).max(answer(window)));
@@ -64,26 +62,31 @@ fn arrange(settings: &Settings, session: &mut Conversation, messages: &mut Vec<A
     }
 }
 
-/// Returns the conversation with `more` behind it, for a question beside it: nothing of it is kept.
-pub async fn beside(context: &Arc<SessionContext>, session: &mut Conversation, more: Vec<Message>) -> Request {
+/// Returns the conversation with `more` behind it, for a question beside it, and whom it is for: nothing of it is kept.
+pub async fn beside(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+    more: Vec<Message>,
+) -> (Request, RequestTarget) {
+    let (target, settings) = (context.keep_target(), context.settings());
     let system = system_prompt::present(context, session).await;
-    let (mut messages, _) = to_summarise(context, session, system.len());
-    arrange(&context.settings(), session, &mut messages);
+    let (mut messages, _) = to_summarise(session, &target, system.len());
+    arrange(&settings, session, &mut messages);
     messages.extend(more.into_iter().map(Arc::new));
     let estimate = session.window.tokens(system.len() + size(&messages));
-    let (model, skip_backoff) = (context.keep_model(), context.skip_backoff.clone());
     // Some servers refuse calls in a conversation without tools.
-    let tools = offered(context, session);
-    Request { model, system, messages, tools, skip_backoff, ..base(context, session, estimate) }
+    let (tools, skip_backoff) = (offered(&settings, session), context.skip_backoff.clone());
+    let base = base(&context.services.config, session, &target, estimate);
+    (Request { system, messages, tools, skip_backoff, ..base }, target)
 }
 
 /// Returns the conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt
 /// of so many.
-pub fn to_summarise(context: &SessionContext, session: &mut Conversation, system: usize) -> (Vec<Arc<Message>>, usize) {
-    let budget = window::budget(context);
+pub fn to_summarise(session: &mut Conversation, target: &RequestTarget, system: usize) -> (Vec<Arc<Message>>, usize) {
+    let budget = target.budget();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     // Of the session's own window nothing is left out: the person may drop the summary.
     let fitted = session.window.clone().fit(&session.messages, summary, system, budget);
     let room = session.window.bytes(budget.room()).saturating_sub(system);
-    (takeable(context, session, fitted.messages, fitted.sizes), room)
+    (takeable(session, target.capabilities(), fitted.messages, fitted.sizes), room)
 }

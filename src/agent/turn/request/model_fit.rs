@@ -1,8 +1,12 @@
 //! What a request takes from the model it is for: the edit format where the person chose none, by the model's name and by
 //! what it was seen to do; the size of the prompts; the effort.
 
-use crate::agent::services::model_facts;
-use crate::agent::session::context::SessionContext;
+use std::sync::Arc;
+
+use crate::agent::services::config_files::ConfigFiles;
+use crate::agent::services::events::Events;
+use crate::agent::services::target::RequestTarget;
+use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::context::model_class::{is_small, is_small_window, is_unknown, thinks_by_name};
 use crate::edit::Format;
@@ -11,50 +15,54 @@ use crate::protocol::Level;
 use crate::provider::models::{Effort, Facts, Thinking};
 
 /// Says, once for each model, that it does not think as much as the configuration asks for.
-pub(super) async fn tell_effort(context: &SessionContext, session: &mut Conversation, model: &str) {
-    let Some(effort) = context.services.config.read().effort_for(model).and_then(Effort::parse) else { return };
-    let facts = model_facts::facts(&context.services, context.provider().as_deref(), model);
+pub(super) async fn tell_effort(
+    config: &ConfigFiles,
+    events: &Events,
+    session: &mut Conversation,
+    target: &RequestTarget,
+) {
+    let (model, facts) = (&target.model, target.facts());
+    let Some(effort) = config.read().effort_for(model).and_then(Effort::parse) else { return };
     let sent = effort.within(facts.efforts.as_deref().unwrap_or(&[]));
     let title = match facts.thinking {
-        Some(Thinking::None) if effort != Effort::None => say::does_not_think(&model, &effort.word()),
-        _ if sent != effort => say::no_effort(&model, &effort.word(), &sent.word()),
+        Some(Thinking::None) if effort != Effort::None => say::does_not_think(model, &effort.word()),
+        _ if sent != effort => say::no_effort(model, &effort.word(), &sent.word()),
         _ => return,
     };
-    let effort_of_model = (model.to_string(), effort);
+    let effort_of_model = (model.clone(), effort);
     if session.sent.told_effort.as_ref() != Some(&effort_of_model) {
         session.sent.told_effort = Some(effort_of_model);
-        context.events.notice(Level::Info, title, "").await;
+        events.notice(Level::Info, title, "").await;
     }
 }
 
 /// Files of this many lines and more are changed by blocks.
 const LONG: usize = 300;
 
-/// Chooses, for the next request, the format, unless the person or the configuration did, and the size of the prompts.
-/// `window` is the model's context window in tokens.
-pub(super) async fn choose_format(context: &SessionContext, session: &Conversation, window: u64) {
-    let (settings, text) = (context.settings(), writes_text(context));
+/// Returns the settings for the next request: the format, unless the person or the configuration chose it, and the size
+/// of the prompts.
+pub(super) fn fitted(
+    settings: Settings,
+    config: &ConfigFiles,
+    session: &Conversation,
+    target: &RequestTarget,
+) -> Settings {
+    let text = writes_text(config, &target.model);
     let format = match (settings.auto_format, text) {
         (false, _) => settings.format,
         (true, true) => text_format(session),
         (true, false) => Format::TOOLS,
     };
-    let small_model = is_small_window(window) || text;
+    let small_model = is_small_window(u64::from(target.window())) || text;
     // Some servers refuse the calls of a conversation that comes without tools.
     let called = || session.messages.iter().any(|message| message.calls().next().is_some());
     let text_calls = text && format != Format::TOOLS && !called();
-    context.change_settings(|settings| {
-        (settings.format, settings.small_model, settings.text_calls) = (format, small_model, text_calls);
-    });
-    if format != settings.format {
-        context.tell_status().await;
-    }
+    Settings { format, small_model, text_calls, ..settings }
 }
 
-/// Returns whether the model in force is asked for edits as text.
-fn writes_text(context: &SessionContext) -> bool {
-    let model = context.model();
-    is_small(&model) || context.services.config.read().writes_edits_as_text(&model)
+/// Returns whether a model is asked for edits as text.
+fn writes_text(config: &ConfigFiles, model: &str) -> bool {
+    is_small(model) || config.read().writes_edits_as_text(model)
 }
 
 /// Returns the temperature that is configured for a model, and 0 for one that writes edits as text and does not think:
@@ -77,22 +85,24 @@ fn text_format(session: &Conversation) -> Format {
 }
 
 /// Records that a model wrote a call or an edit as text, or a native edit that could not be read, where that shows how
-/// it is best asked: the format was not chosen, and nothing is known of the model or it runs on this computer. Reports
-/// it once.
-pub async fn learn_format(context: &SessionContext, session: &Conversation) {
-    let settings = context.settings();
-    if !settings.auto_format || settings.format != Format::TOOLS || writes_text(context) {
-        return;
+/// it is best asked: the format was not chosen, and nothing is known of the model or it runs on this computer.
+/// Returns what to tell the person of it, once.
+pub async fn learn_format(
+    settings: &Settings,
+    config: &Arc<ConfigFiles>,
+    session: &Conversation,
+    target: &RequestTarget,
+) -> Option<(String, String)> {
+    let model = target.model.clone();
+    if !settings.auto_format || settings.format != Format::TOOLS || writes_text(config, &model) {
+        return None;
     }
-    let model = context.model();
-    let local = context.provider().is_some_and(|provider| provider.local());
-    if !is_unknown(&model) && !local {
-        return;
+    if !is_unknown(&model) && !target.is_local() {
+        return None;
     }
-    let detail = match context.services.config.change_on_a_thread(move |config| config.learn_text_edits(&model)).await {
+    let detail = match config.change_on_a_thread(move |config| config.learn_text_edits(&model)).await {
         Some(Err(e)) => say::this_run_only(&e),
         _ => say::remembered().into(),
     };
-    let title = say::writes_as_text(&text_format(session).name());
-    context.events.notice(Level::Info, title, detail).await;
+    Some((say::writes_as_text(&text_format(session).name()), detail))
 }

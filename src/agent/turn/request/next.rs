@@ -6,11 +6,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::takeable::takeable;
 use super::{arrange, base, model_fit, offered, system_prompt};
-use crate::agent::session::context::{RequestTarget, SessionContext};
+use crate::agent::services::events::Events;
+use crate::agent::services::target::RequestTarget;
+use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::{usage, window};
+use crate::agent::session::usage;
 use crate::context::prefix::RequestPrefix;
-use crate::context::request::{Budget, LeftOut, MessageSizes};
+use crate::context::request::{LeftOut, MessageSizes};
 use crate::context::small_model;
 use crate::messages::agent as say;
 use crate::protocol::{Level, TurnEnd};
@@ -29,13 +31,13 @@ pub enum Unbuilt {
 
 /// Notes why the request that goes out now does not begin with the bytes of the last one, if it does not.
 fn note_prefix(
-    context: &SessionContext,
+    settings: &Settings,
     session: &mut Conversation,
-    RequestTarget { provider, model }: &RequestTarget,
+    target: &RequestTarget,
     (system, tools): (&Arc<str>, &Arc<[ToolSpec]>),
 ) {
-    let settings = context.settings();
-    let place = provider.as_ref().map(|provider| provider.origin(model).place).unwrap_or_default();
+    let model = &target.model;
+    let place = target.connected().map(|provider| provider.origin(model).place).unwrap_or_default();
     let prefix = RequestPrefix {
         mode: settings.mode.word(),
         model: (model.clone(), place),
@@ -56,48 +58,49 @@ pub async fn build(
     context: &Arc<SessionContext>,
     session: &mut Conversation,
 ) -> Result<(Request, RequestTarget), Unbuilt> {
-    if let Some(end) = usage::over_budget(context, session).await {
+    let (services, events) = (&context.services, &context.events);
+    if let Some(end) = usage::over_budget(&services.config, events, session).await {
         return Err(Unbuilt::Stopped(end));
     }
-    context.services.models.local_search(&CancellationToken::new()).await;
-    let window = u64::from(window::tokens(context));
-    model_fit::choose_format(context, session, window).await;
+    services.models.local_search(&CancellationToken::new()).await;
+    let target = context.keep_target();
+    let fitted = model_fit::fitted(context.settings(), &services.config, session, &target);
+    context.fit_settings(&fitted);
     let system = system_prompt::system(context, session).await;
-    let (settings, model) = (context.settings(), context.keep_model());
-    let target = context.target(&model);
-    model_fit::tell_effort(context, session, &model).await;
-    let tools = offered(context, session);
+    let settings = context.settings();
+    model_fit::tell_effort(&services.config, events, session, &target).await;
+    let tools = offered(&settings, session);
     let example = if settings.small_model { small_model::example_size(settings.format) } else { 0 };
     let own = system.len() + example;
     let beside = own + tools.iter().map(|t| t.description.len() + SCHEMA).sum::<usize>();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
-    let fitted = session.window.fit(&session.messages, summary, beside, Budget::of_window(window));
+    let fitted = session.window.fit(&session.messages, summary, beside, target.budget());
     let rules = context.status().rules.iter().map(|rule| rule.bytes).sum::<usize>().min(system.len());
     let parts = parts(session, (own, rules), beside - own, fitted.sizes);
-    context.status_data.show_context(parts, window);
+    context.status_data.show_context(parts, u64::from(target.window()));
     if !fitted.newly_left_out.is_empty() {
-        keep_left_out(context, session, &fitted.newly_left_out).await;
+        keep_left_out(events, session, &fitted.newly_left_out).await;
     }
     if fitted.too_long {
         return Err(Unbuilt::TooLong);
     }
-    let mut messages = takeable(context, session, fitted.messages, fitted.sizes);
+    let mut messages = takeable(session, target.capabilities(), fitted.messages, fitted.sizes);
     arrange(&settings, session, &mut messages);
-    note_prefix(context, session, &target, (&system, &tools));
+    note_prefix(&settings, session, &target, (&system, &tools));
     let skip_backoff = context.skip_backoff.clone();
-    let base = base(context, session, fitted.estimate);
-    Ok((Request { model, system, messages, tools, skip_backoff, ..base }, target))
+    let base = base(&services.config, session, &target, fitted.estimate);
+    Ok((Request { system, messages, tools, skip_backoff, ..base }, target))
 }
 
 /// Records which results are left out of what is sent, so that a resumed session leaves out the same ones, and says so.
-async fn keep_left_out(context: &SessionContext, session: &mut Conversation, left_out: &[LeftOut]) {
+async fn keep_left_out(events: &Events, session: &mut Conversation, left_out: &[LeftOut]) {
     for path in left_out.iter().filter_map(|left_out| left_out.path.as_ref()) {
         session.files.seen.remove(path);
     }
     session.note_left_out();
-    session.store_prompt(context);
+    session.store_prompt();
     let title = format!("the context window is full: {} old results are left out", left_out.len());
-    context.events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
+    events.notice(Level::Info, title, "They are sent as one line each; memory keeps them whole.").await;
 }
 
 /// Returns what a request holds, in tokens, by part.

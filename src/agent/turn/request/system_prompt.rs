@@ -1,11 +1,13 @@
 //! The system prompt of the next request. What changes after it was made (git, files, rules that come into play) is
 //! added to the conversation, where it stays.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::prompt_parts::{IN_CONVERSATION, look, record_parts, rules_view, store_rules};
+use crate::agent::session::prompt_parts::{IN_CONVERSATION, look, parts_in_force, rule_parts, rules_view};
 use crate::agent::session::prompt_state::{JoinedRecord, PromptFacts};
 use crate::context::rules::{self, ActiveRule};
 use crate::context::templates::{self, PromptPart};
@@ -17,8 +19,8 @@ use crate::provider::{Message, Role};
 pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -> Arc<str> {
     let fresh = session.prompt.now.is_none();
     if fresh {
-        let context2 = Arc::clone(context);
-        let looked = tokio::task::spawn_blocking(move || look(&context2));
+        let services = Arc::clone(&context.services);
+        let looked = tokio::task::spawn_blocking(move || look(&services));
         session.prompt.now = looked.await.ok().map(Arc::new);
     }
     let covered = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
@@ -38,7 +40,8 @@ pub async fn present(context: &Arc<SessionContext>, session: &mut Conversation) 
     if let Some((_, text)) = session.prompt.made.iter().find(|(made, _)| *made == setting) {
         return Arc::clone(text);
     }
-    let parts = record_parts(context, session).await;
+    let parts = parts_in_force(&context.services, &now, session).await;
+    context.rules.set_parts(rule_parts(parts.clone()));
     let base: Vec<PromptPart> = parts.into_iter().filter(|p| p.reason != IN_CONVERSATION).collect();
     let text: Arc<str> = templates::joined(&base).into();
     session.prompt.made.push((setting, Arc::clone(&text)));
@@ -48,13 +51,15 @@ pub async fn present(context: &Arc<SessionContext>, session: &mut Conversation) 
 /// Compares the present facts with what the model received, and adds the differences to the conversation.
 async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew: bool, fresh: bool) {
     let Some(now) = session.prompt.now.clone() else { return };
-    let (context2, in_play) = (Arc::clone(context), session.files.in_play.clone());
-    let found = Arc::clone(&now);
-    let active = tokio::task::spawn_blocking(move || found.1.active(&context2.services.workspace, &in_play)).await;
+    let (workspace, in_play) = (Arc::clone(&context.services.workspace), session.files.in_play.clone());
+    let (found, root) = (Arc::clone(&now), workspace.root().to_path_buf());
+    let active = tokio::task::spawn_blocking(move || found.1.active(&workspace, &in_play)).await;
     let Ok(active) = active else { return };
     // A turn may be stopped at the await above: then the rules are looked at again.
     session.prompt.in_play = session.files.in_play.len();
-    tell_rules(context, session, rules_view(&now.1, &active, &session.files.in_play)).await;
+    let view = rules_view(&now.1, &active, &session.files.in_play);
+    let before = context.set_rules(view.clone());
+    tell_rules(&context.events, session, &before, view).await;
     let mut live = now.0.clone();
     if context.settings().small_model && !anew {
         live.keep_untold(&session.prompt.last_sent.live);
@@ -66,25 +71,25 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
         session.prompt.base = Some(facts);
         session.prompt.made.clear();
     } else {
-        let news = news(context, &session.prompt.last_sent, &facts);
+        let news = news(&root, &session.prompt.last_sent, &facts);
         // A rule that is not in play any more stays in the conversation all the same.
         let idle = session.prompt.last_sent.rules.iter().filter(|old| !facts.rules.iter().any(|r| r.path == old.path));
-        let idle: Vec<ActiveRule> =
-            idle.filter(|r| context.services.workspace.root().join(&r.path).exists()).cloned().collect();
+        let idle: Vec<ActiveRule> = idle.filter(|r| root.join(&r.path).exists()).cloned().collect();
         session.prompt.last_sent = facts;
         session.prompt.last_sent.rules.extend(idle);
         match news {
-            Some(news) => tell(context, session, &news, fresh),
+            Some(news) => tell(session, &news, fresh),
             None => return,
         }
-        record_parts(context, session).await;
+        let parts = parts_in_force(&context.services, &context.settings(), session).await;
+        context.rules.set_parts(rule_parts(parts));
     }
-    session.store_prompt(context);
+    session.store_prompt();
 }
 
 /// Returns what to tell the model, in words; none: nothing has changed.
-fn news(context: &SessionContext, last_sent: &PromptFacts, now: &PromptFacts) -> Option<String> {
-    let gone = |path: &str| !context.services.workspace.root().join(path).exists();
+fn news(root: &Path, last_sent: &PromptFacts, now: &PromptFacts) -> Option<String> {
+    let gone = |path: &str| !root.join(path).exists();
     let mut parts = rules::news(&last_sent.rules, &now.rules, &gone);
     let changes = now.live.changes(&last_sent.live);
     if !changes.is_empty() {
@@ -94,31 +99,30 @@ fn news(context: &SessionContext, last_sent: &PromptFacts, now: &PromptFacts) ->
 }
 
 /// Adds what changed to the message of the person that is about to be sent, or behind the results of the model's calls.
-fn tell(context: &SessionContext, session: &mut Conversation, news: &str, fresh: bool) {
+fn tell(session: &mut Conversation, news: &str, fresh: bool) {
     let last = session.messages.last().zip(session.rows.last());
     let Some((message, row)) = last.filter(|(m, _)| fresh && m.role == Role::User) else {
-        return session.add_hidden(context, news);
+        return session.add_hidden(news);
     };
     let (message, row) = (Message::clone(message).and_text(&format!("\n\n---\n{news}")), *row);
-    let (id, text) = (session.id.clone(), message.text().into_owned());
-    context.services.memory.post(move |memory| memory.checkpoint(&id, row, &text, None));
+    let text = message.text().into_owned();
+    session.post(move |memory, id| memory.checkpoint(id, row, &text, None));
     if let Some(last) = session.messages.last_mut() {
         *last = Arc::new(message);
     }
 }
 
-/// Stores the rules, and says in the chat what is new about them: with the newest message, so that a resumed session
-/// says it too.
-async fn tell_rules(context: &SessionContext, session: &Conversation, view: RulesView) {
-    let before = store_rules(context, view.clone()).await;
+/// Says in the chat what is new about the rules, and stores it with the newest message, so that a resumed session says
+/// it too.
+async fn tell_rules(events: &Events, session: &Conversation, before: &RulesView, view: RulesView) {
     let joined = |r: &&RuleChip| !before.active.iter().any(|b| b.path == r.path);
     let joined: Vec<RuleChip> = view.active.iter().filter(joined).cloned().collect();
     if !joined.is_empty() {
         if let Some(row) = session.rows.last().copied() {
-            let (id, stored) = (session.id.clone(), JoinedRecord::write(&joined));
-            context.services.memory.post(move |memory| memory.keep_extra(&id, row, &stored));
+            let stored = JoinedRecord::write(&joined);
+            session.post(move |memory, id| memory.keep_extra(id, row, &stored));
         }
-        context.events.add(Item::Rules(joined)).await;
+        events.add(Item::Rules(joined)).await;
     }
     let new: Vec<String> = view.complaints.into_iter().filter(|c| !before.complaints.contains(c)).collect();
     if !new.is_empty() {
@@ -127,6 +131,6 @@ async fn tell_rules(context: &SessionContext, session: &Conversation, view: Rule
         } else {
             "some files of this project are not used"
         };
-        context.events.notice(Level::Warning, title, new.join("\n")).await;
+        events.notice(Level::Warning, title, new.join("\n")).await;
     }
 }

@@ -2,24 +2,21 @@
 
 use std::sync::Arc;
 
-use crate::agent::services::model_facts;
-use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::context::request::MessageSizes;
-use crate::provider::{Blob, Message};
+use crate::provider::{Blob, Capabilities, Message};
 
-/// Returns the messages as the model in use takes them: an attachment of an earlier message that it does not take, as
+/// Returns the messages as a model of these `capabilities` takes them: an attachment of an earlier message that it does not take, as
 /// after a change of the model, is named instead.
 pub(super) fn takeable(
-    context: &SessionContext,
     session: &mut Conversation,
+    capabilities: Capabilities,
     messages: Vec<Arc<Message>>,
     sizes: MessageSizes,
 ) -> Vec<Arc<Message>> {
     if sizes.files == 0 {
         return messages;
     }
-    let capabilities = model_facts::capabilities(&context.services, context.provider().as_deref(), &context.model());
     let taken = |b: &Blob| if b.mime.starts_with("image/") { capabilities.images } else { capabilities.documents };
     let all = |m: &Arc<Message>| m.blobs().all(taken);
     if messages.iter().all(all) {

@@ -7,7 +7,9 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::session::context::{RequestTarget, SessionContext};
+use crate::agent::services::events::Events;
+use crate::agent::services::target::RequestTarget;
+use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::usage;
 use crate::agent::turn::listen::listen;
@@ -36,14 +38,16 @@ pub async fn beside<T>(
             Some(answered) = async { Some(answering.as_mut()?.await) }, if answering.is_some() => {
                 answering = None;
                 exchanges.extend(answered.exchange);
-                usage::add_beside(context, session, &answered.target, answered.usage).await;
+                let display = (&context.events, &context.status_data);
+                let project = context.services.project();
+                usage::add_beside(display, project, session, &answered.target, answered.usage).await;
             }
             Some(comment) = comments.recv(), if answering.is_none() => {
                 let question_text = question(proposal, &comment);
                 let request = ask(context, session, &question_text).await;
                 let wording = format!("{}: {}", place(proposal, &comment), comment.text.trim());
                 let comment = (comment, wording);
-                answering = Some(Box::pin(answer(Arc::clone(context), request, proposal.id, comment, stop.clone())));
+                answering = Some(Box::pin(answer(context.events.clone(), request, proposal.id, comment, stop.clone())));
             }
         }
     }
@@ -80,7 +84,11 @@ fn question(proposal: &Proposal, comment: &Comment) -> String {
 }
 
 /// Returns the conversation with what is asked in place of the results that wait.
-async fn ask(context: &Arc<SessionContext>, session: &mut Conversation, question_text: &str) -> Request {
+async fn ask(
+    context: &Arc<SessionContext>,
+    session: &mut Conversation,
+    question_text: &str,
+) -> (Request, RequestTarget) {
     let open = session.open_calls();
     let results = open.iter().map(|call| Message::tool(call.id.clone(), question_text));
     let mut more: Vec<Message> = results.collect();
@@ -102,20 +110,19 @@ struct Answered {
 
 /// Sends it and shows what comes back.
 async fn answer(
-    context: Arc<SessionContext>,
-    request: Request,
+    events: Events,
+    (request, target): (Request, RequestTarget),
     proposal: crate::proposal::ProposalId,
     (comment, wording): (Comment, String),
     stop: CancellationToken,
 ) -> Answered {
-    let target = context.target(&request.model);
-    let (text, usage) = match listen(&context, request, &target, &stop).await {
+    let (text, usage) = match listen(&events, request, &target, &stop).await {
         Ok(answer) => (answer.text.trim().to_string(), answer.usage),
         Err(error) => {
-            context.say(Level::Error, error.message, error.hint).await;
+            events.say(Level::Error, error.message, error.hint).await;
             (String::new(), None)
         }
     };
-    context.events.send(EventBody::CommentAnswer(proposal, comment, text.clone())).await;
+    events.send(EventBody::CommentAnswer(proposal, comment, text.clone())).await;
     Answered { exchange: (!text.is_empty()).then_some((wording, text)), target, usage }
 }

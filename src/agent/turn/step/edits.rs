@@ -104,7 +104,7 @@ pub async fn edits(
         let mut files = changes.clone();
         files.iter_mut().for_each(|file| file.by = call_preview::short_verbs(&session.tools, &file.by));
         let proposal = Arc::new(Proposal { id, title: cause.title.clone(), files });
-        if asks_person(context, &proposal) {
+        if asks_person(&context.settings(), &context.services.archive, &proposal) {
             for p in pending.iter_mut().filter(|p| !p.item.call.state.is_final()) {
                 p.item.set(&context.events, CallState::Asking).await;
             }

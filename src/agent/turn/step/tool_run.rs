@@ -5,11 +5,11 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::command::seal_jobs;
+use crate::agent::session::approval::{QuestionChoices, yes_once};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::{KnownFileRecord, ResultRecord, arguments, blob_record, hex, results_json};
 use crate::agent::turn::effect::StepNotes;
-use crate::agent::turn::question::{self, QuestionChoices};
 use crate::agent::turn::step::act::{Act, CallAct, MAX_CALLS};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::command::{self, CommandResult};
@@ -235,7 +235,7 @@ impl ToolRun<'_> {
             Some(path) => say::send_secrets(&path.display()),
             None => say::read_outside(&path.display()),
         };
-        let choices = question::yes_once(say::default_continues());
+        let choices = yes_once(say::default_continues());
         let reply = self.question(&mut item, text, choices, true).await;
         if reply.map(|(reply, _)| reply) != Some(Reply::Choice(0)) {
             let why = match inside {
@@ -310,7 +310,7 @@ impl ToolRun<'_> {
     ) -> Option<(Reply, String)> {
         let question = Question { id: self.context.events.question(), text, choices, permission, card: None };
         item.set(&self.context.events, CallState::Asking).await;
-        let reply = question::ask(self.context, question.clone(), None, self.stop).await?;
+        let reply = self.context.approvals.ask(question.clone(), None, self.stop).await?;
         let words = reply.words(&question.choices);
         item.call.exchange = Some((question.text, words.clone()));
         Some((reply, words))
@@ -322,7 +322,7 @@ impl ToolRun<'_> {
             return;
         }
         let edits = std::mem::take(&mut self.edits);
-        seal_jobs(self.context).await;
+        self.seal_jobs().await;
         let done = edits::edits(self.context, self.session, edits, self.stop).await;
         for result in done.results {
             match result.call {
@@ -356,7 +356,8 @@ impl ToolRun<'_> {
 
     /// Seals what jobs changed so far as changesets of their own.
     pub async fn seal_jobs(&self) {
-        seal_jobs(self.context).await;
+        let SessionContext { services, commands, events, .. } = &**self.context;
+        seal_jobs(services, commands, events).await;
     }
 
     /// Ends a call that a stop left undone; what was read before it is kept, as it was shown.
@@ -388,7 +389,7 @@ impl ToolRun<'_> {
         self.notes.add(&format!("{} {}", call.name, call.arguments), &record, text);
         if native {
             let (stored, for_model) = self.session.result(record, text, images);
-            let row = self.context.services.memory.append(&self.session.id, stored);
+            let row = self.session.append(stored);
             self.session.push(for_model, row);
         } else {
             self.images.extend(images);
@@ -402,8 +403,8 @@ impl ToolRun<'_> {
         self.records.sort_by_key(|(item, _)| *item);
         let records: Vec<_> = std::mem::take(&mut self.records).into_iter().map(|(_, record)| record).collect();
         if let Some(row) = row.filter(|_| !records.is_empty()) {
-            let (id, results) = (self.session.id.clone(), results_json(&records));
-            self.context.services.memory.post(move |memory| memory.keep_results(&id, row, &results));
+            let results = results_json(&records);
+            self.session.post(move |memory, id| memory.keep_results(id, row, &results));
         }
     }
 
@@ -418,7 +419,7 @@ impl ToolRun<'_> {
         record.blobs = images.iter().map(blob_record).collect();
         // Nobody typed it: the screen and the history of the input leave it out.
         record.meta = MessageMeta { typed: Some(0), turn: self.session.turn, ..MessageMeta::default() };
-        let row = self.context.services.memory.append(&self.session.id, record);
+        let row = self.session.append(record);
         self.session.push(Message::user(text).with_blobs(images), row);
     }
 }

@@ -7,12 +7,12 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::judge::JudgedCommand;
+use crate::agent::session::approval::run_or_not;
 use crate::agent::session::context::SessionContext;
-use crate::agent::turn::question::run_or_not;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::git::{self, Repository};
 use crate::messages::{agent as say, card as words};
-use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, EventBody, Question};
+use crate::protocol::{Approval, CallState, CardPart, CommandCard, CommandClass, CommandDecision, Question};
 use crate::shell::class::rules::{RuleDecision, proposed};
 use crate::shell::class::{Class, ClassifiedCommand, Reason, Unknown, hidden};
 use crate::shell::{Grant, Keeper};
@@ -38,18 +38,13 @@ pub async fn ask(
     let paths: Vec<PathBuf> = judged.met.iter().flat_map(|met| met.paths.clone()).collect();
     let root = judged.around.root.clone();
     let not_in_git = tokio::task::spawn_blocking(move || not_in_git(&root, &paths)).await.unwrap_or_default();
-    let card = card(context, call, judged, not_in_git);
+    let card = card(context.settings().approval, call, judged, not_in_git);
     let text = question(&card);
     let choices = run_or_not();
     let id = context.events.question();
-    let reply = context.approvals.await_command(id);
     item.set(&context.events, CallState::Asking).await;
     let question = Question { id, text, choices, permission: true, card: Some(Arc::new(card)) };
-    context.events.send(EventBody::Asked(question)).await;
-    let reply = stop.run_until_cancelled(reply).await.and_then(Result::ok);
-    context.approvals.withdraw_question(id);
-    context.events.send(EventBody::Answered(id)).await;
-    reply
+    context.approvals.ask_command(question, stop).await
 }
 
 /// Returns what the person is asked where there is no card: in a line, or a small window.
@@ -72,14 +67,14 @@ pub fn shortened(text: &str) -> String {
 }
 
 fn card(
-    context: &SessionContext,
+    approval: Approval,
     call: &CommandCall,
     judged: &JudgedCommand,
     not_in_git: Vec<(String, String, String)>,
 ) -> CommandCard {
     let (found, judgement) = (&judged.found, &judged.judgement);
     let asking = judgement.rules.iter().flatten().find(|rule| rule.decision == RuleDecision::Ask);
-    let is_new = matches!(context.settings().approval, Approval::Ask | Approval::Edits);
+    let is_new = matches!(approval, Approval::Ask | Approval::Edits);
     let known = found.parts.iter().zip(&judgement.rules);
     let first = known.clone().find(|(part, rule)| part.class > Class::Read && rule.is_none());
     let all: Vec<String> =

@@ -12,9 +12,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::command::{self, Finished};
+use crate::agent::session::approval::run_or_not;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
-use crate::agent::turn::question;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::archive::staging::CommandInfo;
 use crate::messages::{agent as say, card as words};
@@ -76,7 +76,7 @@ pub async fn run(
         Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
             let text = say::run_all_the_same(&why, &card::shortened(&call.text));
             item.set(&context.events, CallState::Asking).await;
-            match question::permission(context, text, question::run_or_not(), stop).await {
+            match context.approvals.permission(text, run_or_not(), stop).await {
                 Some(Reply::Choice(0)) => command::begin(context, request, Keeper::None, info).await,
                 Some(Reply::Text(reason)) => return CommandResult::Refused(not_allowed(&reason)),
                 Some(_) => return CommandResult::Refused(not_allowed("")),
@@ -176,7 +176,7 @@ async fn allow(
             Some(CommandDecision::Review) => {
                 context.change_settings(|settings| settings.approve(Approval::Review, Consent::Policy("review")));
                 context.say(Level::Info, words::review_now(), "").await;
-                context.tell_status().await;
+                context.events.refresh_status();
             }
         }
     }

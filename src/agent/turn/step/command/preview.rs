@@ -77,7 +77,7 @@ pub async fn run(
     };
     let _ = tokio::task::spawn_blocking(work).await;
     command.mark_reported();
-    context.tell_status().await;
+    context.events.refresh_status();
     Ok(Finished { command: command.info.command.clone(), report, output, ok, changeset })
 }
 
@@ -111,7 +111,7 @@ async fn propose(
     info: &CommandInfo,
     stop: &CancellationToken,
 ) -> (String, Option<String>) {
-    seal_jobs(context).await;
+    seal_jobs(&context.services, &context.commands, &context.events).await;
     item.set(&context.events, CallState::Asking).await;
     let text = info.command.lines().next().unwrap_or_default();
     let title = words::preview_title(&text);

@@ -15,11 +15,11 @@ use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
 
 use self::reader::StepReader;
-use crate::agent::session::context::{RequestTarget, SessionContext};
+use crate::agent::services::target::RequestTarget;
+use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::turn::step::act::{Ended, MAX_CALLS, Step};
-use crate::messages::agent as say;
-use crate::provider::{self, EndReason, Request};
+use crate::provider::{EndReason, Request};
 
 /// The interval at which growing text is stored, so that a kill loses no more than this.
 const CHECKPOINT: Duration = Duration::from_secs(1);
@@ -35,9 +35,9 @@ pub async fn stream(
 ) -> Step {
     let format = context.settings().format;
     let mut reader = StepReader::new(context, session, format, target, stop);
-    let Some(provider) = &target.provider else {
-        let unknown = || provider::Error::new(provider::Kind::NoKey, say::no_model(), say::doctor_says());
-        return reader.finish(Ended::Broken(context.connection().why_not.unwrap_or_else(unknown))).await;
+    let provider = match &target.provider {
+        Ok(provider) => provider,
+        Err(why) => return reader.finish(Ended::Broken(why.clone())).await,
     };
     reader.origin = Some(Arc::new(provider.origin_of(&request)));
     let mut deltas = provider.stream(request);

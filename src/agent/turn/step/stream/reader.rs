@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::services::model_facts;
+use crate::agent::services::target::RequestTarget;
 use crate::agent::session::call_preview;
-use crate::agent::session::context::{RequestTarget, SessionContext};
+use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{AnswerRecord, assistant_record};
 use crate::agent::turn::listen::backoff_event;
@@ -220,25 +220,22 @@ impl<'a> StepReader<'a> {
     /// Stores what has arrived. An answer that is whole before its first second is over is stored once.
     pub(super) fn checkpoint(&mut self) {
         self.dirty = false;
-        let memory = &self.context.services.memory;
         match self.row {
             Some(row) => {
                 let thinking = Some(self.answer.thinking.clone()).filter(|t| !t.is_empty());
-                let (id, text) = (self.session.id.clone(), self.answer.text.clone());
-                memory.post(move |memory| memory.checkpoint(&id, row, &text, thinking.as_deref()));
+                let text = self.answer.text.clone();
+                self.session.post(move |memory, id| memory.checkpoint(id, row, &text, thinking.as_deref()));
             }
             None => {
                 let message = Message::answer(&self.answer.text, &self.answer.thinking, Vec::new(), Vec::new());
                 let record = assistant_record(&message, MessageState::Streaming, self.meta());
-                self.row = Some(memory.append(&self.session.id, record));
+                self.row = Some(self.session.append(record));
             }
         }
     }
 
     fn meta(&self) -> MessageMeta {
-        let RequestTarget { provider, model } = self.target;
-        let cost_of = |usage| model_facts::cost(&self.context.services, provider.as_deref(), model, &usage);
-        let cost = self.answer.usage.map(cost_of).unwrap_or_default();
+        let cost = self.answer.usage.map(|usage| self.target.cost(&usage)).unwrap_or_default();
         MessageMeta {
             turn: self.session.turn,
             model: Some(self.target.model.clone()),
@@ -356,14 +353,12 @@ impl<'a> StepReader<'a> {
         let mut message = message.into_message();
         message.origin.clone_from(&self.origin);
         let record = assistant_record(&message, state, meta);
-        let memory = &self.context.services.memory;
         let row = match self.row {
             Some(row) => {
-                let id = self.session.id.clone();
-                memory.post(move |memory| memory.replace(&id, row, &record));
+                self.session.post(move |memory, id| memory.replace(id, row, &record));
                 row
             }
-            None => memory.append(&self.session.id, record),
+            None => self.session.append(record),
         };
         self.row = Some(row);
         self.session.push(message, row);

@@ -7,8 +7,9 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::locked::lock;
+use crate::config::ModelConfig;
 use crate::protocol::{KeyPlaces, ModelFileRow};
-use crate::provider::models::KnownModels;
+use crate::provider::models::{Facts, Known, KnownModels};
 use crate::provider::{self, Provider};
 
 /// The model that answers, or why none does.
@@ -69,6 +70,34 @@ impl ModelAccess {
     /// Changes the connected model.
     pub fn change_connection(&self, change: impl FnOnce(&mut ModelConnection)) {
         change(&mut lock(&self.connection));
+    }
+
+    /// Returns all that is known of a model at a provider, beside what the person `configured` of it.
+    pub fn known_of(&self, place: &str, model: &str, configured: &ModelConfig) -> Known {
+        let models = lock(&self.known);
+        Known::new(model, configured, models.listed(place, model), models.learnt(place, model))
+    }
+
+    /// Records that a model took a prompt of so many tokens.
+    pub fn accept_prompt(&self, place: &str, model: &str, tokens: u32) {
+        lock(&self.known).accept(place, model, tokens);
+    }
+
+    /// Records the window that a refusal for length shows, where it is smaller than the `known` one. It is not made
+    /// smaller than a prompt that was taken, unless the server refuses what is smaller than that too: then it has
+    /// changed. Returns whether the window is smaller now.
+    pub fn learn_window(&self, place: &str, model: &str, window: u32, known: u32) -> bool {
+        let mut models = lock(&self.known);
+        let accepted = models.accepted(place, model);
+        if accepted >= known {
+            models.forget_accepted(place, model);
+        }
+        let window = if accepted < known { window.max(accepted) } else { window };
+        if window >= known {
+            return false;
+        }
+        models.learn(place, model, Facts { window: Some(window), ..Facts::default() });
+        true
     }
 
     /// Waits for a server on this computer that is being looked for: the search takes two seconds at most.
