@@ -11,7 +11,7 @@ use crate::text::number::plural;
 /// The scope of a restore. Paths are normalised; ids may be unique beginnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreScope {
-    /// This many versions back, from 1; without files those of the newest changeset.
+    /// A number of versions back, from 1; without files those of the newest changeset.
     Undo {
         /// The number of versions.
         count: usize,
@@ -68,7 +68,7 @@ pub struct RestorePlan {
     pub request: RestoreTarget,
     /// `undo` or `redo`, for memory.
     pub kind: &'static str,
-    /// In words, for lists and the cause of the changeset: `undo of …`.
+    /// The title, for lists and the cause of the changeset: `undo of …`.
     pub title: String,
 }
 

@@ -99,7 +99,7 @@ impl ActorHandle {
         let _ = wait.await;
     }
 
-    /// Stops what is under way, saves, and ends the actor; the session stays open in memory if it is to be opened anew.
+    /// Stops what is under way, saves, and ends the actor; the session stays open in memory if it is to be opened again.
     pub async fn close(self, stays: bool) {
         self.send(ActorMessage::Close { stays });
         let _ = self.task.await;

@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn a_changeset_is_read_as_it_was_written(
             paths in proptest::collection::vec("\\PC{1,8}|[a\"\n\r\t/ \u{85}]{1,8}", 1..6),
             approved in proptest::option::of("\\PC{0,12}"),
             not_undone in proptest::collection::vec(("\\PC{0,8}|[\"\n]{1,3}", "\\PC{0,8}"), 0..3),

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_written_form_counts() {
+    fn an_id_is_read_in_its_written_form_alone() {
         assert!(Id::parse("0198A2B3-0000-7000-8000-000000000000").is_none());
         assert!(Id::parse("0198a2b300007000800000000000000a").is_none());
         assert!(Id::parse("0198a2b3-0000-4000-8000-000000000000").is_none());

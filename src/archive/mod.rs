@@ -109,15 +109,15 @@ pub enum Error {
     Unknown {
         /// `changeset` or `version`.
         what: &'static str,
-        /// As given.
+        /// The name as given.
         given: String,
     },
-    /// More than one name begins so.
+    /// More than one name begins like this.
     #[error("{count} {what}s begin with {given}: give more of the name")]
     Ambiguous {
         /// `changeset` or `version`.
         what: &'static str,
-        /// As given.
+        /// The name as given.
         given: String,
         /// The number of them.
         count: usize,
@@ -219,11 +219,11 @@ impl Archive {
         ArchiveSettings { folder: Some(self.folder.clone()), exclude }
     }
 
-    /// Tells the probe that a step is reached.
+    /// Calls the probe of a test, if there is one, at this step.
     ///
     /// # Errors
-    /// Calls the probe of a test, if there is one, at this step.
-    pub fn reach(&self, step: &str) -> io::Result<()> {
+    /// Those of the probe.
+    pub fn probe_step(&self, step: &str) -> io::Result<()> {
         self.probe.as_ref().map_or(Ok(()), |probe| probe(step))
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Recent {
 /// One version.
 struct RecentVersion {
     file: PathBuf,
-    /// Of its bytes, where this process wrote them.
+    /// The SHA-256 of its bytes, where this process wrote them.
     sha: Option<Sha>,
 }
 

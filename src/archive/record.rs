@@ -33,7 +33,7 @@ pub struct RecordedFile {
     pub path: String,
     /// Its version.
     pub version: Id,
-    /// There was no file.
+    /// True if there was no file.
     pub absent: bool,
     /// SHA-256 of the state, as [`state_sha`] gives it.
     pub sha256: Option<Sha>,
@@ -59,7 +59,7 @@ impl<'a> From<(&'a str, &'a State)> for Before<'a> {
 
 /// A version on its way to its name.
 struct Pending {
-    /// In the archive's own folder.
+    /// The temporary file, in the archive's own folder.
     temp: String,
     /// The name of the file's folder of versions in it: open handles of all of them would be too many.
     folder: OsString,
@@ -90,7 +90,7 @@ impl Archive {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.begin(newest);
         let changeset = lock.next();
-        let step = |name| self.reach(name).map_err(at(&self.folder));
+        let step = |name| self.probe_step(name).map_err(at(&self.folder));
         step("archive: ids")?;
         lock.save().map_err(at(&self.folder))?;
         step("archive: versions")?;
@@ -145,7 +145,7 @@ impl Archive {
             folders.push(name_of_folder.to_os_string());
             result.and_then(|()| writing.flush_many()).map_err(fail)
         });
-        let step = |name| self.reach(name).map_err(at(&self.folder));
+        let step = |name| self.probe_step(name).map_err(at(&self.folder));
         let named = written.and_then(|()| {
             step("archive: flush versions")?;
             disk::sync_all(&writing.open).map_err(at(&self.folder))?;

@@ -19,7 +19,7 @@ pub enum RestoreTarget {
     /// `undo [COUNT] [FILE…]`: this many versions back; without files those of the newest changeset. A redo is this,
     /// once, without files.
     Undo {
-        /// From 1.
+        /// The number of versions, from 1.
         count: usize,
         /// Normalised paths.
         files: Vec<String>,
@@ -62,7 +62,7 @@ pub trait LastWrittenLookup {
     }
 }
 
-/// For when no one remembers.
+/// Knowledge of nothing, where no memory is at hand.
 pub struct NothingKnown;
 
 impl LastWrittenLookup for NothingKnown {
@@ -85,9 +85,9 @@ pub fn state_sha(state: &State) -> Option<Sha> {
 /// The choices for files that someone else changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Choices {
-    /// By normalised path.
+    /// The choice for each file, by normalised path.
     pub each: HashMap<String, ForeignChoice>,
-    /// For all others; `None`: not chosen yet, so they stay.
+    /// The choice for all others; `None`: not chosen yet, so they stay.
     pub others: Option<ForeignChoice>,
 }
 

@@ -20,7 +20,7 @@ use crate::disk;
 use crate::proposal::{Counts, State, count_changed};
 use crate::workspace::{Workspace, state_of};
 
-/// More flushes than this are one of the whole file system.
+/// The number of flushes above which the whole file system is flushed once.
 const FEW: usize = 64;
 /// The number of files above which no bytes are stored for merges.
 const MANY: usize = 200;
@@ -58,7 +58,7 @@ pub struct CommandChange {
 /// The changes of a command, and the paths that could not be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandChanges {
-    /// In the order in which the states were staged.
+    /// The changes, in the order in which the states were staged.
     pub changes: Vec<CommandChange>,
     /// Paths whose state now cannot be read, each with why: they are archived all the same.
     pub unread: Vec<(String, String)>,
@@ -152,7 +152,7 @@ impl Archive {
         let ids: Vec<Id> = changes.iter().map(|_| lock.next()).collect();
         let changeset = lock.next();
         lock.save().map_err(at(&self.folder))?;
-        self.reach("seal: versions").map_err(at(&self.folder))?;
+        self.probe_step("seal: versions").map_err(at(&self.folder))?;
         let mut files = Vec::new();
         let mut open = Vec::new();
         let mut folders = BTreeSet::new();
@@ -167,7 +167,7 @@ impl Archive {
             let absent = entry.kind == StagedKind::Absent;
             files.push(RecordedFile { path: entry.path.clone(), version: id, absent, sha256: change.before });
         }
-        self.reach("seal: flush").map_err(at(&self.folder))?;
+        self.probe_step("seal: flush").map_err(at(&self.folder))?;
         let flushed = match folders.len() <= FEW {
             true => disk::sync_all(&open).and_then(|()| {
                 let all: Vec<_> =
@@ -177,10 +177,10 @@ impl Archive {
             false => sync_file_system(&self.folder),
         };
         flushed.map_err(at(&self.folder))?;
-        self.reach("seal: changeset").map_err(at(&self.folder))?;
+        self.probe_step("seal: changeset").map_err(at(&self.folder))?;
         let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
         self.write_changeset(changeset, &paths, approved, not_undone)?;
-        self.reach("seal: done").map_err(at(&self.folder))?;
+        self.probe_step("seal: done").map_err(at(&self.folder))?;
         Ok((changeset, files))
     }
 }

@@ -1,4 +1,5 @@
-//! What a command overwrites, kept while it runs: `.shaft/commands/<UUIDv7>/`, of which sealing makes a changeset.
+//! The states that a command overwrites, kept while it runs: `.shaft/commands/<UUIDv7>/`, of which sealing makes a
+//! changeset.
 //!
 //! ```text
 //! info.json   what ran, and who approved it; every process that still adds to the folder holds its lock, shared
@@ -55,7 +56,7 @@ pub struct CommandInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StagedKind {
-    /// There was nothing.
+    /// There was no file.
     Absent,
     /// A regular file: its bytes are in the staged file.
     File,
@@ -86,18 +87,18 @@ pub struct JournalLine {
 }
 
 impl JournalLine {
-    /// In place of an inode: the staged file was never the workspace's.
+    /// The mark in place of an inode: the staged file was never the workspace's.
     pub const COPY: (u64, u64) = (0, 0);
 }
 
 /// The staging folders whose processes are gone.
 #[derive(Debug, Default)]
 pub struct CutOff {
-    /// Those of this archive, oldest first.
+    /// The folders of this archive, oldest first.
     pub found: Vec<(CommandStaging, CommandInfo)>,
-    /// Those that came from elsewhere: what they say of files is not believed.
+    /// The folders that came from elsewhere: what they say of files is not believed.
     pub foreign: Vec<PathBuf>,
-    /// Those whose description cannot be read, and why: they may hold states that are nowhere else.
+    /// The folders whose description cannot be read, and why: they may hold states that are nowhere else.
     pub unreadable: Vec<(PathBuf, io::Error)>,
 }
 

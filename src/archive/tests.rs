@@ -315,7 +315,7 @@ fn several_changesets_are_undone_to_before_the_first() {
 }
 
 #[test]
-fn hostile_changesets_lead_nowhere() {
+fn hostile_changesets_write_nothing() {
     let w = World::new();
     w.write("a", "1");
     w.record(&["a"]);

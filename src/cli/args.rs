@@ -1,4 +1,4 @@
-//! What can be typed after `nebula`. Words only: what they do is in the files beside this one.
+//! The arguments of `nebula`. The files beside this one carry them out.
 
 use std::path::PathBuf;
 

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_names_are_quoted() {
+    fn names_with_special_characters_are_quoted() {
         assert_eq!(quoted("a", "日本.md"), "a/日本.md");
         assert_eq!(quoted("a", "x\"\n"), "\"a/x\\\"\\n\"");
     }

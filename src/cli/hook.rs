@@ -21,9 +21,9 @@ use crate::workspace::Access;
 
 /// A longer message is not read.
 const MAX_MESSAGE: u64 = 64 << 20;
-/// More files than this are not archived for one call.
+/// The most files that are archived for one call.
 const MAX_FILES: usize = 1_000;
-/// A log of this length begins anew.
+/// The length, in bytes, at which the log is begun again.
 const MAX_LOG: u64 = 1 << 20;
 
 /// Reads the message of a hook on stdin and archives what it names; with `after`, the files count as nebula's from now

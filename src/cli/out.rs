@@ -119,7 +119,7 @@ pub fn say_json(value: &impl Serialize) -> io::Result<()> {
     Out::stdout().json(value)
 }
 
-/// Prints a line on standard error, beside what was asked for. Where nobody can hear it there is nothing to be done.
+/// Prints a line on standard error, beside what was asked for. Where nobody reads standard error there is nothing to be done.
 pub fn aside(line: impl Display) {
     let _ = writeln!(Out::stderr(), "{line}");
 }

@@ -352,10 +352,10 @@ pub fn stats(context: &Context, as_json: bool) -> Result<i32> {
 }
 
 fn stats_record(r: &StatsRow) -> serde_json::Value {
-    let landed: serde_json::Map<_, _> = r.landed.iter().map(|(rung, n)| (rung.clone(), json!(n))).collect();
+    let applied: serde_json::Map<_, _> = r.applied.iter().map(|(rung, n)| (rung.clone(), json!(n))).collect();
     json!({
-        "model": r.model, "format": r.format, "asked": r.requested, "landed": landed,
-        "unchanged": r.unchanged, "missed": r.missed, "refused": r.refused, "retried": r.retried, "nudged": r.nudged,
+        "model": r.model, "format": r.format, "asked": r.requested, "applied": applied,
+        "unchanged": r.unchanged, "notFound": r.not_found, "refused": r.refused, "retried": r.retried, "nudged": r.nudged,
     })
 }
 
@@ -368,15 +368,15 @@ fn stats_table(rows: &[StatsRow]) -> String {
         "model", "format", "asked", "applied", "unchanged", "not found", "refused", "retried", "nudged"
     );
     for r in rows {
-        let landed: u64 = r.landed.iter().map(|(_, n)| n).sum();
-        let by: Vec<_> = r.landed.iter().map(|(rung, n)| format!("{rung} {n}")).collect();
+        let applied: u64 = r.applied.iter().map(|(_, n)| n).sum();
+        let by: Vec<_> = r.applied.iter().map(|(rung, n)| format!("{rung} {n}")).collect();
         let line = format!(
-            "{:<wide$} {:<7} {:>6} {landed:>7} {:>9} {:>9} {:>8} {:>8} {:>7}  {}",
+            "{:<wide$} {:<7} {:>6} {applied:>7} {:>9} {:>9} {:>8} {:>8} {:>7}  {}",
             r.model,
             r.format,
             r.requested,
             r.unchanged,
-            r.missed,
+            r.not_found,
             r.refused,
             r.retried,
             r.nudged,

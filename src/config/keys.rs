@@ -21,7 +21,7 @@ const FORMAT_WORDS: [&str; Format::ALL.len() + 1] = {
 };
 /// The approval policies by name.
 const APPROVALS: &[&str] = &["ask", "edits", "review", "all", "none"];
-/// The wire formats in which providers can be spoken to.
+/// The wire formats of providers.
 pub const WIRES: &[&str] = &["chat", "responses", "anthropic", "gemini", "ollama"];
 /// The efforts of thinking before an answer, in ascending order.
 pub const EFFORTS: &[&str] = &["none", "low", "medium", "high", "xhigh", "max"];
@@ -144,7 +144,7 @@ const SHELL: &[Key] = &[
     guarded("check", Shape::Text),
 ];
 
-/// Every key there is.
+/// All keys.
 pub(super) const KEYS: &[Key] = &[
     guarded("provider", Shape::Text).or("openai"),
     open("model", Shape::Text).or(DEFAULT_MODEL),
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn urls() {
+    fn urls_are_checked() {
         for good in ["http://localhost:8080", "https://api.example.com/v1"] {
             assert!(is_url(good));
         }

@@ -16,14 +16,14 @@ mod keys;
 mod layers;
 mod paths;
 mod price;
-mod proxy;
 pub mod screen_files;
 mod shell;
 pub mod size;
 mod stored_keys;
 mod values;
 
-pub use connection::{Connection, ModelFolders, PROVIDERS, makers};
+pub use connection::providers::{self, PROVIDERS, makers};
+pub use connection::{Connection, ModelFolders};
 pub use file::Error;
 pub use kept_files::{last_request, model_cache};
 pub use key_use::{KeyUse, Secret, is_loopback};
@@ -125,7 +125,7 @@ impl Config {
         if flags.model.is_none() {
             match named {
                 Some(model) => self.model = model,
-                None if self.provider != self.own_provider => self.model = connection::own_model(&self.provider).into(),
+                None if self.provider != self.own_provider => self.model = providers::own_model(&self.provider).into(),
                 None => {}
             }
         }
@@ -308,11 +308,11 @@ fn take_found(merged: &mut Map<String, Value>, origins: &mut BTreeMap<String, Va
         return;
     }
     let chosen = text(merged, "model").filter(|_| origins.contains_key("model"));
-    let Some(found) = connection::found(env, chosen.as_deref()) else { return };
+    let Some(found) = providers::found(env, chosen.as_deref()) else { return };
     merged.insert("provider".into(), found.into());
     origins.insert("provider".into(), ValueSource::Environment);
     if chosen.is_none() {
-        merged.insert("model".into(), connection::own_model(found).into());
+        merged.insert("model".into(), providers::own_model(found).into());
     }
 }
 

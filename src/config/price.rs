@@ -20,7 +20,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// Returns the prices of a request of so many tokens of input.
+    /// Returns the prices of a request of this many tokens of input.
     pub fn at(&self, input: u64) -> &Price {
         let above = self.tiers.iter().filter(|(above, _)| input > *above);
         above.max_by_key(|(above, _)| *above).map_or(self, |(_, price)| price)

@@ -1,4 +1,4 @@
-//! What the configuration says of commands: the keys below `shell`.
+//! The configuration of commands: the keys below `shell`.
 
 use std::path::{Path, PathBuf};
 
@@ -54,15 +54,15 @@ pub struct ShellConfig {
     pub rules: Vec<RuleConfig>,
     /// Rules of the workspace's file; where it is not trusted, none of them allows anything.
     pub workspace_rules: Vec<RuleConfig>,
-    /// More folders that can be rebuilt, as globs.
+    /// Additional folders that can be rebuilt, as globs.
     pub derived: Vec<String>,
     /// Folders that are archived though they look so.
     pub archived: Vec<String>,
-    /// More folders that commands may write; not archived.
+    /// Additional folders that commands may write; not archived.
     pub write: Vec<String>,
-    /// More files under the home folder that no command may read, as globs.
+    /// Additional files under the home folder that no command may read, as globs.
     pub private: Vec<String>,
-    /// More folders that commands with the network may write.
+    /// Additional folders that commands with the network may write.
     pub caches: Vec<String>,
     /// Ports on this machine that every command may reach.
     pub ports: Vec<u16>,

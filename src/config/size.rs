@@ -1,4 +1,4 @@
-//! When an archive is nearly as large as the configuration wants it.
+//! A check of an archive's size against the size that the configuration wants.
 
 use crate::text::size::words;
 

@@ -206,7 +206,7 @@ fn a_named_provider_has_its_own_four() {
 }
 
 #[test]
-fn get_and_set() {
+fn values_are_read_and_set() {
     let mut config = World::new().load();
     let world = World::new();
     config.paths = Paths::below(world.home.path());

@@ -75,7 +75,7 @@ pub struct Config {
     pub untrusted: Vec<String>,
     /// The places of nebula's own files.
     pub paths: Paths,
-    /// This program, which runs commands under a hidden name of its own.
+    /// The path of this program, which runs commands under a hidden name of its own.
     pub program: PathBuf,
     /// Models that were seen to write their edits as text.
     pub(super) text_models: BTreeSet<String>,
@@ -103,7 +103,7 @@ pub struct ProviderConfig {
     pub api_key_env: Option<String>,
     /// Sent with each request. May hold secrets.
     pub headers: BTreeMap<String, String>,
-    /// The wire format that is spoken there, where it is not the provider's own.
+    /// The wire format that is used there, where it is not the provider's own.
     pub wire: Option<String>,
     /// Prints the key, where no variable holds it.
     pub api_key_command: Vec<String>,
@@ -120,7 +120,7 @@ pub struct ModelConfig {
     pub max_output: Option<u32>,
     /// The model's effort of thinking.
     pub effort: Option<String>,
-    /// In which form it takes that.
+    /// The form in which it takes the effort.
     pub thinking: Option<String>,
     /// The temperature that is sent to it.
     pub temperature: Option<f64>,

@@ -1,5 +1,5 @@
-//! What a message becomes when it is sent: what was typed, and after it the *Reference* section with the files it
-//! mentions. Everything is settled before anything is sent: one file that cannot be attached, and nothing is.
+//! A message with the files it mentions, as it is sent: what was typed, and after it the *Reference* section with the
+//! files it mentions. Everything is settled before anything is sent: one file that cannot be attached, and nothing is.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! What is true now, for the system prompt: platform, date, the files there are, languages, git. Gathered at the first
-//! prompt, never at start-up, and bounded in entries and in time, so that a huge tree costs no more than a large one.
+//! The present state of the workspace and the machine, for the system prompt: platform, date, the files there are,
+//! languages, git. Gathered at the first prompt, never at start-up, and bounded in entries and in time, so that a huge
+//! tree costs no more than a large one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

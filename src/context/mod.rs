@@ -1,5 +1,5 @@
-//! What joins a prompt, and why: mentions and the files they attach, rules, the templates of the system prompt with
-//! what is true now, the person's own prompts, and the request made of all that.
+//! The parts of a prompt beside the conversation: mentions and the files they attach, rules, the templates of the
+//! system prompt with what is true now, the person's own prompts, and the request made of all that.
 //!
 //! Reads the workspace and memory, and makes values of [`crate::provider`]. Knows no tool and no agent; writes nothing.
 

@@ -1,5 +1,5 @@
-//! What the beginning of a request depends on. While none of it changes, each request begins with the bytes of the one
-//! before, and a provider need not read them anew.
+//! The inputs of a request's beginning. While none of it changes, each request begins with the bytes of the one before,
+//! and a provider need not read them again.
 
 use std::sync::Arc;
 

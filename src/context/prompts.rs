@@ -35,7 +35,7 @@ pub struct UserPrompt {
 /// The reason why a prompt cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PromptsError {
-    /// There is none of that name.
+    /// No prompt has that name.
     #[error("there is no prompt {name}; put one at .nebula/prompts/{name}.md{}", known(.others))]
     Unknown {
         /// The requested name.
@@ -43,7 +43,7 @@ pub enum PromptsError {
         /// The names there are.
         others: Vec<String>,
     },
-    /// There is one that is not used.
+    /// The prompt of that name is not used.
     #[error("prompt {name} is not used: {why}")]
     Refused {
         /// The requested name.
@@ -66,7 +66,7 @@ pub enum PromptsError {
 /// The person's prompts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prompts {
-    /// By name.
+    /// All prompts, by name.
     pub all: Vec<UserPrompt>,
     /// Names of files that are not used, each with what is wrong with it.
     pub refused: Vec<(String, String)>,

@@ -1,8 +1,8 @@
-//! What of a conversation is sent: all of it while it fits the model's context window; then the oldest tool results
-//! become one line each. Nothing of this touches what is kept.
+//! The part of a conversation that is sent: all of it while it fits the model's context window; then the oldest tool
+//! results become one line each. Nothing of this touches what is kept.
 //!
 //! A message once left out stays left out, and enough is left out at once to last for a while: each change makes the
-//! provider read everything after it anew.
+//! provider read everything after it again.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Budget {
         Budget { window, answer: (window / 8).max(small).min(16_384) }
     }
 
-    /// Returns the smallest window that has so many tokens of room.
+    /// Returns the smallest window that has `room` tokens of room.
     pub fn window_for(room: u64) -> u64 {
         let share = |of: u64, less: u64| room.saturating_mul(of) / less + 2;
         let windows = [share(4, 3), room.saturating_add(4_096), share(8, 7), room.saturating_add(16_384)];
@@ -146,7 +146,7 @@ pub struct Window {
     left_out: HashMap<usize, Arc<Message>>,
     /// The number of messages gone through: what could be left out of them is.
     gone_through: usize,
-    /// Those that the person left out, by their place.
+    /// The results that the person left out, by their place.
     chosen: BTreeSet<usize>,
     /// The message that holds a summary, so that it is the same one every time.
     summary: Option<(String, Arc<Message>)>,
@@ -222,7 +222,7 @@ impl Window {
         (self.gone_through, self.summary) = (0, None);
     }
 
-    /// Returns the messages to send. `summary` stands for the first so many messages. `beside` is the size in bytes of
+    /// Returns the messages to send. `summary` is a text and the number of oldest messages that it stands for. `beside` is the size in bytes of
     /// what goes with them: system prompt and tools.
     pub fn fit(
         &mut self,
@@ -285,7 +285,7 @@ impl Window {
         (bytes as f64 * self.measured.unwrap_or(1.0 / BYTES_PER_TOKEN)).ceil() as u64
     }
 
-    /// Returns about how many bytes so many tokens are.
+    /// Returns the approximate number of bytes of `tokens` tokens.
     pub fn bytes(&self, tokens: u64) -> usize {
         (tokens as f64 / self.measured.unwrap_or(1.0 / BYTES_PER_TOKEN)) as usize
     }

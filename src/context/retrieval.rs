@@ -33,7 +33,7 @@ pub struct Passage {
     pub path: String,
     /// Its lines, from 1, both included.
     pub lines: (usize, usize),
-    /// Their text.
+    /// The text of the lines.
     pub text: String,
 }
 
@@ -120,7 +120,7 @@ pub fn sources(rag: &Rag, workspace: &Workspace) -> Result<Vec<Source>, memory::
 /// The passages for some words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RetrievalResult {
-    /// Every file was looked at.
+    /// All files were looked at.
     Fresh(Vec<Passage>),
     /// The index answered as it is; only the files it named were checked. It is then brought up to date in the
     /// background.

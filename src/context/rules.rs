@@ -121,7 +121,7 @@ impl RuleFile {
     }
 }
 
-/// Returns what a model that was told the rules `before` must hear once these are the ones `now`: a part for each rule
+/// Returns what a model that was told the rules `before` must be told once these are the ones `now`: a part for each rule
 /// that is new or reads otherwise, and a line for one whose file is `gone`.
 pub fn news(before: &[ActiveRule], now: &[ActiveRule], gone: &dyn Fn(&str) -> bool) -> Vec<String> {
     let unchanged = |rule: &&ActiveRule| before.iter().any(|b| b.path == rule.path && b.text == rule.text);

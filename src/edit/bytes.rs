@@ -88,7 +88,7 @@ pub enum Endings {
     None,
     /// All end alike: `"\n"`, `"\r\n"` or (in a text without `\n`) `"\r"`.
     One(&'static str),
-    /// Some so, some so.
+    /// Line ends of several kinds.
     Mixed,
 }
 

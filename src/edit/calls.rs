@@ -35,7 +35,7 @@ impl CallShape {
 #[derive(Debug, Default)]
 pub struct CallTable {
     tools: Vec<CallShape>,
-    /// Every name of a tool, as [`bare`] has it, and which tool it is.
+    /// All names of tools, as [`bare`] has them, and the tool of each.
     names: Vec<(String, usize)>,
 }
 

@@ -238,7 +238,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_has_one_meaning_is_read() {
+    fn json_with_one_meaning_is_repaired() {
         let cases = [
             ("{\"a\": \"x\ny\t\"}", json!({"a": "x\ny\t"})),
             (r#"{"a": """say "hi"\n""", "b": 1}"#, json!({"a": "say \"hi\"\\n", "b": 1})),

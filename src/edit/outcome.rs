@@ -7,7 +7,7 @@ use crate::proposal::{FileChange, PlaceMatch, Rung};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditStatus {
     /// It is in the changes.
-    Landed(PlaceMatch),
+    Placed(PlaceMatch),
     /// Its place was found, but it changes nothing.
     Same,
     /// It could not be placed; why, and what would help, for the model.
@@ -37,13 +37,13 @@ pub struct EditResult {
 impl EditResult {
     /// Returns whether it is in the changes, or changes nothing.
     pub fn ok(&self) -> bool {
-        matches!(self.status, EditStatus::Landed(_) | EditStatus::Same | EditStatus::Example)
+        matches!(self.status, EditStatus::Placed(_) | EditStatus::Same | EditStatus::Example)
     }
 
     /// Returns the rung that found its place, if it landed.
     pub fn rung(&self) -> Option<Rung> {
         match &self.status {
-            EditStatus::Landed(found) => Some(found.rung),
+            EditStatus::Placed(found) => Some(found.rung),
             _ => None,
         }
     }
@@ -51,11 +51,11 @@ impl EditResult {
     /// Returns what the model is told of it.
     pub fn text(&self) -> String {
         match &self.status {
-            EditStatus::Landed(PlaceMatch { rung: Rung::Exact, detail: None }) => format!("{}: placed", self.path),
-            EditStatus::Landed(PlaceMatch { rung, detail: None }) => {
+            EditStatus::Placed(PlaceMatch { rung: Rung::Exact, detail: None }) => format!("{}: placed", self.path),
+            EditStatus::Placed(PlaceMatch { rung, detail: None }) => {
                 format!("{}: placed, found {}", self.path, rung.word())
             }
-            EditStatus::Landed(PlaceMatch { rung, detail: Some(detail) }) => {
+            EditStatus::Placed(PlaceMatch { rung, detail: Some(detail) }) => {
                 format!("{}: placed, found {} ({detail})", self.path, rung.word())
             }
             EditStatus::Same => format!(

@@ -50,9 +50,9 @@ pub enum ApplyError {
     Conflict {
         /// Normalised path.
         path: String,
-        /// As the proposal knew it.
+        /// The state as the proposal knew it.
         expected: State,
-        /// As it is.
+        /// The state as it is.
         found: State,
     },
     /// A path may not be written, or not any more.
@@ -439,7 +439,7 @@ impl<'a> Writing<'a, '_> {
         let mut staging = Staging::new(self.workspace).map_err(|e| (0, e))?;
         for (i, (file, now)) in self.files.iter().enumerate() {
             let fail = |e| (i, e);
-            self.archive.reach("apply: stage").map_err(fail)?;
+            self.archive.probe_step("apply: stage").map_err(fail)?;
             let (one, temp) = staging.stage(file.path(), &now.state, file.after()).map_err(fail)?;
             staged.push(one);
             open.extend(temp);
@@ -448,7 +448,7 @@ impl<'a> Writing<'a, '_> {
                 open.clear();
             }
         }
-        self.archive.reach("apply: flush").map_err(|e| (0, e))?;
+        self.archive.probe_step("apply: flush").map_err(|e| (0, e))?;
         disk::sync_all(&open).map_err(|e| (0, e))
     }
 
@@ -457,15 +457,15 @@ impl<'a> Writing<'a, '_> {
     fn commit(&self, staged: &mut [Staged]) -> Result<(), (usize, Option<io::Error>)> {
         let (last, first): (Vec<_>, Vec<_>) = (0..staged.len()).partition(|i| self.files[*i].0.after().is_absent());
         for i in first.into_iter().chain(last) {
-            self.archive.reach("apply: rename").map_err(|e| (i, Some(e)))?;
+            self.archive.probe_step("apply: rename").map_err(|e| (i, Some(e)))?;
             staged[i].commit(self.files[i].1).map_err(|stop| match stop {
                 Stop::Changed => (i, None),
                 Stop::Disk(source) => (i, Some(source)),
             })?;
         }
-        self.archive.reach("apply: flush folders").map_err(|e| (0, Some(e)))?;
+        self.archive.probe_step("apply: flush folders").map_err(|e| (0, Some(e)))?;
         write::sync_folders(staged).map_err(|e| (0, Some(e)))?;
-        self.archive.reach("apply: done").map_err(|e| (0, Some(e)))
+        self.archive.probe_step("apply: done").map_err(|e| (0, Some(e)))
     }
 
     /// Puts back what was written, newest first; the paths where that failed, or where someone else has written since.

@@ -22,7 +22,7 @@ use crate::workspace::{ReadError, Workspace};
 pub struct Stores<'a> {
     /// The files.
     pub workspace: &'a Workspace,
-    /// Their archive.
+    /// The archive of those files.
     pub archive: &'a Archive,
     /// The record of who changed them, and why.
     pub memory: &'a Memory,

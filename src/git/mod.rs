@@ -94,7 +94,7 @@ impl Error {
 pub struct Untracked {
     /// Each file, and whether it is ignored.
     pub files: Vec<(String, bool)>,
-    /// There are no more.
+    /// True if the list is complete.
     pub whole: bool,
 }
 

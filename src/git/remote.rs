@@ -25,7 +25,7 @@ const SETTINGS: &[&str] = &[
     "transfer.fsckObjects=true",
 ];
 
-/// More settings of the git that serves a repository on this machine.
+/// Additional settings of the git that serves a repository on this machine.
 const SERVED: &[&str] = &["core.alternateRefsCommand=", "receive.autogc=false"];
 
 /// A remote, and the bare repository that holds what was fetched of it.

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use super::toolbox::{Answer, Listing, ToolSpec, Toolbox};
 
-/// The versions of the protocol that are spoken: two that begin with a handshake, and one whose requests stand alone.
+/// The supported versions of the protocol: two that begin with a handshake, and one whose requests stand alone.
 const VERSIONS: [ProtocolVersion; 3] =
     [ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 
@@ -57,7 +57,7 @@ fn tool(spec: ToolSpec) -> Tool {
 
 /// A request to the toolbox's thread.
 pub enum Request {
-    /// To call a tool.
+    /// A call of a tool.
     Call {
         /// Its name.
         name: String,
@@ -68,14 +68,14 @@ pub enum Request {
         /// The receiver of the answer.
         reply: oneshot::Sender<Option<Answer>>,
     },
-    /// To list resources.
+    /// A request for the list of resources.
     Resources {
         /// The end of the page before.
         cursor: Option<String>,
         /// The receiver of the answer.
         reply: oneshot::Sender<Result<Listing, String>>,
     },
-    /// To read a resource.
+    /// A request for a resource.
     Read {
         /// Its address.
         address: String,

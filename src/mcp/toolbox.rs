@@ -1,4 +1,4 @@
-//! What a server offers: tools and resources, whatever implements them.
+//! The offer of a server: tools and resources, whatever implements them.
 
 use serde_json::{Map, Value};
 
@@ -30,7 +30,7 @@ pub enum Answer {
     Refused(Value),
 }
 
-/// Some of the resources there are.
+/// One page of the resources.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     /// Address and name of each.

@@ -241,7 +241,7 @@ mod tests {
     use crate::memory::{ChangesetCause, MessageMeta, StoredRole};
     use std::path::Path;
 
-    /// Longer than any of these tests takes on a busy machine.
+    /// A time limit that is longer than any of these tests takes on a busy machine.
     const LONG: Duration = Duration::from_secs(120);
 
     struct World {
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(in_file(w.dir.path()), ["one, again"]);
     }
 
-    /// What is dropped only while the process exits would be cut off in its middle, each time anew.
+    /// What is dropped only while the process exits would be cut off in its middle, each time again.
     #[test]
     fn closing_copies_a_long_log_into_the_database() {
         let w = World::new();

@@ -87,7 +87,7 @@ impl Memory {
         (Memory { options, store: Mutex::new(store), banner }, notices)
     }
 
-    /// Sets the listener that hears of waiting for a locked database, and of going on in RAM.
+    /// Sets the listener that is told of waiting for a locked database, and of going on in RAM.
     pub fn listen(&self, listener: Listener) {
         self.store().listener = Some(listener);
     }

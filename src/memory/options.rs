@@ -1,4 +1,4 @@
-//! How memory is opened.
+//! The options with which memory is opened.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the person decided about changes that nobody approved beforehand.
+//! The person's decisions about changes that nobody approved beforehand.
 
 use std::collections::BTreeSet;
 

@@ -29,7 +29,7 @@ pub enum SessionUse {
     Open,
     /// A process has it: this one, or another.
     InUse {
-        /// This one.
+        /// True if this process has it open.
         mine: bool,
     },
     /// It was closed.
@@ -45,7 +45,7 @@ pub struct Totals {
     pub output: u64,
     /// Dollars, where a price is known.
     pub cost: Option<f64>,
-    /// Some of the cost is by the built-in table of prices.
+    /// True if a part of the cost is by the built-in table of prices.
     pub estimated: bool,
     /// A step has no price.
     pub unpriced: bool,

@@ -15,14 +15,14 @@ pub struct StatsRow {
     pub format: String,
     /// Edits requested.
     pub requested: u64,
-    /// Edits that landed, by the rung that found their place, most frequent first.
-    pub landed: Vec<(String, u64)>,
+    /// Edits that were applied, by the rung that found their place, most frequent first.
+    pub applied: Vec<(String, u64)>,
     /// Edits whose place was found and that were then refused by the person or the policy.
     pub refused: u64,
     /// Edits that change nothing because their result is there already.
     pub unchanged: u64,
     /// Edits whose place was not found, or that could not be read.
-    pub missed: u64,
+    pub not_found: u64,
     /// Turns that changed no file and were asked once more.
     pub nudged: u64,
     /// Edits of a path whose last edit in the same session had not been placed.
@@ -46,7 +46,7 @@ struct StoredEdit {
     format: String,
     #[serde(default)]
     rung: Option<String>,
-    /// True if this edit landed, where one result holds edits with different outcomes.
+    /// True if this edit was applied, where one result holds edits with different outcomes.
     #[serde(default)]
     ok: Option<bool>,
 }
@@ -112,7 +112,7 @@ impl Tally {
             Some(_) => row.refused += 1,
             None if ok => row.unchanged += 1,
             None => {
-                row.missed += 1;
+                row.not_found += 1;
                 self.open.insert(place);
             }
         }
@@ -120,9 +120,9 @@ impl Tally {
 
     fn rows(self) -> Vec<StatsRow> {
         let row = |((model, format), (row, rungs)): (_, (StatsRow, BTreeMap<String, u64>))| {
-            let mut landed: Vec<(String, u64)> = rungs.into_iter().collect();
-            landed.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-            StatsRow { model, format, landed, ..row }
+            let mut applied: Vec<(String, u64)> = rungs.into_iter().collect();
+            applied.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+            StatsRow { model, format, applied, ..row }
         };
         self.rows.into_iter().map(row).collect()
     }

@@ -394,18 +394,18 @@ fn edits_are_counted_by_model_and_format() {
         model: "m2".into(),
         format: "tools".into(),
         requested: 3,
-        landed: vec![("exact".into(), 1)],
+        applied: vec![("exact".into(), 1)],
         unchanged: 0,
         refused: 1,
-        missed: 1,
+        not_found: 1,
         retried: 1,
         nudged: 0,
     };
     let mixed = StatsRow {
         format: "xml".into(),
-        landed: vec![("by indentation".into(), 1)],
+        applied: vec![("by indentation".into(), 1)],
         unchanged: 1,
-        missed: 0,
+        not_found: 0,
         retried: 0,
         ..row.clone()
     };

@@ -30,13 +30,13 @@ pub struct UsageRow {
     pub steps: u64,
     /// Tokens sent.
     pub input: u64,
-    /// Of them: read from the provider's cache.
+    /// Tokens of those sent that were read from the provider's cache.
     pub cache_read: u64,
-    /// Of them: written to it.
+    /// Tokens of those sent that were written to the provider's cache.
     pub cache_write: u64,
     /// Tokens received.
     pub output: u64,
-    /// Of them: thinking.
+    /// Tokens of those received that were thinking.
     pub thinking: u64,
     /// Billionths of a dollar, of the steps whose price is known.
     pub cost_nanos: u64,
@@ -60,11 +60,11 @@ pub struct UsageBeside {
     pub input: u64,
     /// Tokens received.
     pub output: u64,
-    /// Of those sent, the ones read from the provider's cache.
+    /// Tokens of those sent that were read from the provider's cache.
     pub cache_read: u64,
-    /// Of those sent, the ones written to it.
+    /// Tokens of those sent that were written to the provider's cache.
     pub cache_write: u64,
-    /// Of those received, the ones of thinking.
+    /// Tokens of those received that were thinking.
     pub thinking: u64,
     /// The cost in billionths of a dollar; `None`: no price is known.
     pub cost_nanos: Option<u64>,
@@ -237,7 +237,7 @@ pub fn usage_table(rows: &[UsageRow], total: &UsageRow, as_of: &str, words: &Usa
     text
 }
 
-/// Pads to the right end of so many cells.
+/// Pads to the right end of this many cells.
 fn right(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(width.saturating_sub(cells(text))))
 }

@@ -1,4 +1,4 @@
-//! What each action does, named as in `keys.toml`: the lines of the help.
+//! The descriptions of actions, named as in `keys.toml`: the lines of the help.
 
 messages! {
     help: "keys", "キー一覧";

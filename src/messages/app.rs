@@ -1,4 +1,4 @@
-//! What the screen says in passing, and what was wrong with the files of keys and themes.
+//! The passing notices of the screen, and complaints about the files of keys and themes.
 
 messages! {
     window_of(tokens): "{tokens} window", "ウィンドウ{tokens}";

@@ -1,4 +1,4 @@
-//! What `nebula chat` says. The words that are typed there are English.
+//! The words of `nebula chat`. The words that are typed there are English.
 
 messages! {
     plan: "plan", "計画";

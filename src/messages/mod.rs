@@ -1,6 +1,6 @@
-//! What a person reads on the screen and in `nebula chat`, in every language it is written in: one table, a file for each
-//! part of the screen. A message is a function; without a text in each language it does not compile. What a model is told, what
-//! commands print, exports and the README are English alone and stand where they are used.
+//! The texts that a person reads on the screen and in `nebula chat`, in every language they are written in: one table,
+//! a file for each part of the screen. A message is a function; without a text in each language it does not compile.
+//! What a model is told, what commands print, exports and the README are English alone and stand where they are used.
 //!
 //! ```text
 //! messages! {
@@ -90,7 +90,7 @@ macro_rules! messages {
     ($($name:ident $(($($arg:ident),+))?: $en:literal $(| $many:literal)?, $ja:literal;)*) => {
         $(messages!(@ $name $(($($arg),+))?: $en $(| $many)?, $ja);)*
 
-        /// Every message: its name, its English forms, its Japanese one.
+        /// All messages: the name, the English forms and the Japanese form of each.
         #[cfg(test)]
         pub(in crate::messages) const ROWS: &[$crate::messages::tests::Row] = &[$((stringify!($name), &[$en $(, $many)?], $ja)),*];
     };
@@ -151,7 +151,7 @@ mod tests {
     /// Name, English forms, Japanese.
     pub type Row = (&'static str, &'static [&'static str], &'static str);
 
-    /// Every file of the table.
+    /// All files of the table.
     const FILES: &[(&str, &[Row])] = &[
         ("actions", actions::ROWS),
         ("agent", agent::ROWS),

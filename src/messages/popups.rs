@@ -1,4 +1,5 @@
-//! What opens over the panes or in place of them: connect, files, lists, sessions, the screen without a model.
+//! The texts of the popups, and of the screens in place of the panes: connect, files, lists, sessions, the screen
+//! without a model.
 
 messages! {
     // Connect.

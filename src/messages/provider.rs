@@ -1,4 +1,4 @@
-//! Why a model could not be asked or did not answer, and what to do about it.
+//! The reasons why a model could not be asked or did not answer, and what to do about each.
 
 messages! {
     no_right(host, code, key): "{host} does not permit this ({code}): {key}", "{host}が許可していません（{code}）: {key}";

@@ -1,4 +1,4 @@
-//! What calls do: the verbs of the tools, by the English words that the agent gives them.
+//! The verbs of the tools, by the English words that the agent gives them.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

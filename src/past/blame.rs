@@ -1,5 +1,5 @@
-//! Who wrote each line of a file: from the oldest archived state forward, a line that stays keeps its cause, a new one has
-//! the cause of the state it came with.
+//! The cause of each line of a file: from the oldest archived state forward, a line that stays keeps its cause, a new one
+//! has the cause of the state it came with.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -17,7 +17,7 @@ use crate::proposal::State;
 const BYTES: usize = 4 << 20;
 const LINES: usize = 50_000;
 
-/// So many moves of a file are followed.
+/// The most moves of a file that are followed.
 const MOVES: usize = 8;
 /// The share of equal lines, in percent, that makes a file the same one under another path.
 const MOVED: usize = 60;

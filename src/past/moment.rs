@@ -23,7 +23,7 @@ pub struct Moment {
 /// A file that was another one then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileThen {
-    /// From then to now.
+    /// The change between then and now.
     pub change: FileChange,
     /// The oldest version since; none: only someone outside nebula changed it since, and no later change archived it.
     pub version: Option<Id>,

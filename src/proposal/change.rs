@@ -32,7 +32,7 @@ pub enum State {
 /// A regular file that is too large to be held in memory: its identity, and where its bytes can be read.
 #[derive(Debug, Clone)]
 pub struct LargeFile {
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
     /// SHA-256 of its bytes.
     pub sha256: [u8; 32],
@@ -91,17 +91,17 @@ impl State {
 pub enum Rung {
     /// Byte for byte.
     Exact,
-    /// But for line endings.
+    /// The texts differ in line endings only.
     LineEndings,
-    /// But for white space at line ends.
+    /// The texts differ in white space at line ends only.
     TrailingSpace,
-    /// But for indentation, shifted uniformly.
+    /// The texts differ in indentation only, shifted uniformly.
     Indentation,
-    /// But for look-alike characters: quotes, dashes, spaces.
+    /// The texts differ in look-alike characters only: quotes, dashes, spaces.
     LookAlikes,
-    /// With a middle left out (`...`) and both ends unique.
+    /// The middle was left out (`...`), and both ends are unique.
     Elided,
-    /// By likeness of lines, or an edit whose end was missing: never approved by policy.
+    /// The lines are alike, or the end of the edit was missing: never approved by policy.
     Inexact,
 }
 
@@ -187,11 +187,11 @@ pub struct Hunk {
 pub struct FileChange {
     /// Normalised path: relative to the workspace root with `/`.
     pub path: String,
-    /// As it was read when the proposal was made.
+    /// The state as it was read when the proposal was made.
     pub before: State,
-    /// As it shall be.
+    /// The state after the change.
     pub after: State,
-    /// For the two ends of a move: the path of the other end.
+    /// The path of the other end, for the two ends of a move.
     pub moved: Option<String>,
     /// Folders that were made for this file and go with it when it is taken away, innermost first, as far as nothing
     /// else is in them.

@@ -1,4 +1,4 @@
-//! Who agreed to a change.
+//! The consent to a change, with its author.
 //!
 //! A [`Consent`] is made only where the person, the policy or a flag is asked; it is never read back from a disk. What
 //! an archive or memory keeps of it is its text.

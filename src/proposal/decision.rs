@@ -87,7 +87,7 @@ impl Decision {
 /// A decision that does not fit its proposal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecisionError {
-    /// Not as many files or hunks as the proposal has.
+    /// The decision has not as many files or hunks as the proposal.
     #[error("the decision does not cover the proposal's files and hunks")]
     Shape,
     /// The two ends of a move were decided apart.

@@ -8,7 +8,7 @@ use similar::{MergeResolution, TextMerge};
 
 use super::{PlaceMatch, Placed, Rung, State};
 
-/// The detail of a hunk that rests on a conflict.
+/// The detail of a hunk that was made of a conflict.
 pub const CONFLICT: &str = "conflict: someone else changed these lines";
 
 /// A merged text.

@@ -109,7 +109,7 @@ impl Proposal {
 pub enum Personal {
     /// The file acts later, without being read again by a person.
     ActsLater,
-    /// This many characters in it hide what the text says.
+    /// The number of characters in it that hide what the text says.
     Hidden(usize),
     /// The place of an edit is a guess.
     Inexact,

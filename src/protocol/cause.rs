@@ -1,4 +1,4 @@
-//! What a failure was by kind.
+//! The kind of a failure.
 
 /// The kind of a failure, for programs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -28,7 +28,7 @@ pub enum Command {
     Submit(Prompt),
     /// A command of the person's own: it runs at once, beside the conversation.
     Run(String),
-    /// After the step limit or an answer that broke off.
+    /// Goes on after the step limit or an answer that broke off.
     Continue(Continuation),
     /// The decision about a proposal.
     Decide(ProposalId, Decision),
@@ -145,9 +145,9 @@ pub struct Prompt {
 /// The continuation of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Continuation {
-    /// From where it stopped.
+    /// The turn goes on from where it stopped.
     Resume,
-    /// Ask the last request again.
+    /// The last request is sent again.
     Retry,
 }
 
@@ -158,7 +158,7 @@ pub enum Reply {
     Choice(usize),
     /// The person's own words.
     Text(String),
-    /// There is no person to answer.
+    /// No person is there to answer.
     Nobody,
 }
 
@@ -183,7 +183,7 @@ pub const UNDO: &str = "undo";
 pub const REVIEW_KEEP: &str = "keep";
 /// See [`REVIEW_KEEP`].
 pub const REVIEW_RESTORE: &str = "restore";
-/// The word after `/env` that lets the next command begin anew.
+/// The word after `/env` that lets the next command begin again.
 pub const ENVIRONMENT_CLEAR: &str = "clear";
 
 /// The target of a restore.
@@ -235,7 +235,7 @@ pub enum RestoreRequest {
         path: String,
         /// Lines of the file as it is now, from 0; an empty range is a place where lines were removed.
         lines: Option<std::ops::Range<usize>>,
-        /// With all else that its turn changed.
+        /// True: together with all else that its turn changed.
         turn: bool,
     },
     /// The handling of one file of the pending restore that was changed outside nebula.
@@ -398,7 +398,7 @@ pub enum Query {
     SessionDiff,
     /// Active rules and the effective system prompt by part.
     Rules,
-    /// Edits requested, landed, refused by model and format; tokens.
+    /// Edits requested, applied, refused by model and format; tokens.
     Stats,
     /// Tokens and dollars of the session by turn and by model.
     Usage,

@@ -1,4 +1,4 @@
-//! What the person is shown of a command that waits for them, and what they can say to it.
+//! The card that the person is shown of a command that waits for them, and their answers to it.
 
 /// The class of a command, as the agent judged it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -12,7 +12,7 @@ pub enum CommandClass {
     Harm,
     /// It needs more than the workspace.
     Reach,
-    /// Nobody can undo it.
+    /// No undo brings its effects back.
     Final,
 }
 
@@ -80,7 +80,7 @@ pub struct CardPart {
 pub enum CommandDecision {
     /// Run it; with the network, where its class alone does not give it.
     Run {
-        /// With the network.
+        /// True: with the network.
         network: bool,
     },
     /// Do not run it, and why not; may be empty.

@@ -1,11 +1,11 @@
-//! What a session cost, as a front end shows it.
+//! The cost of a session, as a front end shows it.
 
 /// Dollars of a session, and how sure they are.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {
     /// The sum of the steps whose price is known.
     pub dollars: f64,
-    /// Some of it is by the built-in table of prices, which may be out of date.
+    /// True if a part of it is by the built-in table of prices, which may be out of date.
     pub estimated: bool,
     /// A step has no price: it is more.
     pub partial: bool,
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_sure_is_marked() {
+    fn an_estimated_cost_is_marked() {
         let cost = Cost { dollars: 0.416, ..Cost::default() };
         assert_eq!(cost.text("≈"), "$0.42");
         assert_eq!(Cost { estimated: true, ..cost }.text("≈"), "≈$0.42");

@@ -37,7 +37,7 @@ pub enum EventBody {
     /// The key in the form with this number was accepted: the models there are, the one that would be used, and the
     /// duration of the check.
     Connectable(QueryId, Vec<String>, String, Duration),
-    /// Not sent, and why: the text goes back into the input.
+    /// The prompt was not sent, and why: the text goes back into the input.
     Returned(Prompt, String),
     /// A new entry at the end of the conversation.
     Added(ItemId, Item),
@@ -173,11 +173,11 @@ pub struct StepUsage {
     pub input: u64,
     /// The answer.
     pub output: u64,
-    /// Of the input: read from the provider's cache.
+    /// Tokens of the input that were read from the provider's cache.
     pub cache_read: u64,
-    /// Of the input: written to it.
+    /// Tokens of the input that were written to the provider's cache.
     pub cache_write: u64,
-    /// Of the output: thinking.
+    /// Tokens of the output that were thinking.
     pub thinking: u64,
     /// Dollars, for models with a price.
     pub cost: Option<f64>,
@@ -248,9 +248,9 @@ pub enum Outcome {
     Conflict {
         /// The path.
         path: String,
-        /// As the proposal knew it.
+        /// The state as the proposal knew it.
         expected: State,
-        /// As it is.
+        /// The state as it is.
         found: State,
     },
     /// Writing failed; what had been written was put back.
@@ -297,7 +297,7 @@ impl Question {
 pub struct Wait {
     /// The number of the next try.
     pub attempt: u32,
-    /// Of how many.
+    /// The most tries.
     pub of: u32,
     /// The time when it happens.
     pub until: i64,

@@ -132,9 +132,9 @@ impl Call {
 /// The verb of a call: `read` and `file` in `read 2 files`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verb {
-    /// As a command: `read`.
+    /// The verb as a command: `read`.
     pub short: String,
-    /// While it is being done: `reading`.
+    /// The verb while it is being done: `reading`.
     pub doing: String,
     /// The verb in the past tense.
     pub done: String,
@@ -212,7 +212,7 @@ pub struct ChangesetFile {
 /// The severity of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Good to know.
+    /// Information.
     Info,
     /// Something was refused or needs care.
     Warning,

@@ -17,7 +17,7 @@ pub enum Listing {
     Preview(SessionPreview),
     /// Changesets, newest first, and how many there are in all.
     Archive {
-        /// This part.
+        /// The changesets of this page.
         rows: Vec<Changeset>,
         /// Changesets that the filter leaves.
         found: usize,
@@ -54,7 +54,7 @@ pub enum Listing {
     Text {
         /// Normalised path.
         path: String,
-        /// At most 64 KiB of it; `None`: not a text.
+        /// The text, at most 64 KiB of it; `None`: not a text.
         text: Option<String>,
         /// Lines in all.
         lines: usize,
@@ -111,7 +111,7 @@ pub struct ModelRow {
     pub images: bool,
     /// True if it reads PDFs.
     pub pdfs: bool,
-    /// Since when it is not served any more.
+    /// The date since when it is not served any more.
     pub retired: Option<String>,
 }
 
@@ -196,7 +196,7 @@ pub enum SessionState {
 /// The end of a session's conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionPreview {
-    /// Whose.
+    /// The session's id.
     pub id: String,
     /// The last entries, oldest first.
     pub items: Vec<Item>,

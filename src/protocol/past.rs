@@ -39,9 +39,9 @@ pub struct MomentRow {
 /// The files that differ between two moments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PastChange {
-    /// From the earlier to the later one, file by file.
+    /// The change from the earlier to the later moment, file by file.
     pub change: Arc<Proposal>,
-    /// About each file of it, in its order.
+    /// The facts about each file of it, in its order.
     pub files: Vec<PastFile>,
     /// A line for each changeset that cannot be read.
     pub unreadable: Vec<String>,

@@ -11,7 +11,7 @@ pub struct Answer {
     pub thinking: String,
     /// Its calls, in order. The last one may be unfinished while [`Answer::end`] is `None`.
     pub calls: Vec<ToolCall>,
-    /// In which order pieces of these were said.
+    /// The order in which pieces of these were said.
     pub spans: Vec<Span>,
     /// Tokens, once told.
     pub usage: Option<Usage>,

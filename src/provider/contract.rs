@@ -1,4 +1,4 @@
-//! What every provider offers.
+//! The trait of all providers.
 
 use futures_util::future::BoxFuture;
 

@@ -10,11 +10,11 @@ pub type Deltas = BoxStream<'static, Result<Delta, Error>>;
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
-    /// More text.
+    /// A piece of text.
     Text(String),
     /// More of what the model thinks; empty where it thinks and the server does not show what.
     Thinking(String),
-    /// More of a call.
+    /// A piece of a call.
     Call {
         /// The call's number in this answer, from 0; calls of one answer never share it.
         index: usize,
@@ -34,12 +34,12 @@ pub enum Delta {
     Seal {
         /// Its kind.
         kind: PartKind,
-        /// For a call: which of this answer.
+        /// The place of the call in this answer, for a call.
         index: usize,
         /// The JSON, byte for byte.
         json: String,
     },
-    /// The server begins anew what it had not finished: so many bytes at the end of text and thoughts, and so many of the last
+    /// The server begins again what it had not finished: this many bytes at the end of text and thoughts, and this many of the last
     /// calls, do not count.
     Withdraw {
         /// Bytes of text.
@@ -114,7 +114,7 @@ pub struct Backoff {
     pub request_id: Option<String>,
     /// The number of the next try; the first request was 1.
     pub attempt: u32,
-    /// Of how many at most.
+    /// The most tries.
     pub of: u32,
     /// The time when it happens, in unix milliseconds.
     pub until: i64,

@@ -1,4 +1,4 @@
-//! What servers on this computer say of their models when they are asked about each.
+//! The facts about models that servers on this computer give when they are asked about each.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::Provider;
 use super::models::Model;
 
-/// So many models are asked about at most.
+/// The most models that are asked about.
 const MOST: usize = 64;
 
 /// Adds what `provider` says of its `models` where its list does not tell the window: of each one on this computer, else of the one in

@@ -1,4 +1,4 @@
-//! What can go wrong between nebula and a model, in words for the person.
+//! The errors between nebula and a model, in words for the person.
 
 use std::sync::Arc;
 

@@ -54,7 +54,7 @@ pub enum Role {
 /// The origin of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// The format that was spoken.
+    /// The format that was used.
     pub wire: Wire,
     /// Scheme, host and port.
     pub place: String,
@@ -62,7 +62,7 @@ pub struct Origin {
     pub model: String,
 }
 
-/// A format in which providers are spoken to.
+/// The wire format of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wire {
     /// Chat Completions.
@@ -475,7 +475,7 @@ fn usual(runs: &Runs<'_>) -> Vec<Span> {
     spans
 }
 
-/// Cuts so many bytes off the front.
+/// Cuts this many bytes off the front.
 fn take(run: &mut &str, bytes: usize) -> String {
     let (head, rest) = run.split_at_checked(bytes).unwrap_or((run, ""));
     *run = rest;

@@ -1,5 +1,5 @@
-//! How nebula talks to a model: the values of a request and of its streamed answer, and the [`Provider`] that
-//! turns one into the other. One folder a wire format; a consumer never sees JSON.
+//! Requests to models: the values of a request and of its streamed answer, and the [`Provider`] that turns one into the
+//! other. One folder a wire format; a consumer never sees JSON.
 //!
 //! What a provider promises:
 //! - Every piece of a call carries the `index` of its call. The first piece of a call also carries its name and

@@ -22,7 +22,7 @@ pub struct Request {
     pub messages: Vec<Arc<Message>>,
     /// The tools that the model may call.
     pub tools: Arc<[ToolSpec]>,
-    /// At most so many tokens of answer; `None`: the server's default.
+    /// The most tokens of the answer; `None`: the server's default.
     pub max_output: Option<u32>,
     /// The model's effort of thinking; `None`: as it does by itself.
     pub effort: Option<Effort>,

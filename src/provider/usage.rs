@@ -7,15 +7,15 @@ use serde_json::Value;
 pub struct Usage {
     /// Read by the model: the whole prompt.
     pub input: u64,
-    /// Of the input: read from the provider's cache.
+    /// Tokens of the input that were read from the provider's cache.
     pub cache_read: u64,
-    /// Of the input: written to the provider's cache.
+    /// Tokens of the input that were written to the provider's cache.
     pub cache_write: u64,
-    /// Of what was written to the cache: for an hour.
+    /// Tokens of those written to the cache that are kept for an hour.
     pub cache_write_1h: u64,
     /// Written by the model.
     pub output: u64,
-    /// Of the output: thinking.
+    /// Tokens of the output that were thinking.
     pub thinking: u64,
 }
 

@@ -28,7 +28,7 @@ pub struct Commands {
     shell: Arc<Shell>,
     session: String,
     state: Mutex<CommandsState>,
-    /// For temporary files of the session's commands; made for the first.
+    /// The folder for temporary files of the session's commands; made for the first.
     temporary: OnceLock<Option<tempfile::TempDir>>,
     since: u64,
 }
@@ -67,9 +67,9 @@ pub struct ShellCommand {
 #[derive(Debug, Default)]
 struct StagedStates {
     staging: Option<CommandStaging>,
-    /// Those before it that could not be sealed yet.
+    /// The earlier staging folders that could not be sealed yet.
     older: Vec<CommandStaging>,
-    /// Those after it that the guard was told of and has not taken up in time.
+    /// The later staging folders that the guard was told of and has not taken up in time.
     late: Vec<CommandStaging>,
     scan: Option<Scan>,
     left_out: Vec<(String, String)>,
@@ -311,7 +311,7 @@ impl Commands {
         self.state().all.iter().filter(|command| command.staged().staging.is_some()).cloned().collect()
     }
 
-    /// Jobs that ended and were not spoken of yet.
+    /// Jobs that ended and were not reported yet.
     pub fn ended_untold(&self) -> Vec<Arc<ShellCommand>> {
         let over = |command: &&Arc<ShellCommand>| {
             command.running.progress().is_over() && !std::mem::replace(&mut command.staged().reported, true)
@@ -397,7 +397,7 @@ impl ShellCommand {
     }
 
     /// Brings its staging folder up to date and hands it to `seal`, which archives what is in it; then the folder goes,
-    /// or, while something of the command still runs, begins anew. None: nothing is kept.
+    /// or, while something of the command still runs, begins again. None: nothing is kept.
     ///
     /// # Errors
     /// When the states cannot be gathered, or `seal` fails: they stay in the staging folder.

@@ -1,4 +1,4 @@
-//! The helper of a command: this program under a hidden name, started anew for each one. It adopts every process that
+//! The helper of a command: this program under a hidden name, started again for each one. It adopts every process that
 //! the command leaves behind, so that none is lost from sight, tells how the shell ended, and ends what is left when it
 //! is told to, or when nebula is gone.
 
@@ -57,7 +57,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(20);
 /// The interval at which the processes are counted.
 const COUNT: Duration = Duration::from_secs(1);
-/// More processes than this end the command.
+/// The number of processes above which the command is ended.
 const MOST_PROCESSES: usize = 4_096;
 
 /// Runs as a helper where the program was started as one.
@@ -323,7 +323,7 @@ impl Helper {
         }
     }
 
-    /// Keeps states in another staging folder from now on. What is open for writing is kept anew at once.
+    /// Keeps states in another staging folder from now on. What is open for writing is kept again at once.
     #[cfg(target_os = "linux")]
     fn switch(&mut self, folder: &Path) {
         let Some(serving) = self.serving.clone() else { return };

@@ -1,4 +1,5 @@
-//! What the commands of all sessions share: the workspace, what the configuration says, and what the machine offers.
+//! The parts that the commands of all sessions share: the workspace, what the configuration says, and what the machine
+//! offers.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -46,12 +47,12 @@ const USUAL: u64 = 120;
 /// The commands that run in a view first, so that what they change is proposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PreviewWhen {
-    /// Those that the person chooses.
+    /// Only the commands that the person chooses.
     #[default]
     Never,
-    /// Those that remove or overwrite something.
+    /// The commands that remove or overwrite something.
     Harm,
-    /// All that write.
+    /// All commands that write.
     Always,
 }
 
@@ -109,7 +110,7 @@ pub struct Shell {
     pub environment: Environment,
     /// Nebula's own folder; none: logs are not kept.
     pub own: Option<PathBuf>,
-    /// This program, whose hidden name is the helper.
+    /// The path of this program, whose hidden name is the helper.
     pub program: PathBuf,
     /// The findings of the probe, once it ran.
     pub offered: Mutex<Option<Offered>>,

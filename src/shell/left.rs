@@ -1,5 +1,5 @@
-//! What a shell leaves to the next one: its folder and the variables it exports, written at its end into a file that it
-//! inherits. A shell that was killed, or whose text took the EXIT trap for itself, leaves nothing.
+//! The state that a shell leaves to the next one: its folder and the variables it exports, written at its end into a
+//! file that it inherits. A shell that was killed, or whose text took the EXIT trap for itself, leaves nothing.
 
 use std::fs::File;
 use std::io;

@@ -72,7 +72,7 @@ pub struct GuardStart {
 pub struct Summary {
     /// Folders that can be rebuilt, and in each the changes that were not archived.
     pub derived: BTreeMap<String, u64>,
-    /// Those among them, or beside them, that are gone as a whole.
+    /// The folders among them, or beside them, that are gone as a whole.
     #[serde(default)]
     pub derived_gone: BTreeSet<String>,
     /// A state found no room: its call was refused.
@@ -185,9 +185,9 @@ pub enum Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
-    /// With this code.
+    /// It ended with this code.
     Code(i32),
-    /// By this signal.
+    /// It was ended by this signal.
     Signal(i32),
 }
 
@@ -199,11 +199,11 @@ pub enum HelperReport {
     Started(u32),
     /// The shell could not be started.
     NotStarted(String),
-    /// There is no guard here: why. Nothing was run.
+    /// No guard works here: why. Nothing was run.
     NoGuard(String),
-    /// There is no sandbox here: why. Nothing was run.
+    /// No sandbox works here: why. Nothing was run.
     NoSandbox(String),
-    /// There is no view here: why. Nothing was run.
+    /// No view works here: why. Nothing was run.
     NoView(String),
     /// The version of the sandbox that the shell is in.
     Sandbox(String),
@@ -213,7 +213,7 @@ pub enum HelperReport {
     Summary(Box<Summary>),
     /// The shell has ended; the state it left, where it was written: its folder and exported variables.
     Exited(Exit, Option<ShellState>),
-    /// This many of the command's processes still run, a little after the shell's end.
+    /// The number of the command's processes that still run, a little after the shell's end.
     StillRun(usize),
     /// No process of the command is left.
     Ended,

@@ -25,11 +25,11 @@ pub enum PathClass {
     Kept,
     /// Nebula's own: no command may change it.
     Refused,
-    /// In this folder (normalised), which can be rebuilt: not archived.
+    /// The path is in this folder (normalised), which can be rebuilt: not archived.
     Derived(String),
     /// The configuration leaves it out of the archive, by this glob.
     Excluded(String),
-    /// Not in the workspace.
+    /// The path is not in the workspace.
     Outside,
 }
 

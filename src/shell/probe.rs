@@ -1,4 +1,5 @@
-//! What the machine offers to commands: tried, not read from versions, once since it was started and for each build.
+//! The abilities of the machine that commands can use: tried, not read from versions, once since it was started and for
+//! each build.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,7 +33,7 @@ const LARGEST: u64 = 64 << 10;
 /// The inputs of the probe.
 #[derive(Clone, Copy)]
 pub struct Trial<'a> {
-    /// This program, whose hidden name is the helper.
+    /// The path of this program, whose hidden name is the helper.
     pub program: &'a Path,
     /// The environment of commands.
     pub environment: &'a Environment,

@@ -1,4 +1,4 @@
-//! What is asked of a command, and why it may not start.
+//! A request for a command, and the reasons why one may not start.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub enum StartError {
     /// The kernel has no sandbox for it.
     #[error("the command was not run: there is no sandbox here: {0}")]
     NoSandbox(String),
-    /// There is no view for it.
+    /// No view works for it.
     #[error("the command was not run: there is no preview here: {0}")]
     NoView(String),
     /// The trial of the sandbox could not be made.

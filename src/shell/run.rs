@@ -44,15 +44,15 @@ pub struct CommandProgress {
     pub ended: bool,
     /// The reason why the helper ended, or the shell could not be started.
     pub failed: Option<String>,
-    /// There is no guard here: why.
+    /// The reason why no guard works here.
     pub no_guard: Option<String>,
-    /// There is no sandbox here: why.
+    /// The reason why no sandbox works here.
     pub no_sandbox: Option<String>,
-    /// There is no view here: why.
+    /// The reason why no view works here.
     pub no_view: Option<String>,
     /// The version of the sandbox that it is in; none: it is in none.
     pub sandbox: Option<String>,
-    /// The staging folder that the guard has begun anew in.
+    /// The staging folder that the guard has begun again in.
     pub switched: Option<PathBuf>,
     /// The notes beside the changes.
     pub summary: Summary,

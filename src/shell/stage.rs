@@ -23,9 +23,9 @@ pub const NAME: &str = "__stage";
 /// The byte that accompanies the descriptor, or precedes the reason why there is none.
 const HERE: u8 = b'+';
 const FAILED: u8 = b'-';
-/// Before the reason why there is no sandbox.
+/// The byte before the reason why there is no sandbox.
 const UNBOUNDED: u8 = b'!';
-/// Before the reason why there is no view.
+/// The byte before the reason why there is no view.
 const UNSEEN: u8 = b'?';
 /// The longest reason.
 const REASON: usize = 512;

@@ -27,7 +27,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// Every layer, in the order of listings.
+    /// All layers, in the order of listings.
     pub const ALL: [Layer; 6] = [Layer::Type, Layer::Slot, Layer::Effect, Layer::Reducer, Layer::Tile, Layer::Fn];
 
     /// Returns the word that names the layer in text and on the wire.

@@ -179,7 +179,7 @@ fn heal_id(op: &Op) -> OpId {
     OpId::from_parts(op.ts, random)
 }
 
-/// Returns whether an op is what [`heal`] makes, whoever sends it: its id comes of its content, and it follows nothing
+/// Returns whether an op is what [`heal`] makes, whoever sends it: its id is made from its content, and it follows nothing
 /// but removes of the definition it brings back. `find` tells kind and target of an op that is known or comes with it.
 pub fn is_heal(op: &Op, find: impl Fn(OpId) -> Option<(Kind, DefId)>) -> bool {
     let Some(def) = op.def else { return false };

@@ -81,7 +81,7 @@ impl RemoteRef {
         Ok(Published { commit, files, ops })
     }
 
-    /// Takes in the ops of the ref. Ops that are not in the store yet are judged anew by it.
+    /// Takes in the ops of the ref. Ops that are not in the store yet are judged again by it.
     ///
     /// # Errors
     /// When the remote cannot be read, or holds another store.

@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_acts_is_left(text in "[\\x00-\\x{ff}\\x{2000}-\\x{2070}\\x{1f469}\\x{fe0f}\\x{e0001}]{0,40}") {
+        fn no_control_character_is_left(text in "[\\x00-\\x{ff}\\x{2000}-\\x{2070}\\x{1f469}\\x{fe0f}\\x{e0001}]{0,40}") {
             let cleaned = clean_line(&text);
             prop_assert!(!cleaned.contains(acts));
             prop_assert_eq!(clean_line(&cleaned), cleaned.as_ref());

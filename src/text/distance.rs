@@ -11,7 +11,7 @@ pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns the words nearest to `word`, nearest first, at most so many. A word that holds it is nearer than all others.
+/// Returns the words nearest to `word`, nearest first, at most this many. A word that holds it is nearer than all others.
 pub fn nearest_few<'a>(word: &str, words: impl Iterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let meant = word.to_lowercase();
     let far = |candidate: &str| {

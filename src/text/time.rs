@@ -35,7 +35,7 @@ pub fn local(ms: i64) -> String {
 }
 
 /// Reads a time: `-2h` (also `m`, `d`, `w`) before `now`, `14:05` or `14:05:10` of the last 24 hours, `2026-11-21`, or
-/// `2026-11-21T14:05`, in a zone so many seconds east of UTC. None: it is none of these.
+/// `2026-11-21T14:05`, in a zone `zone` seconds east of UTC. None: it is none of these.
 pub fn read(text: &str, now: i64, zone: i32) -> Option<i64> {
     const DAY: i64 = 24 * 3600 * 1000;
     if let Some(ago) = text.strip_prefix('-') {

@@ -26,7 +26,7 @@ pub const TOOL: Builtin = Builtin {
 
 /// The most names in one answer.
 const CAP: usize = 1_000;
-/// More names are not counted.
+/// The most names that are counted.
 const MOST: usize = 20_000;
 
 fn parameters() -> Value {

@@ -1,4 +1,4 @@
-//! What a model may do. One file a tool, beside it what the model reads about it, and a line in [`BUILTIN`].
+//! The tools of the model. One file a tool, beside it what the model reads about it, and a line in [`BUILTIN`].
 //!
 //! Running a call writes nothing: it answers, asks, or says what should change. Neighbouring changes of one
 //! response are joined into one proposal by the agent. A session has a [`ToolSet`], in which tools of servers stand

@@ -18,7 +18,7 @@ macro_rules! contexts {
         }
 
         impl Context {
-            /// Every context with its name in `keys.toml`.
+            /// All contexts with their names in `keys.toml`.
             pub const ALL: &[(Context, &str)] =
                 &[$((Context::$own, $own_name),)* $((Context::$id, $name),)*];
 
@@ -106,7 +106,7 @@ macro_rules! actions {
             $(#[doc = concat!("`", $focus_name, "` in `keys.toml`.")] $focus,)*
         }
 
-        /// Every action with its name in `keys.toml` and what it does.
+        /// All actions with their names in `keys.toml` and what they do.
         pub(super) const TABLE: &[(Action, &str, Text)] = &[
             $((Action::$action, $name, actions::$help),)*
             $((Action::$focus, $focus_name, actions::$focus_help),)*

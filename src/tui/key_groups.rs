@@ -1,4 +1,4 @@
-//! Where each action works, and what the hints and the help call its keys.
+//! The places in which each action works, and the names of its keys in the hints and the help.
 
 use super::action::{Action, Context};
 use crate::messages::{Text, hints};

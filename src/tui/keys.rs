@@ -44,7 +44,7 @@ pub struct KeysError {
 /// A fault of a `keys.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeysFault {
-    /// Not TOML, a chord bound twice in one context, or of another shape.
+    /// The file is not TOML, binds a chord twice in one context, or is of another shape.
     #[error("{0}")]
     Syntax(String),
     /// A context that does not exist.
@@ -55,7 +55,7 @@ pub enum KeysFault {
     Chord {
         /// The context.
         context: String,
-        /// As written.
+        /// The chord as written.
         chord: String,
     },
     /// An action that does not exist.
@@ -63,9 +63,9 @@ pub enum KeysFault {
     Action {
         /// The context.
         context: String,
-        /// As written.
+        /// The chord as written.
         chord: String,
-        /// As written.
+        /// The action as written.
         action: String,
         /// `; did you mean …?` or nothing.
         hint: String,
@@ -75,9 +75,9 @@ pub enum KeysFault {
     Clash {
         /// The context.
         context: String,
-        /// As written first.
+        /// The chord as written first.
         chord: String,
-        /// As written second.
+        /// The chord as written second.
         other: String,
     },
     /// A sequence whose first key is bound by itself, so that it could never be typed.

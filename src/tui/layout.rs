@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::pane::id::PaneId;
 
-/// Below this many columns or rows there is only a notice.
+/// The columns and rows below which there is only a notice.
 pub const SMALLEST: (u16, u16) = (40, 10);
 /// Columns from which there are two columns.
 pub const WIDE: u16 = 120;

@@ -1,4 +1,4 @@
-//! What wrapping and drawing may know beside a pane's own state.
+//! The values that wrapping and drawing may use beside a pane's own state.
 
 use super::action::{Action, Context};
 use super::glyphs::Glyphs;

@@ -1,5 +1,5 @@
-//! What can wake the screen ([`Msg`]) and what it may want done ([`Effect`]): values, so that tests can write the
-//! one and read the other.
+//! The messages that wake the screen ([`Msg`]) and the effects it asks for ([`Effect`]): values, so that tests can
+//! write the one and read the other.
 
 use crossterm::event::{KeyEvent, MouseEvent};
 
@@ -151,11 +151,11 @@ pub enum LineFor {
 /// The state of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineInput<'a> {
-    /// So far.
+    /// The line as it stands, while it is typed.
     Now(&'a str),
-    /// Enter.
+    /// The line as it was entered.
     Taken(&'a str),
-    /// Esc.
+    /// The line was left with Esc.
     Left,
 }
 

@@ -17,13 +17,13 @@ use super::text::highlight::Highlighter;
 use crate::protocol::{Addressed, Command, Event, EventBody};
 use crate::text::time;
 
-/// Between two frames that no key asked for.
+/// The time between two frames that no key asked for.
 const FRAME: Duration = Duration::from_millis(8);
 
 /// The reason why the screen could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no terminal, or it went away.
+    /// No terminal exists, or it went away.
     #[error("the screen needs a terminal ({0}); without one use: nebula task PROMPT")]
     Terminal(#[from] io::Error),
 }
@@ -115,7 +115,7 @@ enum Woken {
     Held,
 }
 
-/// So much of what the agent told is held until the next frame.
+/// The most events of the agent that are held until the next frame.
 const HELD: usize = 4096;
 
 impl Front {

@@ -1,4 +1,4 @@
-//! Where something stands in a person's TOML file, for complaints about it.
+//! The position of an entry in a person's TOML file, for complaints about it.
 
 use toml::de::{DeTable, DeValue};
 

@@ -2,7 +2,7 @@
 
 use super::Workspace;
 
-/// In a larger workspace no file is looked for, in entries.
+/// The number of entries above which no file is looked for in a workspace.
 const MOST: usize = 20_000;
 
 impl Workspace {

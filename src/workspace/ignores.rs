@@ -1,4 +1,4 @@
-//! What `.ignore`, `.gitignore` and `.git/info/exclude` leave out of a walk.
+//! The files that `.ignore`, `.gitignore` and `.git/info/exclude` leave out of a walk.
 //!
 //! The files are read here, bounded and without waiting, rather than by the crate that walks: a pipe or a device of
 //! such a name would hold a walk up for ever. One that is refused leaves nothing out, and is named.

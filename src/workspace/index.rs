@@ -36,7 +36,7 @@ pub struct Index {
     left: usize,
     /// The beginnings of runs of entries that are sorted by path.
     runs: Vec<u32>,
-    /// By depth and path: all that come before `deep`.
+    /// The paths that come before `deep`, by depth and path.
     shallow: BTreeSet<(u8, String)>,
     deep: Option<(u8, String)>,
     /// Counts changes, so that a search knows whether it may continue.
@@ -159,7 +159,7 @@ impl Index {
         }
     }
 
-    /// Returns the shallowest paths, at most so many, by depth and name.
+    /// Returns the shallowest paths, at most this many, by depth and name.
     pub fn shallowest(&self, limit: usize) -> Vec<Hit> {
         let hit = |path: &str| Hit { path: path.into(), at: Vec::new() };
         if self.shallow.len() >= limit.min(self.left) {

@@ -28,7 +28,7 @@ pub enum PathError {
     /// It leads out of the workspace. Reading it needs the person's approval.
     #[error("{given} lies outside the workspace ({}): use a path inside it", real.display())]
     Outside {
-        /// As given.
+        /// The path as given.
         given: String,
         /// Its target.
         real: PathBuf,
@@ -36,41 +36,41 @@ pub enum PathError {
     /// It points into the archive, git's own folder or nebula's.
     #[error("{given} points into {what}, which nebula never touches: use another path")]
     Protected {
-        /// As given.
+        /// The path as given.
         given: String,
         /// The folder.
         what: String,
     },
-    /// Not a regular file.
+    /// The path is not a regular file.
     #[error("{given} is {kind}, not a regular file")]
     NotAFile {
-        /// As given.
+        /// The path as given.
         given: String,
         /// The kind of the file.
         kind: &'static str,
     },
-    /// Not a folder.
+    /// The path is not a folder.
     #[error("{given} is no folder")]
     NotAFolder {
-        /// As given.
+        /// The path as given.
         given: String,
     },
     /// A parent of it is a file.
     #[error("{given} lies below something that is no folder")]
     BelowAFile {
-        /// As given.
+        /// The path as given.
         given: String,
     },
     /// No folder there.
     #[error("there is no folder {given}")]
     Missing {
-        /// As given.
+        /// The path as given.
         given: String,
     },
     /// No path at all, or one that cannot be written down.
     #[error("{given:?} is no usable path: {why}")]
     Unusable {
-        /// As given.
+        /// The path as given.
         given: String,
         /// The reason.
         why: &'static str,
@@ -78,7 +78,7 @@ pub enum PathError {
     /// The disk refused to say.
     #[error("cannot look at {given}: {source}")]
     Io {
-        /// As given.
+        /// The path as given.
         given: String,
         /// The error of the file system.
         source: io::Error,

@@ -30,7 +30,7 @@ pub struct Read {
 /// A path that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// Not a regular file.
+    /// The path is not a regular file.
     #[error("{path} is {kind}, not a regular file")]
     NotAFile {
         /// The path as requested.
@@ -43,7 +43,7 @@ pub enum ReadError {
     TooLarge {
         /// The path as requested.
         path: String,
-        /// In bytes.
+        /// The size in bytes.
         size: u64,
     },
     /// The disk refused.

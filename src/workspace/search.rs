@@ -46,7 +46,7 @@ pub struct FileMatches {
 /// All that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchResult {
-    /// By path.
+    /// The files with matches, by path.
     pub files: Vec<FileMatches>,
     /// True if the search ended at `max_files`, though more files may match.
     pub more: bool,
@@ -110,7 +110,7 @@ pub trait SearchObserver {
     fn looked_at_one(&mut self) {}
 }
 
-/// Nobody in particular: the search goes on to its end.
+/// An observer that never ends the search.
 impl SearchObserver for () {
     fn stopped(&self) -> bool {
         false

@@ -29,7 +29,7 @@ pub struct Changes {
     pub paths: Vec<String>,
     /// The archive changed.
     pub archive: bool,
-    /// So many changes, or lost events, that anything may have changed.
+    /// True if there were too many changes, or events were lost: anything may have changed.
     pub all: bool,
 }
 

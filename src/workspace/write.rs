@@ -28,7 +28,7 @@ use crate::proposal::State;
 /// Prepares the files of one proposal.
 pub struct Staging<'a> {
     workspace: &'a Workspace,
-    /// By normalised path.
+    /// The open folders, by normalised path.
     folders: HashMap<String, Arc<Folder>>,
     /// True if files are exchanged where the file system can.
     exchanges: bool,
@@ -333,7 +333,7 @@ impl Staged {
         }
     }
 
-    /// Puts back what was there before the commit: the same file where it was kept aside, else `before` written anew.
+    /// Puts back what was there before the commit: the same file where it was kept aside, else `before` written again.
     /// `after` is what the commit put in place.
     ///
     /// # Errors

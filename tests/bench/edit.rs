@@ -1,4 +1,4 @@
-//! What edits cost: finding an exact text in 10 MB beside a plain search for it, the whole ladder to a refusal in
+//! The cost of edits: finding an exact text in 10 MB beside a plain search for it, the whole ladder to a refusal in
 //! 20,000 lines, and reading each format as it streams.
 //!
 //! Aims: exact within twice the plain search; a refusal within 50 ms; 50 MB/s of streamed text.
@@ -13,7 +13,7 @@ use nebula::edit::{Format, Op};
 use nebula::proposal::Rung;
 use nebula::tools::ToolSet;
 
-/// A program of so many lines, each its own.
+/// A program of this many lines, each its own.
 fn program(lines: usize) -> String {
     (0..lines).map(|i| format!("{}let value_{i} = compute({}, \"row {i}\");\n", "    ".repeat(i % 4), i * 7)).collect()
 }

@@ -1,4 +1,4 @@
-//! What memory costs: opening it and listing a project's sessions, keeping a message, loading a long session, looking
+//! The cost of memory: opening it and listing a project's sessions, keeping a message, loading a long session, looking
 //! for words; and a query of the retrieval index over a hundred thousand files.
 
 use std::hint::black_box;

@@ -1,5 +1,6 @@
-//! How long the road takes: archive and apply of a large changeset against writing the same bytes twice, one edit
-//! against the same disk work, history over a large archive, completion over a million paths, and cutting hunks.
+//! The time that a change takes from edit to record: archive and apply of a large changeset against writing the same
+//! bytes twice, one edit against the same disk work, history over a large archive, completion over a million paths, and
+//! cutting hunks.
 
 use std::fs::{self, File};
 use std::hint::black_box;

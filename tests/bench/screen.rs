@@ -1,4 +1,4 @@
-//! What the chat costs: an answer streamed onto the screen, and keys in a long conversation, idle and under a stream.
+//! The cost of the chat: an answer streamed onto the screen, and keys in a long conversation, idle and under a stream.
 //! `cargo bench --bench screen`. Times are of the processor, not of the clock, where the system tells them.
 
 use std::time::Instant;
@@ -131,7 +131,7 @@ fn percentile(times: &mut [f64], of: f64) -> f64 {
     times[((times.len() - 1) as f64 * of) as usize]
 }
 
-/// A conversation of at least so many lines.
+/// A conversation of at least this many lines.
 fn conversation(lines: usize) -> Screen {
     let mut screen = Screen::new(140, 40, Highlighter::new(|| (), || ()));
     let answer = markdown(1_200);

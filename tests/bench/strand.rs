@@ -1,7 +1,6 @@
-//! What Strand costs at size: applying ops in memory and into a store, checking after one edit,
-//! reading one definition with the command. Prints one figure a line; `STRAND_SIZE` sets how many
-//! definitions there are (100,000). Times of what runs in this process are those of its processor, so that a busy
-//! machine does not show.
+//! The cost of Strand at size: applying ops in memory and into a store, checking after one edit, reading one definition
+//! with the command. Prints one figure a line; `STRAND_SIZE` sets how many definitions there are (100,000). Times of
+//! what runs in this process are those of its processor, so that a busy machine does not show.
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! What a file has beside its bytes, seen from outside: a replaced file keeps it or it is said what it lost, an archived copy
-//! has no rights of its owner, and what another user may not touch is named. Most of it takes root.
+//! The attributes of a file beside its bytes, seen from outside: a replaced file keeps it or it is said what it lost,
+//! an archived copy has no rights of its owner, and what another user may not touch is named. Most of it takes root.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};

@@ -202,7 +202,7 @@ fn a_signal_ends_a_task_as_a_person_would() {
 }
 
 #[test]
-fn values_and_complaints_are_whole() {
+fn values_and_complaints_are_printed_in_full() {
     let w = World::new();
     for (key, value) in [("archiveExclude", ".env"), ("models.a.price", "{\"input\":1}"), ("model", "true")] {
         assert!(w.run(&["config", "set", key, value]).status.success(), "{key}");

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::support::world::{Live, World, call, say};
 
-/// A model of a window of so many bytes that nobody told of. It answers with how many messages it got.
+/// A model of a window of this many bytes that nobody told of. It answers with how many messages it got.
 struct Narrow {
     bytes: usize,
     seen: Mutex<Vec<Request>>,
@@ -59,7 +59,7 @@ fn size(request: &Request) -> usize {
     request.messages.iter().map(|m| m.text().len() + m.calls().map(|c| c.arguments.len()).sum::<usize>()).sum()
 }
 
-/// Returns a text of about so many bytes that does not repeat itself.
+/// Returns a text of about this many bytes that does not repeat itself.
 fn numbers(bytes: usize) -> String {
     (0..bytes / 6).map(|n| format!("{n:06}")).collect()
 }

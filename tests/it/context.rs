@@ -1,5 +1,5 @@
-//! What joins a prompt, seen from outside: passages by `@rag`, the person's prompts, rules by the files in play, commit
-//! messages, and a conversation that outgrows its context window.
+//! The parts of a prompt, seen from outside: passages by `@rag`, the person's prompts, rules by the files in play,
+//! commit messages, and a conversation that outgrows its context window.
 
 use std::process::Command as Process;
 

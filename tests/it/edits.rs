@@ -67,7 +67,7 @@ fn answer<'t>(chunks: impl Iterator<Item = &'t str>, expected: Option<Format>, f
     answer
 }
 
-/// The same in pieces of so many characters.
+/// The same in pieces of this many characters.
 fn answer_by(text: &str, size: usize, expected: Option<Format>, files: &Files, end: End) -> Answer {
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).step_by(size).chain([text.len()]).collect();
     answer(starts.windows(2).map(|w| &text[w[0]..w[1]]), expected, files, end)
@@ -108,7 +108,7 @@ pub fn after(outcome: &EditOutcome, files: &Files) -> Files {
 
 /// What the model is told of all that did not land.
 pub fn failures(answer: &Answer, outcome: &EditOutcome) -> String {
-    let failed = outcome.results.iter().filter(|r| !matches!(r.status, EditStatus::Landed(_))).map(|r| r.text());
+    let failed = outcome.results.iter().filter(|r| !matches!(r.status, EditStatus::Placed(_))).map(|r| r.text());
     answer.broken.iter().cloned().chain(failed).collect::<Vec<_>>().join("\n")
 }
 

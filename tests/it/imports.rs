@@ -1,4 +1,4 @@
-//! Which file names which: no circle of files, and in `agent/` no file that names what lives shorter than itself.
+//! The imports between files: no circle of files, and in `agent/` no file that names what lives shorter than itself.
 //!
 //! Imports are read from the text: `use` trees and paths that begin with `crate::`, `super::`, `self::` or a child. A
 //! name that a `mod.rs` hands on (`pub use`) counts as its file's own. Comments and `mod tests` are left out.

@@ -1,5 +1,5 @@
-//! What a person meets beside the conversation: a question about a hunk, all that the session changed, a session that is
-//! read again as it was, and line mode.
+//! The interaction of a person with nebula beside the conversation: a question about a hunk, all that the session
+//! changed, a session that is read again as it was, and line mode.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};

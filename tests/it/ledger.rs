@@ -1,4 +1,4 @@
-//! What the screen knows of the session's changes and of its jobs.
+//! The screen's account of the session's changes and of its jobs.
 
 use std::sync::Arc;
 

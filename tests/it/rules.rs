@@ -60,7 +60,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
-    ("tui", &["protocol", "proposal", "config::screen_files", "context::mention", "disk::EditorFile", "messages"]),
+    (
+        "tui",
+        &[
+            "protocol",
+            "proposal",
+            "config::screen_files",
+            "config::providers",
+            "context::mention",
+            "disk::EditorFile",
+            "messages",
+        ],
+    ),
     (
         "cli",
         &[

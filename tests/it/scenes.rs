@@ -20,7 +20,7 @@ use unicode_width::UnicodeWidthStr;
 pub const NOW: i64 = 1_762_344_420_000;
 const SECOND: i64 = 1000;
 
-/// That time of day, so many days before [`NOW`].
+/// That time of day, this many days before [`NOW`].
 pub fn clock(days: i64, hour: i64, minute: i64, second: i64) -> i64 {
     let midnight = NOW - (12 * 60 + 7) * 60 * SECOND;
     midnight - days * 86_400 * SECOND + ((hour * 60 + minute) * 60 + second) * SECOND

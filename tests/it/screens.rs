@@ -167,7 +167,7 @@ fn a_question_is_answered_by_just_writing() {
 }
 
 #[test]
-fn ones_own_restore_needs_no_pause_and_no_reason() {
+fn a_restore_of_the_person_needs_no_pause_and_no_reason() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
     let proposal = Arc::new(proposal());
@@ -238,7 +238,7 @@ fn what_changed_on_disk_is_shown_again_from_its_notice() {
 }
 
 #[test]
-fn what_was_not_sent_comes_back() {
+fn a_message_that_was_not_sent_comes_back() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
     stage.keys("see @src/nope.rs <enter>");

@@ -64,7 +64,7 @@ async fn an_approved_edit_is_archived_and_written() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_of_nothing_is_reported() {
+async fn an_empty_answer_is_reported() {
     let nothing = || vec![Delta::End(EndReason::Stop)];
     let world = World::new().model([nothing(), call("list", json!({"path": "."})), nothing()]);
     let mut live = world.start();
@@ -83,7 +83,7 @@ async fn an_answer_of_nothing_is_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_that_is_held_back_is_cut() {
+async fn an_answer_that_the_server_withholds_is_cut() {
     let text = "a.rs\n```\nfn b() {}\n";
     let world = World::new()
         .file("a.rs", "fn a() {}\nfn c() {}\n")
@@ -378,7 +378,7 @@ async fn plan_mode_writes_nothing_that_stands_in_the_text() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn interrupting_at_the_gate_withdraws_and_keeps_the_history_valid() {
+async fn interrupting_a_proposal_withdraws_it_and_keeps_the_history_valid() {
     let world =
         World::new().file("a.rs", "fn a() {}\n").model([calls(&[replace("a.rs", "fn a()", "fn b()")]), say("Fine.")]);
     let mut live = world.start();

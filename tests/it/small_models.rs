@@ -235,7 +235,7 @@ async fn arguments_and_thoughts_that_repeat_themselves_are_cut() {
 
 /// Where a model writes `path:line` for a path, the line is what it reads; quotes and labels are no part of a path either.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn reading_tools_take_paths_in_any_dress() {
+async fn reading_tools_take_paths_with_any_marks_around_them() {
     let world = World::new().file("src/a.py", "one\ntwo\nthree\n").model([
         call("readFile", json!({"path": "src/a.py:2"})),
         call("readFile", json!({"path": "`src/a.py`:2-3"})),

@@ -190,7 +190,7 @@ async fn a_part_in_place_of_the_whole_raises_a_question() {
 
 /// Point 10: labels, quotes and line numbers round a path are no part of its name.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_path_is_read_in_any_dress() {
+async fn a_path_is_read_with_any_marks_around_it() {
     let text = real("01_py_pager/reply.whole.txt");
     let fence = text.strip_prefix("pager.py\n").expect("a path first");
     for dressed in ["File: `pager.py`", "path: \"pager.py:12\"", "**pager.py**:", "./: pager.py"] {
@@ -206,7 +206,7 @@ async fn a_path_is_read_in_any_dress() {
 
 /// Point 11: what stands is done already, the second identical refusal ends the turn, and repetition is cut.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn loops_end() {
+async fn a_model_that_loops_is_stopped() {
     let (world, prompt, after) = pager();
     let call = first("01_py_pager/replies.tools-guard.json");
     let ran = task(&world, UNKNOWN, &["--approve", "edits", &prompt], &[&call, &call, &call]).await;
@@ -234,7 +234,7 @@ async fn loops_end() {
 
 /// Point 12: a turn that should have changed a file and did not says so; the person may have it count as a failure.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_changed_is_said() {
+async fn a_turn_that_changes_nothing_is_reported() {
     let (world, prompt, after) = pager();
     let idle =
         "Both bugs come from rounding:\n\n```python\nimport math\npages = math.ceil(25 / 10)\nprint(pages)\n```\n";

@@ -1,4 +1,5 @@
-//! What servers of the Chat Completions format send, and what nebula makes of it: real sockets, a server by script.
+//! The streams of servers of the Chat Completions format, and nebula's reading of them: real sockets, a server by
+//! script.
 //!
 //! `tests/fixtures/streams/NAME.sse` is the body a server sends; `NAME.jsonl` the deltas it means, as a recording.
 //! A step there without an end is one that broke off.
@@ -251,7 +252,7 @@ async fn refusals_name_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn answers_that_are_none() {
+async fn answers_of_no_known_format_are_reported() {
     let ok = |kind: &str, body: &str| answer("200 OK", &format!("content-type: {kind}\r\n"), body);
     let error = error_of(ok("text/html", "<!doctype html><title>Log in</title>")).await;
     assert!(error.message.ends_with("answers with a web page"), "{error}");
@@ -331,7 +332,7 @@ fn closed() -> (TcpSocket, u16) {
 }
 
 #[tokio::test]
-async fn nobody_there() {
+async fn an_unreachable_server_is_reported() {
     let (_taken, port) = closed();
     let connection =
         Connection { base_url: format!("http://127.0.0.1:{port}/v1"), ..connection(&MockServer::start(vec![]).await) };

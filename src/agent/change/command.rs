@@ -26,7 +26,7 @@ const SEAL_EACH: Duration = Duration::from_secs(30);
 pub struct Finished {
     /// The command as it ran.
     pub command: String,
-    /// In words.
+    /// The report, in words.
     pub report: CommandReport,
     /// Its output, as the model gets it.
     pub output: String,
@@ -119,7 +119,7 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
     });
 }
 
-/// Lets the next command begin anew, and tells so.
+/// Lets the next command begin again, and tells so.
 pub async fn clear_left(commands: &Commands, events: &Events) {
     commands.clear_left();
     events.say(Level::Info, say::environment_cleared(), "").await;

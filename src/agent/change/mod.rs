@@ -1,5 +1,5 @@
-//! What lives as long as one change on its way to the disk: a proposal that is decided and executed, a restore, a command
-//! that is run and sealed.
+//! The parts that live as long as one change on its way to the disk: a proposal that is decided and executed, a
+//! restore, a command that is run and sealed.
 
 pub mod command;
 pub mod execute_proposal;

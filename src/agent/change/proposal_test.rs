@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const NAMED: usize = 40;
 /// Lines of failures that are shown and told.
 const SHOWN: usize = 8;
-/// So many proposals in a row go back to the model because they failed; the next one waits for the person.
+/// The most proposals in a row that go back to the model because they failed; the next one waits for the person.
 const MOST_BACK: u32 = 2;
 
 /// A file of a project, and the command that tests such projects.

@@ -345,15 +345,15 @@ fn stats(rows: &[memory::StatsRow]) -> String {
     }
     let mut text = say::edits_head().to_string();
     for r in rows {
-        let landed: Vec<_> = r.landed.iter().map(|(rung, n)| format!("{} {n}", verbs::found(rung))).collect();
+        let applied: Vec<_> = r.applied.iter().map(|(rung, n)| format!("{} {n}", verbs::found(rung))).collect();
         text.push_str(&format!(
             "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
             r.model,
             r.format,
             r.requested,
-            landed.join(", "),
+            applied.join(", "),
             r.unchanged,
-            r.missed,
+            r.not_found,
             r.refused,
             r.retried
         ));

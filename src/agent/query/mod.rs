@@ -1,4 +1,4 @@
-//! What lives as long as one question of a front end, and is answered beside the turns.
+//! The parts that live as long as one question of a front end, which is answered beside the turns.
 
 pub mod commit;
 pub mod export;

@@ -219,7 +219,7 @@ fn keep(services: &Services, connection: &Connection, key: Option<&Secret>, mode
     Ok(())
 }
 
-/// So long a server may take to say which models it has.
+/// The time limit for a server to list its models.
 const TO_CHECK: std::time::Duration = std::time::Duration::from_secs(15);
 
 /// Takes a model that the server offers, without holding anything up, where nobody chose one and it lacks the usual.

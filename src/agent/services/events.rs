@@ -55,7 +55,7 @@ impl Events {
         self.status_due.notify_one();
     }
 
-    /// Waits until the status line is to be sent anew; one waits at a time, the session's actor.
+    /// Waits until the status line is to be sent again; one waits at a time, the session's actor.
     pub async fn status_due(&self) {
         self.status_due.notified().await;
     }

@@ -1,5 +1,5 @@
-//! What every session works with: the workspace, its archive, memory, the configuration, the connected model. It lives
-//! as long as the process and does not know of sessions; what concerns them goes to the supervisor as a
+//! The parts that every session works with: the workspace, its archive, memory, the configuration, the connected model.
+//! They live as long as the process and do not know of sessions; what concerns them goes to the supervisor as a
 //! [`ServiceReport`].
 
 pub mod changesets;

@@ -25,9 +25,9 @@ const AFTER_START: Duration = Duration::from_secs(1);
 /// The cost of an answer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AnswerCost {
-    /// In dollars; see [`Known::cost`].
+    /// The cost in dollars; see [`Known::cost`].
     pub dollars: Option<f64>,
-    /// In billionths of a dollar, as memory keeps it; see [`Known::cost_nanos`].
+    /// The cost in billionths of a dollar, as memory keeps it; see [`Known::cost_nanos`].
     pub nanos: Option<u64>,
     /// The price is that of the built-in table.
     pub estimated: bool,

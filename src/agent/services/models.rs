@@ -78,7 +78,7 @@ impl ModelAccess {
         Known::new(model, configured, models.listed(place, model), models.learnt(place, model))
     }
 
-    /// Records that a model took a prompt of so many tokens.
+    /// Records that a model took a prompt of this many tokens.
     pub fn accept_prompt(&self, place: &str, model: &str, tokens: u32) {
         lock(&self.known).accept(place, model, tokens);
     }

@@ -1,4 +1,4 @@
-//! What commands work with, as the configuration says.
+//! The shell that the commands of all sessions share, made as the configuration says.
 
 use std::path::{Path, PathBuf};
 

@@ -90,7 +90,7 @@ impl RequestTarget {
         AnswerCost::new(&self.known(), self.is_local(), usage)
     }
 
-    /// Records that a prompt of so many tokens was taken.
+    /// Records that a prompt of this many tokens was taken.
     pub fn accept_prompt(&self, tokens: u64) {
         let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
         self.models.accept_prompt(&self.place(), &self.model, tokens);

@@ -1,4 +1,4 @@
-//! What is known of the workspace's files and of the archive, as the watch keeps it up to date.
+//! The knowledge of the workspace's files and of the archive, which the watch keeps up to date.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

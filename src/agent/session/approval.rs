@@ -219,7 +219,7 @@ pub fn shell_policy(approval: Approval) -> ShellPolicy {
     }
 }
 
-/// The parts of a session, beside its settings, that decide in the person's stead.
+/// The parts of a session, beside its settings, that decide for the person.
 pub struct ApprovalPolicy {
     command_rules: Mutex<Vec<Rule>>,
     /// Proposals in a row that went back to the model because they failed their test.
@@ -227,7 +227,7 @@ pub struct ApprovalPolicy {
 }
 
 impl ApprovalPolicy {
-    /// Creates a policy that goes by these rules for commands.
+    /// Creates a policy with these rules for commands.
     pub fn new(rules: Vec<Rule>) -> Self {
         ApprovalPolicy { command_rules: Mutex::new(rules), failed_tests: AtomicU32::new(0) }
     }
@@ -237,7 +237,7 @@ impl ApprovalPolicy {
         lock(&self.command_rules).clone()
     }
 
-    /// Goes by one more rule for commands from now on.
+    /// Adds a rule for commands.
     pub fn add_command_rule(&self, rule: Rule) {
         lock(&self.command_rules).push(rule);
     }
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_asks_and_none_refuses() {
+    fn policy_ask_asks_and_policy_none_refuses() {
         assert!(policy(Approval::Ask, EDITS, &proposal(Rung::Exact), false).is_none());
         let none = policy(Approval::None, EDITS, &proposal(Rung::Exact), false).expect("a decision");
         assert_eq!(none.count().accepted, 0);

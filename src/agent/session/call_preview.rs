@@ -131,7 +131,7 @@ impl ReplacedFile {
     }
 
     /// Takes the next line of the new text, which is the next line of the file, or one further down (those between are
-    /// removed), or new. A diff of an unfinished text can only guess; the diff of the proposal is computed anew.
+    /// removed), or new. A diff of an unfinished text can only guess; the diff of the proposal is computed again.
     /// Returns how many lines were removed before it, or `None` for a new line.
     pub fn follow(&mut self, new: &str, out: &mut Vec<PreviewLine>) -> Option<usize> {
         let new = new.trim_end_matches('\r');

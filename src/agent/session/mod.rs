@@ -1,4 +1,4 @@
-//! What lives as long as a session: its conversation, settings and prompt, and how they are kept in memory.
+//! The parts that live as long as a session: its conversation, settings and prompt, and how they are kept in memory.
 
 pub mod approval;
 pub mod call_preview;

@@ -86,7 +86,7 @@ pub async fn parts_in_force(services: &Arc<Services>, settings: &Settings, sessi
     made.await.unwrap_or_default()
 }
 
-/// Reads the rules anew for a session that was opened again, for the status line and for the rules view.
+/// Reads the rules again for a session that was opened again, for the status line and for the rules view.
 pub async fn look_at_rules(context: Arc<SessionContext>, in_play: Vec<String>) {
     let workspace = Arc::clone(&context.services.workspace);
     let looked = tokio::task::spawn_blocking(move || {

@@ -1,7 +1,7 @@
-//! What a session's system prompt rests on, as values and as memory stores it.
+//! The inputs of a session's system prompt, as values and as memory stores them.
 //!
 //! The prompt is made once and kept, so that every request begins with the same bytes and the provider need not read
-//! them anew; a resumed session sends the same ones.
+//! them again; a resumed session sends the same ones.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl PromptState {
         self.now = None;
     }
 
-    /// Reads the state as memory stored it; anything unreadable begins anew.
+    /// Reads the state as memory stored it; anything unreadable begins again.
     pub fn read(record: Option<&str>) -> Self {
         let Some(record) = record.and_then(|text| serde_json::from_str::<PromptRecord>(text).ok()) else {
             return Self::default();

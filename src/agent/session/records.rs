@@ -355,7 +355,7 @@ pub struct AttachedRecord {
     range: Option<(usize, usize)>,
     lines: Option<usize>,
     bytes: usize,
-    /// Of all its bytes, where all were attached: it counts as read.
+    /// The SHA-256 of all its bytes, where all were attached: it counts as read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What a turn changed; reported where it changed nothing although that was meant, or less than it says.
+//! The changes of a turn, and a report where it changed nothing although that was meant, or less than it says.
 
 use crate::agent::services::events::Events;
 use crate::agent::session::context::Settings;
@@ -24,7 +24,7 @@ pub struct StepNotes {
 }
 
 impl StepNotes {
-    /// Adds what came of a call or an edit; `what` names it as it was asked for.
+    /// Adds the result of a call or an edit; `what` names it as it was asked for.
     pub fn add(&mut self, what: &str, record: &ResultRecord, for_model: &str) {
         self.changes_requested |= !record.edits.is_empty();
         self.changed |= record.changeset.is_some();
@@ -40,7 +40,7 @@ impl StepNotes {
 pub struct Effect {
     changes_requested: bool,
     changed: bool,
-    /// Of the step added last.
+    /// The step added last changed a file.
     step_changed: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Answers that are no end: what the server paused, a call that it could not read, thoughts without a word. Each is
-//! asked on once in a turn.
+//! Unfinished answers: one that the server paused, a call that it could not read, thoughts without a word. The model
+//! is asked to continue once in a turn for each kind.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ pub enum Unfinished {
     Silent,
 }
 
-/// The kinds of answers that were asked on in a turn.
+/// The kinds of unfinished answers that the model was asked to continue in a turn.
 #[derive(Default)]
 pub struct FollowUp(HashSet<Unfinished>);
 

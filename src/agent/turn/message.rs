@@ -1,4 +1,4 @@
-//! What a turn begins with: a message of the person with what it mentions, or a word to go on.
+//! The beginning of a turn: a message of the person with what it mentions, or a word to go on.
 
 use std::sync::Arc;
 

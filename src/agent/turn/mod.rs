@@ -26,9 +26,10 @@ use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::Effect;
 use crate::agent::turn::follow_up::FollowUp;
 use crate::agent::turn::repetition::Repeats;
-use crate::agent::turn::request::Unbuilt;
+use crate::agent::turn::request::{BuiltRequest, Unbuilt};
 use crate::agent::turn::step::act::{Act, Ended, Step};
 use crate::agent::turn::step::call_item::first_sentence;
+use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::stream::stream;
 use crate::agent::turn::step::tool_run::ToolRun;
 use crate::messages::{agent as say, count, records};
@@ -39,7 +40,7 @@ use crate::provider::Kind as ErrorKind;
 pub enum Begin {
     /// A message of the person.
     Prompt(Prompt),
-    /// On from where the last turn stopped, or its last request again.
+    /// The last turn goes on from where it stopped, or sends its last request again.
     Continue(Continuation),
     /// A summary of the conversation.
     Compact,
@@ -94,27 +95,25 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
     loop {
         let limit = context.services.config.read().max_steps;
         if limit > 0 && count == limit {
-            let title = say::steps_done(&count::steps(limit as usize));
-            let detail = say::done_kept();
-            context.events.notice_with(Level::Warning, &title, detail, vec![NoticeAction::Continue]).await;
-            return TurnEnd::Asking(title);
+            return limit_reached(&context.events, limit).await;
         }
         count += 1;
         context.events.begin_step(count).await;
-        let (request, target) = match stop.run_until_cancelled(request::build(context, session)).await {
-            Some(Ok(built)) => built,
-            Some(Err(Unbuilt::Stopped(end))) => return end,
-            Some(Err(Unbuilt::TooLong)) => {
-                let again = summarised.is_some_and(|step| count - step < COMPACT_AGAIN);
-                match compact::by_itself(context, session, again, stop).await {
-                    Fitting::Summarised => summarised = Some(count),
-                    Fitting::Not(end) => return end,
+        let BuiltRequest { request, target, settings } =
+            match stop.run_until_cancelled(request::build(context, session)).await {
+                Some(Ok(built)) => built,
+                Some(Err(Unbuilt::Stopped(end))) => return end,
+                Some(Err(Unbuilt::TooLong)) => {
+                    let again = summarised.is_some_and(|step| count - step < COMPACT_AGAIN);
+                    match compact::by_itself(context, session, again, stop).await {
+                        Fitting::Summarised => summarised = Some(count),
+                        Fitting::Not(end) => return end,
+                    }
+                    continue;
                 }
-                continue;
-            }
-            None => return interrupted(&context.events, false).await,
-        };
-        let step = stream(context, session, request, &target, stop).await;
+                None => return interrupted(&context.events, false).await,
+            };
+        let step = stream(StepContext::of(context, stop), session, request, &target, &settings).await;
         if let Some(usage) = step.usage {
             session.window.counted(usage.input);
         }
@@ -146,6 +145,13 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
             }
         }
     }
+}
+
+/// Ends a turn that has made as many steps as the configuration lets it.
+async fn limit_reached(events: &Events, limit: u32) -> TurnEnd {
+    let title = say::steps_done(&count::steps(limit as usize));
+    events.notice_with(Level::Warning, &title, say::done_kept(), vec![NoticeAction::Continue]).await;
+    TurnEnd::Asking(title)
 }
 
 /// Does what a step asks for.
@@ -188,10 +194,7 @@ async fn act(
     work.say_texts();
     let (go_on, notes) = (work.go_on, std::mem::take(&mut work.notes));
     if wrote_text || notes.native_edit_failed {
-        let learnt = request::learn_format(&context.settings(), &context.services.config, work.session, target).await;
-        if let Some((title, detail)) = learnt {
-            context.events.notice(Level::Info, title, detail).await;
-        }
+        learn_format(context, work.session, target).await;
     }
     effect.add(&notes);
     if notes.refusals.is_empty() {
@@ -211,6 +214,14 @@ async fn act(
         return Next::End(TurnEnd::Asking(title));
     }
     if go_on { Next::Step } else { Next::End(TurnEnd::Done) }
+}
+
+/// Records that the model is best asked for edits as text, where this step shows it, and says so.
+async fn learn_format(context: &SessionContext, session: &Conversation, target: &RequestTarget) {
+    let learnt = request::learn_format(&context.settings(), &context.services.config, session, target).await;
+    if let Some((title, detail)) = learnt {
+        context.events.notice(Level::Info, title, detail).await;
+    }
 }
 
 /// Returns the end of a turn whose answer broke off. Where a pause or a call that cannot be read came with other calls,

@@ -45,7 +45,7 @@ struct Chat {
     waiting: VecDeque<OpenQuestion>,
     /// Lines typed before their question was printed: they are messages.
     held: VecDeque<String>,
-    /// The time when the open question was first printed. Its prompt is printed anew after whatever came between.
+    /// The time when the open question was first printed. Its prompt is printed again after whatever came between.
     put: Option<Instant>,
     /// True from an undo or redo on until it has ended.
     restoring: bool,

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_read() {
+    fn the_words_of_chat_are_read() {
         assert_eq!(ProposalReply::read("y 1 3", 3), Ok(ProposalReply::Accept(vec![1, 3])));
         assert_eq!(ProposalReply::read("y 1-2,3", 3), Ok(ProposalReply::Accept(vec![1, 2, 3])));
         assert_eq!(ProposalReply::read("y", 1), Ok(ProposalReply::Accept(vec![1])));

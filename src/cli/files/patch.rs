@@ -21,7 +21,7 @@ use crate::workspace::{Access, normalise};
 const LARGEST_PATCH: u64 = 64 << 20;
 /// A workspace with more files is not searched for the file that a block without a path means.
 const MOST_IN_PLAY: usize = 300;
-/// Nor are files larger than this, in bytes.
+/// The size, in bytes, above which a file is not read.
 const LARGEST_IN_PLAY: u64 = 256 << 10;
 /// The most words of a text that are examined for paths.
 const MOST_WORDS: usize = 10_000;

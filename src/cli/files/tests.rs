@@ -129,7 +129,7 @@ impl World {
 }
 
 #[test]
-fn undo_comes_back_and_forth() {
+fn undo_and_redo_alternate() {
     let w = World::new();
     w.write("a", "one\n");
     w.edit("a", "two\n");
@@ -276,7 +276,7 @@ fn a_file_of_someone_else_is_never_overwritten_silently() {
 }
 
 #[test]
-fn shi_then_an_edit_by_hand_then_undo() {
+fn a_command_then_an_edit_by_hand_then_an_undo() {
     let w = World::new();
     w.write("a", "one\n");
     assert_eq!(w.run(&["shi", "a"], None).code, DONE);

@@ -20,9 +20,9 @@ use crate::shell::output::record::{self, CommandRecord};
 use crate::shell::{self, CommandRequest, Commands, Exit, Grant, Keeper, ShellCommand};
 use crate::text::number::plural;
 
-/// In place of a session: the folder of logs of these commands.
+/// The folder of logs of these commands, in place of a session's.
 pub(super) const SESSION: &str = "run";
-/// Of so many commands the output is kept.
+/// The number of commands whose output is kept.
 const LOGS: usize = 200;
 /// Bytes of output that wait at most to be printed on, in pieces.
 const WAITING: usize = 16;

@@ -1,4 +1,4 @@
-//! What a model says on the way to its answer: it goes to standard error, whole lines only.
+//! The remarks of a model on the way to its answer, which go to standard error in whole lines.
 
 use crate::cli::out;
 use crate::protocol::ItemId;

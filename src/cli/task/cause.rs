@@ -1,4 +1,4 @@
-//! What a failure was and what a step took, in the lines for programs.
+//! The cause of a failure and the use of a step, in the lines for programs.
 
 use serde_json::{Value, json};
 

@@ -131,7 +131,7 @@ struct EventPrinter {
     session: Option<Value>,
     session_id: String,
     opened: bool,
-    /// With `--json`: notices before the session's line.
+    /// The notices before the session's line, with `--json`.
     early: Vec<Notice>,
     /// Entries whose text goes to standard output as it grows.
     answer: Option<ItemId>,

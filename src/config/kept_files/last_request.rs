@@ -1,4 +1,4 @@
-//! What the last request that a server refused looked like, without its contents.
+//! The outline of the last request that a server refused, without its contents.
 
 use serde_json::Value;
 

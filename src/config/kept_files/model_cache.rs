@@ -1,4 +1,4 @@
-//! What servers reported about their models, cached between runs so that the next one need not wait for it.
+//! The facts that servers reported about their models, cached between runs so that the next one need not wait for them.
 
 use serde_json::Value;
 

@@ -1,13 +1,13 @@
-//! Where the person's keys may go. A workspace's configuration, even a trusted one, may name a server and a variable; a
-//! key goes there only where the person's own settings say the same, or once the person has agreed. What was agreed to
-//! is stored in nebula's own folder.
+//! The addresses that the person's keys may be sent to. A workspace's configuration, even a trusted one, may name a
+//! server and a variable; a key goes there only where the person's own settings say the same, or once the person has
+//! agreed. What was agreed to is stored in nebula's own folder.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::config::connection::PROVIDERS;
+use crate::config::connection::providers::PROVIDERS;
 use crate::config::file::{self, Error};
 use crate::config::key_use::KeyUse;
 use crate::config::paths::Paths;

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::config::connection::{Connection, PROVIDERS, built_in, own_wire};
+use crate::config::connection::providers::{PROVIDERS, built_in};
+use crate::config::connection::proxy;
+use crate::config::connection::{Connection, own_wire};
 use crate::config::file::{self, Error};
 use crate::config::key_use::{Secret, StoredKey, server};
 use crate::config::paths::Paths;
-use crate::config::proxy;
 use crate::config::values::Config;
 
 /// Returns where the keys are kept.

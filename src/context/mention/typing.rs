@@ -85,7 +85,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_being_typed() {
+    fn the_mention_at_the_caret_is_found() {
         let at = |text: &str| typing(text, text.len()).map(|t| (t.range, t.words));
         assert_eq!(at("check @mon"), Some((6..10, "mon".into())));
         assert_eq!(at("@"), Some((0..1, String::new())));

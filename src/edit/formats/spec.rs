@@ -1,4 +1,4 @@
-//! What each format tells of itself.
+//! The description that each edit format gives of itself.
 
 use crate::edit::format::Format;
 use crate::edit::stream::reader::LineStart;

@@ -73,13 +73,13 @@ impl Ahead {
 
 /// The meaning of a bare fence line in a file of fences.
 enum Bare {
-    /// More text is needed to decide.
+    /// The text does not decide yet.
     Wait,
     /// The end of the file.
     Closes,
     /// The beginning of a block inside the file, which ends this many bytes later.
     Opens(usize),
-    /// Neither is certain.
+    /// Neither form is certain.
     Unclear,
 }
 

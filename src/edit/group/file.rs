@@ -58,7 +58,7 @@ pub(super) struct File {
     pub now: FileState,
     /// Its permissions, where they are known or asked for.
     pub mode: Option<u32>,
-    /// Every change of bytes since the run began: at, old length, new length.
+    /// All changes of bytes since the run began: position, old length, new length.
     pub steps: Vec<place::Step>,
     pub placed: Vec<Placed>,
     pub by: Vec<String>,
@@ -92,7 +92,7 @@ fn on_disk(before: &str, encoding: Encoding, edit: &Edit) -> Option<String> {
     ))
 }
 
-/// Of more files than this that a path may mean none is named.
+/// The most files that a path may mean for them to be named; of more, none is.
 const MOST_MEANT: usize = 8;
 
 impl File {
@@ -163,7 +163,7 @@ impl File {
         }
         self.now = FileState::Gone;
         self.placed.clear();
-        Ok(EditStatus::Landed(PlaceMatch { rung: Rung::Exact, detail: None }))
+        Ok(EditStatus::Placed(PlaceMatch { rung: Rung::Exact, detail: None }))
     }
 
     /// Deletes the file if these hunks remove all of its text.
@@ -185,7 +185,7 @@ impl File {
             FileState::Text { .. } if self.mode == Some(mode) => return Ok(EditStatus::Same),
             FileState::Text { .. } => self.mode = Some(mode),
         }
-        Ok(EditStatus::Landed(PlaceMatch { rung: Rung::Exact, detail: None }))
+        Ok(EditStatus::Placed(PlaceMatch { rung: Rung::Exact, detail: None }))
     }
 
     /// Makes a new file; one that exists may be replaced only in a session, and not by `writeFile` of a patch.
@@ -244,7 +244,7 @@ impl File {
         self.steps.push(place::Step::all());
         self.now = FileState::Text { encoding, text };
         self.seen = true;
-        Ok(EditStatus::Landed(found))
+        Ok(EditStatus::Placed(found))
     }
 
     fn place(&mut self, index: usize, edit: &Edit, rules: &GroupRules) -> Result<EditStatus, String> {
@@ -274,7 +274,7 @@ impl File {
         }
         stages.iter().for_each(|splices| self.record(splices, &found, index));
         self.now = FileState::Text { encoding, text: new };
-        Ok(EditStatus::Landed(found))
+        Ok(EditStatus::Placed(found))
     }
 
     /// Keeps in mind where one stage of an edit changed the text.

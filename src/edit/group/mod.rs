@@ -169,7 +169,7 @@ impl Group<'_, '_> {
         self.files[from].by.push(edit.by.clone());
         self.files[from].moved = Some((target, MoveEnd::From));
         self.files[target].moved = Some((from, MoveEnd::To));
-        Ok(EditStatus::Landed(PlaceMatch { rung: Rung::Exact, detail: None }))
+        Ok(EditStatus::Placed(PlaceMatch { rung: Rung::Exact, detail: None }))
     }
 
     /// Marks what must not happen because something else failed.

@@ -76,7 +76,7 @@ pub(super) fn is_mark(c: char) -> bool {
 /// A text in the form the rung compares, with the way back to its own offsets.
 pub(super) struct Folded {
     pub text: String,
-    /// For each byte of `text` where in the original it comes from, and one more for the end.
+    /// The position in the original of each byte of `text`, and one more for the end.
     map: Vec<usize>,
 }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn composed_and_decomposed_are_alike() {
+    fn composed_and_decomposed_characters_are_equal() {
         let (composed, apart) = ("が é 각 Å", "か\u{3099} e\u{301} \u{1100}\u{1161}\u{11a8} A\u{30a}");
         assert_eq!(line(composed, Rung::LookAlikes), line(apart, Rung::LookAlikes));
         let folded = text(composed, Rung::LookAlikes);

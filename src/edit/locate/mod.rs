@@ -29,7 +29,7 @@ use crate::proposal::{PlaceMatch, Rung};
 
 /// Above this likeness lines count as found.
 const ALIKE: f32 = 0.9;
-/// Below this likeness lines are no help in a refusal.
+/// The likeness below which lines are no help in a refusal.
 const HELPFUL: f32 = 0.35;
 
 /// Finds the one place (or, if asked, all places) of a text.

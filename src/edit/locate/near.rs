@@ -15,7 +15,7 @@ use super::alike::Pattern;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Near {
     pub lines: Range<usize>,
-    /// From 0 to 1.
+    /// The likeness, from 0 to 1.
     pub score: f32,
     /// (line of the search text, line of the file), from first to last.
     pub pairs: Vec<(usize, usize)>,
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_alike_is_nothing() {
+    fn a_text_without_a_likeness_has_no_near_place() {
         assert!(nears("a b c\nd e f", "0123456789").is_empty());
         assert!(nears("", "x").is_empty());
         assert!(nears("x", "").is_empty());

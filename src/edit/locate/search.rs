@@ -43,7 +43,7 @@ pub struct LocatedPlace {
 /// The transformation that a replacement needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::edit) enum Fit {
-    /// None.
+    /// No transformation.
     AsIs,
     /// Its indentation is shifted; the first line's only if `first`.
     Shifted { shift: Shift, first: bool },
@@ -60,7 +60,7 @@ pub enum Miss {
     Empty,
     /// It fits several places.
     Several {
-        /// Their bytes, at most a few.
+        /// The bytes of the places, at most a few.
         places: Vec<Range<usize>>,
         /// True if there are more.
         more: bool,
@@ -74,5 +74,5 @@ pub enum Miss {
     },
 }
 
-/// More places than this are not listed.
+/// The most places that are listed.
 pub(super) const LISTED: usize = 5;

@@ -5,7 +5,7 @@ use super::fold;
 /// The change of indentation from the model's text to the file's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::edit) enum Shift {
-    /// They are the same.
+    /// Both indentations are the same.
     None,
     /// The file has this in front of it.
     Add(String),

@@ -56,7 +56,7 @@ pub(super) fn fresh(hunks: &[PatchHunk]) -> Option<String> {
     Some(text)
 }
 
-/// Longer files, in lines, are never taken to be a hunk of their own.
+/// The length, in lines, above which a file is never taken to be a hunk of its own.
 const LONGEST_WHOLE: usize = 5_000;
 
 struct Placer<'a> {

@@ -65,7 +65,7 @@ fn explain(text: &str, miss: &Miss, search: &str, new: &str, shape: SearchShape)
 }
 
 /// Returns what the model is told before the reason where the text that is to come stands in the file already, in one
-/// place: small models send what has landed once more.
+/// place: small models send what was applied once more.
 pub(super) fn made_already(text: &str, new: &str, shape: SearchShape) -> Option<String> {
     if new.trim().len() < TELLING {
         return None;

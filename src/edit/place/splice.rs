@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::edit::bytes::Encoding;
 use crate::proposal::{PlaceMatch, Rung};
 
-/// Some bytes of a text and what comes in their place.
+/// A range of bytes of a text and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::edit) struct Splice {
     pub range: Range<usize>,
@@ -68,10 +68,10 @@ pub(in crate::edit) fn sure(whole: bool) -> PlaceMatch {
 /// The text an edit is placed in.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::edit) struct TargetText<'a> {
-    /// As it is now.
+    /// The text as it is now.
     pub text: &'a str,
     pub encoding: Encoding,
-    /// As it was when the run of edits began: what line numbers refer to.
+    /// The text as it was when the run of edits began: line numbers refer to it.
     pub base: &'a str,
     /// The changes since.
     pub steps: &'a [Step],

@@ -21,7 +21,7 @@ pub(in crate::edit) const BROKE_OFF: &str =
 pub(in crate::edit) enum Progress {
     /// It needs more text.
     Wait,
-    /// It goes on.
+    /// The reader goes on.
     Again,
     /// It is over; what follows is for the text around it.
     Done,

@@ -9,7 +9,7 @@ pub(in crate::edit) struct Input {
     at: usize,
     /// The number of bytes consumed so far.
     pub taken: usize,
-    /// Up to here (absolute in `buffer`) there is no line end after `at`.
+    /// The position (absolute in `buffer`) up to which there is no line end after `at`.
     searched: usize,
     /// Set once nothing more will come.
     pub end: Option<End>,

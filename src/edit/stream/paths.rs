@@ -31,7 +31,7 @@ pub(in crate::edit) fn path_line(line: &str, known: &[KnownFile]) -> Option<Stri
     (is_path(&text, known) && held()).then(|| text.into_owned())
 }
 
-/// Longer lines are no paths, in bytes.
+/// The length, in bytes, above which a line is no path.
 const LONGEST_LINE: usize = 300;
 
 /// Returns the path in `[path]`, or the target of `[name](path)`.
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_found_in_their_usual_dress() {
+    fn paths_are_found_with_the_usual_marks_around_them() {
         for line in [
             "src/a.rs",
             "`src/a.rs`",

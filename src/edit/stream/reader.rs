@@ -1,4 +1,5 @@
-//! What reads an edit or a call in the text, and how the formats that begin with a line are told from prose.
+//! The reader of edits and calls in the text, and the rules by which formats that begin with a line are told from
+//! prose.
 
 use std::fmt::Debug;
 

@@ -1,5 +1,5 @@
-//! What a line can be the start of. Every question has two forms: what a whole line is, and what the beginning
-//! of a line may yet become. The second must hold for every beginning of a line for which the first says yes;
+//! The forms that a line of an edit can begin. Every question has two forms: what a whole line is, and what the
+//! beginning of a line may yet become. The second must hold for every beginning of a line for which the first says yes;
 //! then the answer does not depend on how the text was cut.
 
 use super::paths::{is_path, slashed};

@@ -69,9 +69,9 @@ pub(in crate::edit) enum Style {
 /// The meaning of a `<` in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::edit) enum Tag {
-    /// Not the beginning of a tag we know.
+    /// The text is not the beginning of a known tag.
     No,
-    /// More text is needed to decide.
+    /// The text does not decide yet.
     Wait,
     /// An edit's opening tag: what it is, its length, and its path if it has one.
     Open(Element, usize, Option<String>),
@@ -310,5 +310,5 @@ fn is_inner(field: &Field, after: &str, ended: bool) -> Option<Ending> {
     Some(if may && !ended && after.len() < HELD { Ending::Wait } else { Ending::No })
 }
 
-/// More text after a closing tag is not waited through, in bytes.
+/// The most text after a closing tag that is waited through, in bytes.
 const HELD: usize = 4 << 10;

@@ -1,4 +1,4 @@
-//! What holds of the reader for any input: it comes to its end, in time that is linear in the input's length.
+//! Properties of the reader for any input: it comes to its end, in time that is linear in the input's length.
 
 mod fuzz;
 

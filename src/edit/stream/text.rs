@@ -21,7 +21,7 @@ const LONGEST: usize = 4 << 20;
 /// The state of the reader of ordinary text.
 #[derive(Debug, Default)]
 pub(super) struct Text {
-    /// In the middle of a line that is prose.
+    /// True in the middle of a line that is prose.
     inside_line: bool,
     /// The line break right after an edit goes with it.
     after_edit: bool,

@@ -1,5 +1,5 @@
-//! What memory knows of all changesets of a project, for listings: there may be hundreds of thousands of files, so
-//! none costs an allocation of its own.
+//! All changesets of a project as memory knows them, for listings: there may be hundreds of thousands of files, so none
+//! costs an allocation of its own.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub struct ListedFile<'a> {
     pub path: &'a str,
     /// The archive's id of the state before; `None` while unknown.
     pub version: Option<&'a str>,
-    /// There was no file before.
+    /// True if there was no file before.
     pub absent: bool,
     /// Lines the change added, where they were counted.
     pub added: Option<u64>,
@@ -33,9 +33,9 @@ impl<'a> From<&'a StoredFile> for ListedFile<'a> {
 /// All changesets of a project that are in the archive, newest first, with their files.
 #[derive(Debug, Default)]
 pub struct ChangesetListing {
-    /// By id, the greatest first; the records' own lists of files are empty.
+    /// The records by id, the greatest first; their own lists of files are empty.
     records: Vec<(ChangesetRecord, Range<usize>)>,
-    /// Of all records, in their order.
+    /// The files of all records, in their order.
     files: Vec<Packed>,
     /// Paths and versions, one after another.
     text: String,
@@ -80,7 +80,7 @@ impl ChangesetListing {
 pub struct LeftState {
     /// The changeset's kind.
     pub kind: String,
-    /// Of the bytes, none where nothing was left; none at all: it is not known.
+    /// The SHA-256 of the bytes, none where nothing was left; none at all: it is not known.
     pub sha256: Option<Option<Sha256>>,
 }
 

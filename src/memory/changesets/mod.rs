@@ -1,4 +1,4 @@
-//! Who caused which changeset of the archive. The archive itself stands alone and never learns it.
+//! The causes of the archive's changesets. The archive itself stands alone and never learns them.
 //!
 //! An intent is recorded ([`Memory::write_intent`]) before the archive and the disk are touched; its changeset's id and
 //! outcome join it after ([`Memory::applied`], [`Memory::failed`], [`Memory::withdrawn`]).
@@ -31,7 +31,7 @@ pub struct ChangesetCause {
     pub tool_call: Option<String>,
     /// Its kind: `edit`, `undo`, `redo`, `patch`, `shi`, `strand`.
     pub kind: String,
-    /// In words: those of the prompt, or `undo of …`.
+    /// The title: the words of the prompt, or `undo of …`.
     pub title: String,
     /// The one who approved it, in words; `None`: nothing was changed, or it is not known.
     pub approved: Option<String>,
@@ -80,9 +80,9 @@ pub struct StoredFile {
     pub path: String,
     /// The archive's id of the state before; `None` while unknown.
     pub version: Option<String>,
-    /// There was no file before.
+    /// True if there was no file before.
     pub absent: bool,
-    /// Of the state before, where it was taken.
+    /// The SHA-256 of the state before, where it was taken.
     pub sha256: Option<Sha256>,
     /// Lines the change added, where they were counted.
     pub added: Option<u64>,

@@ -16,9 +16,9 @@ pub const MAX_KEPT: usize = 4 << 20;
 pub struct WriteIntent {
     /// Normalised path.
     pub path: String,
-    /// Of the bytes to be written; `None`: the file is about to be deleted.
+    /// The SHA-256 of the bytes to be written; `None`: the file is about to be deleted.
     pub sha256: Option<Sha256>,
-    /// Of what it replaces; `None`: there is no file yet.
+    /// The SHA-256 of what it replaces; `None`: there is no file yet.
     pub replaces: Option<Sha256>,
     /// The bytes, if they are text of at most [`MAX_KEPT`].
     pub bytes: Option<Vec<u8>>,
@@ -31,7 +31,7 @@ pub struct WriteIntent {
 /// The state that nebula last wrote to a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Of the bytes; `None`: nebula deleted the file.
+    /// The SHA-256 of the bytes; `None`: nebula deleted the file.
     pub sha256: Option<Sha256>,
     /// The bytes of a text of at most [`MAX_KEPT`].
     pub bytes: Option<Vec<u8>>,

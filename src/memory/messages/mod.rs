@@ -42,7 +42,7 @@ impl StoredRole {
 /// The state of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MessageState {
-    /// It is.
+    /// The whole message arrived.
     #[default]
     Complete,
     /// It was still arriving when this was stored; after a crash it ends here.
@@ -88,13 +88,13 @@ pub struct MessageMeta {
     pub input_tokens: Option<u64>,
     /// Tokens received.
     pub output_tokens: Option<u64>,
-    /// Of the tokens sent, those the provider read from its cache.
+    /// Tokens of those sent that the provider read from its cache.
     pub cached_tokens: Option<u64>,
-    /// Of the tokens sent, those the provider wrote to its cache.
+    /// Tokens of those sent that the provider wrote to its cache.
     pub written_tokens: Option<u64>,
-    /// Of the tokens written to the cache, those for an hour.
+    /// Tokens of those written to the cache that are kept for an hour.
     pub hour_tokens: Option<u64>,
-    /// Of the tokens received, those of thinking.
+    /// Tokens of those received that were thinking.
     pub thinking_tokens: Option<u64>,
     /// Its cost in billionths of a dollar; `None`: no price is known.
     pub cost_nanos: Option<u64>,

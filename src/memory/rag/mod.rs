@@ -1,5 +1,5 @@
 //! The index behind `@rag`: passages of text files, found by their words and by parts of words. A cache in a file of
-//! its own, so that its long writes never hold up a message; a damaged or outdated one is made anew.
+//! its own, so that its long writes never hold up a message; a damaged or outdated one is made again.
 //!
 //! It keeps no text, only where the passages are: whoever asks reads them from the files. It reads no file itself:
 //! files are handed in, after [`Rag::plan`] has said which ones changed.

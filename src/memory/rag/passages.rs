@@ -6,14 +6,14 @@ const SOFT: usize = 30;
 const HARD: usize = 50;
 /// Bytes after which it ends anyway.
 const BYTES: usize = 3_000;
-/// Of one line, what is indexed: minified files have lines of megabytes.
+/// The bytes of one line that are indexed: minified files have lines of megabytes.
 const LINE: usize = 4_000;
 
-/// Some lines of a text.
+/// A range of lines of a text.
 pub(super) struct Chunk {
-    /// From 1.
+    /// The first line, from 1.
     pub(super) first: usize,
-    /// Included.
+    /// The last line, included.
     pub(super) last: usize,
     pub(super) text: String,
 }

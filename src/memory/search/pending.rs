@@ -9,8 +9,8 @@ use crate::memory::{Error, lossy};
 /// A conservative bound on what is indexed in one go; a search goes on until nothing is left.
 const BATCH: usize = 500;
 
-/// So many messages wait for the index at most once a turn has ended: fewer are left for when memory has nothing else
-/// to do, or for the next search.
+/// The most messages that wait for the index once a turn has ended; fewer are left until memory has nothing else to do,
+/// or for the next search.
 const MOST_LEFT: usize = 50;
 
 /// Indexes a batch where too many messages are not indexed yet.

@@ -25,9 +25,9 @@ pub(in crate::memory) fn indexed(text: &str) -> String {
 /// One searched word as queries for the two indexes: FTS5 expressions for the word index and the trigram index.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::memory) struct Term {
-    /// For the index of [`indexed`] texts; `None`: the word holds nothing that is indexed there.
+    /// The query for the index of [`indexed`] texts; `None`: the word holds nothing that is indexed there.
     pub(in crate::memory) words: Option<String>,
-    /// For the trigram index; `None` under three characters.
+    /// The query for the trigram index; `None` under three characters.
     pub(in crate::memory) grams: Option<String>,
 }
 

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_holder_at_a_time() {
+    fn a_session_lock_has_one_holder_at_a_time() {
         let dir = tempfile::tempdir().unwrap();
         assert!(!is_held(dir.path(), "s"));
         let hold = Hold::take(dir.path(), "s").unwrap().unwrap();

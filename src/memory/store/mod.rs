@@ -26,9 +26,9 @@ use crate::text::time::now as now_ms;
 /// The safety that a commit must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::memory) enum Safety {
-    /// Against the process being killed.
+    /// Safe against the process being killed.
     Normal,
-    /// Against power loss.
+    /// Safe against power loss too.
     Full,
 }
 

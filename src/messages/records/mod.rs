@@ -12,7 +12,7 @@ use super::{Language, language};
 /// An English template with `{names}` for values, and the same in Japanese.
 type Record = (&'static str, &'static str);
 
-/// Every record, what is said most often first.
+/// All records, the most frequent first.
 const TABLES: &[&[Record]] = &[calls::RECORDS, stores::RECORDS, configuration::RECORDS];
 
 /// Records inside a record that are looked at: an error names another, which names a third.

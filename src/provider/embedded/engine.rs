@@ -47,7 +47,7 @@ struct Loaded {
 
 /// The reason why an answer stopped early.
 enum EarlyStop {
-    /// Nobody listens.
+    /// The reader of the answer is gone.
     Unheard,
     /// It cannot go on.
     Failed(Error),

@@ -26,11 +26,11 @@ pub struct ModelFile {
     pub bytes: u64,
 }
 
-/// So many entries of folders are looked at.
+/// The most entries of folders that are looked at.
 const ENTRIES: usize = 20_000;
-/// So many files are offered.
+/// The most files that are offered.
 const FILES: usize = 50;
-/// So deep do these tools nest their folders.
+/// The depth to which these tools nest their folders.
 const DEEPEST: usize = 6;
 /// Manifests and lists larger than this are none.
 const LARGEST_MANIFEST: u64 = 1 << 20;

@@ -88,7 +88,7 @@ const LARGEST: u64 = 256 << 20;
 const ENTRY: u64 = 128;
 /// The memory of a text beside its bytes.
 const TEXT: u64 = 32;
-/// So many lists may stand in each other.
+/// The deepest nesting of lists.
 const DEEPEST: u32 = 4;
 /// The kind of a value that is a list.
 const LIST: u32 = 9;
@@ -246,7 +246,7 @@ struct Source {
 }
 
 impl Source {
-    /// Reads so many bytes more.
+    /// Reads this many bytes more.
     fn take<const N: usize>(&mut self) -> Result<[u8; N], String> {
         let mut bytes = [0; N];
         self.fill(&mut bytes)?;
@@ -263,7 +263,7 @@ impl Source {
         format!("is cut short: its header ends at byte {}, in the middle of an entry", self.bytes)
     }
 
-    /// Checks that so many bytes may follow.
+    /// Checks that this many bytes may follow.
     fn expect(&self, bytes: u64) -> Result<(), String> {
         if bytes > self.bytes.saturating_sub(self.at) { Err(self.ended()) } else { Ok(()) }
     }
@@ -275,7 +275,7 @@ impl Source {
         Ok(())
     }
 
-    /// Passes over so many bytes.
+    /// Passes over this many bytes.
     fn pass(&mut self, bytes: u64) -> Result<(), String> {
         self.expect(bytes)?;
         self.reader.seek_relative(bytes as i64).map_err(|_| self.ended())?;

@@ -23,7 +23,7 @@ pub struct Inside {
     engine: Mutex<Option<Sender<Job>>>,
 }
 
-/// So many pieces of an answer wait for whoever reads it; then the model waits.
+/// The number of pieces of an answer that wait for the reader; at that number the model waits.
 const AHEAD: usize = 64;
 
 impl Inside {

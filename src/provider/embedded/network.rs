@@ -40,7 +40,7 @@ const NUMBER: u64 = 4;
 pub const SLICE: usize = 32;
 /// Tables of scores that one step of the arithmetic holds at once.
 const SCORES: u64 = 4;
-/// Blocks, heads, and numbers of a head; no model that runs here has so many.
+/// Blocks, heads, and numbers of a head; no model that runs here has this many.
 const MOST: usize = 1 << 10;
 /// Numbers that stand for a token.
 const WIDEST: usize = 1 << 18;
@@ -120,7 +120,7 @@ struct Layer {
     cached: Option<(Tensor, Tensor)>,
 }
 
-/// Weights, and what is added to what comes of them.
+/// Weights, and the bias that is added to their products.
 struct Linear {
     weights: QMatMul,
     bias: Option<Tensor>,
@@ -226,7 +226,7 @@ fn format_of(number: u32) -> Option<GgmlDType> {
 }
 
 impl Network {
-    /// Reads the weights of the file at `path`, of a vocabulary of so many tokens; `None` if they are not `wanted` any
+    /// Reads the weights of the file at `path`, of a vocabulary of this many tokens; `None` if they are not `wanted` any
     /// more, which is asked before each block.
     ///
     /// # Errors
@@ -265,7 +265,7 @@ impl Network {
         self.sizes.window
     }
 
-    /// Forgets all but the first so many tokens.
+    /// Forgets all but the first this many tokens.
     pub fn keep(&mut self, tokens: usize) {
         self.read = self.read.min(tokens);
     }

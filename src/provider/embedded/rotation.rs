@@ -1,4 +1,4 @@
-//! How a network knows where a token stands: pairs of numbers of a head are turned by an angle that grows with the place.
+//! Rotary position encoding: pairs of numbers of a head are turned by an angle that grows with the place.
 
 use candle_core::{D, Device, Result as TensorResult, Tensor};
 
@@ -19,13 +19,13 @@ pub struct Angles {
     neighbours: bool,
 }
 
-/// Returns how many numbers of a head of so many are turned, an even number.
+/// Returns the number of values of a head that are turned, an even number.
 pub fn turned(header: &Header, head: usize) -> usize {
     header.size("rope.dimension_count").map_or(head, |turned| (turned as usize).min(head)) / 2 * 2
 }
 
 impl Rotation {
-    /// Reads the angles of a model with heads of so many numbers.
+    /// Reads the angles of a model with heads of this many numbers.
     ///
     /// # Errors
     /// When the divisors of the angles are no numbers.

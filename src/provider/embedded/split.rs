@@ -4,7 +4,7 @@
 /// The way a tokeniser cuts text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cuts {
-    /// So many digits stand together at most.
+    /// The most digits that form one piece.
     pub digits: usize,
     /// Words take the sign before them, and signs the line break after them.
     pub modern: bool,
@@ -81,7 +81,7 @@ fn is_break(c: char) -> bool {
     matches!(c, '\r' | '\n')
 }
 
-/// Returns how many bytes at the beginning of a text such characters take, at most so many characters.
+/// Returns how many bytes at the beginning of a text such characters take, at most this many characters.
 fn run(text: &str, most: usize, is: impl Fn(char) -> bool) -> usize {
     text.chars().take(most).take_while(|c| is(*c)).map(char::len_utf8).sum()
 }

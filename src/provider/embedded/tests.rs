@@ -210,7 +210,7 @@ fn embedded_headers_take_bounded_memory() {
 }
 
 #[tokio::test]
-async fn embedded_answers_stop_once_nobody_listens() {
+async fn embedded_answers_stop_once_the_reader_is_gone() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = put(folder.path(), "tiny.gguf", &model("qwen2", 0).bytes());
     let provider = inside(&file);

@@ -21,7 +21,7 @@ pub struct Vocabulary {
 enum Method {
     /// Merges by rank, within the pieces of these cuts.
     Merges(HashMap<(u32, u32), (usize, u32)>, Cuts),
-    /// Merges by the score of what comes of them.
+    /// Merges by the score of the merged token.
     Scores {
         /// The score of each token.
         scores: Vec<f32>,
@@ -175,7 +175,7 @@ fn ordinary(header: &mut Header, texts: &[String]) -> Vec<bool> {
     texts.iter().enumerate().map(ordinary).collect()
 }
 
-/// Returns the pairs of tokens that merge: their rank, and what comes of them.
+/// Returns the pairs of tokens that merge: their rank, and the merged token.
 fn merges_of(merges: &[String], ids: &HashMap<String, u32>) -> HashMap<(u32, u32), (usize, u32)> {
     let merge = |(rank, merge): (usize, &String)| {
         let (a, b) = merge.split_once(' ')?;

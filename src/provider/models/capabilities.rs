@@ -1,4 +1,4 @@
-//! What a model takes beside text, told by its name, for servers that do not say it.
+//! The input that a model takes beside text, told by its name, for servers that do not say it.
 
 /// The kinds of files that a model takes beside text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,4 +1,4 @@
-//! What a step cost.
+//! The cost of a step.
 
 use crate::config::Price;
 use crate::provider::Usage;

@@ -1,17 +1,17 @@
-//! How much a model is asked to think, and in which form it takes that.
+//! The effort that a model is asked for when it thinks, and the form in which it takes that.
 
 /// The efforts of thinking before an answer, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effort {
-    /// Not at all.
+    /// No thinking.
     None,
-    /// A little.
+    /// A small effort.
     Low,
-    /// Some.
+    /// A medium effort.
     Medium,
-    /// Much.
+    /// A large effort.
     High,
-    /// Very much.
+    /// A very large effort.
     XHigh,
     /// As much as it can.
     Max,
@@ -50,9 +50,9 @@ impl Effort {
 pub enum Thinking {
     /// It does not think.
     None,
-    /// By itself, within an effort (newer Claude).
+    /// The model decides by itself, within an effort (newer Claude).
     Adaptive,
-    /// So many tokens (older Claude, Gemini 2.5).
+    /// A number of tokens (older Claude, Gemini 2.5).
     Budget,
     /// A level (Gemini 3).
     Level,

@@ -1,4 +1,4 @@
-//! What is known of one model.
+//! The facts about one model.
 
 use serde_json::{Value, json};
 

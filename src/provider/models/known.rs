@@ -1,4 +1,5 @@
-//! What holds for a model, field by field: the configuration, else its server, else the table, else what errors taught.
+//! The facts that hold for a model, field by field: the configuration, else its server, else the table, else what
+//! errors taught.
 
 use super::cost::cost;
 use super::{Facts, Thinking, by_name};

@@ -1,4 +1,4 @@
-//! What is known of models: by the server's own list, by a dated table, by what errors taught.
+//! The knowledge of models: by the server's own list, by a dated table, by what errors taught.
 
 mod capabilities;
 mod cost;

@@ -1,4 +1,4 @@
-//! What servers said of their models, and what refusals taught, by place and model.
+//! The facts that servers gave about their models, and those learnt from refusals, by place and model.
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ impl KnownModels {
         self.accepted.get(&(place.to_string(), model.to_string())).copied().unwrap_or_default()
     }
 
-    /// Takes down that the server took a prompt of so many tokens.
+    /// Takes down that the server took a prompt of this many tokens.
     pub fn accept(&mut self, place: &str, model: &str, tokens: u32) {
         let most = self.accepted.entry((place.to_string(), model.to_string())).or_default();
         *most = tokens.max(*most);

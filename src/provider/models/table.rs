@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_beginning_counts() {
+    fn the_longest_matching_prefix_wins() {
         let window = |name: &str| by_name(name).window;
         assert_eq!(window("gpt-4.1-nano-2025-04-14"), Some(1_047_576));
         assert_eq!(window("openai/GPT-4o-mini"), Some(128_000));

@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_recorded_plays_the_same() {
+    async fn a_recording_plays_what_was_recorded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tape.jsonl");
         let original = Recording {

@@ -21,7 +21,7 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 /// After the answer, so long for the end of the body, which lets the connection be used again.
 const LAST_BYTES: Duration = Duration::from_millis(20);
 
-/// So many bytes of an answer are handed on together at most.
+/// The most bytes of an answer that are handed on together.
 const LARGEST_BATCH: usize = 64 << 10;
 
 /// The channel for the deltas of one request.
@@ -39,7 +39,7 @@ pub(in crate::provider) enum Trouble {
 /// The progress of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::provider) enum Progress {
-    /// More is to come.
+    /// The stream goes on.
     Open,
     /// The server has said why it ended; counts may follow.
     Ended,

@@ -13,15 +13,15 @@ use crate::config::{Connection, Secret};
 use crate::messages::provider as say;
 use crate::provider::{Error, Kind, Wire};
 
-/// To make a connection.
+/// The time limit to make a connection.
 const CONNECT: Duration = Duration::from_secs(20);
-/// To the first byte of an answer of a server elsewhere.
+/// The time limit for the first byte of an answer of a server elsewhere.
 const FIRST_BYTE: Duration = Duration::from_secs(60);
-/// To the first byte of an answer of a model that thinks before it says anything.
+/// The time limit for the first byte of an answer of a model that thinks before it says anything.
 const FIRST_BYTE_THINKING: Duration = Duration::from_secs(5 * 60);
 /// To the first byte of an answer from this computer or its own network: a large prompt takes a small machine minutes.
 const FIRST_BYTE_NEARBY: Duration = Duration::from_secs(10 * 60);
-/// From one piece of an answer to the next.
+/// The longest pause between one piece of an answer and the next.
 pub(in crate::provider) const NEXT_BYTE: Duration = Duration::from_secs(3 * 60);
 /// The most that is read of an answer that is no stream, in bytes.
 pub(in crate::provider) const LARGEST: usize = 64 << 20;
@@ -40,7 +40,7 @@ pub(in crate::provider) struct Server {
     base: Url,
     /// Host and port as people write them.
     pub host: String,
-    /// The format that is spoken, for words.
+    /// The format that is used, for messages.
     wire: Wire,
     /// The variable that holds the key.
     pub(super) variable: Option<String>,
@@ -206,7 +206,7 @@ impl Server {
         }
     }
 
-    /// Returns the format that is spoken.
+    /// Returns the format that is used.
     pub fn wire(&self) -> Wire {
         self.wire
     }

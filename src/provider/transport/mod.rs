@@ -1,4 +1,4 @@
-//! What the wire formats share below their own: HTTP, the key, retries, and answers that arrive as events.
+//! The parts that the wire formats share: HTTP, the key, retries, and answers that arrive as events.
 
 mod async_stream;
 mod event_stream;

@@ -1,5 +1,5 @@
-//! How often an answer is looked at: what floods in is taken in batches, so that its cost goes by its length and not by the
-//! number of pieces the server cut it into.
+//! The interval at which a streamed answer is read: what floods in is taken in batches, so that its cost goes by its
+//! length and not by the number of pieces the server cut it into.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -10,9 +10,9 @@ use tokio::time::{Instant, sleep};
 
 /// The pause between two looks at a flood. Shorter than a frame of the screen.
 const PAUSE: Duration = Duration::from_millis(8);
-/// So many looks in a row come without a pause, however fast: a short answer is never held up.
+/// The number of reads in a row that come without a pause, however fast: a short answer is never held up.
 const FREE: u32 = 32;
-/// Turns that whatever else runs on the thread gets.
+/// The number of turns that other tasks on the thread get.
 const TURNS: u32 = 2;
 
 /// The pace of looks at one answer.

@@ -1,5 +1,5 @@
-//! What a server's refusals mean: from status, code and words to a kind of error, its words for the person, and whether
-//! another request may help.
+//! The meaning of a server's refusals: from status, code and words to a kind of error, its words for the person, and
+//! whether another request may help.
 
 use std::time::Duration;
 
@@ -172,7 +172,7 @@ pub(in crate::provider) fn suggest(error: &mut Error, model: &str, offered: &[Mo
     }
 }
 
-/// So many names are suggested.
+/// The number of names that are suggested.
 const NEAREST: usize = 3;
 
 /// Returns the server's words about a failure.

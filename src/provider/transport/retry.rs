@@ -1,5 +1,5 @@
-//! What to try again, and when: trouble before the first token is met with pauses that grow, trouble after it ends
-//! the answer.
+//! The requests that are sent again, and the time to wait before each: trouble before the first token is met with
+//! pauses that grow, trouble after it ends the answer.
 
 use std::hash::{BuildHasher, RandomState};
 use std::pin::pin;
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_cannot_help_is_not_tried() {
+    async fn a_request_that_would_fail_again_is_not_repeated() {
         let (deltas, count) = run(SkipBackoff::default(), |_| vec![Err(failure(Again::Never))]);
         assert_eq!(deltas.count().await, 1);
         assert_eq!(count.load(Ordering::SeqCst), 1);

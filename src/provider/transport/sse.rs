@@ -11,7 +11,7 @@ pub(in crate::provider) struct Event {
     pub data: String,
 }
 
-/// More bytes without an end than any event has: the stream is not one of events.
+/// An event with more bytes than any event has: the stream is not one of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooLong;
 

@@ -39,13 +39,13 @@ struct ClientState<F> {
     paired: Paired,
 }
 
-/// So long for a list of models.
+/// The time limit for a list of models.
 const TO_LIST: Duration = Duration::from_secs(10);
-/// So long for the names that are suggested in place of one that is not there.
+/// The time limit for the names that are suggested in place of an unknown one.
 const TO_SUGGEST: Duration = Duration::from_secs(3);
-/// So long for what a server says of one model.
+/// The time limit for the facts about one model.
 const TO_PROBE: Duration = Duration::from_secs(2);
-/// So many pages of a list of models are asked for.
+/// The most pages of a list of models that are asked for.
 const PAGES: usize = 20;
 
 impl<F: Format> Client<F> {

@@ -1,4 +1,4 @@
-//! What a wire format says of itself.
+//! The description that a wire format gives of itself.
 
 use reqwest::Url;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(in crate::provider) struct RequestBasis<'a> {
     pub host: &'a str,
     /// The facts learnt from refusals.
     pub learnt: &'a Learnt,
-    /// At most so many tokens of answer.
+    /// The most tokens of an answer.
     pub most: Option<u32>,
 }
 

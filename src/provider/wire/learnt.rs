@@ -1,4 +1,4 @@
-//! What a server's refusals taught, for the rest of the session.
+//! The lessons of a server's refusals, for the rest of the session.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(in crate::provider) struct Learnt {
     refused: HashMap<String, Vec<ThinkField>>,
     /// The models that do not take the temperature they were sent.
     without_temperature: HashSet<String>,
-    /// At most so many tokens of answer, by model.
+    /// The most tokens of an answer, by model.
     pub most: HashMap<String, u32>,
     /// Answers whose seals were refused: their text and calls are sent without.
     unsealed: Vec<Arc<Message>>,
@@ -37,7 +37,7 @@ pub(in crate::provider) type GivenUp = (ThinkField, &'static [&'static str]);
 
 /// A request that was refused.
 pub(in crate::provider) struct Refusal<'a> {
-    /// The format that was spoken.
+    /// The format that was used.
     pub wire: Wire,
     /// Scheme, host and port of the server.
     pub place: &'a str,
@@ -45,7 +45,7 @@ pub(in crate::provider) struct Refusal<'a> {
     pub host: &'a str,
     /// The server's words.
     pub says: &'a str,
-    /// At most so many tokens of answer were asked for.
+    /// The most tokens of an answer that were asked for.
     pub most: u32,
     /// Words of a refusal that is about what was sealed.
     pub seals: &'a [&'a str],
@@ -57,7 +57,7 @@ pub(in crate::provider) struct Refusal<'a> {
 pub(in crate::provider) enum Lesson {
     /// The next request will be another one.
     Quiet,
-    /// So, and the person is told.
+    /// The request is sent again, and the person is told this.
     Notice(String),
 }
 
@@ -82,14 +82,14 @@ impl Learnt {
     }
 
     /// Returns whether a model takes a field about thinking, as far as it did not refuse that.
-    pub fn takes(&self, model: &str, field: ThinkField) -> bool {
+    pub fn accepts(&self, model: &str, field: ThinkField) -> bool {
         self.refused.get(model).is_none_or(|refused| !refused.contains(&field))
     }
 
     /// Returns how much the model of `request` is told to think: the next lower effort it knows, and none where it does not think
     /// or takes none.
     pub fn effort(&self, request: &Request) -> Option<Effort> {
-        let thinks = request.facts.thinking != Some(Thinking::None) && self.takes(&request.model, ThinkField::Effort);
+        let thinks = request.facts.thinking != Some(Thinking::None) && self.accepts(&request.model, ThinkField::Effort);
         let efforts = request.facts.efforts.as_deref().unwrap_or(&[]);
         request.effort.filter(|_| thinks).map(|effort| effort.within(efforts))
     }
@@ -142,7 +142,7 @@ impl Learnt {
     fn sends(&self, request: &Request, field: ThinkField) -> bool {
         match field {
             ThinkField::Effort => self.effort(request).is_some(),
-            field => self.takes(&request.model, field),
+            field => self.accepts(&request.model, field),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a refused request looked like, without what it says: for finding out why a server does not take it.
+//! The outline of a refused request, without its contents: for finding out why a server does not take it.
 
 use reqwest::Url;
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ const WORDS: [&str; 12] = [
 /// Fields that hold what a model or the person wrote, whole.
 const CONTENTS: [&str; 8] =
     ["parameters", "input_schema", "parametersJsonSchema", "arguments", "input", "args", "response", "data"];
-/// So many entries of a list are shown at its beginning, and at its end.
+/// The number of entries of a list that are shown at its beginning; [`LAST`] are shown at its end.
 const FIRST: usize = 4;
 const LAST: usize = 12;
 

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_stays_the_same() {
+    fn a_conversation_with_all_its_pairs_stays_the_same() {
         assert_eq!(
             texts(vec![Message::user("a"), calls(&["x", "x"]), Message::tool("x", "1"), Message::tool("x", "2")]),
             None

@@ -1,5 +1,5 @@
-//! What local models think aloud: the text between `<think>` and `</think>` at the start of an answer, which servers
-//! without a reading of their own pass on as it is.
+//! The reasoning that local models write in their answers: the text between `<think>` and `</think>` at the start of an
+//! answer, which servers without a reading of their own pass on as it is.
 //!
 //! Only a tag that begins the answer counts, or one right after another thought: anywhere else it is text about tags.
 

@@ -7,14 +7,14 @@ use tokio_util::bytes::{Bytes, BytesMut};
 
 use crate::provider::{Message, Role};
 
-/// The key of the messages written so far; another one begins anew.
+/// The key of the messages written so far; another one begins again.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Target {
     /// The model that is asked.
     pub model: String,
     /// The number of answers whose seals were refused.
     pub unsealed: usize,
-    /// Whatever else a format's pieces depend on.
+    /// Anything else that a format's pieces depend on.
     pub variant: u32,
 }
 
@@ -186,7 +186,7 @@ impl SentMessages {
         self.messages.iter().map(of_piece).collect()
     }
 
-    /// Returns the newest body as far as it stays: up to the first message that is written anew, of which there are
+    /// Returns the newest body as far as it stays: up to the first message that is written again, of which there are
     /// `same` before, or its head alone.
     fn resume(&mut self, head: String, same: usize) -> (BytesMut, usize) {
         // Nobody else holds the body of a request that is over.

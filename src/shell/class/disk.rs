@@ -1,5 +1,5 @@
-//! What a command would meet on disk: what it overwrites, how much it removes, and whether a program that only reads is
-//! really the one of that name.
+//! The files that a command would meet on disk: what it overwrites, how much it removes, and whether a program that
+//! only reads is really the one of that name.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,9 +14,9 @@ const PATIENCE: Duration = Duration::from_millis(50);
 pub struct Met {
     /// Files that it would remove or overwrite.
     pub files: usize,
-    /// Their bytes.
+    /// The bytes of those files.
     pub bytes: u64,
-    /// There are more: counting took too long.
+    /// True if there are more: counting took too long.
     pub more: bool,
     /// The paths it names that are there.
     pub paths: Vec<PathBuf>,
@@ -44,7 +44,7 @@ pub fn look(found: &mut Assessment, around: &Around, path: &str) {
         found.parts.push(super::ClassifiedCommand { text: name, class, reason, words, targets, may_be_final: false });
     }
     super::secrets::look_below(found, around, Instant::now() + PATIENCE);
-    found.settle();
+    found.take_worst_class();
 }
 
 /// Returns whether a program keeps what is there, as `tee -a` and `cp -n` do.
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_makes_it_harm() {
+    fn existing_files_make_a_command_harmful() {
         let dir = tempfile::tempdir().expect("a folder");
         let root = dir.path().canonicalize().expect("real");
         std::fs::create_dir_all(root.join("gen/deep")).expect("made");

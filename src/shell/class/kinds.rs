@@ -17,7 +17,7 @@ pub enum Class {
     Harm,
     /// It needs the network, or more than the workspace.
     Reach,
-    /// Nobody can undo it.
+    /// No undo brings its effects back.
     Final,
 }
 
@@ -67,7 +67,7 @@ pub enum Reason {
     Others,
     /// It writes outside the workspace.
     Outside,
-    /// Nobody can undo it.
+    /// No undo brings its effects back.
     Final,
     /// Its text does not show what it does.
     Unclear,
@@ -164,7 +164,7 @@ pub struct Around {
 
 impl Assessment {
     /// Takes the worst class of the parts.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn take_worst_class(&mut self) {
         let worst = |parts: &[ClassifiedCommand]| parts.iter().map(|part| part.class).max().unwrap_or_default();
         // With the network, what is not known before it runs may be what nobody can undo.
         if worst(&self.parts).grant() == Grant::Online {

@@ -60,7 +60,7 @@ pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
             may_be_final: false,
         });
     }
-    found.settle();
+    found.take_worst_class();
     found
 }
 

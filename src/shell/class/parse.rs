@@ -70,7 +70,7 @@ const KINDS: &[&str] = &[
 const DEEPEST: usize = 200;
 /// Operators of redirections that only read.
 const READ: &[&str] = &["<", "<&", "<&-", ">&-"];
-/// Those that open a file anew.
+/// The redirections that truncate a file.
 const ANEW: &[&str] = &[">", ">|", "&>", ">&"];
 
 /// The reason why a text is not understood.

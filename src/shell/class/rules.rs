@@ -83,7 +83,7 @@ pub struct Rule {
     pub prefix: Vec<String>,
     /// Its decision.
     pub decision: RuleDecision,
-    /// With `allow`: the network is allowed, too.
+    /// True if the network is allowed too, with `allow`.
     pub network: bool,
     /// The reason, for the person and the model.
     pub why: Option<String>,

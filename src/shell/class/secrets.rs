@@ -1,5 +1,5 @@
-//! Whether a command may print a file that usually holds keys: its output goes to the model, and such a file is sent
-//! only after a question.
+//! A check for commands that may print a file that usually holds keys: its output goes to the model, and such a file is
+//! sent only after a question.
 
 use std::collections::VecDeque;
 use std::path::Path;

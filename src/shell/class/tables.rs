@@ -52,7 +52,7 @@ nix: run shell build develop profile flake
 nix-env: -i -iA -e -u
 git: fetch pull clone ls-remote send-email request-pull svn
 corepack: enable prepare install use";
-/// Programs that publish or give up for good: the program, and words of which one makes it so; none: it alone.
+/// Programs that publish or give up permanently: the program, and words of which one makes it so; none: it alone.
 const FINAL: &str = "\
 git: push
 npm: publish unpublish deprecate dist-tag owner access

@@ -195,7 +195,7 @@ pub enum Sockets {
     All,
     /// All but those that send to any path without a connection.
     Online,
-    /// Those between processes, and the kernel's own.
+    /// The sockets between processes, and the kernel's own.
     Local,
     /// TCP besides.
     Tcp,
@@ -204,11 +204,11 @@ pub enum Sockets {
 /// The answer to connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Connections {
-    /// They go on.
+    /// Connections go on.
     Free,
-    /// They wait.
+    /// Connections wait for the guard.
     Wait,
-    /// They fail: nobody listens who could make those that are allowed.
+    /// Connections fail: no guard could make those that are allowed.
     Refused,
 }
 

@@ -1,5 +1,5 @@
-//! What is kept before a call goes on: a hard link of what is removed or replaced, a copy of what is changed in place,
-//! a note of what was absent.
+//! The states that are kept before a system call goes on: a hard link of what is removed or replaced, a copy of what is
+//! changed in place, a note of what was absent.
 //!
 //! A staged hard link shares its bytes with whatever other name the file has. The first write through such a name gives
 //! the staged file bytes of its own first.
@@ -89,7 +89,7 @@ impl Keeping {
         }
     }
 
-    /// Begins anew in another staging folder; what was to be known so far.
+    /// Begins again in another staging folder; what was to be known so far.
     pub fn switch(&mut self, staging: CommandStaging) -> Summary {
         self.part_all();
         self.staging = staging;

@@ -1,5 +1,5 @@
-//! Which file a caller means: its memory is read, its folder and its descriptors are its own, links are followed as the
-//! kernel will.
+//! The file that the caller of a system call means: its memory is read, its folder and its descriptors are its own,
+//! links are followed as the kernel will.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -19,7 +19,7 @@ const LONGEST: usize = 4_096;
 const MAX_LINKS: usize = 40;
 /// Follows the last name of a file that has none any more.
 const GONE: &[u8] = b" (deleted)";
-/// In place of a descriptor: the caller's own folder.
+/// The value in place of a descriptor for the caller's own folder.
 const OWN_FOLDER: i32 = libc::AT_FDCWD;
 
 /// Returns a descriptor among a call's arguments.

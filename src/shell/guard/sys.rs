@@ -38,7 +38,7 @@ const IS_VALID: u64 = 0x4008_2102;
 const SET_FLAGS: u64 = 0x4008_2104;
 const SYNC_WAKE_UP: u64 = 1;
 
-/// Installs a filter on this process for good; with `waits`, the other end of its calls. It must have no-new-privileges
+/// Installs a filter on this process permanently; with `waits`, the other end of its calls. It must have no-new-privileges
 /// set.
 ///
 /// # Errors

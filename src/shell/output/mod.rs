@@ -1,4 +1,4 @@
-//! What a command prints: cleaned line by line, whole in a log, and its head and tail for the model.
+//! The output of a command: cleaned line by line, whole in a log, and its head and tail for the model.
 
 pub mod mask;
 pub mod record;
@@ -45,7 +45,7 @@ pub struct Cleaner {
 enum Escape {
     #[default]
     None,
-    /// After ESC.
+    /// ESC was read.
     Begun,
     /// Within a control sequence, up to a letter.
     Sequence,
@@ -242,7 +242,7 @@ impl Output {
         self.log_error.as_deref()
     }
 
-    /// Returns the last lines, at most so many, the unfinished one among them.
+    /// Returns the last lines, at most this many, the unfinished one among them.
     pub fn last(&self, count: usize) -> Vec<String> {
         let rest = self.rest();
         let whole = count.saturating_sub(usize::from(rest.is_some()));

@@ -1,4 +1,4 @@
-//! What is kept of a command beside its output: `c7.json` beside `c7.log`, which go with their session.
+//! The record of a command beside its output: `c7.json` beside `c7.log`, which go with their session.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;

@@ -1,4 +1,4 @@
-//! What a test program printed: how many tests passed and failed, and the lines that say which.
+//! The results in a test program's output: how many tests passed and failed, and the lines that say which.
 
 /// The result of tests, as their output tells it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -18,7 +18,7 @@ use super::grant::{Bounds, Grant, entries};
 /// The newest rules that are asked for; the kernel enforces those it knows.
 const NEWEST: ABI = ABI::V7;
 
-/// Puts this process into the sandbox for good; the version of the kernel's rules. It must have no-new-privileges set.
+/// Puts this process into the sandbox permanently; the version of the kernel's rules. It must have no-new-privileges set.
 ///
 /// # Errors
 /// When the kernel has no such sandbox.

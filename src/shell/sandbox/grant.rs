@@ -1,4 +1,4 @@
-//! What a command may reach beside the workspace, and the paths that this comes to here.
+//! The grants of a command beyond the workspace, and the paths they come to on this machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,7 +37,7 @@ const PRIVATE: &[&str] = &[
     ".pgpass",
     ".vault-token",
 ];
-/// Those among them that hold no secret.
+/// The files among them that hold no secret.
 const NOT_PRIVATE: &[&str] = &[".ssh/known_hosts", ".ssh/config"];
 /// Folders that programs fill from the network: the variable that names one, what lies in it, and where it is else.
 const CACHES: &[(&str, &str, &str)] = &[
@@ -64,9 +64,9 @@ const DEVICES: &[&str] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grant {
-    /// To read.
+    /// The command may read.
     Read,
-    /// To write the workspace and temporary folders, and to reach what the session's own commands serve.
+    /// The command may write the workspace and temporary folders, and reach what the session's own commands serve.
     #[default]
     Workspace,
     /// The network as well, and the caches that are filled from it.
@@ -106,7 +106,7 @@ pub struct Bounds {
     pub grant: Grant,
     /// Folders and files that may be written.
     pub write: Vec<PathBuf>,
-    /// Those among them that are the person's, and outside the workspace: not archived, and named.
+    /// The folders among them that are the person's, and outside the workspace: not archived, and named.
     pub unkept: Vec<PathBuf>,
     /// The session's folder for temporary files.
     pub temporary: PathBuf,

@@ -1,4 +1,4 @@
-//! What a command may reach: its grant, the paths that this comes to here, and the kernel's domain that enforces them.
+//! The sandbox of a command: its grant, the paths that this comes to here, and the kernel's domain that enforces them.
 
 #[cfg(target_os = "linux")]
 mod domain;

@@ -22,7 +22,7 @@ const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 /// The name of the folder of the workspace that no command may write.
 const OWN: &str = ".nebula";
 
-/// Moves this process, which has one thread, into a view for good. Returns the folders for temporary files that the
+/// Moves this process, which has one thread, into a view permanently. Returns the folders for temporary files that the
 /// view does not cover.
 ///
 /// # Errors

@@ -155,7 +155,7 @@ impl Checks {
     /// Finds cycles of references among types, fns and tiles, each reported at its smallest member.
     fn find_cycles(&mut self, state: &State, which: &BTreeSet<DefId>) {
         let whole = which.len() * 4 > state.graph().len();
-        let among: IdSet = if whole { state.visible_ids().collect() } else { reach(state, which) };
+        let among: IdSet = if whole { state.visible_ids().collect() } else { reachable(state, which) };
         let illegal = |id: &DefId| {
             state.qname(*id).is_some_and(|name| matches!(name.layer, Layer::Type | Layer::Fn | Layer::Tile))
         };
@@ -201,7 +201,7 @@ impl Checks {
 }
 
 /// Returns what some definitions refer to, however far.
-fn reach(state: &State, from: &BTreeSet<DefId>) -> IdSet {
+fn reachable(state: &State, from: &BTreeSet<DefId>) -> IdSet {
     let mut seen = IdSet::default();
     let mut stack: Vec<DefId> = from.iter().copied().collect();
     while let Some(id) = stack.pop() {

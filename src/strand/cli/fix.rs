@@ -21,7 +21,7 @@ const REFS: [&str; 9] = ["E0101", "E0102", "E0103", "E0104", "E0105", "E0106", "
 const EFFECTS: [&str; 6] = ["E0301", "E0302", "E0303", "E0304", "E0305", "E0601"];
 const A11Y: [&str; 1] = ["E0701"];
 const MERGING: [&str; 6] = ["W0901", "W0902", "W0903", "W0904", "W0905", "W0906"];
-/// Every code a fault of a store can have.
+/// The codes of all faults that a store can have.
 const CODES: [&[&str]; 5] = [&TYPES, &REFS, &EFFECTS, &A11Y, &MERGING];
 
 /// Returns whether the flags ask for a code.

@@ -13,7 +13,7 @@ use crate::strand::op::{Kind, Op};
 pub struct Lattice {
     /// Its layer.
     pub layer: Layer,
-    /// Every op on it, void ones too, in order of admission.
+    /// All ops on it, void ones too, in order of admission.
     pub ops: OneOrMany<OpId>,
     /// Ops that no other op on it follows, sorted.
     pub heads: OneOrMany<OpId>,

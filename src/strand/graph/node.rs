@@ -61,7 +61,7 @@ impl Node {
         Some(*self.outline.get_or_init(|| found))
     }
 
-    /// Returns the body it brings, for the caller to keep. It is parsed anew but for the first time: most are asked for
+    /// Returns the body it brings, for the caller to keep. It is parsed again but for the first time: most are asked for
     /// once.
     pub fn body(&self) -> Option<Body> {
         if let Some(body) = self.body.take() {

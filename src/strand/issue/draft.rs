@@ -9,11 +9,11 @@ use crate::strand::op::Kind;
 /// The handling of references to a removed definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removal {
-    /// If there are any, nothing is removed.
+    /// Nothing is removed if there are dependents.
     Refuse,
-    /// They are removed as well.
+    /// Dependents are removed as well.
     Cascade,
-    /// They are left dangling.
+    /// Dependents are left dangling.
     Force,
 }
 
@@ -54,7 +54,7 @@ pub enum Draft {
         /// The new name.
         to: String,
     },
-    /// Away with it.
+    /// Removes the definition.
     Remove {
         /// The definition.
         qname: QName,

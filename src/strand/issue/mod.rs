@@ -30,7 +30,7 @@ use super::op::{Kind, Op};
 use super::state::State;
 use admit::{admit, admit_edit, blank, checked_name, own_heads};
 
-/// Seals a draft on the state and admits what comes of it there. On refusal the state is as before.
+/// Seals a draft on the state and admits the resulting ops there. On refusal the state is as before.
 pub fn issue(state: &mut State, draft: &Draft, issuer: &Issuer) -> Result<Vec<Op>, Refusal> {
     let mut made = Vec::new();
     let result = seal(state, draft, issuer, &mut made);
@@ -47,7 +47,7 @@ pub fn issue(state: &mut State, draft: &Draft, issuer: &Issuer) -> Result<Vec<Op
     }
 }
 
-/// Seals drafts one upon the other; all or none.
+/// Seals drafts one after the other; all or none.
 pub fn issue_all(state: &mut State, drafts: &[Draft], issuer: &Issuer) -> Result<Vec<Op>, Refusal> {
     let mut made: Vec<Op> = Vec::new();
     for draft in drafts {

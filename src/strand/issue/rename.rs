@@ -95,7 +95,7 @@ fn rewrite_late(state: &State, who: DefId, id: DefId, new_name: &str) -> Option<
 }
 
 /// Gives a register's late mentions of a definition its new name, and binds them. Every name of
-/// such a register counts as written anew.
+/// such a register counts as written again.
 fn name_late(reg: &mut Reg, id: DefId, new_name: &str) -> bool {
     let mut found = false;
     each_ref(reg, &mut |reference| found |= reference.bound.is_none() && reference.to == To::Def(id));

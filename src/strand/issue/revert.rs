@@ -207,7 +207,7 @@ fn register_text(view: &View, unit: Option<UnitId>, register: &str) -> Option<St
     regs.get(register).map(Reg::text)
 }
 
-/// Returns the body a view will have after these changes, the changed registers parsed anew.
+/// Returns the body a view will have after these changes, the changed registers parsed again.
 pub fn changed_body(view: &View, changes: &[Change]) -> Option<crate::strand::lang::ast::Body> {
     let mut parts = split(&view.body);
     let parse = |unit: bool, name: &str, text: &str| parse_register(category(view.layer, unit, name)?, text).ok();

@@ -5,7 +5,7 @@ use crate::strand::id::{DefId, Layer, OpId, UnitId};
 /// The target of a resolved name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
-    /// Not looked up yet, or a label that is no reference.
+    /// The name was not looked up yet, or is a label that is no reference.
     Unset,
     /// The n-th binder of this definition, from 0.
     Local(u32),

@@ -25,9 +25,9 @@ pub enum Visibility {
 /// The dependencies of a definition's references.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// Every definition met on the way, sorted.
+    /// All definitions met on the way, sorted.
     pub defs: OneOrMany<DefId>,
-    /// Every name looked up.
+    /// All names looked up.
     pub names: BTreeSet<Name>,
     /// The targets of the references, sorted, each with its places.
     pub targets: OneOrMany<(DefId, OneOrMany<Place>)>,
@@ -116,7 +116,7 @@ pub struct StoredOps {
     pub layer: Layer,
     /// The ops, in order of admission.
     pub ops: Vec<OpId>,
-    /// Those that no other follows.
+    /// The ops that no other follows.
     pub heads: Vec<OpId>,
     /// True if some were made without knowing each other.
     pub forked: bool,

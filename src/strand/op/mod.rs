@@ -27,7 +27,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Kind; 7] =
         [Kind::Add, Kind::Replace, Kind::Edit, Kind::Rename, Kind::Remove, Kind::Link, Kind::Unlink];
 

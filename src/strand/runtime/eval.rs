@@ -19,7 +19,7 @@ pub struct Eval<'a> {
     depth: u32,
 }
 
-/// Deeper calls than this can only come of a recursion the checker refuses.
+/// Deeper calls than this can only come from a recursion the checker refuses.
 const MAX_DEPTH: u32 = 64;
 
 fn trap<T>(message: impl Into<String>) -> Result<T, Trap> {

@@ -13,7 +13,7 @@ use crate::strand::issue::target;
 use crate::strand::lang::ast::{Action, Body, Guard, Prim, Stmt, To};
 use crate::strand::state::{State, View};
 
-/// More steps than this end a run.
+/// The number of steps above which a run is ended.
 const MAX_STEPS: usize = 1_000;
 
 /// The trigger of a run.
@@ -39,7 +39,7 @@ pub trait World {
 /// The reason why a run cannot start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// There is no such tile, event, reducer or slot.
+    /// No such tile, event, reducer or slot exists.
     #[error("{0}")]
     Missing(String),
     /// The payload or the value is not of the expected type.

@@ -11,7 +11,7 @@ use crate::strand::id::{DefId, Layer};
 use crate::strand::lang::place::Places;
 use crate::strand::lazy::{Head, IdMap, Name, NameId};
 
-/// The parts of a view that stay when its body is merged anew.
+/// The parts of a view that stay when its body is merged again.
 struct RetainedLabels {
     layer: Layer,
     label: String,
@@ -22,7 +22,7 @@ struct RetainedLabels {
 }
 
 impl View {
-    /// Returns a definition with its body merged anew, its names not yet resolved.
+    /// Returns a definition with its body merged again, its names not yet resolved.
     fn new(id: DefId, layer: Layer, summary: Summary, merged: Merged, previous: Option<RetainedLabels>) -> View {
         let Summary { live, name, claim, claimed_by_add, epoch, settled, links, .. } = summary;
         let Merged { body, doc, units } = merged;
@@ -82,7 +82,7 @@ impl State {
         Some(RetainedLabels { layer: head.layer, label: head.label, hash: head.hash, text, encoded, watch })
     }
 
-    /// Merges the bodies of these definitions anew. Returns the names whose claims may have
+    /// Merges the bodies of these definitions again. Returns the names whose claims may have
     /// changed, and the definitions that no longer exist.
     pub(super) fn remerge(&mut self, dirty: &[DefId]) -> (Vec<NameId>, Vec<DefId>) {
         let (mut names, mut gone) = (Vec::with_capacity(dirty.len()), Vec::new());
@@ -113,7 +113,7 @@ impl State {
         Some((layer, summary, merged))
     }
 
-    /// Decides anew who holds these names. `before` has the label and status of each dirty
+    /// Decides again who holds these names. `before` has the label and status of each dirty
     /// definition that was there. Returns whose label or status changed, with what they were.
     pub(super) fn relabel(
         &mut self,

@@ -58,7 +58,7 @@ impl Store {
         Ok(ops)
     }
 
-    /// Refuses to judge ops anew that stand in an archive: what one brought cannot be withdrawn there.
+    /// Refuses to judge ops again that stand in an archive: what one brought cannot be withdrawn there.
     fn none_archived(&self, ops: &[Op]) -> Result<(), Error> {
         let archived = if ops.is_empty() { None } else { self.log.read()?.base };
         let archived: HashSet<OpId> =
@@ -108,7 +108,7 @@ pub fn push(from: &mut Store, to: &mut Store) -> Result<Accepted, Error> {
 }
 
 /// Takes in another store's ops. From the upstream they are taken as they are, and own unpushed
-/// bundles are judged anew, oldest first; from any other store they pass the gate.
+/// bundles are judged again, oldest first; from any other store they pass the gate.
 pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchange, Error> {
     from.catch_up()?;
     from.whole()?;
@@ -127,7 +127,7 @@ pub fn pull(into: &mut Store, from: &mut Store, upstream: bool) -> Result<Exchan
     take_in(into, theirs, unpushed, &rules, &upstream_withdrew)
 }
 
-/// Takes in the ops that are published elsewhere, as they are. Own ops that are not among them are judged anew by this
+/// Takes in the ops that are published elsewhere, as they are. Own ops that are not among them are judged again by this
 /// store's policy, oldest first.
 pub fn pull_from(into: &mut Store, published: &[Op]) -> Result<Exchange, Error> {
     let _lock = into.lock()?;
@@ -143,7 +143,7 @@ pub fn pull_from(into: &mut Store, published: &[Op]) -> Result<Exchange, Error> 
     take_in(into, theirs, unpushed, &rules, &HashSet::new())
 }
 
-/// Takes in ops as they are, and judges own ones that are not published anew by a gate, under the lock.
+/// Takes in ops as they are, and judges own ones that are not published again by a gate, under the lock.
 fn take_in(
     into: &mut Store,
     theirs: Vec<Op>,

@@ -62,11 +62,11 @@ pub struct Store {
     sum: String,
     /// The chained sums of all commit lines up to there.
     chain: Chain,
-    /// True if the checkpoint is to note anew when the log was written last.
+    /// True if the checkpoint is to note again when the log was written last.
     restamp: bool,
     /// The checkpoint the state loads from.
     source: Option<Rc<Source>>,
-    /// The position of the checkpoint when changes began to be collected; none: it must be made anew.
+    /// The position of the checkpoint when changes began to be collected; none: it must be made again.
     marked: Option<u64>,
     /// Ops read or written since `placed_from`, and where they stand in the log.
     placed: BTreeMap<OpId, LogPosition>,

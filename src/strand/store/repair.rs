@@ -16,7 +16,7 @@ use crate::strand::op::Op;
 pub struct Repaired {
     /// The number of ops in transactions whose sums match.
     pub retained: usize,
-    /// Every other line, with its number in the old log.
+    /// All other lines, with their numbers in the old log.
     pub quarantined: Vec<(usize, String)>,
     /// Ops that the upstream had and this log had lost.
     pub fetched: usize,

@@ -37,7 +37,7 @@ impl WriteLock {
     }
 }
 
-/// The time a writer waits. The lock is given to waiters in no order, so the wait begins anew each time the log grows:
+/// The time a writer waits. The lock is given to waiters in no order, so the wait begins again each time the log grows:
 /// many writers at once are only slow; a writer that holds the lock and does nothing makes the others give up.
 struct Patience {
     limit: Duration,

@@ -25,7 +25,7 @@ use super::store::{Error, Lock, Store};
 /// The direction of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Both ways.
+    /// Files and store are both changed.
     Both,
     /// Only from the store into files.
     ToFiles,

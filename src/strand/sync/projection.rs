@@ -88,7 +88,7 @@ impl Projection {
         atomic_write(&store.inner("projection.json"), format!("{:#}\n", Value::Object(values)).as_bytes())
     }
 
-    /// Returns whether there was nothing to go by: no sync was made here with this log.
+    /// Returns whether it is empty: no sync was made here with this log.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty() && self.log.is_none()
     }

@@ -54,7 +54,7 @@ fn qname(text: &str) -> QName {
 }
 
 #[test]
-fn nothing_changed_nothing_done() {
+fn without_changes_nothing_is_written() {
     let mut world = World::new();
     assert_eq!(world.sync().summary(), "+0 ~0 -0 files, 0 ops, 0 conflicts");
 }
@@ -352,7 +352,7 @@ fn files_that_hold_no_text_or_another_definition_are_refused_alone() {
 }
 
 #[test]
-fn what_someone_owns_is_refused_alone() {
+fn a_definition_of_another_owner_is_refused_alone() {
     let mut world = World::new();
     let lock = crate::strand::store::Lock { owner: "agent-1".into(), pattern: "slot.n*".into(), since: 0 };
     world

@@ -19,7 +19,7 @@ pub type ContentHash = [u8; 32];
 /// The version of a file that a session has read or written.
 #[derive(Debug, Clone)]
 pub struct FileVersion {
-    /// Of its bytes.
+    /// The SHA-256 of its bytes.
     pub sha: ContentHash,
     /// The text, where it is one of a bearable size.
     pub text: Option<Arc<str>>,
@@ -73,9 +73,9 @@ impl Progress {
 pub enum ReadTarget {
     /// Into the workspace: the normalised path.
     Inside(String),
-    /// Out of it, and the person approved this path.
+    /// The path is outside the workspace, and the person approved it.
     Approved(PathBuf),
-    /// Out of it, and the person was not asked yet.
+    /// The path is outside the workspace, and the person was not asked yet.
     Outside(PathBuf),
 }
 

@@ -1,4 +1,4 @@
-//! What changed in a file since the model read it, for the texts that refuse an edit of it: with the change before its
+//! The changes of a file since the model read it, for the texts that refuse an edit of it: with the change before its
 //! eyes the next try can fit.
 
 use crate::proposal::{FileChange, State, lines};

@@ -85,12 +85,12 @@ pub enum OfferedTools {
     All,
     /// Those of plan mode: none that changes files; of commands those that only read run.
     Plan,
-    /// Those that read or ask, where edits are written as text.
+    /// The tools that read or ask, where edits are written as text.
     Reading,
 }
 
 impl OfferedTools {
-    /// Every variant, in the order of the enum.
+    /// All variants, in the order of the enum.
     pub const EACH: [OfferedTools; 3] = [OfferedTools::All, OfferedTools::Plan, OfferedTools::Reading];
 }
 

@@ -1,11 +1,11 @@
-//! What waits for the person, and when it may take the keys by itself: never while the input holds text, nor within two
-//! seconds of the last typed character. Until then a banner above the input tells of it.
+//! The requests that wait for the person, and the rule by which one takes the keys by itself: never while the input
+//! holds text, nor within two seconds of the last typed character. Until then a banner above the input tells of it.
 
 use super::{App, At, Attention, Effect, LineFor, Owner, Screen};
 use crate::messages::app as say;
 use crate::tui::pane::id::PaneId;
 
-/// Nothing takes the keys by itself within so many milliseconds of the last typed character.
+/// The milliseconds after the last typed character within which nothing takes the keys by itself.
 pub(super) const QUIET: i64 = 2000;
 /// Milliseconds without a key before what took the keys by itself obeys them.
 pub(super) const PAUSE: i64 = 400;

@@ -1,4 +1,4 @@
-//! What the commands of the palette do, and what becomes of a choice.
+//! The commands of the palette, and the effects of a choice.
 
 use super::command_table::COMMANDS;
 use super::{AUTO, App, At, EditFor, Effect, Owner, Screen};

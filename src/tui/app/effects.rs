@@ -1,4 +1,4 @@
-//! What panes and lists want of the screen is done here; what leaves the program goes on to `run`.
+//! The effects of panes and lists on the screen are applied here; those that leave the program go on to `run`.
 
 use super::{App, At, Attention, Effect, Exit, Line, LineFor, LineInput, Owner, PaneEffect, Screen};
 use crate::messages::app as say;
@@ -96,7 +96,7 @@ impl App {
         vec![Effect::Send(command)]
     }
 
-    /// Goes from the first screen to the conversation, for good.
+    /// Goes from the first screen to the conversation, never back.
     pub(super) fn leave_start(&mut self) {
         self.left_start = None;
         if matches!(self.screen, Screen::Start(_)) {
@@ -121,7 +121,7 @@ impl App {
         self.layout.at = At::Input;
     }
 
-    /// Leaves for good, the first time only where no command runs on.
+    /// Quits the program, the first time only where no command runs on.
     pub(super) fn quit_or_ask(&mut self) -> Vec<Effect> {
         let jobs = self.session.status.jobs;
         if jobs <= std::mem::replace(&mut self.keyboard.quit_asked, jobs) {
@@ -131,7 +131,7 @@ impl App {
         Vec::new()
     }
 
-    /// Leaves for good.
+    /// Quits the program.
     pub(super) fn quit(&mut self, exit: Exit) -> Vec<Effect> {
         vec![Effect::Send(Command::Shutdown), Effect::Quit(exit)]
     }

@@ -1,4 +1,4 @@
-//! What the agent tells.
+//! The events of the agent, applied to the screen.
 
 use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};

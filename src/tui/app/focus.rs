@@ -1,5 +1,5 @@
-//! Who has the keys: the popup on top, else a line that was asked for, else what the person chose; and which keys do
-//! something there.
+//! The owner of the keys: the popup on top, else a line that was asked for, else what the person chose; and which keys
+//! do something there.
 
 use super::{App, At, Focus, LineFor, Owner, Screen};
 use crate::tui::action::{Action, Context};

@@ -1,5 +1,5 @@
-//! What the person gave the screen in files: keys and themes. A mistake in one of them leaves the rest in force and
-//! becomes a notice that stays, with the file, the line and the column.
+//! The person's files for the screen: keys and themes. A mistake in one of them leaves the rest in force and becomes a
+//! notice that stays, with the file, the line and the column.
 
 use crate::config::screen_files::ScreenFiles;
 use crate::messages::app as say;

@@ -110,10 +110,10 @@ pub(super) struct Line {
     pub editor: Editor,
 }
 
-/// In place of a theme's name: dark or light, as the terminal's background is.
+/// The word in place of a theme's name: dark or light, as the terminal's background is.
 pub(super) const AUTO: &str = "auto";
 
-/// A turn of so many milliseconds calls when it ends.
+/// The milliseconds from which on a turn calls the person when it ends.
 const LONG_TURN: i64 = 20_000;
 
 /// All state of the screen.

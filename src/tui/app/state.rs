@@ -169,7 +169,7 @@ pub(in crate::tui) struct Keyboard {
     pub chords: Vec<Chord>,
     /// The next Ctrl-C quits.
     pub quit_armed: bool,
-    /// Of so many jobs it was said that they end with nebula.
+    /// The number of jobs of which the person was told that they end with nebula.
     pub quit_asked: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What a command would do, in the body of the screen.
+//! The body of a command's card: its effects, as far as they are known.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

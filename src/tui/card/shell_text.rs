@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_of_a_line_is_lost() {
+    fn no_part_of_a_line_is_lost() {
         for line in ["rm -rf a && cargo run -- 'x y' | head -n 4 > \"out\"", "'unended", "  a;b", "", "ä\u{3000}ö|"] {
             assert_eq!(pieces(line).concat(), line);
         }

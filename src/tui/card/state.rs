@@ -1,4 +1,4 @@
-//! What has been chosen on a card, and its keys.
+//! The choices on a card, and its keys.
 
 use ratatui::layout::Rect;
 
@@ -27,13 +27,13 @@ pub struct CardState {
 pub enum CardOutcome {
     /// The card is as it was, or scrolled.
     Stay,
-    /// This is decided.
+    /// The person decided this.
     Decide(CommandDecision),
     /// The person says why not.
     Reason,
     /// The person changes the text.
     Edit,
-    /// Not now.
+    /// The person decides later.
     Later,
 }
 

@@ -40,7 +40,7 @@ pub struct Preview {
     pub path: String,
     /// Its lines; `None`: not a text.
     pub lines: Option<Vec<String>>,
-    /// Those lines as a text to be coloured.
+    /// The lines as a text to be coloured.
     pub code: Code,
     /// Lines in all.
     pub count: usize,

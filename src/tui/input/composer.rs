@@ -1,5 +1,5 @@
-//! What the person writes, with what belongs to it: what was sent before, what waits to be sent, and the files that
-//! are offered while a name is typed.
+//! The message that the person writes, with what belongs to it: what was sent before, what waits to be sent, and the
+//! files that are offered while a name is typed.
 
 use super::Editor;
 use super::complete::Completion;
@@ -11,7 +11,7 @@ use super::queue::Queue;
 pub struct Offer {
     /// Its place, in bytes.
     pub place: std::ops::Range<usize>,
-    /// As it was typed.
+    /// The name as it was typed.
     pub name: String,
     /// The file of that name, once one is found.
     pub path: Option<String>,

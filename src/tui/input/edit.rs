@@ -1,4 +1,4 @@
-//! What the editing actions do to the text.
+//! The effects of the editing actions on the text.
 
 use unicode_segmentation::UnicodeSegmentation;
 

@@ -1,4 +1,4 @@
-//! What was typed before in this project: Up and Down walk through it, and what was being written waits below.
+//! The messages typed before in this project: Up and Down walk through them, and what was being written waits below.
 
 /// Earlier inputs.
 #[derive(Debug, Clone, Default)]

@@ -39,7 +39,7 @@ const UNDO: usize = 200;
 #[derive(Debug, Clone, Default)]
 pub struct Editor {
     text: String,
-    /// In bytes, at a grapheme's edge.
+    /// The position in bytes, at a grapheme's edge.
     caret: usize,
     folds: Vec<Fold>,
     killed: String,
@@ -170,7 +170,7 @@ impl Editor {
         self.caret = range.start + text.len();
     }
 
-    /// Tells the width that is drawn next: Up and Down go by the rows as they are seen.
+    /// Tells the width that is drawn next: Up and Down move by the rows as they are drawn.
     pub fn measure(&mut self, width: usize) {
         self.width = width;
     }

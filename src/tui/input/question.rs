@@ -23,11 +23,11 @@ pub struct Asking {
 pub enum QuestionOutcome {
     /// The selection moved, or nothing happened.
     Stay,
-    /// This answer.
+    /// The person gave this answer.
     Answer(Command),
     /// The person wants to write.
     Write,
-    /// Not now.
+    /// The person answers later.
     Later,
 }
 

@@ -39,7 +39,7 @@ pub struct InputRow {
 /// All rows, and where the caret is among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputRows {
-    /// At least one.
+    /// The rows, at least one.
     pub rows: Vec<InputRow>,
     /// Row and column of the caret, in cells.
     pub caret: (usize, usize),

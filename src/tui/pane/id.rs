@@ -14,7 +14,7 @@ macro_rules! pane_ids {
         }
 
         impl PaneId {
-            /// In the order of the tabs.
+            /// All panes, in the order of the tabs.
             pub const ALL: &[PaneId] = &[$(PaneId::$id,)*];
 
             /// Returns the context in which the pane's keys are looked up.

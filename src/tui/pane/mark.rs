@@ -1,4 +1,4 @@
-//! What a pane tells the frame: the mark of its tab, and what its proposal waits for.
+//! The marks that a pane gives to its frame: the mark of its tab, and what its proposal waits for.
 
 use crate::proposal::ProposalId;
 

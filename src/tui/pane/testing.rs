@@ -1,4 +1,4 @@
-//! What the tests of the panes share: a screen to draw on, and the shop's files.
+//! The helpers that the tests of the panes share: a screen to draw on, and the shop's files.
 
 use std::sync::OnceLock;
 

@@ -137,13 +137,13 @@ fn below_line(body: Rect) -> Rect {
 /// The areas inside a border.
 struct FinderAreas {
     list: Rect,
-    /// Without rows where there is no room for it.
+    /// The preview, without rows where there is no room for it.
     preview: Rect,
     /// The rule between them.
     rule: Rect,
 }
 
-/// Returns where things stand; beside the preview the list is as wide as a name of so many cells needs.
+/// Returns where things stand; beside the preview the list is as wide as a name of `longest` cells needs.
 fn parts(area: Rect, longest: usize) -> FinderAreas {
     let (width, height) = (area.width.saturating_sub(2), area.height.saturating_sub(2));
     let inside = Rect { x: area.x + 1, y: area.y + 1, width, height };

@@ -1,4 +1,4 @@
-//! What popups are drawn with: the border, the selected row, the scroll thumb, matched letters.
+//! The parts that popups are drawn with: the border, the selected row, the scroll thumb, matched letters.
 
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};

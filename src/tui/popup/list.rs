@@ -46,7 +46,7 @@ pub struct Entry {
     pub name: String,
     /// Its meaning.
     pub detail: String,
-    /// At the right: a key, a mark.
+    /// The text at the right: a key, a mark.
     pub note: String,
     /// A line above the long text: `/model [name]`.
     pub usage: String,
@@ -65,7 +65,7 @@ pub enum ListOutcome {
     Moved,
     /// Leave.
     Close,
-    /// This row, with what was typed behind its name.
+    /// The chosen row, with what was typed behind its name.
     Took(String, String),
 }
 
@@ -74,7 +74,7 @@ pub enum ListOutcome {
 pub struct List {
     /// The thing that is chosen.
     pub kind: ListKind,
-    /// In the top edge.
+    /// The title in the top edge.
     pub title: String,
     /// The text that is typed.
     pub editor: Editor,

@@ -1,4 +1,4 @@
-//! What floats: lists to choose from, pages to read, the finder of files, the form that connects a model. Each is a
+//! The popups: lists to choose from, pages to read, the finder of files, the form that connects a model. Each is a
 //! plain struct in a file of its own and a row of `popups!`. All of them have the same methods:
 //!
 //! - `context(&self) -> Context`: where its keys are looked up.

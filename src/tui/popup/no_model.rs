@@ -1,4 +1,4 @@
-//! What stands in the prompt's place while no model is connected: the tour, and the form that connects one. Beside it,
+//! The text in the prompt's place while no model is connected: the tour, and the form that connects one. Beside it,
 //! where a key is looked for.
 
 use ratatui::buffer::Buffer;
@@ -6,7 +6,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use super::connect::{Connect, PROVIDERS};
+use super::connect::{Connect, PROVIDERS, place};
 use super::select;
 use crate::messages::{Text, popups as say};
 use crate::protocol::{KeyPlaces, Status};
@@ -20,7 +20,7 @@ use crate::tui::theme::Role;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoModel {
     selected: usize,
-    /// Until when Enter belongs to words that were typed, in milliseconds.
+    /// The time until which Enter belongs to words that were typed, in milliseconds.
     typing_until: Option<i64>,
 }
 
@@ -33,7 +33,7 @@ pub enum NoModelOutcome {
     Tour,
     /// The form.
     Connect,
-    /// Below the last choice.
+    /// The person moved below the last choice.
     Below,
 }
 
@@ -45,9 +45,10 @@ const ROWS: [(Text, [Text; 2], NoModelOutcome); 2] = [
 
 /// Returns the ways beside the form: the variable of each provider that has one, and the one with an address.
 fn variables() -> impl Iterator<Item = (&'static str, String)> {
-    let keyed = PROVIDERS.iter().filter(|(.., variable)| !variable.is_empty());
+    let named = (0..PROVIDERS.len()).map(|row| (PROVIDERS[row].1, place(row).1));
+    let keyed = named.filter(|(_, variable)| !variable.is_empty());
     keyed
-        .map(|(_, name, _, variable)| (name(), format!("export {variable}=…")))
+        .map(|(name, variable)| (name(), format!("export {variable}=…")))
         .chain([(say::any_server(), "export OPENAI_BASE_URL=http://…".to_string())])
 }
 

@@ -36,16 +36,16 @@ pub enum Content {
     Keys(Vec<(String, Vec<KeyRow>)>, bool),
     /// A text.
     Text(Box<(Markdown, Rows)>),
-    /// Still to come.
+    /// The content is still to come.
     Waiting,
 }
 
 /// A page.
 #[derive(Debug)]
 pub struct Page {
-    /// In the top edge.
+    /// The title in the top edge.
     pub title: String,
-    /// At the right of the top edge.
+    /// The note at the right of the top edge.
     pub note: String,
     /// Its content.
     pub content: Content,

@@ -8,7 +8,7 @@ use crate::tui::keys::Keys;
 /// The words about a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Info {
-    /// With its slash.
+    /// The name with its slash.
     pub name: &'static str,
     /// Its arguments, as the usage shows them.
     pub arguments: Text,

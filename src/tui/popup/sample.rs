@@ -1,5 +1,5 @@
-//! What a theme looks like, in a frame of its own: it lies on the background that the theme is made for, so that it can
-//! be read whatever the terminal's is. The list beside it keeps the theme that is in use.
+//! A sample of a theme, in a frame of its own: it lies on the background that the theme is made for, so that it can be
+//! read whatever the terminal's is. The list beside it keeps the theme that is in use.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

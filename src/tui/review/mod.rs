@@ -13,7 +13,7 @@ use crate::tui::action::Action;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use crate::tui::pane::diff::{DiffPage, Stage, look_around};
 
-/// Lists of at least so many cells stand beside the diff.
+/// The width, in cells, from which on a list stands beside the diff.
 pub const BESIDE: u16 = 100;
 /// Cells of the list beside the diff.
 const LIST: u16 = 46;

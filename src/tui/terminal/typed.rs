@@ -1,5 +1,5 @@
-//! What the terminal sends, asked for only when there is something: asking takes the lock that the reading thread
-//! holds, so whoever asks at every turn of a loop spins for it each time.
+//! The input of the terminal, read only when there is some: asking takes the lock that the reading thread holds, so
+//! whoever asks at every turn of a loop spins for it each time.
 
 use std::io;
 use std::sync::Arc;

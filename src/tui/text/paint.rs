@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_acts_or_hides_is_marked() {
+    fn control_and_hidden_characters_are_marked() {
         let mut buf = Buffer::empty(Rect::new(0, 0, 24, 1));
         assert_eq!(text(&mut buf, 0, 0, 24, "a\u{202e}é\u{7}b\u{1b}[2J", Style::new()), 18);
         assert_eq!(text(&mut buf, 0, 9, 4, "x", Style::new()), 0);

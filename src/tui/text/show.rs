@@ -1,5 +1,5 @@
-//! What a line of a file or of a model looks like on the screen: tabs to the next multiple of four, and control and
-//! hidden characters as [`clean`] marks them, each a piece of its own so that it can be coloured.
+//! The form in which a line of a file or of a model is shown on the screen: tabs to the next multiple of four, and
+//! control and hidden characters as [`clean`] marks them, each a piece of its own so that it can be coloured.
 
 use std::borrow::Cow;
 
@@ -35,9 +35,9 @@ pub struct Piece<'a> {
 /// The choice whether no-break spaces are marked too; other hidden characters always are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Invisible {
-    /// They are left: prose, where they keep words together.
+    /// Hidden characters are left: prose, where they keep words together.
     Keep,
-    /// They are marked: code inside a change.
+    /// Hidden characters are marked: code inside a change.
     Name,
 }
 

@@ -35,7 +35,7 @@ pub enum ThemeError {
 /// A fault of a theme.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThemeFault {
-    /// Not TOML, or of another shape.
+    /// The file is not TOML, or of another shape.
     #[error("{0}")]
     Syntax(String),
     /// A role, palette entry or attribute that makes no sense.

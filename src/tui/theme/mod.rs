@@ -17,7 +17,7 @@ pub enum Role {
     Text,
     /// Labels, folders, times, line numbers.
     Dim,
-    /// Rules.
+    /// Rules and borders.
     Line,
     /// nebula: its name, its spinner, its growing text.
     Accent,
@@ -62,7 +62,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Every role with its name in theme files.
+    /// All roles with their names in theme files.
     pub const ALL: [(Role, &'static str); 23] = [
         (Role::Text, "text"),
         (Role::Dim, "dim"),

@@ -389,7 +389,7 @@ fn joined(parts: Vec<(String, Style)>, between: Span<'static>) -> Vec<Span<'stat
     spans
 }
 
-/// From so many percent on the context window is nearly full.
+/// The percentage from which on the context window is nearly full.
 const NEARLY_FULL: u64 = 80;
 
 /// Returns `18k of 128k · 14%`: how full the model's context window is; where there is little room the percentage

@@ -1,4 +1,4 @@
-//! What `src/lib.rs` says is absent, where a list of names can show it.
+//! The absences that `src/lib.rs` claims, where a list of names can show them.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;

@@ -1,4 +1,5 @@
-//! What a person reads on the screen stands in the table of messages: no words of a language are left in `src/tui`.
+//! Texts that a person reads on the screen stand in the table of messages: no words of a language are left in
+//! `src/tui`.
 
 use nebula::messages::records::localized;
 use nebula::messages::{Language, with};

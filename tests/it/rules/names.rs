@@ -77,7 +77,8 @@ fn documentation_says_what_something_is_and_what_a_function_does() {
     for source in sources() {
         let lines: Vec<&str> = source.text.lines().map(str::trim).collect();
         for (at, line) in lines.iter().enumerate() {
-            let Some(doc) = line.strip_prefix("/// ") else { continue };
+            let header = line.strip_prefix("//! ").filter(|_| at == 0);
+            let Some(doc) = header.or_else(|| line.strip_prefix("/// ")) else { continue };
             if at > 0 && lines[at - 1].starts_with("///") {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! What is read in one sitting: files, functions and folders below `src` stay small.
+//! Files, functions and folders below `src` stay small.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const LONG_FUNCTIONS: &[&str] = &[];
 const FULL_FOLDERS: &[&str] = &[];
 
 #[test]
-fn no_file_is_longer_than_a_sitting() {
+fn no_file_is_longer_than_500_lines() {
     let mut broken = Vec::new();
     for source in sources() {
         let lines = source.text.lines().count();
@@ -34,7 +34,7 @@ fn no_file_is_longer_than_a_sitting() {
 }
 
 #[test]
-fn no_function_is_longer_than_a_screen() {
+fn no_function_is_longer_than_60_lines() {
     let (mut broken, mut long) = (Vec::new(), Vec::new());
     for source in sources() {
         for (name, body) in functions(&source.text) {
@@ -52,7 +52,7 @@ fn no_function_is_longer_than_a_screen() {
 }
 
 #[test]
-fn no_folder_holds_more_than_a_glance() {
+fn no_folder_holds_more_than_15_files() {
     let mut folders: BTreeMap<String, usize> = BTreeMap::new();
     for path in super::paths() {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);

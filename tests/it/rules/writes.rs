@@ -1,4 +1,4 @@
-//! Who may write files: the modules named here and no other.
+//! Only the modules named here write files.
 
 use super::{named, sources};
 
@@ -116,7 +116,7 @@ fn every_named_module_writes() {
 }
 
 #[test]
-fn the_road_ends_in_one_place() {
+fn only_execute_writes_the_workspace() {
     // Nothing but the end of the road names the writing half of the workspace.
     for source in sources() {
         let inside = ["workspace/", "execute/apply.rs"].iter().any(|place| source.path.starts_with(place));

@@ -61,7 +61,7 @@ async fn nothing_runs_before_the_person_agrees() {
 }
 
 #[tokio::test]
-async fn policy_none_refuses_and_all_runs() {
+async fn policy_none_refuses_and_policy_all_runs() {
     if !works() {
         return;
     }

@@ -1,5 +1,5 @@
-//! What belongs to other programs stays as it is: attributes and times of their files, their processes, keys, shared
-//! memory and terminals; and a command's own stays within its reach.
+//! Files of other programs stay as they are: attributes and times of their files, their processes, keys, shared memory
+//! and terminals; and a command's own stays within its reach.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -1,4 +1,4 @@
-//! What a command may not do is refused by the kernel, tried with real programs, and named in its result.
+//! The limits of a command are kept by the kernel, tried with real programs, and named in its result.
 
 use std::fs;
 use std::io::{Read, Write};

@@ -41,7 +41,7 @@ fn last(text: &str) -> String {
 }
 
 #[test]
-fn form_does_not_count_and_meaning_does() {
+fn a_hash_depends_on_meaning_and_not_on_layout() {
     let filter = "type F = | A(n: Int) | B\n";
     let with = |definition: &str| last(&format!("{filter}{definition}"));
     let base = with("fn f = (x: F) -> Int = match x { A(n) -> n + 1 * 2; B -> 0 }");

@@ -46,7 +46,7 @@ fn exchanged(world: &World, what: &str, remote: &str, code: i32) -> serde_json::
 }
 
 #[test]
-fn what_one_publishes_another_takes_in() {
+fn published_ops_are_pulled_by_another_store() {
     let (_dir, host) = host();
     let (one, two) = (clone_of(&host), clone_of(&host));
     one.load("slot a = Int = 1\nslot b = Int = 2\n");

@@ -362,7 +362,7 @@ fn a_server_that_only_reads_offers_nothing_else() {
 }
 
 #[test]
-fn messages_that_are_none_end_nothing() {
+fn invalid_messages_do_not_end_the_server() {
     let world = World::new();
     world.load(TODO);
     let mut client = Client::greeted(&world, "a");

@@ -1,4 +1,4 @@
-//! What needs a person at a terminal, or goes on until it is interrupted.
+//! The commands that need a person at a terminal, or go on until they are interrupted.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use super::world::World;
 
-/// Every file of the store with its text, but for the checkpoint, which is made anew whenever it is missed.
+/// Every file of the store with its text, but for the checkpoint, which is made again whenever it is missed.
 fn files(world: &World) -> Vec<(String, Vec<u8>)> {
     let folder = world.path().join("project.strand/.strand");
     let mut out: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)

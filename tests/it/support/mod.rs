@@ -1,4 +1,4 @@
-//! What the tests stand on.
+//! The helpers of the tests.
 
 pub mod mock_server;
 pub mod world;

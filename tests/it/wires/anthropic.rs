@@ -203,7 +203,7 @@ async fn errors_by_kind_and_a_conversation_from_elsewhere() {
 }
 
 #[tokio::test]
-async fn models_of_all_pages() {
+async fn models_of_all_pages_are_listed() {
     let page = |ids: &[&str], more: bool| {
         let data: Vec<_> = ids.iter().map(|id| json!({"id": id, "type": "model"})).collect();
         let body = json!({"data": data, "has_more": more, "last_id": ids.last()});

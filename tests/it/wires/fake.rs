@@ -18,7 +18,7 @@ pub struct Plan {
     pub thinks: bool,
     /// It says so much.
     pub text: String,
-    /// So many calls.
+    /// This many calls.
     pub calls: usize,
     /// The connection breaks before the end.
     pub breaks: bool,

@@ -40,7 +40,7 @@ fn folder(wire: &str) -> PathBuf {
 }
 
 /// Each recorded stream means the same deltas however it is cut: `NAME.sse` is what the server sends, `NAME.jsonl` what it
-/// means. `UPDATE_FIXTURES=1` writes the latter anew.
+/// means. `UPDATE_FIXTURES=1` writes the latter again.
 async fn in_every_chunking(wire: &str, least: usize) {
     let files = std::fs::read_dir(folder(wire)).expect("fixtures").map(|entry| entry.expect("an entry").path());
     let streams = files.filter(|path| path.extension().is_some_and(|e| e == "sse" || e == "lines"));
@@ -70,21 +70,21 @@ async fn in_every_chunking(wire: &str, least: usize) {
 }
 
 #[tokio::test]
-async fn streams_of_anthropic() {
+async fn every_stream_of_anthropic_is_read() {
     in_every_chunking("anthropic", 11).await;
 }
 
 #[tokio::test]
-async fn streams_of_responses() {
+async fn every_stream_of_responses_is_read() {
     in_every_chunking("responses", 8).await;
 }
 
 #[tokio::test]
-async fn streams_of_gemini() {
+async fn every_stream_of_gemini_is_read() {
     in_every_chunking("gemini", 13).await;
 }
 
 #[tokio::test]
-async fn streams_of_ollama() {
+async fn every_stream_of_ollama_is_read() {
     in_every_chunking("ollama", 6).await;
 }

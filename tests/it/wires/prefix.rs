@@ -1,5 +1,6 @@
-//! What stays the same from request to request: with no named cause, one begins with what the one before it consisted of, also
-//! after the session was resumed. And each session asks its own provider, whatever others ask.
+//! The parts of requests that stay the same from one to the next: with no named cause, one begins with what the one
+//! before it consisted of, also after the session was resumed. And each session asks its own provider, whatever others
+//! ask.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a refusal teaches: which field was not taken, for which model, and how a session goes on.
+//! The lessons of a refusal: which field was not taken, for which model, and how a session goes on.
 
 use std::sync::Arc;
 
@@ -270,7 +270,7 @@ async fn a_quota_that_is_used_up_is_reported_whatever_the_status() {
     }
 }
 
-/// What the server begins anew is no part of the answer: neither its text nor half a call.
+/// What the server begins again is no part of the answer: neither its text nor half a call.
 #[tokio::test]
 async fn blocks_that_a_second_start_replaces_are_withdrawn() {
     let start = || json!({"type": "message_start", "message": {"usage": {"input_tokens": 10}}});

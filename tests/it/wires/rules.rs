@@ -1,4 +1,4 @@
-//! What each wire format's servers insist on: fields, turns, pairs of call and result, ids.
+//! The rules that each wire format's servers insist on: fields, turns, pairs of call and result, ids.
 
 use std::collections::BTreeSet;
 

@@ -106,7 +106,7 @@ async fn wander(seed: u64, steps: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sessions_wander_over_five_formats_and_always_go_on() {
+async fn a_session_continues_over_five_formats() {
     for seed in 0..4 {
         wander(seed, 14).await;
     }

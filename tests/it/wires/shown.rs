@@ -1,4 +1,5 @@
-//! What a front end shows of an answer's parts: what is said on the way, and thoughts that the server keeps to itself.
+//! The parts of an answer that a front end shows: what is said on the way, and thoughts that the server keeps to
+//! itself.
 
 use std::process::{Command, Output, Stdio};
 

@@ -137,7 +137,7 @@ async fn wander(seed: u64, steps: usize) {
 }
 
 #[tokio::test]
-async fn a_conversation_wanders_over_all_wires_and_always_goes_on() {
+async fn a_conversation_continues_over_all_wire_formats() {
     for seed in 0..12 {
         wander(seed, 60).await;
     }

@@ -1,4 +1,4 @@
-//! What the person decides about changes that were made without a question: keeping writes nothing, restoring is a
+//! The person's decisions about changes that were made without a question: keeping writes nothing, restoring is a
 //! proposal like any other. The model hears what was restored, and why.
 
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! How a restore ended, for the person and the model.
+//! The report of a restore, for the person and the model.
 
 use crate::agent::change::execute_proposal::ProposalResult;
 use crate::agent::services::lock;

@@ -30,7 +30,7 @@ pub struct SessionContext {
     pub events: Events,
     /// Proposals and questions that wait for the person.
     pub approvals: PendingApprovals,
-    /// The rules that decide in the person's stead.
+    /// The rules that decide for the person.
     pub policy: ApprovalPolicy,
     /// Ends a pause between tries.
     pub skip_backoff: SkipBackoff,
@@ -76,7 +76,7 @@ impl SessionContext {
         self.session.as_ref().map(|id| id.to_string())
     }
 
-    /// Returns what the model must hear of with the next message: what happened beside the conversation, and jobs that
+    /// Returns what the model must be told with the next message: what happened beside the conversation, and jobs that
     /// ended.
     pub fn take_notes(&self) -> Vec<String> {
         const LAST: usize = 20;

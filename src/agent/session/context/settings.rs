@@ -9,14 +9,14 @@ use crate::protocol::{Approval, Mode};
 /// The format that is chosen by itself.
 pub const AUTO: &str = "auto";
 
-/// Settings of a session that may change while a turn runs; its next step goes by them.
+/// Settings of a session that may change while a turn runs; its next step uses them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Plan or agent.
     pub mode: Mode,
     /// The format of edits.
     pub format: Format,
-    /// Nobody chose the format: it is chosen anew for each request.
+    /// True if nobody chose the format: it is chosen again for each request.
     pub auto_format: bool,
     /// The person chose the format in this session: it stays when the model changes.
     pub format_chosen: bool,
@@ -26,7 +26,7 @@ pub struct Settings {
     pub text_calls: bool,
     /// The approval policy.
     pub approval: Approval,
-    /// In whose name the policy accepts.
+    /// The consent in whose name the policy accepts.
     pub consent: Consent,
     /// The model, once one was chosen or used in this session.
     pub model: Option<String>,
@@ -54,7 +54,7 @@ impl Settings {
         (self.approval, self.consent) = (approval, consent);
     }
 
-    /// Takes the format of this name; `auto`: it is chosen anew for each request. Returns whether there is such a
+    /// Takes the format of this name; `auto`: it is chosen again for each request. Returns whether there is such a
     /// format.
     pub fn choose_format(&mut self, name: &str) -> bool {
         let format = Format::parse(name);

@@ -1,4 +1,4 @@
-//! What the status line shows of a session beside its settings.
+//! The parts of a session's status line that are not settings.
 
 use std::sync::Mutex;
 
@@ -45,12 +45,6 @@ impl StatusData {
     /// Records what the request that goes out now holds, in tokens, by part, and the window it is made for.
     pub fn show_context(&self, parts: Vec<(&'static str, u64)>, window: u64) {
         lock(&self.0).context = Some((parts, window));
-    }
-
-    /// Returns the tokens of the last request, and the window they count against.
-    pub fn context_use(&self) -> Option<(u64, u64)> {
-        let status = lock(&self.0);
-        status.context.as_ref().map(|(parts, window)| (parts.iter().map(|(_, tokens)| tokens).sum(), *window))
     }
 
     /// Returns tokens of the last request that are the same in every one: system prompt and tools.

@@ -27,7 +27,7 @@ pub struct Conversation {
     pub messages: Vec<Arc<Message>>,
     /// The row of each message in memory.
     pub rows: Vec<i64>,
-    /// The files it read, wrote or spoke of.
+    /// The files it read, wrote or mentioned.
     pub files: SessionFiles,
     /// Tokens and dollars so far.
     pub totals: memory::Totals,
@@ -49,7 +49,7 @@ pub struct Conversation {
     pub tools: Arc<ToolSet>,
     /// The descriptions of its tools for the model, in the order of [`OfferedTools::EACH`].
     specs: [Arc<[ToolSpec]>; 3],
-    /// Where it is stored.
+    /// The memory that stores it.
     memory: MemoryHandle,
 }
 
@@ -110,7 +110,7 @@ impl Conversation {
         self.prompt.chosen = self.window.chosen().iter().copied().collect();
     }
 
-    /// Stores what the prompt rests on, so that a resumed session sends the same bytes.
+    /// Stores the inputs of the prompt, so that a resumed session sends the same bytes.
     pub fn store_prompt(&self) {
         if let Some(stored) = self.prompt.to_record() {
             self.post(move |memory, id| memory.set_extra(id, &stored));
@@ -139,7 +139,7 @@ impl Conversation {
     }
 
     /// Returns calls of the last answer that have no result. Ids are told apart only since that answer: some servers
-    /// count anew in every one.
+    /// count again in every one.
     pub fn open_calls(&self) -> Vec<ToolCall> {
         let Some(last) = self.messages.iter().rposition(|m| m.role == Role::Assistant) else { return Vec::new() };
         let mut open: Vec<ToolCall> = self.messages[last].calls().cloned().collect();
@@ -177,7 +177,7 @@ impl Conversation {
     }
 }
 
-/// Returns the beginning of a text in one line of at most so many characters.
+/// Returns the beginning of a text in one line of at most this many characters.
 pub fn first_words(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {

@@ -1,4 +1,4 @@
-//! What the requests of a session were made of, so that the next one is like the last.
+//! The inputs of a session's requests, kept so that the next request begins like the last.
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ mod takeable;
 use std::sync::Arc;
 
 pub use self::model_fit::learn_format;
-pub use self::next::{Unbuilt, build};
+pub use self::next::{BuiltRequest, Unbuilt, build};
 use self::takeable::takeable;
 use crate::agent::services::config_files::ConfigFiles;
 use crate::agent::services::target::RequestTarget;
@@ -49,7 +49,7 @@ pub fn base(config: &ConfigFiles, session: &Conversation, target: &RequestTarget
     let whole = |window: u32| answer(window).max(room.unwrap_or_default().min(WHOLE_FILE));
     let most = facts.max_output.map(u64::from).or_else(|| facts.window.map(whole));
     let max_output = most.map(|most| u32::try_from(most.min(room.unwrap_or(most))).unwrap_or(u32::MAX));
-    let temperature = model_fit::temperature(context, &model, effort, &facts);
+    let temperature = model_fit::temperature(config, &model, effort, &facts);
     let conversation = session.id.as_str().into();
     Request { model, effort, temperature, facts, max_output, conversation, ..Request::default() }
 }
@@ -81,7 +81,7 @@ pub async fn beside(
 }
 
 /// Returns the conversation as it would be sent, for a summary of it, and how many bytes fit beside a `system` prompt
-/// of so many.
+/// of this many.
 pub fn to_summarise(session: &mut Conversation, target: &RequestTarget, system: usize) -> (Vec<Arc<Message>>, usize) {
     let budget = target.budget();
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));

@@ -1,5 +1,5 @@
-//! What a request takes from the model it is for: the edit format where the person chose none, by the model's name and by
-//! what it was seen to do; the size of the prompts; the effort.
+//! The parts of a request that depend on the model it is for: the edit format where the person chose none, by the
+//! model's name and by what it was seen to do; the size of the prompts; the effort.
 
 use std::sync::Arc;
 
@@ -68,11 +68,11 @@ fn writes_text(config: &ConfigFiles, model: &str) -> bool {
 /// Returns the temperature that is configured for a model, and 0 for one that writes edits as text and does not think:
 /// what servers take by themselves makes small models stray from the file they copy, and models that think repeat
 /// themselves without any.
-pub(super) fn temperature(context: &SessionContext, model: &str, effort: Option<Effort>, facts: &Facts) -> Option<f64> {
-    let configured = context.services.config.read().model_config(model).temperature;
+pub(super) fn temperature(config: &ConfigFiles, model: &str, effort: Option<Effort>, facts: &Facts) -> Option<f64> {
+    let configured = config.read().model_config(model).temperature;
     let thinks = effort.is_some_and(|effort| effort != Effort::None)
         || facts.thinking.map_or_else(|| thinks_by_name(model), |form| form != Thinking::None);
-    configured.or((writes_text(context) && !thinks).then_some(0.0))
+    configured.or((writes_text(config, model) && !thinks).then_some(0.0))
 }
 
 /// Returns whole files, or blocks where a file whose text the model knows is long.

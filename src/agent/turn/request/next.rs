@@ -21,6 +21,16 @@ use crate::provider::{Request, ToolSpec};
 /// The size of a tool's schema beside its description, in bytes.
 const SCHEMA: usize = 300;
 
+/// The next request, with what it was made of.
+pub struct BuiltRequest {
+    /// The request.
+    pub request: Request,
+    /// The model and the provider it is for.
+    pub target: RequestTarget,
+    /// The settings it was made with.
+    pub settings: Settings,
+}
+
 /// The reason why there is no next request.
 pub enum Unbuilt {
     /// The conversation does not fit, also without old results.
@@ -52,12 +62,8 @@ fn note_prefix(
     (session.sent.prefix, session.sent.prefix_cause) = (Some(prefix), cause);
 }
 
-/// Returns the next request and whom it is for: the whole conversation, as far as it fits, with the system prompt that
-/// holds now.
-pub async fn build(
-    context: &Arc<SessionContext>,
-    session: &mut Conversation,
-) -> Result<(Request, RequestTarget), Unbuilt> {
+/// Returns the next request: the whole conversation, as far as it fits, with the system prompt that holds now.
+pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) -> Result<BuiltRequest, Unbuilt> {
     let (services, events) = (&context.services, &context.events);
     if let Some(end) = usage::over_budget(&services.config, events, session).await {
         return Err(Unbuilt::Stopped(end));
@@ -77,7 +83,9 @@ pub async fn build(
     let fitted = session.window.fit(&session.messages, summary, beside, target.budget());
     let rules = context.status().rules.iter().map(|rule| rule.bytes).sum::<usize>().min(system.len());
     let parts = parts(session, (own, rules), beside - own, fitted.sizes);
-    context.status_data.show_context(parts, u64::from(target.window()));
+    let window = u64::from(target.window());
+    session.sent.size = Some((parts.iter().map(|(_, tokens)| tokens).sum(), window));
+    context.status_data.show_context(parts, window);
     if !fitted.newly_left_out.is_empty() {
         keep_left_out(events, session, &fitted.newly_left_out).await;
     }
@@ -89,7 +97,8 @@ pub async fn build(
     note_prefix(&settings, session, &target, (&system, &tools));
     let skip_backoff = context.skip_backoff.clone();
     let base = base(&services.config, session, &target, fitted.estimate);
-    Ok((Request { system, messages, tools, skip_backoff, ..base }, target))
+    let request = Request { system, messages, tools, skip_backoff, ..base };
+    Ok(BuiltRequest { request, target, settings })
 }
 
 /// Records which results are left out of what is sent, so that a resumed session leaves out the same ones, and says so.

@@ -1,4 +1,4 @@
-//! What an answer asks for, and how it ended.
+//! The acts that an answer asks for, and the way it ended.
 
 use crate::agent::session::records::{ResultRecord, arguments};
 use crate::agent::turn::follow_up::Unfinished;
@@ -44,7 +44,7 @@ impl Step {
 
 /// The end of an answer.
 pub enum Ended {
-    /// By itself.
+    /// The answer ended by itself.
     Whole,
     /// The model's limit of tokens cut it.
     Cut,
@@ -111,7 +111,7 @@ impl Act {
     }
 }
 
-/// Returns whether a call asks for edits: the same read again is answered anew.
+/// Returns whether a call asks for edits: the same read again is answered again.
 fn edits_file(call: &ToolCall, tools: &ToolSet) -> bool {
     let arguments = arguments(&call.arguments).ok();
     arguments.and_then(|arguments| tools.edits(&call.name, &arguments)).is_some_and(|edits| edits.is_ok())

@@ -24,7 +24,7 @@ use crate::provider::ToolCall;
 use crate::tools::FileVersion;
 use crate::workspace::{Access, holds_secrets};
 
-/// Among the files that were told already: the test of the proposal, which no file is called.
+/// The entry for the proposal's test among the names of files that were told already; no file has such a name.
 const TESTED: &str = "\0tested";
 
 /// Neighbouring edits of one answer, each with its entry on the screen.
@@ -66,9 +66,9 @@ pub struct CallOutcome {
     pub item: ItemId,
     /// The call; none for an edit of the text.
     pub call: Option<(ToolCall, bool)>,
-    /// For memory.
+    /// The record for memory.
     pub record: ResultRecord,
-    /// For the model.
+    /// The text for the model.
     pub text: String,
 }
 
@@ -421,7 +421,7 @@ const WHOLE_FILE: &str = "whole file";
 
 fn edit_record(result: &EditResult, outcome_of_proposal: Option<(&Proposal, &ProposalResult)>) -> EditRecord {
     let ok = match (&result.status, outcome_of_proposal) {
-        (edit::EditStatus::Landed(_), Some((proposal, outcome_of_proposal))) => {
+        (edit::EditStatus::Placed(_), Some((proposal, outcome_of_proposal))) => {
             was_written(result, proposal, outcome_of_proposal)
         }
         _ => result.ok(),

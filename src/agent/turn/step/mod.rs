@@ -4,6 +4,7 @@ pub mod act;
 pub mod call_item;
 pub mod command;
 mod comment;
+pub mod context;
 mod edits;
 mod results;
 mod running_call;

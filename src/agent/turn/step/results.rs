@@ -1,4 +1,4 @@
-//! How a call that changes files ended, in words: for the screen, and for the model, hunk by hunk where it differs.
+//! The result of a call that changes files, in words: for the screen, and for the model, hunk by hunk where it differs.
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ pub fn verdict(
     result_of_proposal: Option<(&Proposal, &ProposalResult)>,
     said: &mut HashSet<String>,
 ) -> Verdict {
-    let placed = results.iter().any(|r| matches!(r.status, edit::EditStatus::Landed(_)));
+    let placed = results.iter().any(|r| matches!(r.status, edit::EditStatus::Placed(_)));
     let Some((proposal, result_of_proposal)) = result_of_proposal.filter(|_| placed) else {
         // Placed, but it changes nothing.
         return Verdict { state: CallState::Done, summary: "no change".into(), reason: None, for_model: None };
@@ -180,7 +180,7 @@ mod tests {
         let found = PlaceMatch { rung: Rung::Exact, detail: None };
         let placed = [Placed { after: 0..4, found: found.clone(), edit: Some(0) }];
         let file = FileChange::new("a.rs", State::file(*b"one\n"), State::file(*b"two\n"), "edit", &placed);
-        let status = edit::EditStatus::Landed(found);
+        let status = edit::EditStatus::Placed(found);
         let results = [EditResult { index: 0, path: "a.rs".into(), format: edit::Format::TOOLS, status }];
         let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![file] };
         let text_of = |choice: Choice, reason: Option<&str>| {

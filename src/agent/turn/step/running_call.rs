@@ -10,9 +10,9 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::events::Events;
-use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::SessionFiles;
 use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::context::StepContext;
 use crate::protocol::CallState;
 use crate::tools::{Args, Progress, RunResult, Tool, ToolContext};
 
@@ -34,41 +34,38 @@ pub struct RunningCall {
 impl RunningCall {
     /// Begins a call. `outside` is a path beyond the workspace that the person approved.
     pub fn begin(
-        context: &SessionContext,
+        step: StepContext<'_>,
         files: &SessionFiles,
         tool: &Arc<dyn Tool>,
         arguments: Value,
         outside: Option<PathBuf>,
-        stop: &CancellationToken,
     ) -> Self {
-        Self::start(context, files, tool, arguments, (outside, None), stop)
+        Self::start(step, files, tool, arguments, (outside, None))
     }
 
     /// Begins a call whose result is shown when it exists, though the answer that makes it goes on.
     pub fn early(
-        context: &SessionContext,
+        step: StepContext<'_>,
         files: &SessionFiles,
         tool: &Arc<dyn Tool>,
         arguments: Value,
         item: &CallItem,
-        stop: &CancellationToken,
     ) -> Self {
-        Self::start(context, files, tool, arguments, (None, Some((item.clone(), context.events.clone()))), stop)
+        Self::start(step, files, tool, arguments, (None, Some((item.clone(), step.events.clone()))))
     }
 
     fn start(
-        context: &SessionContext,
+        step: StepContext<'_>,
         files: &SessionFiles,
         tool: &Arc<dyn Tool>,
         arguments: Value,
         (outside, mut display): (Option<PathBuf>, Option<(CallItem, Events)>),
-        stop: &CancellationToken,
     ) -> Self {
         let tool = Arc::clone(tool);
         let versions = Arc::new(files.seen.clone());
-        let commands = Arc::clone(&context.commands);
-        let stop = stop.child_token();
-        let workspace = Arc::new(context.services.workspace.stopped_by(&stop));
+        let commands = Arc::clone(step.commands);
+        let stop = step.stop.child_token();
+        let workspace = Arc::new(step.workspace.stopped_by(&stop));
         let sight = ToolContext { workspace, versions, outside, commands };
         let (lines, progress) = mpsc::unbounded_channel();
         let handle = tokio::spawn({

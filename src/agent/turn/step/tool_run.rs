@@ -13,6 +13,7 @@ use crate::agent::turn::effect::StepNotes;
 use crate::agent::turn::step::act::{Act, CallAct, MAX_CALLS};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::command::{self, CommandResult};
+use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::edits::{self, Edits};
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::archive::staging::CommandInfo;
@@ -60,6 +61,10 @@ impl<'a> ToolRun<'a> {
 }
 
 impl ToolRun<'_> {
+    fn step(&self) -> StepContext<'_> {
+        StepContext::of(self.context, self.stop)
+    }
+
     /// Records the result of an edit in the text that differs from what the model wanted.
     pub fn tell(&mut self, item: ItemId, record: ResultRecord) {
         self.notes.add(&record.name, &record, record.for_model.as_deref().unwrap_or_default());
@@ -151,7 +156,7 @@ impl ToolRun<'_> {
                         self.flush().await;
                         item.set(&self.context.events, CallState::Running).await;
                     }
-                    RunningCall::begin(self.context, &self.session.files, &tool, value, None, self.stop)
+                    RunningCall::begin(self.step(), &self.session.files, &tool, value, None)
                 }
                 Err(why) => {
                     let why = format!("the arguments could not be read: {why}\nThey were:\n{}", call.arguments);
@@ -247,7 +252,7 @@ impl ToolRun<'_> {
         item.set(&self.context.events, CallState::Running).await;
         let Some(tool) = self.session.tools.find(&call.name).cloned() else { return };
         let Ok(value) = arguments(&call.arguments) else { return };
-        let running = RunningCall::begin(self.context, &self.session.files, &tool, value, Some(path), self.stop);
+        let running = RunningCall::begin(self.step(), &self.session.files, &tool, value, Some(path));
         match running.end(&self.context.events, &mut item).await {
             None => self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
             Some(Ok(RunResult::Output(output))) => self.answered(item, &call, native, output).await,
@@ -398,7 +403,7 @@ impl ToolRun<'_> {
         }
     }
 
-    /// Keeps what came of edits and calls in the text with the answer they were in, in their order there.
+    /// Keeps the results of edits and calls in the text with the answer they were in, in their order there.
     pub fn keep_records(&mut self, row: Option<i64>) {
         self.records.sort_by_key(|(item, _)| *item);
         let records: Vec<_> = std::mem::take(&mut self.records).into_iter().map(|(_, record)| record).collect();

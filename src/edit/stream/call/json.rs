@@ -18,7 +18,7 @@ pub(in crate::edit::stream) struct Call {
     lead: String,
     /// The object that is being read, of which there is more than one in a list.
     item: Option<Item>,
-    /// Those that are whole: where in the text, and what they were begun as.
+    /// The calls that are whole: their place in the text, and what they were begun as.
     whole: Vec<(Range<usize>, Option<EditId>)>,
 }
 
@@ -51,10 +51,10 @@ fn triple(text: &str, ended: bool) -> Option<(usize, bool)> {
 
 /// The deepest nesting of the objects of a list under `tool_calls`.
 const DEEPEST: usize = 3;
-/// More white space than this after a `"""` is not waited through, in bytes.
+/// The most white space after a `"""` that is waited through, in bytes.
 const SPACE: usize = 4096;
 
-/// Longer runs of quotes do not close a string with their last ones.
+/// The length of a run of quotes above which its last ones do not close a string.
 const RUN: usize = 64;
 
 /// The message to the model about a list in which only some members are calls.
@@ -67,7 +67,7 @@ enum JsonState {
     Value,
     /// A string in these quotes.
     String(u8),
-    /// After a backslash in one.
+    /// After a backslash in a string.
     Escape(u8),
     /// A `"""` string.
     Triple,

@@ -10,7 +10,7 @@ use crate::edit::stream::input::Input;
 use crate::edit::stream::pieces::{EditId, Piece};
 use crate::edit::stream::reader::Reader;
 
-/// Longer runs of quotes do not close a string with their last ones.
+/// The length of a run of quotes above which its last ones do not close a string.
 const RUN: usize = 64;
 
 /// Calls being read, from the first one's name.
@@ -107,7 +107,7 @@ struct OpenCall {
     depth: usize,
     /// The quotes of the string that is open in it.
     string: Option<String>,
-    /// In a comment, which goes up to the end of its line.
+    /// True in a comment, which goes up to the end of its line.
     comment: bool,
     wrong: Option<&'static str>,
 }

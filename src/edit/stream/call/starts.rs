@@ -9,7 +9,7 @@ pub(in crate::edit::stream) const CALLS_MARK: &str = "[TOOL_CALLS]";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::edit::stream) enum Calls {
     No,
-    /// More text is needed to decide.
+    /// The text does not decide yet.
     Wait,
     Yes,
 }
@@ -71,7 +71,7 @@ fn begins(text: &str) -> Calls {
     if text.is_empty() || (text.starts_with(['"', '\'']) && short) { Calls::Wait } else { Calls::No }
 }
 
-/// Longer runs of white space are not waited through, in bytes.
+/// The most white space that is waited through, in bytes.
 const HELD: usize = 400;
 
 /// Words that may stand before a tool's name and a dot.
@@ -79,7 +79,7 @@ const QUALIFIERS: [&str; 3] = ["default_api", "functions", "tools"];
 
 /// The prefixes of a call's name.
 const BEFORE: [&str; 3] = ["[", "print(", "await "];
-/// More white space than this inside the beginning of a call is not waited through, in bytes.
+/// The most white space inside the beginning of a call that is waited through, in bytes.
 pub(super) const SPACE: usize = 300;
 
 /// The beginning of a call: how long it is up to its first argument, the tool, and the brackets around the call.

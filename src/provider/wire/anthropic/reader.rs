@@ -25,7 +25,7 @@ pub(super) struct AnthropicReader {
 /// A block that is open.
 #[derive(Debug)]
 struct Block {
-    /// As it was opened, with what has come since.
+    /// The block as it was opened, with what has come since.
     value: Map<String, Value>,
     /// The arguments of a call as they come.
     arguments: String,
@@ -99,7 +99,7 @@ impl Reader for AnthropicReader {
 }
 
 impl AnthropicReader {
-    /// Creates the reader of an answer to a conversation of so many messages.
+    /// Creates the reader of an answer to a conversation of this many messages.
     pub fn new(messages: usize) -> Self {
         AnthropicReader { stem: format!("call_{messages}"), ..Self::default() }
     }

@@ -52,9 +52,9 @@ impl AnthropicCache {
         if let Some(temperature) = basis.learnt.temperature(request) {
             closing["temperature"] = temperature.into();
         }
-        if basis.learnt.takes(&request.model, ThinkField::Thoughts) {
+        if basis.learnt.accepts(&request.model, ThinkField::Thoughts) {
             let effort = basis.learnt.effort(request);
-            think(&mut closing, request, effort, most, self.in_loop_without_thinking());
+            put_thinking(&mut closing, request, effort, most, self.in_loop_without_thinking());
         }
         if !request.tools.is_empty() {
             head["tools"] = request.tools.iter().map(tool).collect();
@@ -120,7 +120,13 @@ impl AnthropicCache {
 }
 
 /// Writes how much the model is to think, in the form it takes that.
-fn think(head: &mut Value, request: &Request, effort: Option<Effort>, most: u32, in_loop_without_thinking: bool) {
+fn put_thinking(
+    head: &mut Value,
+    request: &Request,
+    effort: Option<Effort>,
+    most: u32,
+    in_loop_without_thinking: bool,
+) {
     match (request.facts.thinking, effort) {
         (Some(Thinking::Adaptive), Some(Effort::None)) => head["thinking"] = json!({"type": "disabled"}),
         (Some(Thinking::Adaptive), effort) => {

@@ -199,7 +199,7 @@ impl Reader for ChatReader {
 }
 
 impl ChatReader {
-    /// Creates the reader of an answer to a conversation of so many messages.
+    /// Creates the reader of an answer to a conversation of this many messages.
     pub fn new(messages: usize) -> Self {
         Self {
             stem: format!("call_{messages}"),

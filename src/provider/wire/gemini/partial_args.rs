@@ -14,7 +14,7 @@ pub(super) struct GrowingCall {
     args: Value,
     /// The number of places made in them.
     made: usize,
-    /// More were asked for than are made: the call has no arguments.
+    /// True if more arguments were asked for than are made: the call has none.
     too_large: bool,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct GrowingCall {
 const DEEPEST: usize = 32;
 /// A list of arguments is at most so long.
 const LONGEST: usize = 4_096;
-/// All arguments of a call have at most so many places.
+/// All arguments of a call have at most this many places.
 const MOST: usize = 16_384;
 
 impl GrowingCall {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_are_none_change_nothing() {
+    fn invalid_paths_change_nothing() {
         for path in ["", "x", "$.a[", "$[99999999]", "$[-1]", &format!("${}", ".a".repeat(99))] {
             let got = grown(&[json!({"functionCall": {"partialArgs": [{"jsonPath": path, "stringValue": "x"}]}})]);
             assert_eq!(got["functionCall"]["args"], json!({}), "{path}");

@@ -105,7 +105,7 @@ impl Reader for GeminiReader {
 }
 
 impl GeminiReader {
-    /// Creates the reader of an answer to a conversation of so many messages.
+    /// Creates the reader of an answer to a conversation of this many messages.
     pub fn new(messages: usize) -> Self {
         GeminiReader { stem: format!("call_{messages}"), ..Self::default() }
     }

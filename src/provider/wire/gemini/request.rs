@@ -66,8 +66,8 @@ fn config(request: &Request, basis: &RequestBasis) -> Option<Value> {
     if let Some(temperature) = basis.learnt.temperature(request) {
         config["temperature"] = temperature.into();
     }
-    if basis.learnt.takes(&request.model, ThinkField::Thoughts)
-        && let Some(thinking) = think(request, basis.learnt.effort(request))
+    if basis.learnt.accepts(&request.model, ThinkField::Thoughts)
+        && let Some(thinking) = thinking_config(request, basis.learnt.effort(request))
     {
         config["thinkingConfig"] = thinking;
     }
@@ -79,7 +79,7 @@ fn tool(tool: &ToolSpec) -> Value {
 }
 
 /// Returns how much the model is to think, in the form it takes that.
-fn think(request: &Request, effort: Option<Effort>) -> Option<Value> {
+fn thinking_config(request: &Request, effort: Option<Effort>) -> Option<Value> {
     let knows = |effort| request.facts.efforts.as_ref().is_some_and(|known| known.contains(&effort));
     let mut thinking = json!({"includeThoughts": true});
     match (request.facts.thinking?, effort) {

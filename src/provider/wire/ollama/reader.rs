@@ -68,7 +68,7 @@ impl Reader for OllamaReader {
 }
 
 impl OllamaReader {
-    /// Creates the reader of an answer to a conversation of so many messages.
+    /// Creates the reader of an answer to a conversation of this many messages.
     pub fn new(messages: usize) -> Self {
         OllamaReader { stem: format!("call_{messages}"), ..Self::default() }
     }

@@ -130,7 +130,7 @@ impl Reader for ResponsesReader {
 }
 
 impl ResponsesReader {
-    /// Creates the reader of an answer to a conversation of so many messages.
+    /// Creates the reader of an answer to a conversation of this many messages.
     pub fn new(messages: usize) -> Self {
         ResponsesReader { stem: format!("call_{messages}"), ..Self::default() }
     }

@@ -42,10 +42,10 @@ fn head(request: &Request, basis: &RequestBasis) -> Value {
     let mut head = json!({"model": request.model, "stream": true, "store": false});
     if request.facts.thinking != Some(Thinking::None) {
         // What is thought unasked comes sealed too, so that it can be sent back.
-        if basis.learnt.takes(&request.model, ThinkField::Seals) {
+        if basis.learnt.accepts(&request.model, ThinkField::Seals) {
             head["include"] = json!(["reasoning.encrypted_content"]);
         }
-        if basis.learnt.takes(&request.model, ThinkField::Thoughts) {
+        if basis.learnt.accepts(&request.model, ThinkField::Thoughts) {
             head["reasoning"] = json!({"summary": "auto"});
             if let Some(effort) = basis.learnt.effort(request) {
                 head["reasoning"]["effort"] = effort.word().into();

@@ -1,4 +1,4 @@
-//! What commands with several flags take.
+//! The arguments of commands with several flags.
 
 use std::path::PathBuf;
 

@@ -19,7 +19,7 @@ use crate::strand::store::Error;
 pub use answer::ToolAnswer;
 pub use schema::Tool;
 
-/// Some of the visible definitions.
+/// One page of the visible definitions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     /// Their qualified names, in layer order then by name.

@@ -20,7 +20,7 @@ fn words(granted: &BTreeSet<String>) -> String {
 }
 
 /// Returns what was found of a store whose last commit has a sum, with these capabilities. Empty if anything is wrong
-/// with it: then everything is checked anew.
+/// with it: then everything is checked again.
 pub fn read(root: &Path, at: &str, granted: &BTreeSet<String>) -> IdMap<Vec<LocatedFault>> {
     let read = || -> rusqlite::Result<Option<IdMap<Vec<LocatedFault>>>> {
         let db = open_database(&path(root), OpenFlags::SQLITE_OPEN_READ_ONLY)?;

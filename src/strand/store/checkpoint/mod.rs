@@ -39,7 +39,7 @@ pub struct Progress<'p> {
     pub touched: &'p IdSet,
     /// Ops since `from`, with their places; all ops where `from` is none.
     pub placed: &'p BTreeMap<OpId, LogPosition>,
-    /// The position the checkpoint must have for these changes to be all; none: it is made anew.
+    /// The position the checkpoint must have for these changes to be all; none: it is made again.
     pub from: Option<u64>,
     /// The end of the log.
     pub end: u64,

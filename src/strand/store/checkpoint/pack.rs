@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_read() {
+    fn a_packed_checkpoint_is_read_as_it_was() {
         let id = |n: i64| OpId::from_parts(n, 9);
         let packed = Watch {
             defs: vec![id(1), id(2)].into(),

@@ -43,7 +43,7 @@ pub struct Source {
 
 /// The result of opening a checkpoint.
 pub enum Opened {
-    /// There is none.
+    /// No checkpoint exists.
     Absent,
     /// It cannot be used; why.
     Unfit(String),

@@ -218,7 +218,7 @@ impl<'t> Reader<'t> {
 /// The contents of the closed transactions so far.
 #[derive(Default)]
 struct Taken {
-    /// In order, with where they stand; none where one was withdrawn.
+    /// The ops in order, with their positions; none where one was withdrawn.
     ops: Vec<Option<(Op, LogPosition)>>,
     /// The index of each op among them.
     at: HashMap<OpId, usize>,

@@ -1,4 +1,4 @@
-//! Where the parts of the archive lie, and drawing them.
+//! The layout of the archive's parts, and drawing them.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,7 +14,7 @@ use crate::tui::theme::Role;
 
 /// Side by side from this width on, when two states are compared.
 const SIDE_FROM: u16 = 72;
-/// From this width on the screen has no tabs, and a pane line that can be parted.
+/// The width of the screen from which on it has no tabs, and a pane line that can be parted.
 const WIDE: u16 = 120;
 
 /// Cells of the list beside them at least: names of files have room.
@@ -27,11 +27,11 @@ const COMPARED: u16 = 6;
 /// The place of the files of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ListPlace {
-    /// Below axis and comparison.
+    /// The files stand below axis and comparison.
     Below,
-    /// In their place, beside the list.
+    /// The files stand in the place of axis and comparison, beside the list.
     Beside,
-    /// In place of everything.
+    /// The files take the whole body.
     Alone,
 }
 

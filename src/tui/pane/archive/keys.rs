@@ -1,4 +1,4 @@
-//! What the keys of the archive do.
+//! The keys of the archive.
 
 use super::Archive;
 use crate::messages::archive as say;

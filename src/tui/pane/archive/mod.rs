@@ -71,7 +71,7 @@ pub struct Archive {
     size: (u16, u16),
     /// A key was pressed here, or there is room for the comparison: states are worth asking for.
     engaged: bool,
-    /// There is room for the comparison since the last [`Archive::wanted`].
+    /// True if there is room for the comparison since the last [`Archive::wanted`].
     due: bool,
 }
 

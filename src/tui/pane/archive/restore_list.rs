@@ -1,5 +1,5 @@
-//! What a restore would do, before anything is written: the fate of each file, and what becomes of those that
-//! someone else changed.
+//! The preview of a restore, before anything is written: the fate of each file, and what becomes of those that someone
+//! else changed.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) struct RestoreList {
     gone_to: Option<usize>,
 }
 
-/// As many files are seen without scrolling almost everywhere.
+/// The number of files that are seen without scrolling almost everywhere.
 const FEW: usize = 8;
 
 /// Returns whether someone else changed the file.

@@ -1,4 +1,4 @@
-//! What a notice of the chat offers.
+//! The actions that a notice of the chat offers.
 
 use crate::protocol::{Command, Continuation, Notice, NoticeAction, Setting};
 use crate::tui::action::Action;

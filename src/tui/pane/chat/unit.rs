@@ -24,7 +24,7 @@ use crate::tui::theme::Role;
 const LABEL: usize = 8;
 /// No text is wider.
 const WIDEST: usize = 100;
-/// Below this many columns the labels stand on lines of their own.
+/// The columns below which the labels stand on lines of their own.
 const NARROW: u16 = 71;
 /// Cells kept free at the right of a message for its time.
 const TIME: usize = 7;

@@ -1,5 +1,5 @@
-//! Which rows of which blocks are on the screen. Blocks are laid out only when they come into view; the heights of
-//! those never seen are guesses, good enough for the thumb.
+//! The rows and blocks that are on the screen. Blocks are laid out only when they come into view; the heights of those
+//! never seen are guesses, good enough for the thumb.
 
 use std::ops::Range;
 
@@ -14,15 +14,15 @@ const BELOW: usize = 64;
 /// A move of the view, done when the pane is measured next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Move {
-    /// So many rows down, or up.
+    /// A number of rows down, or up.
     Rows(isize),
-    /// So many half pages down, or up.
+    /// A number of half pages down, or up.
     Halves(isize),
     /// To the beginning.
     First,
     /// To the end.
     Last,
-    /// Until the block can be seen.
+    /// Scrolls until the block can be seen.
     Show(usize),
     /// To the next row that holds the words, from block and row on; `true`: downwards.
     Find(bool),
@@ -342,7 +342,7 @@ pub(super) struct Find<'a> {
     pub(super) hits: (usize, usize),
 }
 
-/// Places that hold the words are counted up to so many.
+/// The number up to which places that hold the words are counted.
 pub(super) const MOST_HITS: usize = 999;
 
 /// Returns whether `text` holds `words`; the case of ASCII letters does not matter.

@@ -1,4 +1,4 @@
-//! Which removed line stands beside which added one.
+//! The alignment of removed lines with added ones.
 
 use similar::{Algorithm, DiffOp};
 
@@ -13,7 +13,7 @@ const ALIKE: f32 = 0.45;
 /// A stretch of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HunkPart {
-    /// So many lines are the same on both sides, from here on.
+    /// Lines that are the same on both sides, from here on.
     Same {
         /// First line before.
         before: usize,
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_is_not_paired() {
+    fn unchanged_lines_are_not_paired() {
         let found = all("a(1)\nsame\n", "a(2)\nsame\nnew\n");
         assert_eq!(
             found,

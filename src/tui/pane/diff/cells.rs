@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_invisible() {
+    fn hidden_characters_are_shown() {
         let drawn = show_changed("a\u{200b}\tb\u{1b}".as_bytes(), Ending::CrLf, Ending::Lf);
         assert_eq!(drawn.text, "a⟨U+200B⟩   b^[^M");
         assert_eq!(show(b"caf\xe9", Invisible::Name).text, "caf<E9>");

@@ -1,4 +1,4 @@
-//! What was said so far of each hunk of a pending proposal.
+//! The decisions so far about each hunk of a pending proposal.
 
 use std::sync::Arc;
 

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_lines() {
+    fn an_empty_text_has_no_lines() {
         assert_eq!(Lines::of(&State::Absent).len(), 0);
         assert_eq!(Lines::of(&State::file(*b"\n")).len(), 1);
         assert_eq!(Lines::of(&State::Absent).usual_ending(), Ending::None);

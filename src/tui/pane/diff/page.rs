@@ -20,9 +20,9 @@ const WHY_OPEN: usize = 12;
 /// A page as it is shown.
 #[derive(Debug)]
 pub(in crate::tui) struct DiffPage {
-    /// As it came.
+    /// The proposal as it came.
     pub proposal: Arc<Proposal>,
-    /// With the person's edits, as it is shown.
+    /// The proposal with the person's edits, as it is shown.
     pub edited: Proposal,
     pub view: View,
     pub choices: Choices,
@@ -66,9 +66,9 @@ pub(in crate::tui) enum Stage {
 /// The outcome of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tui) enum Settled {
-    /// In these words.
+    /// It ended in these words.
     Said(&'static str),
-    /// So many of its hunks were written.
+    /// A part of its hunks was written.
     Part(HunkCount),
 }
 

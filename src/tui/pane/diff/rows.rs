@@ -1,4 +1,4 @@
-//! Which rows a diff has, before anything is laid out: heads, folds, hunk lines and lines of code. Made once for a
+//! The rows of a diff, before anything is laid out: heads, folds, hunk lines and lines of code. Made once for a
 //! proposal and again when a fold is opened; drawing looks only at the rows that are seen.
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use crate::tui::pane::paint::found_word;
 /// The layout of the two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// Before and after beside each other.
+    /// The texts before and after, beside each other.
     Side,
     /// Removed lines above the added ones.
     Unified,
@@ -78,7 +78,7 @@ pub enum Row {
 /// The side of a pair that a row draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
-    /// Both.
+    /// Both sides.
     Both,
     /// The removed line.
     Left,
@@ -97,7 +97,7 @@ pub struct HunkView {
     pub after: Range<usize>,
     /// `exact`, `by indentation, 4 further right`; empty when no edit made it.
     pub found: String,
-    /// Without the details.
+    /// The rung, without the details.
     pub rung: Option<Rung>,
     /// Characters in its added lines that hide what the text says.
     pub hidden: usize,
@@ -135,7 +135,7 @@ pub struct FileView {
     pub usual: Ending,
     /// The highlighter's numbers of the two texts.
     pub ids: (u64, u64),
-    /// Someone else changed it since: it cannot be written as proposed.
+    /// True if someone else changed it since: it cannot be written as proposed.
     pub stale: bool,
     /// Its content acts later.
     pub later: bool,
@@ -278,7 +278,7 @@ impl FileView {
         Gap { lines: from..end.max(from), after, prev, next }
     }
 
-    /// Adds the rows of the file with so many lines of context; `open`: the folds that are opened.
+    /// Adds the rows of the file with this many lines of context; `open`: the folds that are opened.
     pub fn rows(&self, layout: Layout, context: usize, open: impl Fn(usize) -> bool, heads: bool, out: &mut Vec<Row>) {
         for slot in 0..=self.hunks.len() {
             let gap = self.gap(slot);
@@ -376,7 +376,7 @@ pub fn all(
 /// The heading rows of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heads {
-    /// Of files and hunks.
+    /// Heads of files and of hunks.
     All,
     /// None: two states of one file below a line that names them.
     None,

@@ -1,4 +1,4 @@
-//! What was said about a hunk, below it: the person's question and the model's answer.
+//! The questions and answers about a hunk, below it: the person's question and the model's answer.
 
 use super::rows::{FileView, Talk};
 use super::view::View;

@@ -17,7 +17,7 @@ const SIDE_FROM: u16 = 100;
 /// Lines of context around a hunk; fewer where that lets everything fit.
 pub(super) const CONTEXT: usize = 3;
 const LEAST_CONTEXT: usize = 1;
-/// In fewer rows than these what changed comes before what is around it.
+/// The rows below which what changed comes before what is around it.
 const ROOMY: usize = 24;
 
 /// A diff, its folds and its place.
@@ -120,7 +120,7 @@ impl View {
         self.files.iter_mut().filter(|f| paths.contains(&f.path)).for_each(|f| f.stale = true);
     }
 
-    /// Shows `file` of `proposal` anew: its result was edited.
+    /// Shows `file` of `proposal` again: its result was edited.
     pub fn replace(&mut self, file: usize, proposal: &Proposal) {
         let mut budget = align::BUDGET;
         if let (Some(old), Some(new)) = (self.files.get_mut(file), proposal.files.get(file)) {
@@ -360,7 +360,7 @@ impl View {
         self.laid.total().saturating_sub(self.height())
     }
 
-    /// Scrolls by so many rows. The focus follows: a hunk that is out of sight must not be decided by a key.
+    /// Scrolls by this many rows. The focus follows: a hunk that is out of sight must not be decided by a key.
     pub fn scroll(&mut self, by: isize) {
         self.top = self.top.saturating_add_signed(by).min(self.last_top());
         self.follow();
@@ -409,7 +409,7 @@ impl View {
         }
     }
 
-    /// Returns the hunk so many further on (or back), if there is one.
+    /// Returns the hunk `by` places further on (or back), if there is one.
     pub fn hunk_by(&self, by: isize) -> Option<(usize, usize)> {
         let all: Vec<_> = self.hunks().collect();
         let here = all.iter().position(|at| Some(*at) == self.focus)?;

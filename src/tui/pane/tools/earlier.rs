@@ -6,13 +6,13 @@ use crate::tui::pane::chat::{fitted, summary_of};
 use crate::tui::pane::paint::Pen;
 use crate::tui::theme::Role;
 
-/// So many of the newest calls never fold, and half as many as the pane has rows.
+/// The number of newest calls that never fold, beside half as many as the pane has rows.
 const RECENT: usize = 8;
-/// With fewer calls than this nothing folds.
+/// The number of calls below which nothing folds.
 const MANY: usize = 24;
 
 impl Tools {
-    /// Folds what is over, but for the newest calls. While the person looks at older rows, nothing folds anew.
+    /// Folds what is over, but for the newest calls. While the person looks at older rows, nothing folds again.
     pub(super) fn fold_earlier(&mut self) {
         let over = self.calls.iter().take_while(|entry| entry.call.state.is_final()).count();
         let recent = RECENT.max(usize::from(self.size.1) / 2);

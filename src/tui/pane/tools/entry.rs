@@ -1,4 +1,4 @@
-//! What the pane knows of a call, and which calls show.
+//! The pane's view of a call, and the choice of calls that are shown.
 
 use super::fields::Field;
 use crate::protocol::{Call, ItemId};
@@ -40,7 +40,7 @@ pub(super) struct CallEntry {
     pub(super) reason: Vec<String>,
     /// True if it has more rows than are shown.
     pub(super) reason_goes_on: bool,
-    /// Someone else changed the file since this call read or wrote it.
+    /// True if someone else changed the file since this call read or wrote it.
     pub(super) drifted: bool,
 }
 

@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::Span;
 
-use super::{ANY, Connect, FILE, FormField, FormStage, PROVIDERS, offered};
+use super::{ANY, Connect, FILE, FormField, FormStage, PROVIDERS, offered, place};
 use crate::messages::{count, popups as say, times::duration};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
@@ -80,8 +80,9 @@ impl Connect {
         let row = |label, field, words: String, role| FormRow { label, field, words, role };
         let note = |words: String| row("", None, words, Role::Dim);
         let gap = || row("", None, String::new(), Role::Dim);
-        let (_, name, host, variable) = PROVIDERS[self.provider];
-        let (name, host) = (name(), if self.provider == FILE { say::this_computer() } else { host });
+        let (host, variable) = place(self.provider);
+        let (name, host) =
+            (PROVIDERS[self.provider].1(), if self.provider == FILE { say::this_computer() } else { host });
         let others: Vec<&str> = offered().map(|i| PROVIDERS[i].1()).filter(|other| *other != name).collect();
         let mut rows = vec![
             row(say::provider(), Some(FormField::Provider), format!("{name}   {host}"), Role::Text),

@@ -8,25 +8,30 @@ use std::time::Duration;
 use ratatui::layout::{Position, Rect};
 
 use super::frame::{keys, modal, pair};
+use crate::config::providers;
 use crate::messages::{Text, popups as say};
 use crate::protocol::{ApiKey, ConnectForm, QueryId};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
 
-/// The providers on offer: their names, what they are called, where they are, and the variable that wins over a key
-/// here.
-pub(super) const PROVIDERS: [(&str, Text, &str, &str); 5] = [
-    ("openai", say::openai, "api.openai.com", "OPENAI_API_KEY"),
-    ("anthropic", say::anthropic, "api.anthropic.com", "ANTHROPIC_API_KEY"),
-    ("gemini", say::gemini, "generativelanguage.googleapis.com", "GEMINI_API_KEY"),
-    ("embedded", say::model_file, "", ""),
-    ("openai", say::any_server, "", ""),
+/// The providers on offer: their names in the configuration, and what they are called.
+pub(super) const PROVIDERS: [(&str, Text); 5] = [
+    ("openai", say::openai),
+    ("anthropic", say::anthropic),
+    ("gemini", say::gemini),
+    ("embedded", say::model_file),
+    ("openai", say::any_server),
 ];
 /// The last of them is named by its address.
 const ANY: usize = PROVIDERS.len() - 1;
 /// The one before it is this program, which needs no key.
 const FILE: usize = ANY - 1;
+
+/// Returns the host of a row of the table, and the variable that wins over a key given here; empty where it has none.
+pub(super) fn place(provider: usize) -> (&'static str, &'static str) {
+    if provider == ANY { ("", "") } else { providers::place(PROVIDERS[provider].0) }
+}
 
 /// Returns the rows of the table that this build can connect.
 fn offered() -> impl Iterator<Item = usize> {
@@ -84,7 +89,7 @@ pub struct Connect {
 /// The outcome of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ConnectOutcome {
-    /// Nothing for others.
+    /// Nothing is to be done outside the form.
     Stay,
     /// Leave.
     Close,
@@ -301,7 +306,7 @@ impl Connect {
 
     /// Returns the host that the key goes to; empty while it is not known.
     fn host(&self) -> String {
-        match PROVIDERS[self.provider].2 {
+        match place(self.provider).0 {
             "" if self.provider == FILE => say::this_computer().into(),
             "" => {
                 let address = self.address.expanded();
@@ -341,8 +346,8 @@ impl Connect {
 
     /// Returns the provider that is chosen and the variable of its key; none: it has no key, or no variable of its own.
     pub fn keyed_provider(&self) -> Option<(&'static str, &'static str)> {
-        let (name, _, _, variable) = PROVIDERS[self.provider];
-        (!variable.is_empty()).then_some((name, variable))
+        let (_, variable) = place(self.provider);
+        (!variable.is_empty()).then_some((PROVIDERS[self.provider].0, variable))
     }
 
     /// Returns whether its key was checked and is good.

@@ -182,9 +182,9 @@ fn numbers_go_on_over_a_settled_entry() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// However the text is cut, the end is the same; and rows kept from before are those made anew.
+    /// However the text is cut, the end is the same; and rows kept from before are those made again.
     #[test]
-    fn streaming_ends_as_the_whole(cuts in proptest::collection::vec(0usize..=SAMPLE.len(), 0..40), width in 10usize..60) {
+    fn streamed_text_is_laid_out_as_the_whole_text(cuts in proptest::collection::vec(0usize..=SAMPLE.len(), 0..40), width in 10usize..60) {
         check_streamed(SAMPLE, cuts, width)?;
     }
 

@@ -13,7 +13,7 @@ use crate::shell::{ShellCommand, Stopped};
 
 /// Lines of output that are shown below a running command.
 const SHOWN: usize = 12;
-/// The shortest interval at which they are shown anew.
+/// The shortest interval at which they are shown again.
 const PACE: Duration = Duration::from_millis(100);
 
 /// Shows a command's output until its call can be answered; why it was ended, if it was.

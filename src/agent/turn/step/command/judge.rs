@@ -1,4 +1,4 @@
-//! What is to become of a command of the model: its class, the rules that meet it, and the policy.
+//! The judgement of a command of the model: its class, the rules that meet it, and the policy.
 
 use std::sync::Arc;
 

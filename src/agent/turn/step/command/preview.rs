@@ -27,7 +27,7 @@ use crate::text::number::plural;
 pub enum Purpose {
     /// The person decides about them.
     Propose,
-    /// They are only named: this is plan mode.
+    /// The changes are only named: this is plan mode.
     ThrowAway,
 }
 
@@ -120,7 +120,7 @@ async fn propose(
     (result_text(&decided), decided.changeset)
 }
 
-/// Returns what came of the proposal, for the model.
+/// Returns the result of the proposal, for the model.
 fn result_text(decided: &ProposalResult) -> String {
     let reason = decided.decision.as_ref().and_then(|decision| decision.reason.as_deref()).map(str::trim);
     let reason = reason.filter(|reason| !reason.is_empty()).map_or(String::new(), |reason| format!(": {reason}"));

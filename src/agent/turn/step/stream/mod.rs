@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use tokio::task::coop::consume_budget;
-use tokio_util::sync::CancellationToken;
 
 use self::reader::StepReader;
 use crate::agent::services::target::RequestTarget;
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::turn::step::act::{Ended, MAX_CALLS, Step};
+use crate::agent::turn::step::context::StepContext;
 use crate::provider::{EndReason, Request};
 
 /// The interval at which growing text is stored, so that a kill loses no more than this.
@@ -27,14 +27,13 @@ const CHECKPOINT: Duration = Duration::from_secs(1);
 /// Sends the request to `target`, and takes the answer in until it ends or is stopped. What arrived is stored in memory
 /// and in the session in every case.
 pub async fn stream(
-    context: &Arc<SessionContext>,
+    step: StepContext<'_>,
     session: &mut Conversation,
     request: Request,
     target: &RequestTarget,
-    stop: &CancellationToken,
+    settings: &Settings,
 ) -> Step {
-    let format = context.settings().format;
-    let mut reader = StepReader::new(context, session, format, target, stop);
+    let mut reader = StepReader::new(step, session, settings, target);
     let provider = match &target.provider {
         Ok(provider) => provider,
         Err(why) => return reader.finish(Ended::Broken(why.clone())).await,
@@ -48,7 +47,7 @@ pub async fn stream(
     let ended = loop {
         tokio::select! {
             biased;
-            () = stop.cancelled() => break Ended::Interrupted,
+            () = step.stop.cancelled() => break Ended::Interrupted,
             // Before the next delta, which may always be there: a kill loses no more than a second all the same.
             _ = tick.tick(), if reader.dirty => reader.checkpoint(),
             delta = deltas.next() => match delta {

@@ -27,13 +27,13 @@ impl StepReader<'_> {
             self.prose = None;
             // A new call: those before it are whole.
             self.begin_reads(false).await;
-            let item = CallItem::add(&self.context.events, self.growing_call(name.as_deref().unwrap_or(""))).await;
+            let item = CallItem::add(self.step.events, self.growing_call(name.as_deref().unwrap_or(""))).await;
             self.calls.push(Some(item));
         }
         let Some(item) = &mut self.calls[at] else { return };
         item.call.arguments.push_str(&arguments);
         if !arguments.is_empty() {
-            self.context.events.send(EventBody::Grew(item.id, arguments)).await;
+            self.step.events.send(EventBody::Grew(item.id, arguments)).await;
         }
     }
 
@@ -71,11 +71,11 @@ impl StepReader<'_> {
         }
         let early = match (tool, parsed) {
             (Some(tool), Ok(value)) if tool.kind().reads() && !self.writes => {
-                item.set(&self.context.events, CallState::Running).await;
-                Some(RunningCall::early(self.context, &self.session.files, &tool, value, &item, self.stop))
+                item.set(self.step.events, CallState::Running).await;
+                Some(RunningCall::early(self.step, &self.session.files, &tool, value, &item))
             }
             _ => {
-                item.set(&self.context.events, CallState::Waiting).await;
+                item.set(self.step.events, CallState::Waiting).await;
                 None
             }
         };
@@ -85,17 +85,17 @@ impl StepReader<'_> {
     /// Drops a call whose arguments were still arriving: it is shown as interrupted and left out of what is sent.
     pub(super) async fn drop_unfinished_calls(&mut self) {
         for item in self.calls.iter_mut().flatten() {
-            item.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
+            item.end(self.step.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
         self.answer.keep_calls(|at| self.calls.get(at).is_some_and(Option::is_none));
     }
 
-    /// Drops what the server begins anew: its last `calls`, and what was recognised in the newest part of the text. Their entries
+    /// Drops what the server begins again: its last `calls`, and what was recognised in the newest part of the text. Their entries
     /// stay on the screen, interrupted.
     pub(super) async fn withdraw(&mut self, text: bool, calls: usize) {
         let remaining = self.calls.len().saturating_sub(calls);
         for mut item in self.calls.split_off(remaining).into_iter().flatten() {
-            item.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
+            item.end(self.step.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
         if self.oldest_open.0 >= remaining {
             self.oldest_open = (remaining, usize::MAX);
@@ -115,7 +115,7 @@ impl StepReader<'_> {
             }
         }
         for mut item in items {
-            item.end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
+            item.end(self.step.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the parser recognises in an answer's text: prose, edits and calls, whole and growing.
+//! The pieces that the parser recognises in an answer's text: prose, edits and calls, whole and growing.
 
 use super::reader::StepReader;
 use crate::agent::session::call_preview;
@@ -37,19 +37,18 @@ impl StepReader<'_> {
             Piece::Prose(text) => self.prose(text).await,
             Piece::EditStarted { id, format } => {
                 self.prose = None;
-                let item =
-                    CallItem::add(&self.context.events, call_preview::of_format(format, CallState::Streaming)).await;
+                let item = CallItem::add(self.step.events, call_preview::of_format(format, CallState::Streaming)).await;
                 self.edits.push((id, StreamingEdit::new(format, item)));
             }
             Piece::EditGrew { id, part, text } => {
                 if let Some((_, edit_in_text)) = self.edits.iter_mut().find(|(e, _)| *e == id) {
-                    edit_in_text.grow(self.context, part, &text, self.stop).await;
+                    edit_in_text.grow(self.step, part, &text).await;
                 }
             }
             Piece::EditDone { id, edit } => {
                 if let Some(edit_in_text) = self.grown(id) {
                     let mut item = edit_in_text.end(Some(&edit));
-                    item.set(&self.context.events, CallState::Waiting).await;
+                    item.set(self.step.events, CallState::Waiting).await;
                     self.push(Act::Edit(item, Box::new(edit)));
                 }
             }
@@ -60,13 +59,13 @@ impl StepReader<'_> {
             }
             Piece::CallStarted { id, name } => {
                 self.prose = None;
-                let item = CallItem::add(&self.context.events, self.growing_call(&name)).await;
+                let item = CallItem::add(self.step.events, self.growing_call(&name)).await;
                 self.written.push((id, item));
             }
             Piece::CallGrew { id, text } => {
                 if let Some((_, item)) = self.written.iter_mut().find(|(e, _)| *e == id) {
                     item.call.arguments.push_str(&text);
-                    self.context.events.send(EventBody::Grew(item.id, text)).await;
+                    self.step.events.send(EventBody::Grew(item.id, text)).await;
                 }
             }
             Piece::BrokenCall { id, text, why } => self.call_broken(id, &text, &why).await,
@@ -78,7 +77,7 @@ impl StepReader<'_> {
     async fn edit_dropped(&mut self, edit_in_text: StreamingEdit, why: &str) {
         let format = edit_in_text.format;
         let mut item = edit_in_text.end(None);
-        item.end(&self.context.events, CallState::Failed, why, why).await;
+        item.end(self.step.events, CallState::Failed, why, why).await;
         let record = ResultRecord::failed("", &item.call.name).and_edit(&item.call.main, format);
         let for_model = Some(format!("an edit was left out: {why}"));
         let display = Some(item.record());
@@ -89,7 +88,7 @@ impl StepReader<'_> {
     async fn call_broken(&mut self, id: Option<EditId>, text: &str, why: &str) {
         let mut item = self.begun(id, "tool call").await;
         let for_model = format!("the tool call could not be read: {why}\nIt was:\n{text}");
-        item.end(&self.context.events, CallState::Failed, why, &for_model).await;
+        item.end(self.step.events, CallState::Failed, why, &for_model).await;
         let record = ResultRecord::failed("", &item.call.name).and_edit("", Format::TOOLS);
         let (for_model, display) = (Some(for_model), Some(item.record()));
         self.push(Act::Dropped(item.id, Box::new(ResultRecord { for_model, display, ..record })));
@@ -103,7 +102,7 @@ impl StepReader<'_> {
         let named = self.growing_call(&call.name);
         (item.call.name, item.call.verb) = (named.name, named.verb);
         item.call.arguments.clone_from(&call.arguments);
-        item.set(&self.context.events, CallState::Waiting).await;
+        item.set(self.step.events, CallState::Waiting).await;
         self.push(Act::Call(Box::new(CallAct { item, call, native: false, early: None })));
     }
 
@@ -112,14 +111,14 @@ impl StepReader<'_> {
         self.prose = None;
         match self.written.iter().position(|(e, _)| Some(*e) == id) {
             Some(at) => self.written.remove(at).1,
-            None => CallItem::add(&self.context.events, self.growing_call(name)).await,
+            None => CallItem::add(self.step.events, self.growing_call(name)).await,
         }
     }
 
     /// Shows what has grown since it was shown last: when the stream pauses nothing of it is held back.
     pub(super) async fn show_grown(&mut self) {
         for (_, edit_in_text) in self.edits.iter_mut().filter(|(_, g)| g.stale) {
-            edit_in_text.tell(&self.context.events).await;
+            edit_in_text.tell(self.step.events).await;
         }
     }
 

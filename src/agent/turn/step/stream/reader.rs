@@ -3,16 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio_util::sync::CancellationToken;
-
 use crate::agent::services::target::RequestTarget;
 use crate::agent::session::call_preview;
-use crate::agent::session::context::SessionContext;
+use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{AnswerRecord, assistant_record};
 use crate::agent::turn::listen::backoff_event;
 use crate::agent::turn::step::act::{Act, Ended, Step};
 use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::stream::repeated_output::RepeatedOutput;
 use crate::agent::turn::step::stream::streaming_edit::StreamingEdit;
 use crate::edit::Format;
@@ -23,12 +22,10 @@ use crate::provider::{Answer, Delta, EndReason, Message, Origin, PartKind, Span}
 
 /// An answer on its way in.
 pub(super) struct StepReader<'a> {
-    pub(super) context: &'a Arc<SessionContext>,
+    pub(super) step: StepContext<'a>,
     /// It began in plan mode: nothing in its text is an edit.
     pub(super) plan: bool,
     pub(super) session: &'a mut Conversation,
-    /// Ends the turn.
-    pub(super) stop: &'a CancellationToken,
     pub(super) format: Format,
     pub(super) target: &'a RequestTarget,
     /// The one who is asked.
@@ -54,7 +51,7 @@ pub(super) struct StepReader<'a> {
     /// The duration of each thought that was shown; none where the server told none.
     thoughts: Vec<Option<Duration>>,
     pub(super) acts: Vec<Act>,
-    /// So many of them were there when the newest part began.
+    /// The number of acts when the newest part began.
     pub(super) part_acts: usize,
     /// Edits in the text that are growing or done: their place in `acts` once they are done.
     pub(super) edits: Vec<(EditId, StreamingEdit)>,
@@ -75,19 +72,18 @@ pub(super) struct StepReader<'a> {
 
 impl<'a> StepReader<'a> {
     pub(super) fn new(
-        context: &'a Arc<SessionContext>,
+        step: StepContext<'a>,
         session: &'a mut Conversation,
-        format: Format,
+        settings: &Settings,
         target: &'a RequestTarget,
-        stop: &'a CancellationToken,
     ) -> Self {
+        let format = settings.format;
         let parser = Parser::new(Some(format), session.files.known(), session.tools.calls());
         session.model = Some(target.model.clone());
         StepReader {
-            plan: context.settings().mode == Mode::Plan,
-            context,
+            plan: settings.mode == Mode::Plan,
+            step,
             session,
-            stop,
             format,
             target,
             origin: None,
@@ -123,10 +119,10 @@ impl<'a> StepReader<'a> {
             self.retrying = true;
             // The pause is no thought, and what was thought before it is not in the answer.
             self.hidden = None;
-            return self.context.events.send(EventBody::Retrying(Some(backoff_event(wait)))).await;
+            return self.step.events.send(EventBody::Retrying(Some(backoff_event(wait)))).await;
         }
         if std::mem::take(&mut self.retrying) {
-            self.context.events.send(EventBody::Retrying(None)).await;
+            self.step.events.send(EventBody::Retrying(None)).await;
         }
         if !matches!(delta, Delta::Thinking(_) | Delta::Usage(_)) {
             self.end_thinking().await;
@@ -154,7 +150,7 @@ impl<'a> StepReader<'a> {
             }
             // What a limit or a filter cut may look whole once it is mended, and is not.
             Delta::End(reason) => self.begin_reads(!matches!(reason, EndReason::Length | EndReason::Filter)).await,
-            Delta::Notice(title) => self.context.events.notice(Level::Info, title, "").await,
+            Delta::Notice(title) => self.step.events.notice(Level::Info, title, "").await,
             Delta::Withdraw { text, calls, .. } => self.withdraw(text > 0, calls).await,
             Delta::Part => {
                 self.part_acts = self.acts.len();
@@ -199,7 +195,7 @@ impl<'a> StepReader<'a> {
         let first = self.answer.text.is_empty() && self.answer.calls.is_empty();
         let took = first.then(|| self.shown_at.elapsed());
         self.thoughts.push(took);
-        self.context.events.add(Item::Thinking { text: String::new(), took }).await;
+        self.step.events.add(Item::Thinking { text: String::new(), took }).await;
     }
 
     /// Looks for a text that comes again and again, in what is said, thought or written into a call.
@@ -248,7 +244,7 @@ impl<'a> StepReader<'a> {
             hour_tokens: self.answer.usage.map(|u| u.cache_write_1h),
             extra: AnswerRecord {
                 thought_ms: self.thoughts.iter().map(|took| u64::try_from(took.as_ref()?.as_millis()).ok()).collect(),
-                context: self.context.status_data.context_use(),
+                context: self.session.sent.size,
                 plan: self.plan && self.calls_made == 0,
                 new_prefix: self.session.sent.prefix_cause.is_some(),
                 estimated: cost.estimated,
@@ -261,7 +257,7 @@ impl<'a> StepReader<'a> {
 
     async fn add_thinking(&mut self, text: String) {
         if let Some((id, ..)) = self.thinking {
-            return self.context.events.send(EventBody::Grew(id, text)).await;
+            return self.step.events.send(EventBody::Grew(id, text)).await;
         }
         if text.is_empty() {
             self.hidden.get_or_insert_with(Instant::now);
@@ -270,7 +266,7 @@ impl<'a> StepReader<'a> {
         // What is said after a second thought stands below it.
         self.pause().await;
         let before = self.answer.thinking.len() - text.len();
-        let id = self.context.events.add(Item::Thinking { text, took: None }).await;
+        let id = self.step.events.add(Item::Thinking { text, took: None }).await;
         self.thinking = Some((id, self.hidden.take().unwrap_or_else(Instant::now), before));
     }
 
@@ -279,7 +275,7 @@ impl<'a> StepReader<'a> {
             self.pause().await;
             let took = began.elapsed();
             self.thoughts.push(Some(took));
-            self.context.events.add(Item::Thinking { text: String::new(), took: Some(took) }).await;
+            self.step.events.add(Item::Thinking { text: String::new(), took: Some(took) }).await;
         }
         if let Some((id, began, before)) = self.thinking.take() {
             let took = began.elapsed();
@@ -287,7 +283,7 @@ impl<'a> StepReader<'a> {
             // What was thought may have been withdrawn.
             let text = self.answer.thinking.get(before..).unwrap_or_default().to_string();
             let item = Item::Thinking { text, took: Some(took) };
-            self.context.events.send(EventBody::Changed(id, item)).await;
+            self.step.events.send(EventBody::Changed(id, item)).await;
         }
     }
 
@@ -298,13 +294,13 @@ impl<'a> StepReader<'a> {
 
     pub(super) async fn prose(&mut self, text: String) {
         match self.prose {
-            Some(id) => self.context.events.send(EventBody::Grew(id, text)).await,
+            Some(id) => self.step.events.send(EventBody::Grew(id, text)).await,
             // White space alone between calls is nothing to show.
             None if text.trim().is_empty() => {}
             None => {
                 let text = text.trim_start_matches('\n').to_string();
                 let item = if self.commentary { Item::Commentary { text } } else { Item::Answer { text } };
-                self.prose = Some(self.context.events.add(item).await);
+                self.prose = Some(self.step.events.add(item).await);
             }
         }
     }
@@ -319,7 +315,7 @@ impl<'a> StepReader<'a> {
 
     pub(super) async fn finish(mut self, ended: Ended) -> Step {
         if std::mem::take(&mut self.retrying) {
-            self.context.events.send(EventBody::Retrying(None)).await;
+            self.step.events.send(EventBody::Retrying(None)).await;
         }
         self.end_thinking().await;
         let whole = matches!(ended, Ended::Whole | Ended::Paused);
@@ -330,7 +326,7 @@ impl<'a> StepReader<'a> {
             self.pieces(files).await;
         }
         for (_, edit) in std::mem::take(&mut self.edits) {
-            edit.end(None).end(&self.context.events, CallState::Interrupted, "the answer broke off in it", "").await;
+            edit.end(None).end(self.step.events, CallState::Interrupted, "the answer broke off in it", "").await;
         }
         // Calls that were complete before a cut stand; a person who stops wants nothing more begun.
         if !matches!(ended, Ended::Interrupted) {

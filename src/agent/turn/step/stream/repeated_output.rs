@@ -1,8 +1,8 @@
 //! An answer that repeats itself: the same text again and again at its end.
 
-/// So often must a text come in a row.
+/// The number of times that a text must come in a row.
 const TIMES: usize = 5;
-/// About 40 tokens, in bytes.
+/// The length of a compared text, about 40 tokens, in bytes.
 const BLOCK: usize = 160;
 /// Shorter texts in a row, such as rows of zeros, must come to this many bytes in all.
 const SHORT_RUN: usize = 4_000;

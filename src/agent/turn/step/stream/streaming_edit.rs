@@ -3,23 +3,21 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio_util::sync::CancellationToken;
-
 use crate::agent::services::events::Events;
 use crate::agent::session::call_preview::{self, ReplacedFile};
-use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::context::StepContext;
 use crate::edit::stream::EditPart;
 use crate::edit::{Edit, Format, bytes};
 use crate::proposal::Counts;
 use crate::protocol::PreviewLine;
-use crate::workspace::Access;
+use crate::workspace::{Access, Workspace};
 
-/// The shortest interval at which a growing edit is shown anew.
+/// The shortest interval at which a growing edit is shown again.
 pub const OFTEN: Duration = Duration::from_millis(40);
 /// Lines of a growing edit that are told: as many as are shown where it is unfolded.
 const TAIL: usize = 40;
-/// Larger files are not compared with while they grow, in bytes.
+/// The size, in bytes, above which a file is not compared with while an edit of it grows.
 const LARGEST: usize = 4 << 20;
 
 /// An edit that is arriving.
@@ -57,19 +55,19 @@ impl StreamingEdit {
     }
 
     /// Takes in what came, and shows it if it is time to.
-    pub async fn grow(&mut self, context: &Arc<SessionContext>, part: EditPart, text: &str, stop: &CancellationToken) {
+    pub async fn grow(&mut self, step: StepContext<'_>, part: EditPart, text: &str) {
         if part == EditPart::New && self.before.is_none() {
             // A whole text: nothing that is to go came before what is to come.
             let whole =
                 matches!(self.format, Format::WHOLE | Format::XML) && self.counts.removed == 0 && self.open.is_none();
-            let read = async { if whole { present(context, self.path.trim()).await } else { None } };
-            let text = stop.run_until_cancelled(read).await.flatten();
+            let read = async { if whole { present(step.workspace, self.path.trim()).await } else { None } };
+            let text = step.stop.run_until_cancelled(read).await.flatten();
             self.before = Some(text.map(|t| ReplacedFile::new(t.lines().map(str::to_string).collect())));
         }
         self.take(part, text);
         self.stale = true;
         if self.shown_at.elapsed() >= OFTEN {
-            self.tell(&context.events).await;
+            self.tell(step.events).await;
         }
     }
 
@@ -155,11 +153,11 @@ fn line(part: EditPart, text: &str) -> Option<PreviewLine> {
 }
 
 /// Returns the text of a file as it is on disk, if there is one.
-async fn present(context: &Arc<SessionContext>, path: &str) -> Option<String> {
-    let (context, path) = (Arc::clone(context), path.to_string());
+async fn present(workspace: &Arc<Workspace>, path: &str) -> Option<String> {
+    let (workspace, path) = (Arc::clone(workspace), path.to_string());
     let read = tokio::task::spawn_blocking(move || {
-        let path = context.services.workspace.resolve(&path, Access::File).ok()?;
-        let read = context.services.workspace.read_whole(&path).ok()?;
+        let path = workspace.resolve(&path, Access::File).ok()?;
+        let read = workspace.read_whole(&path).ok()?;
         let bytes = read.state.bytes().filter(|b| b.len() <= LARGEST)?;
         Some(bytes::decode(bytes).1.into_owned())
     });

@@ -1,10 +1,10 @@
-//! Which proxy requests to an address go through, for words: the HTTP client reads the same variables.
+//! The proxy that requests to an address go through, for messages: the HTTP client reads the same variables.
 
-use super::key_use;
-use super::paths::Env;
+use crate::config::key_use;
+use crate::config::paths::Env;
 
 /// Returns the proxy of an address as host and port; `None`: it is reached directly.
-pub(super) fn of(env: &Env, url: &str) -> Option<String> {
+pub(in crate::config) fn of(env: &Env, url: &str) -> Option<String> {
     let (scheme, _) = url.split_once("://")?;
     let host = key_use::host(url);
     let own: &[&str] = match scheme {

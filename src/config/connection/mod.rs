@@ -1,11 +1,13 @@
 //! From the configuration to what a provider needs: URL, key, headers.
 
+pub mod providers;
+pub(super) mod proxy;
+
 use std::path::{Path, PathBuf};
 
+use self::providers::{PROVIDERS, built_in, makers, own_model, row};
 use super::key_use::{KeyUse, Secret, is_loopback};
-use super::keys::DEFAULT_MODEL;
 use super::paths::Env;
-use super::proxy;
 use super::values::Config;
 
 /// The address of a model's server and the access to it.
@@ -28,7 +30,7 @@ pub struct Connection {
     pub withheld: Option<KeyUse>,
     /// Sent with each request.
     pub headers: Vec<(String, String)>,
-    /// The wire format that is spoken there: one of [`super::WIRES`].
+    /// The wire format that is used there: one of [`super::WIRES`].
     pub wire: String,
     /// Prints the key, where no variable holds it; empty for none.
     pub key_command: Vec<String>,
@@ -83,108 +85,6 @@ impl ModelFolders {
             lm_studio: [".lmstudio/models", ".cache/lm-studio/models"].into_iter().filter_map(below).collect(),
         }
     }
-}
-
-/// A provider that needs no row in the configuration.
-struct BuiltIn {
-    name: &'static str,
-    /// Its address.
-    url: Option<&'static str>,
-    /// The variable in which its other clients look for the address.
-    url_variable: Option<&'static str>,
-    /// The variables in which its other clients look for the key, the usual one first.
-    key_variables: &'static [&'static str],
-    /// The model it begins with, where nobody chose one.
-    model: &'static str,
-    /// The beginning of the names of its own models. It is asked without being configured once its key is there.
-    maker_of: Option<&'static str>,
-}
-
-/// A provider without an address of its own.
-const BARE: BuiltIn =
-    BuiltIn { name: "", url: None, url_variable: None, key_variables: &[], model: DEFAULT_MODEL, maker_of: None };
-
-const OPENAI: BuiltIn = BuiltIn {
-    name: "openai",
-    url: Some("https://api.openai.com/v1"),
-    url_variable: Some("OPENAI_BASE_URL"),
-    key_variables: &["OPENAI_API_KEY"],
-    maker_of: Some("gpt-"),
-    ..BARE
-};
-
-/// The providers, in the order in which they are chosen by their keys.
-const BUILT_IN: &[BuiltIn] = &[
-    OPENAI,
-    BuiltIn { name: "responses", maker_of: None, ..OPENAI },
-    BuiltIn {
-        name: "anthropic",
-        url: Some("https://api.anthropic.com"),
-        url_variable: Some("ANTHROPIC_BASE_URL"),
-        key_variables: &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
-        model: "claude-haiku-4-5",
-        maker_of: Some("claude"),
-    },
-    BuiltIn {
-        name: "gemini",
-        url: Some("https://generativelanguage.googleapis.com/v1beta"),
-        url_variable: Some("GOOGLE_GEMINI_BASE_URL"),
-        key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        model: "gemini-2.5-flash",
-        maker_of: Some("gemini"),
-    },
-    BuiltIn { name: "ollama", url: Some("http://127.0.0.1:11434"), url_variable: Some("OLLAMA_HOST"), ..BARE },
-    BuiltIn { name: "embedded", ..BARE },
-    BuiltIn { name: "replay", ..BARE },
-];
-
-/// The providers that need no row in the configuration, by name.
-pub const PROVIDERS: &[&str] = &{
-    let mut names = [""; BUILT_IN.len()];
-    let mut at = 0;
-    while at < names.len() {
-        names[at] = BUILT_IN[at].name;
-        at += 1;
-    }
-    names
-};
-
-fn row(provider: &str) -> Option<&'static BuiltIn> {
-    BUILT_IN.iter().find(|row| row.name == provider)
-}
-
-/// Returns a provider's own URL, and the variable its key is in.
-pub(super) fn built_in(provider: &str) -> (Option<&'static str>, Option<&'static str>) {
-    match row(provider) {
-        Some(row) => (row.url, row.key_variables.first().copied()),
-        None => (None, OPENAI.key_variables.first().copied()),
-    }
-}
-
-/// Returns the model a provider begins with, where nobody chose one.
-pub(super) fn own_model(provider: &str) -> &'static str {
-    row(provider).map_or(DEFAULT_MODEL, |row| row.model)
-}
-
-/// Returns the built-in providers that make models of their own, each once.
-pub fn makers() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().filter(|row| row.maker_of.is_some()).map(|row| row.name)
-}
-
-/// Returns the first provider whose key the environment holds, where nothing is configured. A model that was chosen by
-/// its maker's name is not asked of another one.
-pub(super) fn found(env: &Env, model: Option<&str>) -> Option<&'static str> {
-    let makers = || BUILT_IN.iter().filter_map(|row| Some((row, row.maker_of?)));
-    let maker = model.and_then(|model| makers().find(|(_, begins)| model.starts_with(begins)));
-    let is_set = |name: &&str| env.get(name).is_some();
-    makers()
-        .filter(|(row, _)| maker.is_none_or(|(maker, _)| maker.name == row.name))
-        .find(|(row, _)| {
-            // A compatible server is named by its address alone.
-            let server = row.url_variable.filter(|_| row.name == OPENAI.name);
-            row.key_variables.iter().copied().chain(server).any(|name| is_set(&name))
-        })
-        .map(|(row, _)| row.name)
 }
 
 /// Returns the variable with the key of a provider that nobody chose one for: of several that its other clients know,
