@@ -15,7 +15,7 @@ const SHORT: usize = 8;
 pub struct LineCommit {
     /// The beginning of its name.
     pub id: String,
-    /// Who wrote it.
+    /// The author of the line.
     pub author: String,
     /// The time, in unix milliseconds.
     pub at: i64,

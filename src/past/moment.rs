@@ -99,7 +99,7 @@ pub fn version_at(path: &str, moment: Moment, stores: Stores<'_>) -> Result<Opti
 /// A path at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathThen {
-    /// What was there.
+    /// The state at that moment.
     pub state: State,
     /// Someone changed it outside nebula between these two times, in unix milliseconds, which the moment lies between:
     /// the state is what nebula had left before, or, where that was not kept, what the next change met.
@@ -153,12 +153,12 @@ fn is_exact(first: Option<&Version>, moment: Moment) -> bool {
 /// The repository, which is shown as one file of lines.
 pub const REPOSITORY: &str = ".git";
 
-/// What differs between two moments.
+/// The differences between two moments.
 #[derive(Debug, Default)]
 pub struct Differing {
     /// The files, by path.
     pub files: Vec<FileThen>,
-    /// What cannot be read: the path, none for a changeset, and the reason in words.
+    /// The parts that cannot be read: the path, none for a changeset, and the reason in words.
     pub unreadable: Vec<(Option<String>, String)>,
 }
 
