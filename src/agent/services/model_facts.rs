@@ -190,7 +190,7 @@ mod tests {
 
     use super::*;
     use crate::config::Price;
-    use crate::provider::{Deltas, Error, Origin, Request};
+    use crate::provider::{Deltas, Error, Origin, Request, Wire};
 
     /// A server elsewhere that lists one model with its price, or never answers.
     struct Elsewhere {
