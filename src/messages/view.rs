@@ -80,7 +80,8 @@ messages! {
 
     // A question.
     head: " question", " 質問";
-    head_of(n): " question 1 of {n}", " 質問 1/{n}";
+    head_of(n, all): " question {n} of {all}", " 質問 {n}/{all}";
+    no_is_default: "a permission: no is the default", "許可の質問: 既定は「いいえ」";
     answers: " answers", " 回答";
     decide_later: " decide later", " あとで決める";
     back_to_choices: " back to the choices", " 選択肢に戻る";

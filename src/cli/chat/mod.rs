@@ -15,8 +15,8 @@ use crate::agent::{AgentHandle, ended as agent_ended};
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Decision, Proposal};
 use crate::protocol::{
-    Command, EventBody, Item, Listing, Mode, Outcome, Prompt, Query, QueryId, Question, Reply, RestoreRequest,
-    SessionChoice, Setting, TurnEnd,
+    Command, EventBody, Item, Listing, Mode, Outcome, Prompt, Query, QueryId, Question, QuestionId, Reply,
+    RestoreRequest, SessionChoice, Setting, TurnEnd,
 };
 use print::Printer;
 use words::{ProposalReply, Review};
@@ -47,6 +47,8 @@ struct Chat {
     held: VecDeque<String>,
     /// The time when the open question was first printed. Its prompt is printed again after whatever came between.
     put: Option<Instant>,
+    /// The question that was printed last.
+    asked: Option<QuestionId>,
     /// True from an undo or redo on until it has ended.
     restoring: bool,
     /// True if the summary of the session's changes was requested after a turn.
@@ -68,6 +70,7 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
         waiting: VecDeque::new(),
         held: first.into_iter().collect(),
         put: None,
+        asked: None,
         restoring: false,
         summing_up: false,
         ended: false,
@@ -150,6 +153,10 @@ impl Chat {
         if self.put.is_some() && self.printer.is_prompting() || !self.opened {
             return Ok(());
         }
+        if let Some(OpenQuestion::Question(question)) = self.waiting.front() {
+            let question = question.clone();
+            self.show_question(&question)?;
+        }
         let prompt = match self.waiting.front() {
             Some(OpenQuestion::Proposal(pending)) if !pending.restore => say::decide(),
             Some(_) => say::answer(),
@@ -172,6 +179,14 @@ impl Chat {
         }
         self.put.get_or_insert_with(Instant::now);
         self.printer.prompt(prompt)
+    }
+
+    /// Prints a question, once: of several each is read when it is its turn to be answered.
+    fn show_question(&mut self, question: &Question) -> io::Result<()> {
+        match self.asked.replace(question.id) == Some(question.id) {
+            true => Ok(()),
+            false => self.printer.question(question),
+        }
     }
 
     /// Handles a typed line. One from before its question is a message for later: it decides nothing.
@@ -204,7 +219,10 @@ impl Chat {
                     let refused = Decision::refuse(&pending.proposal).because("nobody is there to approve it");
                     self.send(Command::Decide(pending.proposal.id, refused));
                 }
-                OpenQuestion::Question(question) if question.permission => self.answer(question, "n")?,
+                OpenQuestion::Question(question) if question.permission => {
+                    self.show_question(&question)?;
+                    self.answer(question, "n")?;
+                }
                 OpenQuestion::Question(question) => self.send(question.answer(Reply::Nobody)),
             }
         }
@@ -348,7 +366,6 @@ impl Chat {
             EventBody::Approved(proposal, _) => self.printer.say(&say::approved(&proposal.title)),
             EventBody::Settled(id, outcome) => self.settled(id, &outcome),
             EventBody::Asked(question) => {
-                self.printer.question(&question)?;
                 self.wait_for(OpenQuestion::Question(question));
                 Ok(())
             }

@@ -29,7 +29,7 @@ impl App {
                 true => u16::try_from(rows).unwrap_or(u16::MAX),
                 false => NoModel::HEIGHT,
             },
-            question: if main { self.open_question().map_or(0, |q| view::question::rows(q, self.size.0)) } else { 0 },
+            question: if main { view::question::rows(self, self.size) } else { 0 },
             queue: if main { self.composer.queue.rows(self.size.1 / 4) } else { 0 },
             // In the chat they stand in its text.
             notices: match self.screen {

@@ -1,4 +1,5 @@
-//! The question that has the keys, above the input line: its text, and its choices with what each means.
+//! The question that has the keys, above the input line: its text, and its choices with what each means. Those that wait
+//! with it stand below it.
 
 use std::ops::Range;
 
@@ -12,6 +13,7 @@ use crate::tui::action::{Action, Context};
 use crate::tui::app::{App, Focus};
 use crate::tui::card::decide;
 use crate::tui::input::question::Asking;
+use crate::tui::look::Ctx;
 use crate::tui::pane::line::line;
 use crate::tui::popup;
 use crate::tui::text::{paint, wrap};
@@ -24,8 +26,26 @@ const PERMISSION: usize = 24;
 /// Cells of the key before a choice.
 const KEY: usize = 4;
 
+/// Returns the number of rows of the question that is open, and of those below it that have room in half of a screen of
+/// this size.
+pub fn rows(app: &App, (width, height): (u16, u16)) -> u16 {
+    let Some(asking) = app.open_question() else { return 0 };
+    let first = rows_of(asking, width);
+    let totals = others(app).scan(first, |total, (_, asking)| {
+        *total += rows_of(asking, width);
+        Some(*total)
+    });
+    totals.take_while(|total| *total <= height / 2).last().unwrap_or(first)
+}
+
+/// Returns the questions that may stand below the one that is open, with their numbers. A command has the room alone.
+fn others(app: &App) -> impl Iterator<Item = (usize, &Asking)> {
+    let all = app.questions.iter().zip(1..).map(|(asking, n)| (n, asking));
+    all.take_while(|(_, asking)| asking.question.card.is_none()).skip(1)
+}
+
 /// Returns the number of rows of a question with its line and the empty row below.
-pub fn rows(asking: &Asking, width: u16) -> u16 {
+fn rows_of(asking: &Asking, width: u16) -> u16 {
     if let Some(card) = &asking.question.card {
         return decide::rows(card, width);
     }
@@ -34,8 +54,9 @@ pub fn rows(asking: &Asking, width: u16) -> u16 {
     u16::try_from(1 + text(asking, width).len() + choices + 1).unwrap_or(u16::MAX)
 }
 
-/// Returns the choice in row `row` of the screen, where the question has `area`.
+/// Returns the choice in row `row` of the screen, where the questions have `area`.
 pub fn choice_at(asking: &Asking, area: Rect, row: u16) -> Option<usize> {
+    let area = Rect { height: rows_of(asking, area.width).min(area.height), ..area };
     let width = usize::from(area.width.saturating_sub(2));
     let first = usize::from(area.y) + 1 + text(asking, width).len();
     let all = choices(asking, width);
@@ -98,7 +119,7 @@ fn shift(all: &[ChoiceRows], asking: &Asking, room: usize) -> usize {
     end.saturating_sub(room.max(1))
 }
 
-/// Draws it.
+/// Draws the one that is open, and those below it that have room.
 pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
     let Some(asking) = app.open_question().filter(|_| area.height > 2) else { return };
     let focus = app.focus() == Focus::Question;
@@ -106,8 +127,24 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
     if let Some(card) = &asking.question.card {
         return decide::draw(card, &asking.card, area, buf, &ctx);
     }
+    let first = Rect { height: rows_of(asking, area.width).min(area.height), ..area };
+    head(app, asking, Rect { height: 1, ..first }, buf);
+    draw_one(asking, first, Some(focus), buf, &ctx);
+    let mut y = first.bottom();
+    for (n, asking) in others(app) {
+        let below = Rect { y, height: rows_of(asking, area.width), ..area };
+        if below.bottom() > area.bottom() {
+            break;
+        }
+        head_below(app, n, asking, Rect { height: 1, ..below }, buf);
+        draw_one(asking, below, None, buf, &ctx);
+        y = below.bottom();
+    }
+}
+
+/// Draws the text and the choices of one question, below its line. `focus`: it is open, and whether it has the keys.
+fn draw_one(asking: &Asking, area: Rect, focus: Option<bool>, buf: &mut Buffer, ctx: &Ctx<'_>) {
     let t = ctx.theme;
-    head(app, asking, Rect { height: 1, ..area }, buf);
     let width = usize::from(area.width.saturating_sub(2));
     let bold = t.style(Role::Text).add_modifier(Modifier::BOLD);
     let mut y = area.y + 1;
@@ -120,7 +157,7 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
     let all = choices(asking, width);
     let shift = shift(&all, asking, usize::from(area.bottom().saturating_sub(y + 1)));
     for (i, choice) in all.iter().enumerate() {
-        let chosen = asking.selected == Some(i);
+        let chosen = asking.selected == Some(i) && focus.is_some();
         for row in choice.rows.clone() {
             let Some(y) = row.checked_sub(shift).map(|row| y + row as u16).filter(|y| *y < area.bottom()) else {
                 continue;
@@ -135,21 +172,30 @@ pub(super) fn draw(app: &App, area: Rect, buf: &mut Buffer) {
             let below = if choice.column > KEY { 0 } else { choice.name.len() };
             let detail = n.checked_sub(below).and_then(|n| choice.detail.get(n)).map_or("", String::as_str);
             paint::text(buf, area.x + 1 + choice.column as u16, y, width, detail, t.style(Role::Dim));
-            if chosen && focus {
-                popup::select(Rect { y, height: 1, ..area }, buf, &ctx);
+            if chosen && focus == Some(true) {
+                popup::select(Rect { y, height: 1, ..area }, buf, ctx);
             }
         }
     }
 }
 
-/// Draws the line above it.
+/// Draws the line above a question that waits below the open one.
+fn head_below(app: &App, n: usize, asking: &Asking, area: Rect, buf: &mut Buffer) {
+    let ctx = app.ctx(false);
+    let dim = ctx.theme.style(Role::Dim);
+    let title = Line::styled(say::head_of(&n, &app.questions.len()).trim_start().to_string(), dim);
+    let note = asking.question.permission.then(|| Line::styled(say::no_is_default(), dim));
+    line(area, title, false, note, buf, &ctx);
+}
+
+/// Draws the line above the open one.
 fn head(app: &App, asking: &Asking, area: Rect, buf: &mut Buffer) {
     let focus = app.focus() == Focus::Question;
     let ctx = app.ctx(focus);
     let t = ctx.theme;
     let words = match app.questions.len() {
         0 | 1 => say::head().to_string(),
-        n => say::head_of(&n),
+        n => say::head_of(&1, &n),
     };
     let title = Line::from(vec![
         Span::styled(ctx.glyphs.asking, t.style(Role::Attention).add_modifier(Modifier::BOLD)),

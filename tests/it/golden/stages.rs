@@ -85,6 +85,7 @@ pub const SCENES: &[Scene] = &[
     }),
     main("question", asking),
     main("permission", permitting),
+    main("questions", asking_two),
     main("command-card", card_open),
     main("mention", mentioning),
     main("errors", failing),
@@ -224,6 +225,38 @@ fn reviewing(stage: &mut Stage) {
     let about = Comment { file: 1, hunk: 0, text: "Can a cart hold a product that is no longer sold?".into() };
     let answer = "Yes: `Catalog::remove` leaves old carts alone. With this hunk the total is the error `Unpriced`.";
     stage.tell(EventBody::CommentAnswer(id, about, answer.into()));
+}
+
+/// Frame 23: two questions of one answer, the second of which waits below the first.
+fn asking_two(stage: &mut Stage) {
+    reading(stage);
+    archive(stage);
+    let choice = |short: &str, meaning: &str| (short.to_string(), meaning.to_string());
+    stage.item(Item::Call(call("askUser", "which currency", CallState::Asking)));
+    stage.tell(EventBody::Asked(Question {
+        id: QuestionId(1),
+        text: "Which currency should the total of a mixed cart have?".into(),
+        choices: vec![
+            choice("the customer's own", "From the account, as checkout does today."),
+            choice("the first line's", "Simple and stable, but two carts with the same lines can differ."),
+            choice("none: refuse mixed carts", "Adding a second currency is an error with a message beside the line."),
+        ],
+        permission: false,
+        card: None,
+    }));
+    stage.item(Item::Call(call("readFile", "../prices/rates.json", CallState::Asking)));
+    stage.tell(EventBody::Asked(Question {
+        id: QuestionId(2),
+        text: "Read ../prices/rates.json outside the workspace?".into(),
+        choices: vec![
+            choice("yes, this once", ""),
+            choice("no", "default; the model is told and continues without it"),
+        ],
+        permission: true,
+        card: None,
+    }));
+    stage.wait(2_000);
+    stage.wait(1_000);
 }
 
 /// Frame 23: a permission, whose default is no.
