@@ -62,6 +62,9 @@ const ITEMS: &[&str] = &[
 /// Endings of files whose words name no definitions.
 const PROSE: &[&str] = &["md", "markdown", "mdx", "txt", "text", "rst", "adoc", "org", "tex", "log"];
 
+/// Beginnings of lines that stand above an item and belong to it.
+const COMMENTS: &[&[u8]] = &[b"//", b"/*", b"*", b"#", b"@", b"--"];
+
 /// Words that may follow the name of an item.
 const AFTER: &[&str] = &["for", "where", "extends", "implements", "struct", "interface", "final"];
 
@@ -145,10 +148,11 @@ fn begins(lines: &impl TextLines, range: &Range<usize>) -> Option<String> {
     range.take(WITHIN).find_map(|i| named(&String::from_utf8_lossy(lines.at(i))))
 }
 
-/// Returns the definition that begins in the first of these lines that is not empty.
+/// Returns the definition that begins in the first of these lines that is neither empty nor a comment or an attribute.
 fn first_named(lines: &impl TextLines, range: &Range<usize>) -> Option<String> {
     let mut range = (range.start..range.end.min(lines.count())).take(WITHIN);
-    let first = range.find(|i| !lines.at(*i).trim_ascii().is_empty())?;
+    let is_above = |line: &[u8]| line.is_empty() || COMMENTS.iter().any(|mark| line.starts_with(mark));
+    let first = range.find(|i| !is_above(lines.at(*i).trim_ascii()))?;
     named(&String::from_utf8_lossy(lines.at(first)))
 }
 
@@ -222,6 +226,11 @@ mod tests {
         // A change of two definitions is told by the first.
         let both = vec!["fn a() {", "    z", "}", "", "fn b() {", "    y", "}"];
         assert_eq!(of_change("a.rs", (&after, &(1..6)), (&both, &(1..6))), name("fn a", DefinitionChange::Changed));
+        let documented = vec!["/// Says so.", "#[inline]", "fn a() {", "    x", "}"];
+        assert_eq!(
+            of_change("a.rs", (&before, &(0..2)), (&documented, &(0..4))),
+            name("fn a", DefinitionChange::Changed)
+        );
         let constant = vec!["const A: u8 = 1;"];
         let change = ((&before, &(0..3)), (&constant, &(0..1)));
         assert_eq!(of_change("a.rs", change.0, change.1), name("fn a", DefinitionChange::Removed));

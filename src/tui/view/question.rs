@@ -183,8 +183,8 @@ fn draw_one(asking: &Asking, area: Rect, focus: Option<bool>, buf: &mut Buffer, 
 fn head_below(app: &App, n: usize, asking: &Asking, area: Rect, buf: &mut Buffer) {
     let ctx = app.ctx(false);
     let dim = ctx.theme.style(Role::Dim);
-    let title = Line::styled(say::head_of(&n, &app.questions.len()).trim_start().to_string(), dim);
-    let note = asking.question.permission.then(|| Line::styled(say::no_is_default(), dim));
+    let title = Line::from(Span::styled(say::head_of(&n, &app.questions.len()).trim_start().to_string(), dim));
+    let note = asking.question.permission.then(|| Line::from(Span::styled(say::no_is_default(), dim)));
     line(area, title, false, note, buf, &ctx);
 }
 
