@@ -115,3 +115,39 @@ async fn an_edit_without_a_place_shows_nothing_of_it() {
         live.close().await;
     }
 }
+
+#[tokio::test]
+async fn the_questions_of_one_answer_wait_together_and_are_answered_in_any_order() {
+    let asks = ("askUser", json!({"question": "Which one?", "choices": ["a", "b"]}));
+    let reads = |path: &str| ("readFile", json!({"path": path}));
+    let step = [asks.clone(), reads(".env"), reads("a.txt"), reads("src/.env.local"), asks];
+    let world = world().model([calls(&step), say("done"), calls(&step)]);
+    let mut live = world.start();
+    live.submit("go");
+    let mut open = Vec::new();
+    while open.len() < 4 {
+        open.push(live.question().await);
+    }
+    let permissions = open.iter().filter(|question| question.permission).count();
+    assert_eq!((permissions, open[0].permission), (2, false));
+    for question in open.into_iter().rev() {
+        let reply = match question.text.as_str() {
+            "Which one?" => 1,
+            text => usize::from(!text.contains("local")),
+        };
+        live.send(Command::Reply(question.id, Reply::Choice(reply)));
+    }
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let results: Vec<String> = live.requests()[1].messages.iter().rev().take(5).map(|m| format!("{m:?}")).collect();
+    for (result, words) in results.iter().rev().zip(["b", "did not allow", "KEY of all", "secret-two", "b"]) {
+        assert!(result.contains(words), "{words}: {results:?}");
+    }
+    // A stop withdraws them all. What was allowed once is asked again.
+    live.submit("again");
+    for _ in 0..4 {
+        live.question().await;
+    }
+    live.send(Command::Interrupt);
+    assert_eq!(live.end().await, TurnEnd::Interrupted);
+    live.close().await;
+}

@@ -266,9 +266,9 @@ async fn edits_in_the_text_are_counted_too() {
     assert_eq!(
         rows,
         json!([
-            {"model": "recording", "format": "tools", "asked": 2, "landed": {"exact": 1, "whole file": 1},
-             "unchanged": 0, "missed": 0, "refused": 0, "retried": 0, "nudged": 0},
-            {"model": "recording", "format": "xml", "asked": 6, "landed": {"exact": 2}, "unchanged": 1, "missed": 2,
+            {"model": "recording", "format": "tools", "asked": 2, "applied": {"exact": 1, "whole file": 1},
+             "unchanged": 0, "notFound": 0, "refused": 0, "retried": 0, "nudged": 0},
+            {"model": "recording", "format": "xml", "asked": 6, "applied": {"exact": 2}, "unchanged": 1, "notFound": 2,
              "refused": 1, "retried": 1, "nudged": 0},
         ])
     );

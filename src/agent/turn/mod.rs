@@ -164,9 +164,9 @@ async fn act(
 ) -> Next {
     let (cut, arrived) = (cut_off(&context.services.config, &context.events, &step).await, step.row.is_some());
     let wrote_text = step.acts.iter().any(Act::is_text);
-    let mut work = ToolRun::new(context, session, stop);
+    let mut work = ToolRun::new(context, session, stop, step.acts);
     let (mut asked_again, mut written) = (None, Vec::new());
-    for act in step.acts {
+    while let Some(act) = work.ahead.pop_front() {
         let halted = stop.is_cancelled() || matches!(step.ended, Ended::Interrupted);
         if let Some((key, path)) = act.repetition_key(&work.session.tools).filter(|_| !halted) {
             if repeats.thrice(&key) {

@@ -4,6 +4,7 @@ use crate::agent::session::records::{ResultRecord, arguments};
 use crate::agent::turn::follow_up::Unfinished;
 use crate::agent::turn::repetition::RepetitionKey;
 use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::early_question::EarlyQuestion;
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::edit::Edit;
 use crate::protocol::ItemId;
@@ -82,8 +83,16 @@ pub struct CallAct {
     pub call: ToolCall,
     /// Made through the API; otherwise written as text.
     pub native: bool,
-    /// A read that has already begun.
-    pub early: Option<RunningCall>,
+    /// Its run, where it began before its turn.
+    pub early: Option<EarlyCall>,
+}
+
+/// A call that began before its turn.
+pub enum EarlyCall {
+    /// A read.
+    Running(RunningCall),
+    /// A call that may ask the person, and asks already.
+    Question(EarlyQuestion),
 }
 
 impl Act {

@@ -1,19 +1,20 @@
 //! The calls and edits of one step, done in their order, each with its result.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::command::seal_jobs;
-use crate::agent::session::approval::{QuestionChoices, yes_once};
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::{KnownFileRecord, ResultRecord, arguments, blob_record, hex, results_json};
 use crate::agent::turn::effect::StepNotes;
-use crate::agent::turn::step::act::{Act, CallAct, MAX_CALLS};
+use crate::agent::turn::step::act::{Act, CallAct, EarlyCall, MAX_CALLS};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::command::{self, CommandResult};
 use crate::agent::turn::step::context::StepContext;
+use crate::agent::turn::step::early_question::{self, EarlyQuestion, EarlyResult};
 use crate::agent::turn::step::edits::{self, Edits};
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::archive::staging::CommandInfo;
@@ -45,18 +46,21 @@ pub struct ToolRun<'a> {
     pub go_on: bool,
     /// The notes for the turn.
     pub notes: StepNotes,
+    /// The acts whose turn has not come.
+    pub ahead: VecDeque<Act>,
 }
 
 impl<'a> ToolRun<'a> {
-    /// Creates a run in which nothing is done yet.
+    /// Creates a run of these acts in which nothing is done yet.
     pub fn new(
         context: &'a Arc<SessionContext>,
         session: &'a mut Conversation,
         stop: &'a CancellationToken,
+        acts: Vec<Act>,
     ) -> ToolRun<'a> {
         let (edits, texts, images) = (Edits::default(), Vec::new(), Vec::new());
         let (records, notes) = (Vec::new(), StepNotes::default());
-        ToolRun { context, session, stop, edits, texts, images, records, go_on: false, notes }
+        ToolRun { context, session, stop, edits, texts, images, records, go_on: false, notes, ahead: acts.into() }
     }
 }
 
@@ -146,7 +150,8 @@ impl ToolRun<'_> {
             return self.refuse(item, &call, native, CallState::Refused, &why).await;
         }
         let running = match early {
-            Some(running) => running,
+            Some(EarlyCall::Running(running)) => running,
+            Some(EarlyCall::Question(question)) => return self.asked_early(item, call, native, question).await,
             None => match arguments(&call.arguments) {
                 Ok(value) => {
                     if let Some(edits) = self.written_file(&call, native, &value) {
@@ -164,7 +169,13 @@ impl ToolRun<'_> {
                 }
             },
         };
-        match running.end(&self.context.events, &mut item).await {
+        let ran = running.end(&self.context.events, &mut item).await;
+        self.ran(item, call, native, ran).await;
+    }
+
+    /// Goes on with what a call came to; none: it was stopped.
+    async fn ran(&mut self, item: CallItem, call: ToolCall, native: bool, ran: Option<Result<RunResult, String>>) {
+        match ran {
             None => self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
             Some(Err(why)) => self.refuse(item, &call, native, CallState::Failed, &why).await,
             Some(Ok(RunResult::Edits(edits))) => self.edits.push(item, Some((call, native)), edits),
@@ -200,9 +211,12 @@ impl ToolRun<'_> {
                     edits::undo(self.context, &mut self.session.files, item, &call, count, path, self.stop).await;
                 self.result(done.item, &call, native, done.record, &done.text);
             }
-            RunResult::Question { text, choices } => self.ask(item, &call, native, text, choices).await,
-            RunResult::Outside(path) => self.outside(item, call, native, path).await,
             RunResult::Command(wanted) => self.command(item, call, native, wanted).await,
+            RunResult::Question { .. } | RunResult::Outside(_) => {
+                if let Some(question) = early_question::question(self.context, &result) {
+                    self.ask(item, call, native, result, question).await;
+                }
+            }
             RunResult::Edits(_) => {}
         }
     }
@@ -233,22 +247,72 @@ impl ToolRun<'_> {
         }
     }
 
-    /// Asks the person about each path of a read outside the workspace, then runs it.
-    async fn outside(&mut self, mut item: CallItem, call: ToolCall, native: bool, path: std::path::PathBuf) {
-        let inside = path.strip_prefix(self.context.services.workspace.root()).ok();
-        let text = match inside {
-            Some(path) => say::send_secrets(&path.display()),
-            None => say::read_outside(&path.display()),
-        };
-        let choices = yes_once(say::default_continues());
-        let reply = self.question(&mut item, text, choices, true).await;
-        if reply.map(|(reply, _)| reply) != Some(Reply::Choice(0)) {
-            let why = match inside {
-                Some(path) => format!("{} may hold keys and the person did not allow it", path.display()),
-                None => format!("{} is outside the workspace and the person did not allow it", path.display()),
+    /// Asks what a result leads to, together with what the calls that follow lead to, and goes on with the reply.
+    async fn ask(&mut self, mut item: CallItem, call: ToolCall, native: bool, result: RunResult, question: Question) {
+        self.ask_ahead();
+        let reply = early_question::ask(self.context, &mut item, question, self.stop).await;
+        self.replied(item, call, native, result, reply).await;
+    }
+
+    /// Asks the questions of the calls that follow, as far as it is known that they ask.
+    fn ask_ahead(&mut self) {
+        for act in &mut self.ahead {
+            let Act::Call(act) = act else { continue };
+            let asks = self.session.tools.find(&act.call.name).filter(|tool| tool.kind() == ToolKind::Ask);
+            let running = match (act.early.take(), asks, arguments(&act.call.arguments)) {
+                (Some(EarlyCall::Running(running)), ..) => running,
+                (None, Some(tool), Ok(value)) => {
+                    let step = StepContext::of(self.context, self.stop);
+                    RunningCall::begin(step, &self.session.files, tool, value, None)
+                }
+                (early, ..) => {
+                    act.early = early;
+                    continue;
+                }
             };
-            return self.refuse(item, &call, native, CallState::Refused, &why).await;
+            let question = EarlyQuestion::begin(self.context, act.item.clone(), running, self.stop);
+            act.early = Some(EarlyCall::Question(question));
         }
+    }
+
+    /// Goes on with a call that ran before its turn, and may have asked.
+    async fn asked_early(&mut self, item: CallItem, call: ToolCall, native: bool, question: EarlyQuestion) {
+        match question.end().await {
+            None => self.refuse(item, &call, native, CallState::Failed, "it failed in nebula itself").await,
+            Some((item, EarlyResult::Ran(ran))) => self.ran(item, call, native, ran).await,
+            Some((item, EarlyResult::Asked(result, reply))) => {
+                self.flush().await;
+                self.replied(item, call, native, result, reply).await;
+            }
+        }
+    }
+
+    /// Goes on with a call about which the person was asked; no reply: it was interrupted.
+    async fn replied(
+        &mut self,
+        item: CallItem,
+        call: ToolCall,
+        native: bool,
+        result: RunResult,
+        reply: Option<(Reply, String)>,
+    ) {
+        match (result, reply) {
+            (RunResult::Outside(path), Some((Reply::Choice(0), _))) => self.outside(item, call, native, path).await,
+            (RunResult::Outside(path), Some(_)) => {
+                let why = early_question::not_allowed(self.context, &path);
+                self.refuse(item, &call, native, CallState::Refused, &why).await;
+            }
+            (_, Some((_, reply))) => {
+                let summary = first_words(&reply, 24);
+                let output = ToolOutput { text: reply, summary, ..ToolOutput::default() };
+                self.answered(item, &call, native, output).await;
+            }
+            (_, None) => self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
+        }
+    }
+
+    /// Runs a read that the person allowed, of a path outside the workspace or of one that may hold keys.
+    async fn outside(&mut self, mut item: CallItem, call: ToolCall, native: bool, path: std::path::PathBuf) {
         item.set(&self.context.events, CallState::Running).await;
         let Some(tool) = self.session.tools.find(&call.name).cloned() else { return };
         let Ok(value) = arguments(&call.arguments) else { return };
@@ -258,17 +322,6 @@ impl ToolRun<'_> {
             Some(Ok(RunResult::Output(output))) => self.answered(item, &call, native, output).await,
             Some(Err(why)) => self.refuse(item, &call, native, CallState::Failed, &why).await,
             _ => self.refuse(item, &call, native, CallState::Failed, "it could not be read").await,
-        }
-    }
-
-    async fn ask(&mut self, mut item: CallItem, call: &ToolCall, native: bool, text: String, choices: QuestionChoices) {
-        match self.question(&mut item, text, choices, false).await {
-            Some((_, reply)) => {
-                let summary = first_words(&reply, 24);
-                let output = ToolOutput { text: reply, summary, ..ToolOutput::default() };
-                self.answered(item, call, native, output).await;
-            }
-            None => self.refuse(item, call, native, CallState::Interrupted, INTERRUPTED).await,
         }
     }
 
@@ -303,22 +356,6 @@ impl ToolRun<'_> {
             ..ResultRecord::failed(&call.id, &call.name)
         };
         self.result(item.id, &call, native, record, &text);
-    }
-
-    /// Asks the person and waits; none when interrupted. Returns the reply in words too.
-    async fn question(
-        &mut self,
-        item: &mut CallItem,
-        text: String,
-        choices: QuestionChoices,
-        permission: bool,
-    ) -> Option<(Reply, String)> {
-        let question = Question { id: self.context.events.question(), text, choices, permission, card: None };
-        item.set(&self.context.events, CallState::Asking).await;
-        let reply = self.context.approvals.ask(question.clone(), None, self.stop).await?;
-        let words = reply.words(&question.choices);
-        item.call.exchange = Some((question.text, words.clone()));
-        Some((reply, words))
     }
 
     /// Proposes neighbouring edits as one proposal; each call gets its result.
@@ -368,9 +405,19 @@ impl ToolRun<'_> {
     /// Ends a call that a stop left undone; what was read before it is kept, as it was shown.
     pub async fn interrupted(&mut self, act: CallAct) {
         let CallAct { mut item, call, native, early } = act;
-        if let Some(read) = early.filter(RunningCall::is_over)
-            && let Some(Ok(RunResult::Output(output))) = read.end(&self.context.events, &mut item).await
-        {
+        let ran = match early {
+            Some(EarlyCall::Running(read)) if read.is_over() => read.end(&self.context.events, &mut item).await,
+            // The stop ended it too.
+            Some(EarlyCall::Question(question)) => match question.end().await {
+                Some((there, EarlyResult::Ran(ran))) => {
+                    item = there;
+                    ran
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(Ok(RunResult::Output(output))) = ran {
             return self.answered(item, &call, native, output).await;
         }
         self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::reader::StepReader;
 use crate::agent::session::records::arguments;
-use crate::agent::turn::step::act::{Act, CallAct, MAX_CALLS};
+use crate::agent::turn::step::act::{Act, CallAct, EarlyCall, MAX_CALLS};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::edit::stream::Parser;
@@ -72,7 +72,7 @@ impl StepReader<'_> {
         let early = match (tool, parsed) {
             (Some(tool), Ok(value)) if tool.kind().reads() && !self.writes => {
                 item.set(self.step.events, CallState::Running).await;
-                Some(RunningCall::early(self.step, &self.session.files, &tool, value, &item))
+                Some(EarlyCall::Running(RunningCall::early(self.step, &self.session.files, &tool, value, &item)))
             }
             _ => {
                 item.set(self.step.events, CallState::Waiting).await;

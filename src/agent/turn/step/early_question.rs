@@ -1,0 +1,101 @@
+//! Questions to the person that calls lead to. Those of calls whose turn has not come are asked together with the one
+//! that the person is being asked.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::session::approval::yes_once;
+use crate::agent::session::context::SessionContext;
+use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::running_call::RunningCall;
+use crate::messages::agent as say;
+use crate::protocol::{CallState, Question, Reply};
+use crate::tools::RunResult;
+
+/// A call that runs before its turn, and asks its question as soon as it is known.
+pub struct EarlyQuestion(JoinHandle<(CallItem, EarlyResult)>);
+
+/// The state of a call when its turn comes.
+pub enum EarlyResult {
+    /// It ran and asked nothing; none: it was stopped.
+    Ran(Option<Result<RunResult, String>>),
+    /// It asked about this result; the reply, and in words. None: it was stopped.
+    Asked(RunResult, Option<(Reply, String)>),
+}
+
+impl EarlyQuestion {
+    /// Waits for a call beside the others, and asks what it leads to.
+    pub fn begin(
+        context: &Arc<SessionContext>,
+        mut item: CallItem,
+        call: RunningCall,
+        stop: &CancellationToken,
+    ) -> EarlyQuestion {
+        let (context, stop) = (Arc::clone(context), stop.clone());
+        EarlyQuestion(tokio::spawn(async move {
+            let ran = call.end(&context.events, &mut item).await;
+            let result = match ran {
+                Some(Ok(result)) => match question(&context, &result) {
+                    Some(question) => {
+                        let reply = ask(&context, &mut item, question, &stop).await;
+                        EarlyResult::Asked(result, reply)
+                    }
+                    None => EarlyResult::Ran(Some(Ok(result))),
+                },
+                ran => EarlyResult::Ran(ran),
+            };
+            (item, result)
+        }))
+    }
+
+    /// Waits for the reply; none where nebula itself failed.
+    pub async fn end(self) -> Option<(CallItem, EarlyResult)> {
+        self.0.await.ok()
+    }
+}
+
+/// Returns the question to the person that a result leads to; none: it leads to none.
+pub fn question(context: &SessionContext, result: &RunResult) -> Option<Question> {
+    let (text, choices, permission) = match result {
+        RunResult::Question { text, choices } => (text.clone(), choices.clone(), false),
+        RunResult::Outside(path) => {
+            let text = match inside(context, path) {
+                Some(path) => say::send_secrets(&path.display()),
+                None => say::read_outside(&path.display()),
+            };
+            (text, yes_once(say::default_continues()), true)
+        }
+        _ => return None,
+    };
+    Some(Question { id: context.events.question(), text, choices, permission, card: None })
+}
+
+/// Returns the reason for the model why a path was not read.
+pub fn not_allowed(context: &SessionContext, path: &Path) -> String {
+    match inside(context, path) {
+        Some(path) => format!("{} may hold keys and the person did not allow it", path.display()),
+        None => format!("{} is outside the workspace and the person did not allow it", path.display()),
+    }
+}
+
+/// Returns a path from the workspace's root on; none: it is outside.
+fn inside<'p>(context: &SessionContext, path: &'p Path) -> Option<&'p Path> {
+    path.strip_prefix(context.services.workspace.root()).ok()
+}
+
+/// Asks the person and waits; none when interrupted. Returns the reply in words too.
+pub async fn ask(
+    context: &SessionContext,
+    item: &mut CallItem,
+    question: Question,
+    stop: &CancellationToken,
+) -> Option<(Reply, String)> {
+    item.set(&context.events, CallState::Asking).await;
+    let reply = context.approvals.ask(question.clone(), None, stop).await?;
+    let words = reply.words(&question.choices);
+    item.call.exchange = Some((question.text, words.clone()));
+    Some((reply, words))
+}
