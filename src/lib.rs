@@ -6,32 +6,32 @@
 //! |---|---|
 //! | [`tui`] | the screen: panes, input, popups, keys, themes |
 //! | [`cli`] | the command line: `task`, `undo`, `history`, `patch`, `sessions`, settings, the tour |
-//! | `mcp` | what serves tools to other programs over the Model Context Protocol |
-//! | [`agent`] | the background task, a folder for each life: `services`, `session`, `change`, `query`, `turn` with `agent/turn/step` |
+//! | `mcp` | the server of tools for other programs over the Model Context Protocol |
+//! | [`agent`] | the background task, a folder for each life: `services` and `background`, `session`, `change`, `query`, `turn` with `agent/turn/step` |
 //! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |
-//! | [`tools`] | what a model may do; a tool answers or says what should change, and writes nothing |
-//! | [`context`] | what joins a prompt: mentions, rules, templates, retrieval |
-//! | [`provider`] | how nebula talks to a model, or runs one; recordings |
-//! | [`restore_plan`] | what undo, redo and restore ask of the archive |
-//! | [`past`] | the workspace at any moment, and who wrote each line of a file |
+//! | [`tools`] | the tools of the model; a tool answers or says what should change, and writes nothing |
+//! | [`context`] | the parts of a prompt: mentions, rules, templates, retrieval |
+//! | [`provider`] | requests to a model and their streamed answers, or a model run in this process; recordings |
+//! | [`restore_plan`] | the plans of undo, redo and restore |
+//! | [`past`] | the workspace at any moment, and the cause of each line of a file |
 //! | [`review`] | the changes that nobody approved beforehand, until they are kept or restored |
-//! | [`execute`] | the end of the road: intent → archive → disk → record; what writes workspace files, beside commands themselves |
-//! | [`shell`] | commands: their processes, output, environment, and what keeps the states before |
+//! | [`execute`] | the last step of every change: intent → archive → disk → record; the only writer of workspace files beside commands |
+//! | [`shell`] | commands: their processes, output, environment, and the keepers of the states before |
 //! | [`archive`] | every state that is about to be overwritten, as plain files; undo makes proposals |
 //! | [`workspace`] | root, confinement of paths, reading, finding, watching |
-//! | [`memory`] | SQLite: sessions, messages, causes of changesets, what nebula last wrote |
+//! | [`memory`] | SQLite: sessions, messages, causes of changesets, the states nebula last wrote |
 //! | [`config`] | values read at start: files, flags, settings in the environment; the names of formats are those of `edit` |
 //! | [`edit`] | pure: a model's words → edits → file changes; the ladder that finds their place |
 //! | [`proposal`] | pure: file changes, hunks, decisions, previews of restores, merges |
 //! | [`strand`] | code as a content-addressed graph edited by ops; uses only `disk`, `text` and, for remotes, `git` of the crate |
-//! | [`messages`] | what a person reads on the screen, in English and Japanese |
+//! | [`messages`] | the texts of the screen, in English and Japanese |
 //! | [`text`] | the cleaner of what a terminal is given, widths, sizes, word distance, the clock; anyone may use it |
 //! | [`git`] | every call of git; a folder that is looked at runs nothing of its own |
 //! | [`disk`] | atomic replace for whoever owns files, bounded reading |
 //!
-//! The road of every change: edit → proposal → decision → intent → archive → apply → record → result to the model.
+//! The steps of every change: edit → proposal → decision → intent → archive → apply → record → result to the model.
 //!
-//! What is absent, and tested to be:
+//! These rules are tested:
 //! 1. Nothing but `execute` names `workspace::write`. Undo, redo, patch, edits in text and tools all end there.
 //! 2. `execute` takes a `Decided`; only `Proposal::decide` makes one, and only of a decision that names who accepts: the
 //!    person, the policy or a flag. A change without consent does not compile, and its changeset says whose it was.
