@@ -242,17 +242,17 @@ fn outside_words((from, to): (i64, i64)) -> String {
     format!("changed outside nebula between {} and {}", time::local(from), time::local(to))
 }
 
-/// Returns how many files differ from a moment, and which of them a restore takes back.
+/// Returns how many files differ from a moment, and which of them a restore changes.
 fn differing_words(files: &[past::FileThen]) -> String {
     let outside = files.iter().filter(|file| file.version.is_none()).count();
     let counted = format!("{} from then to now; nothing was changed", plural(files.len(), "file"));
     match (files.len() - outside, outside) {
         (0, 0) => "no archived file differs from now; changes made outside nebula are not all archived".to_string(),
         (_, 0) => format!("{counted} (`--restore` proposes to go back)"),
-        (0, _) => format!("{counted}: all outside nebula, which `--restore` does not take back"),
+        (0, _) => format!("{counted}: all outside nebula, which `--restore` leaves as they are"),
         (some, n) => format!(
-            "{counted} (`--restore` proposes to go back in {some}; the others were changed outside nebula only: it does \
-             not take these {n} back)"
+            "{counted} (`--restore` proposes to go back in {some}; the others were changed outside nebula only: it \
+             leaves these {n} as they are)"
         ),
     }
 }
