@@ -27,9 +27,9 @@ pub struct FileThen {
     pub change: FileChange,
     /// The oldest version since; none: only someone outside nebula changed it since, and no later change archived it.
     pub version: Option<Id>,
-    /// As of [`PathThen`].
+    /// See [`PathThen`].
     pub outside: Option<(i64, i64)>,
-    /// As of [`PathThen`].
+    /// See [`PathThen`].
     pub is_left: bool,
 }
 

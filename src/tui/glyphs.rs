@@ -57,17 +57,17 @@ pub struct Glyphs {
     pub upright: &'static str,
     /// An upright rule meeting a rule: from below, at the right end.
     pub join_right: &'static str,
-    /// From below, at the right end of the rule in focus.
+    /// A line that joins from below, at the right end of the rule in focus.
     pub join_right_heavy: &'static str,
-    /// From below.
+    /// A line that joins from below.
     pub join_down: &'static str,
-    /// From both sides, at the right end.
+    /// A line that joins from both sides, at the right end.
     pub join_left: &'static str,
-    /// From above.
+    /// A line that joins from above.
     pub join_up: &'static str,
-    /// From above, the rule in focus.
+    /// A line that joins from above, the rule in focus.
     pub join_up_heavy: &'static str,
-    /// From below, the rule in focus.
+    /// A line that joins from below, the rule in focus.
     pub join_down_heavy: &'static str,
     /// The left end of a rule with ticks.
     pub tee_left: &'static str,

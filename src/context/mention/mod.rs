@@ -25,8 +25,8 @@ pub struct Mention {
 pub enum MentionTarget {
     /// A file or a folder.
     Path {
-        /// As it was written, without quotes, a leading `./` or `/`: relative to the workspace's root. Not yet confined
-        /// to it.
+        /// The path as it was written, without quotes, a leading `./` or `/`: relative to the workspace's root, and not
+        /// yet confined to it.
         path: String,
         /// The lines, from 1, both included.
         lines: Option<(usize, usize)>,

@@ -21,7 +21,7 @@ pub fn written(path: &str) -> String {
 /// A mention that is being typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Typing {
-    /// From its `@` to the caret, in bytes: what a chosen file replaces.
+    /// The range from its `@` to the caret, in bytes, which a chosen file replaces.
     pub range: Range<usize>,
     /// The typed part of the path.
     pub words: String,

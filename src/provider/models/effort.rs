@@ -13,7 +13,7 @@ pub enum Effort {
     High,
     /// A very large effort.
     XHigh,
-    /// As much as it can.
+    /// The largest effort.
     Max,
 }
 
@@ -45,7 +45,7 @@ impl Effort {
     }
 }
 
-/// In which form a model takes how much it is to think.
+/// The form in which a model takes the effort of thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Thinking {
     /// It does not think.
@@ -58,7 +58,7 @@ pub enum Thinking {
     Level,
     /// An effort, or on and off.
     Effort,
-    /// On, by one of several words.
+    /// Thinking is on, by one of several words.
     Words,
 }
 

@@ -21,7 +21,7 @@ pub struct Facts {
     pub window: Option<u32>,
     /// Tokens of its longest answer.
     pub max_output: Option<u32>,
-    /// In which form it takes how much it is to think.
+    /// The form in which it takes the effort of thinking.
     pub thinking: Option<Thinking>,
     /// The efforts it knows.
     pub efforts: Option<Vec<Effort>>,

@@ -28,7 +28,7 @@ struct RecordingHead {
     provider: String,
 }
 
-/// Every other line: the start of a step, or a delta.
+/// A line after the first: the start of a step, or a delta.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum Line {

@@ -38,7 +38,7 @@ pub struct Graph {
     archives: Option<Rc<dyn ArchiveReader>>,
     pending: IdMap<Box<Node>>,
     lattices: AppendOnlyMap<Lattice>,
-    /// Every definition that may ever have had a name, by the hash of the name.
+    /// All definitions that may ever have had a name, by the hash of the name.
     holders: HashMap<u64, OneOrMany<DefId>, Ids>,
     lazy: Option<Rc<dyn LazySource>>,
     /// The number of admitted ops, loaded or not.

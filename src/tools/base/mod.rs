@@ -81,9 +81,9 @@ impl ToolKind {
 /// The tools that a model is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OfferedTools {
-    /// All of them.
+    /// All tools.
     All,
-    /// Those of plan mode: none that changes files; of commands those that only read run.
+    /// The tools of plan mode: none that changes files; commands that only read run.
     Plan,
     /// The tools that read or ask, where edits are written as text.
     Reading,

@@ -65,8 +65,10 @@ fn neighbouring_modules_share_no_name_of_a_type() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// First words that make a sentence a question: documentation names what it is about.
-const QUESTIONS: &[&str] = &["How", "What", "When", "Where", "Whether", "Which", "Who", "Why"];
+/// First words that make a sentence a question, or a riddle that only its item solves: documentation names what it is
+/// about.
+const QUESTIONS: &[&str] =
+    &["But", "How", "Of", "So", "Those", "What", "When", "Where", "Whether", "Which", "Who", "Why"];
 
 /// First words of a function's documentation that end in `s` and are no verbs.
 const NO_VERBS: &[&str] = &["This", "Its", "As", "Bytes", "Lines", "Parts", "Rows", "Words"];

@@ -44,12 +44,12 @@ const REACH: usize = 15;
 /// The messages of the model that carry their reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum SentReasoning {
-    /// Those that came with it; once one has, also those with calls that came without, with an empty one.
+    /// Messages that came with reasoning; once one has, also those with calls that came without, with an empty one.
     #[default]
     AsItCame,
-    /// None: the server has refused it.
+    /// No message: the server has refused it.
     Nowhere,
-    /// Each with calls, if need be an empty one: the server has refused a message without.
+    /// Each message with calls, if need be an empty one: the server has refused a message without.
     Everywhere,
 }
 

@@ -83,7 +83,7 @@ pub(super) struct ChatBlock {
     pub(super) label: bool,
     /// An empty row stands before it.
     pub(super) gap: bool,
-    /// But not in a narrow pane: it belongs to the thought on the label's line.
+    /// True if it belongs to the thought on the label's line: a narrow pane draws no empty row there.
     pub(super) tight: bool,
     /// Its fold is open.
     pub(super) open: bool,
