@@ -229,8 +229,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let paths = Paths::below(dir.path());
         let usage = Usage { input: 1_000_000, output: 1_000_000, ..Usage::default() };
-        let limit = Duration::from_millis(50);
-        for (answers, wanted) in [(false, None), (true, Some(6.0)), (false, Some(6.0))] {
+        // Where nothing is stored and the server does not answer, the limit is what ends it; else it is never reached.
+        let (short, long) = (Duration::from_millis(50), Duration::from_secs(60));
+        for (answers, limit, wanted) in [(false, short, None), (true, long, Some(6.0)), (false, long, Some(6.0))] {
             let listed = listed_facts(&paths, &Elsewhere { answers }, "mine", limit).await;
             let known = Known::new("mine", &crate::config::ModelConfig::default(), listed, Facts::default());
             assert_eq!(AnswerCost::new(&known, false, &usage).dollars, wanted);
