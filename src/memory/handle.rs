@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(in_file(w.dir.path()), ["one, again"]);
     }
 
-    /// What is dropped only while the process exits would be cut off in its middle, each time again.
+    /// A copy that begins only while the process exits would be cut off in its middle each time.
     #[test]
     fn closing_copies_a_long_log_into_the_database() {
         let w = World::new();

@@ -44,7 +44,7 @@ pub enum Effect {
     Send(Command),
     /// Open a text in `$EDITOR`; it comes back as [`Msg::Edited`].
     Edit {
-        /// Whose text.
+        /// The owner of the text.
         purpose: EditFor,
         /// The text.
         text: Vec<u8>,
@@ -159,7 +159,7 @@ pub enum LineInput<'a> {
     Left,
 }
 
-/// Whose text is in the editor.
+/// The owner of the text in the editor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditFor {
     /// The input's.

@@ -54,7 +54,7 @@ impl World {
         failure(&self.command(words).output().expect("it runs"))
     }
 
-    /// The same as another user.
+    /// Runs the program as another user. Returns its exit code and what it complains of.
     fn failure_as_other(&self, words: &[&str]) -> (Option<i32>, String) {
         failure(&self.command(words).uid(OTHER).gid(OTHER).output().expect("it runs"))
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::world::{Live, World, call, say};
 
-/// Why the message came back.
+/// Returns why the message came back.
 async fn returned(live: &mut Live) -> String {
     live.until(|e| match e {
         EventBody::Returned(_, why) => Some(why.clone()),
@@ -61,7 +61,7 @@ async fn prompts_of_the_person_stand_for_their_text() {
     live.close().await;
 }
 
-/// What a provider can reuse: the system prompt and the messages of an earlier request begin a later one.
+/// Returns whether a provider can reuse the earlier request: the system prompt and the messages of an earlier request begin a later one.
 fn begins(earlier: &Request, later: &Request) {
     assert_eq!(earlier.system, later.system);
     let same = earlier.messages.iter().zip(&later.messages).take_while(|(a, b)| a == b).count();

@@ -17,12 +17,12 @@ use nebula::workspace::may_mean;
 /// Files by path.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// What an answer comes to.
+/// The outcome of reading an answer.
 #[derive(Debug, Default, PartialEq)]
 pub struct Answer {
     pub prose: String,
     pub edits: Vec<Edit>,
-    /// What could not be used, and why.
+    /// The parts that could not be used, and why.
     pub broken: Vec<String>,
     /// The growth of each edit, joined by part.
     pub growth: BTreeMap<usize, BTreeMap<String, String>>,
@@ -67,7 +67,7 @@ fn answer<'t>(chunks: impl Iterator<Item = &'t str>, expected: Option<Format>, f
     answer
 }
 
-/// The same in pieces of this many characters.
+/// Reads an answer in pieces of this many characters.
 fn answer_by(text: &str, size: usize, expected: Option<Format>, files: &Files, end: End) -> Answer {
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).step_by(size).chain([text.len()]).collect();
     answer(starts.windows(2).map(|w| &text[w[0]..w[1]]), expected, files, end)
@@ -106,7 +106,7 @@ pub fn after(outcome: &EditOutcome, files: &Files) -> Files {
     after
 }
 
-/// What the model is told of all that did not land.
+/// Returns what the model is told of all edits that were not placed.
 pub fn failures(answer: &Answer, outcome: &EditOutcome) -> String {
     let failed = outcome.results.iter().filter(|r| !matches!(r.status, EditStatus::Placed(_))).map(|r| r.text());
     answer.broken.iter().cloned().chain(failed).collect::<Vec<_>>().join("\n")

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::scenes::*;
 
-/// What arrives while the person types.
+/// An event that arrives while the person types.
 #[derive(Debug, Clone, Copy)]
 enum Arrival {
     Proposal,

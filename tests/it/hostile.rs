@@ -51,7 +51,7 @@ impl World {
         command.env("TEST_KEY", "k").stdin(Stdio::null()).output().expect("it runs")
     }
 
-    /// What a command prints at a terminal without colours.
+    /// Returns what a command prints at a terminal without colours.
     fn terminal_output(&self, words: &[&str]) -> Vec<u8> {
         self.program_output(env!("CARGO_BIN_EXE_nebula"), words)
     }

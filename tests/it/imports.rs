@@ -12,7 +12,7 @@ use crate::rules::without_tests;
 /// Circles that still stand: each lies wholly within one group of files or folders. One that is gone leaves this list.
 const STANDING: &[&[&str]] = &[];
 
-/// How long what the files of `agent/` hold lives, longest first; a file may name its own line and those above it. The
+/// The lives of the files of `agent/`, longest first; a file may name its own line and those above it. The
 /// longest place that holds a file counts.
 const LIVES: &[&[&str]] = &[
     // The process.
@@ -33,12 +33,12 @@ const LIVES: &[&[&str]] = &[
     &["mod.rs"],
 ];
 
-/// What a step sends and receives. A turn makes it, and so does the draft of a commit, which asks beside every turn: a
+/// The types that a step sends and receives. A turn makes it, and so does the draft of a commit, which asks beside every turn: a
 /// file that lives longer would have to be gone back to for it.
 const OF_A_STEP: &[&str] = &["Request", "Delta", "Deltas", "Answer"];
 const STEPS: &[&str] = &["agent/turn", "agent/query/commit.rs"];
 
-/// Where memory is used on the thread that needs it: what carries a change out, and what reads archive and memory
+/// The files that use memory on their own thread: those that carry a change out, and those that read archive and memory
 /// together. Everything else of the agent asks memory's own thread.
 const STORES: &[&str] = &[
     "agent/services/mod.rs",

@@ -266,7 +266,7 @@ impl Watched {
         }
     }
 
-    /// What stands on the screen in each pane, at two sizes.
+    /// Returns what stands on the screen in each pane, at two sizes.
     async fn looks(&mut self) -> Vec<(String, Buffer)> {
         let mut looks = Vec::new();
         for (width, height) in [(140, 42), (80, 30)] {
@@ -342,12 +342,12 @@ fn rounded(calls: impl Iterator<Item = nebula::protocol::Call>) -> Vec<nebula::p
     calls.map(|call| nebula::protocol::Call { took: call.took.map(micros), ..call }).collect()
 }
 
-/// What line mode prints for these lines of input.
+/// Returns what line mode prints for these lines of input.
 fn chat(recording: &[serde_json::Value], file: &str, input: &str) -> (String, String) {
     chat_with(recording, file, |stdin, _, _| stdin.write_all(input.as_bytes()).expect("written"))
 }
 
-/// What line mode prints for what is typed; the typist reads what is printed, and knows the file.
+/// Returns what line mode prints for what is typed; the typist reads what is printed, and knows the file.
 fn chat_with(
     recording: &[serde_json::Value],
     file: &str,

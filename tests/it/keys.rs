@@ -456,12 +456,12 @@ fn a_result_is_chosen_from_the_window_and_left_out() {
     assert!(stage.text().contains("x leave a result out"), "the page stays below: {}", stage.text());
 }
 
-/// What a key can change: the picture with its cursor, and what was sent.
+/// Returns what a key can change: the picture with its cursor, and what was sent.
 fn seen(stage: &Stage) -> (String, usize) {
     (stage.text(), stage.effects.len())
 }
 
-/// Whether a key is neither listed in a context, nor the beginning of a sequence, nor text where text is typed.
+/// Returns whether a key is neither listed in a context, nor the beginning of a sequence, nor text where text is typed.
 fn is_unlisted(keys: &Keys, context: Context, event: &KeyEvent) -> bool {
     let Some(chord) = Chord::of(event) else { return false };
     match keys.find(context, &[chord]) {
@@ -537,12 +537,12 @@ fn keys_that_are_listed_do_something() {
     assert!(idle.is_empty(), "keys that are listed and do nothing:\n{}", Vec::from_iter(idle).join("\n"));
 }
 
-/// Whether a context has a line of its own for an action.
+/// Returns whether a context has a line of its own for an action.
 fn ours(context: Context, action: Action) -> bool {
     GROUPS.iter().any(|group| group.context == context && group.actions.contains(&action))
 }
 
-/// Whether there is nothing to see of an action by design: the pane whose key it is has the keys already.
+/// Returns whether there is nothing to see of an action by design: the pane whose key it is has the keys already.
 fn rests(context: Context, action: Action) -> bool {
     matches!(
         (context, action),

@@ -44,7 +44,7 @@ struct Campaign {
     archive: Archive,
     random: u64,
     round: usize,
-    /// How long each command takes by itself.
+    /// The time that each command takes by itself.
     longest: BTreeMap<&'static str, Duration>,
     killed: usize,
     /// The rounds so far: what ran, and whether it was killed.
@@ -52,7 +52,7 @@ struct Campaign {
 }
 
 impl Drop for Campaign {
-    /// What failed can be looked at.
+    /// Keeps the folder of a failed test.
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.dir.disable_cleanup(true);
@@ -268,7 +268,7 @@ impl Campaign {
         }
     }
 
-    /// What is left at the end: nothing of the dead, a memory that answers, and an undo that works.
+    /// Checks the state at the end: nothing of the killed processes is left, a memory that answers, and an undo that works.
     fn end(&mut self) {
         // A round of its own: what the last one made is there already.
         self.round += 1;

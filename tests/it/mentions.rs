@@ -23,7 +23,7 @@ fn preview(stage: &mut Stage, path: &str, count: usize) {
     stage.answer(|q| *q == Query::Text(path.into()), listing);
 }
 
-/// What stands in the input.
+/// Returns what stands in the input.
 fn input(stage: &Stage) -> String {
     let text = stage.text();
     let row = text.lines().rev().find(|l| l.starts_with(" ›")).unwrap_or_default();

@@ -9,10 +9,10 @@ use crate::pty::Terminal;
 /// One cell in the picture's units.
 const WIDTH: f32 = 8.4;
 const HEIGHT: f32 = 18.0;
-/// Where letters stand in their row, from its top.
+/// The baseline of letters in their row, from its top.
 const BASELINE: f32 = 13.5;
 const MARGIN: f32 = 12.0;
-/// What a cell has that names no colour of its own: those of the dark theme.
+/// The background of a cell that names no colour of its own: that of the dark theme.
 const GROUND: &str = "#15171c";
 const TEXT: &str = "#d8dae0";
 
@@ -33,7 +33,7 @@ fn the_picture_in_the_readme() {
     std::fs::write(path, picture).expect("written");
 }
 
-/// What is on the screen, as a picture whose letters any fixed-width font can draw.
+/// Returns what is on the screen, as a picture whose letters any fixed-width font can draw.
 fn svg(screen: &Screen) -> String {
     let (rows, columns) = size(screen);
     let (width, height) = (f32::from(columns) * WIDTH + 2.0 * MARGIN, f32::from(rows) * HEIGHT + 2.0 * MARGIN);

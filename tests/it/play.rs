@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::pty::Terminal;
 
-/// What no screen may show: pieces of the notation, whole or in part.
+/// Texts that no screen may show: pieces of the notation, whole or in part.
 const NOTATION: [&str; 8] = ["<", "===", ">>>", "*** ", "@@", "``", "{\"", "arguments\":"];
 
 fn fixture(name: &str) -> PathBuf {

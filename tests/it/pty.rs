@@ -41,12 +41,12 @@ impl Terminal {
         Self::start_with(program, args, home, "C.UTF-8")
     }
 
-    /// The same in the locale `locale`.
+    /// Starts a program in the locale `locale`.
     pub fn start_with(program: &str, args: &[&str], home: &Path, locale: &str) -> Self {
         Self::start_on(program, args, home, locale, None)
     }
 
-    /// The same with programs that commands find.
+    /// Starts a program with a path on which commands find programs.
     fn start_on(program: &str, args: &[&str], home: &Path, locale: &str, path: Option<String>) -> Self {
         let pair = native_pty_system()
             .openpty(PtySize { rows: ROWS.get(), cols: COLUMNS.get(), pixel_width: 0, pixel_height: 0 })
@@ -117,7 +117,7 @@ impl Terminal {
         self.screen.process(&rest);
     }
 
-    /// What is on it now.
+    /// Returns what is on it now.
     pub fn screen(&self) -> &vt100::Screen {
         self.screen.screen()
     }

@@ -67,7 +67,7 @@ fn replies(folder: &Path) -> Vec<(String, String)> {
     replies
 }
 
-/// The same replies through `nebula patch`: what a person would have to look at is not written by `--yes`, the rest comes to
+/// Applies the replies through `nebula patch`: what a person would have to look at is not written by `--yes`, the rest comes to
 /// the same bytes, and what is refused leaves the file alone and helps.
 #[test]
 fn real_replies_come_to_the_same_through_the_command() {
@@ -118,7 +118,7 @@ fn requested_format(name: &str) -> &'static str {
     }
 }
 
-/// The same replies in a session, with the file mentioned and everything accepted: the same bytes, and the model is
+/// Applies the replies in a session, with the file mentioned and everything accepted: the same bytes, and the model is
 /// told the same of what could not be placed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn real_replies_come_to_the_same_in_a_session() {

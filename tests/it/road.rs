@@ -66,7 +66,7 @@ impl World {
         self.try_propose(changes).expect("a change")
     }
 
-    /// The same; `None` where no file changes.
+    /// Proposes changes and decides them; `None` where no file changes.
     fn try_propose(&self, changes: &[(String, State)]) -> Option<Decided> {
         let files = changes.iter().map(|(p, after)| FileChange::new(p, self.now(p), after.clone(), "test", &[]));
         let proposal = Proposal { id: ProposalId(1), title: "test".into(), files: files.collect() };

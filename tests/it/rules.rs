@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What starts the program joins everything.
+/// The modules that start the program and join everything.
 const JOIN_ALL: &[&str] = &["main", "bin", "lib"];
 
 /// A part of the program and the parts it may name beside `text`, which is pure and small: anyone may use it. A row names
@@ -127,7 +127,7 @@ struct Source {
     path: String,
     /// The text without its `mod tests`.
     text: String,
-    /// The same without comments.
+    /// The text without comments.
     code: String,
 }
 
@@ -155,7 +155,7 @@ pub fn without_tests(text: &str) -> &str {
     code.rsplit_once('\n').filter(|(_, last)| last.starts_with("#[cfg(")).map_or(code, |(before, _)| before)
 }
 
-/// Whether a file is compiled for tests alone.
+/// Returns whether a file is compiled for tests alone.
 fn is_test(path: &Path) -> bool {
     let name = path.file_stem().map(|name| name.to_string_lossy()).unwrap_or_default();
     name == "testing" || name.ends_with("tests") || path.parent().is_some_and(|folder| folder.ends_with("tests"))
@@ -313,7 +313,7 @@ fn each_outside_crate_has_one_door() {
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
-/// Where each author of a decision may be named: a place that asks the person, applies the policy, or reads flags. The
+/// The places where each author of a decision may be named: a place that asks the person, applies the policy, or reads flags. The
 /// person's decision about a command arrives as a [`nebula::protocol::CommandDecision`].
 const CONSENT: &[(&str, &[&str])] = &[
     ("Consent::Person", &["tui/pane", "cli", "agent/turn/step/command"]),

@@ -316,7 +316,7 @@ pub fn working(stage: &mut Stage) {
     stage.wait(400);
 }
 
-/// What nebula says before its changes.
+/// Adds the text that nebula says before its changes.
 fn said(stage: &mut Stage) {
     stage.item(Item::Answer {
         text: "Only two places call `price_of`: the cart, and the product page in `src/handlers/product.rs`. The page \
@@ -434,7 +434,7 @@ pub fn card(stage: &mut Stage) {
     }));
 }
 
-/// The same, with the keys.
+/// Shows the card, and gives it the keys.
 pub fn card_open(stage: &mut Stage) {
     card(stage);
     stage.keys("<f6>");

@@ -494,7 +494,7 @@ fn without_a_model_only_arrows_and_enter_choose() {
     assert!(matches!(stage.sent()[..], [_, Command::Open(SessionChoice::Resume(_))]));
 }
 
-/// Where a text begins on the screen.
+/// Returns where a text begins on the screen.
 fn find(stage: &Stage, text: &str) -> (u16, u16) {
     let screen = stage.text();
     let found = screen.lines().enumerate().find_map(|(y, line)| Some((line.find(text).map(|at| &line[..at])?, y)));

@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 
 use crate::pty::Terminal;
 
-/// How long the program may take to end on a busy machine; by itself it takes some milliseconds.
+/// The time that the program may take to end on a busy machine; by itself it takes some milliseconds.
 const BOUND: Duration = Duration::from_secs(20);
-/// How long it may work until then, whatever else the machine does: a debug build takes some hundredths of a second.
+/// The time that it may work until then, whatever else the machine does: a debug build takes some hundredths of a second.
 const WORK: Duration = Duration::from_millis(600);
 
-/// What the model's server writes after the head of each answer.
+/// Writes the body of an answer of the model's server.
 type Body = fn(&mut TcpStream) -> std::io::Result<()>;
 
 struct World {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::mock_server::{Act, MockServer, answer};
 use crate::support::world::World;
 
-/// What came of one `nebula task`.
+/// The outcome of one `nebula task`.
 struct Ran {
     events: Vec<Value>,
     /// The bodies of the requests to the model.

@@ -40,7 +40,7 @@ fn stage(scene: &Scene, (width, height): (u16, u16), (_, theme, depth): Mode) ->
     stage
 }
 
-/// What a person sees of a cell's style.
+/// Returns what a person sees of a cell's style.
 fn style(cell: &Cell) -> String {
     let colour = |colour: Color| match colour {
         Color::Rgb(r, g, b) => format!("#{r:02x}{g:02x}{b:02x}"),
@@ -96,7 +96,7 @@ impl Styles {
         *self.letters.entry(style(cell)).or_insert(next)
     }
 
-    /// Which cells have which style: rows of letters, a space where there is nothing to see.
+    /// Returns the style of each cell: rows of letters, a space where there is nothing to see.
     fn map(&mut self, buffer: &Buffer) -> String {
         let rows = buffer.content.chunks(usize::from(buffer.area.width)).map(|row| {
             let letters = row.iter().map(|cell| match cell.symbol() == " " && cell.bg == Color::Reset {
@@ -109,7 +109,7 @@ impl Styles {
     }
 }
 
-/// What each style of `dark` is in another mode: the styles of the same cells.
+/// Returns each style of `dark` in another mode: the styles of the same cells.
 fn legend(styles: &Styles, dark: &Buffer, others: &[(&str, Buffer)]) -> String {
     let mut letters: Vec<_> = styles.letters.iter().collect();
     letters.sort_by_key(|(_, letter)| **letter);

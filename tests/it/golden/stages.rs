@@ -347,7 +347,7 @@ const LONG_PATH: &str = "src/handlers/checkout/a_rather_long_name_of_a_file.rs";
 
 type Run = fn(&mut Stage);
 
-/// Where names are listed, and from how many columns on.
+/// The screens in which names are listed, and the columns from which on.
 pub const LONG_NAMES: &[(&str, u16, Run)] = &[
     ("a call", 80, |stage| {
         stage.tell(opened(status()));

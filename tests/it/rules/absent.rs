@@ -9,7 +9,7 @@ use super::sizes::functions;
 use super::writes::{CALLS, OPENS};
 use super::{MAY_USE, part, sources};
 
-/// What a function that draws has no business with.
+/// The names that a function that draws may not use.
 const DECIDES: &[&str] = &["Effect::", "Command::", ".send(", ".set(", "borrow_mut()", "fs::", "Instant::now"];
 
 #[test]

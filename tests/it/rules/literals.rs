@@ -6,7 +6,7 @@ use nebula::messages::{Language, with};
 
 use super::sources;
 
-/// Where single words are names: of actions, chords, roles, themes, scopes, terminals, keywords of languages.
+/// The files in which single words are names: of actions, chords, roles, themes, scopes, terminals, keywords of languages.
 const NAMES: &[&str] = &["action.rs", "pane/table.rs", "keys.rs", "theme/", "terminal/", "text/", "pane/diff/item.rs"];
 
 /// Literals that are names, forms of files, or lines for a shell, and no words for a person.
@@ -85,7 +85,7 @@ fn plain(text: &str) -> String {
     kept
 }
 
-/// Whether a literal reads as words: two of them, or one in small letters where single words are no names.
+/// Returns whether a literal reads as words: two of them, or one in small letters where single words are no names.
 fn is_prose(path: &str, literal: &str) -> bool {
     let text = plain(literal);
     let words = text.split_whitespace().filter(|word| word.chars().any(|c| c.is_ascii_alphabetic())).count();
@@ -138,7 +138,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("{file} into {}: {}", ""),
 ];
 
-/// Whether the table of records has a text, whatever its values are.
+/// Returns whether the table of records has a text, whatever its values are.
 fn is_recorded(template: &str) -> bool {
     let mut parts = template.split('{');
     let mut text = parts.next().unwrap_or_default().to_string();
@@ -149,7 +149,7 @@ fn is_recorded(template: &str) -> bool {
     with(Language::Japanese, || !localized(&text).is_ascii())
 }
 
-/// Where the agent speaks to the person: what it says comes from the table of messages, or is in that of records.
+/// The calls by which the agent speaks to the person: what it says comes from the table of messages, or is in that of records.
 const SPOKEN: &[&str] = &[
     ".say(Level::",
     ".notice(Level::",
@@ -162,7 +162,7 @@ const SPOKEN: &[&str] = &[
     "detail: ",
 ];
 
-/// What follows up to the end of the call or of the statement.
+/// Returns what follows up to the end of the call or of the statement.
 fn spoken(after: &str) -> &str {
     let mut depth = 0;
     let end = after.char_indices().find(|(_, c)| {

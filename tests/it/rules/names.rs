@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{MAY_USE, part, sources};
 
-/// What every part may have of its own, as the standard library's modules do.
+/// The names of types that every part may have of its own, as the standard library's modules do.
 const SHARED: &[&str] = &["Error"];
 
 /// The types of a text, each with whether the whole crate can name it.

@@ -11,7 +11,7 @@ const FUNCTION: usize = 60;
 /// The fullest folder, in `.rs` files.
 const FOLDER: usize = 15;
 
-/// What is still too large. These lists only shrink.
+/// The files that are still too large. These lists only shrink.
 const LONG_FILES: &[&str] = &[];
 const LONG_FUNCTIONS: &[&str] = &[];
 const FULL_FOLDERS: &[&str] = &[];

@@ -75,7 +75,7 @@ pub const CALLS: &[&str] = &[
     ".set_folder_mode(",
 ];
 
-/// What makes the opening of a file one for writing.
+/// The options with which a file is opened for writing.
 pub const OPENS: &[&str] = &[
     "File::options",
     ".write(true)",

@@ -2,7 +2,7 @@
 
 use super::tree::{Tree, difference, text};
 
-/// What a form needs beside the shell.
+/// The programs that a form needs beside the shell.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Nothing,

@@ -57,7 +57,7 @@ fn children(parent: u32) -> Vec<Pid> {
     all.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }
 
-/// Whether a process runs in a folder or below it.
+/// Returns whether a process runs in a folder or below it.
 fn is_used(folder: &Path) -> bool {
     let of = |entry: fs::DirEntry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder));
     fs::read_dir("/proc").expect("proc").flatten().any(of)

@@ -16,7 +16,7 @@ fn both(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }
 
-/// Whether commands run under the guard here, and Python is there.
+/// Returns whether commands run under the guard here, and Python is there.
 fn usable() -> bool {
     let python = Command::new("python3").arg("--version").output().is_ok();
     if !python {

@@ -59,7 +59,7 @@ fn no_process_outlives_its_command() {
     assert!(!runs(&mark), "the daemon lives on");
 }
 
-/// Whether a process has this word among its arguments.
+/// Returns whether a process has this word among its arguments.
 fn runs(word: &str) -> bool {
     let all = fs::read_dir("/proc").expect("/proc").flatten();
     all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())

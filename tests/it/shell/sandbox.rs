@@ -36,7 +36,7 @@ fn run(tree: &Tree, flags: &[&str], command: &str) -> Output {
     tree.nebula(&[&["run"], flags, &["--", command]].concat())
 }
 
-/// What was printed and what was told.
+/// Returns what was printed and what was told.
 fn both(output: &Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }

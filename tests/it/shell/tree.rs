@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What stands at a path: its kind, its mode, and its bytes or a link's text.
+/// The entry at a path: its kind, its mode, and its bytes or a link's text.
 type Entry = (char, u32, Vec<u8>);
 
 /// A project in a folder that vanishes with it.
@@ -76,7 +76,7 @@ impl Tree {
         self.nebula_with(args, &[])
     }
 
-    /// The same with more of an environment.
+    /// Runs nebula with more variables in its environment.
     pub fn nebula_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Output {
         self.command(args).envs(variables.iter().copied()).output().expect("the program runs")
     }
@@ -128,7 +128,7 @@ fn look(root: &Path, folder: &Path, found: &mut BTreeMap<String, Entry>) {
     }
 }
 
-/// What differs between two snapshots, in words.
+/// Returns what differs between two snapshots, in words.
 pub fn difference(before: &BTreeMap<String, Entry>, after: &BTreeMap<String, Entry>) -> Vec<String> {
     let words = |entry: Option<&Entry>| match entry {
         None => "nothing".to_string(),
@@ -147,7 +147,7 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Whether commands run in a sandbox under the guard here.
+/// Returns whether commands run in a sandbox under the guard here.
 pub fn works() -> bool {
     let doctor = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
     let works = doctor.contains("guard works") && doctor.contains("sandbox Landlock");

@@ -13,7 +13,7 @@ use super::model::{ended, last_results, start, world};
 use super::tree::{Tree, difference, must_work, text};
 use crate::support::world::{Live, World, call, say};
 
-/// Whether commands run in views here.
+/// Returns whether commands run in views here.
 fn views() -> bool {
     let printed = text(&Tree::new().nebula(&["doctor", "--json"]).stdout);
     let works = printed.contains("view works");

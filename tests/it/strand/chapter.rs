@@ -43,7 +43,7 @@ impl Shell {
         self.command(script).output().unwrap()
     }
 
-    /// What a person sees who types these lines, with what differs from time to time made equal.
+    /// Returns what a person sees who types these lines, with what differs from time to time made equal.
     fn transcript(&self, lines: &str) -> String {
         let mut out = String::new();
         for line in lines.lines().filter(|line| !line.trim().is_empty()) {
@@ -215,7 +215,7 @@ rest=${line#*\"auto-patch\":}
 echo "${rest%,\"severity\":*}"
 "#;
 
-/// What knows more than the program: it answers the one fault here that has no patch.
+/// A program that knows more than the checker: it answers the one fault here that has no patch.
 const AI_FIX: &str = r#"#!/bin/bash
 read -r line
 case $line in

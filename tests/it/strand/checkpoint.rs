@@ -72,7 +72,7 @@ fn compare(root: &Path, seed: u64) {
     lazy.sound().unwrap();
 }
 
-/// What a definition was is the same whether only the ops on it and its neighbours are read or all.
+/// Checks that the past of a definition is the same whether only the ops on it and its neighbours are read or all.
 fn compare_past(store: &Store, chance: &mut Chance, seed: u64) {
     let ops = store.ops();
     for _ in 0..4.min(ops.len()) {
@@ -89,7 +89,7 @@ fn compare_past(store: &Store, chance: &mut Chance, seed: u64) {
     }
 }
 
-/// What an earlier check found counts as long as nothing changed that it depends on.
+/// Checks that the findings of an earlier check count as long as nothing changed that it depends on.
 fn compare_checks(store: &mut Store, seed: u64) {
     let checks = store.checks();
     let state = store.state();
@@ -192,7 +192,7 @@ fn folded() -> (tempfile::TempDir, Vec<String>) {
     (dir, said)
 }
 
-/// Whether the store says what it said, or says that it cannot. `quiet` leaves the file's time as it was, as a disk
+/// Returns whether the store says what it said, or says that it cannot. `quiet` leaves the file's time as it was, as a disk
 /// does that gives back another bit than it was given.
 fn flip(dir: &Path, said: &[String], at: usize, quiet: bool) -> bool {
     let path = dir.join(".strand/store.crdt");

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::world::{TODO, World};
 
-/// What the todo app has not: effects whose answers differ each time they are asked.
+/// Definitions that the todo app has not: effects whose answers differ each time they are asked.
 const CHANCE: &str = "\
 effect roll = (hi: Int) -> Int needs=[random] do=random.int(1, hi)
 effect now = () -> Int needs=[clock] do=clock.now()

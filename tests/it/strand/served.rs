@@ -13,7 +13,7 @@ struct Client {
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     next: u64,
-    /// What goes with each request in the era without a handshake.
+    /// The values that go with each request in the era without a handshake.
     meta: Option<Value>,
 }
 
@@ -117,7 +117,7 @@ impl Client {
     }
 }
 
-/// Whether a value is what a schema says, as far as these schemas go.
+/// Returns whether a value is what a schema says, as far as these schemas go.
 fn fits(value: &Value, schema: &Value) -> Result<(), String> {
     if let Some(any) = schema["anyOf"].as_array() {
         return if any.iter().any(|one| fits(value, one).is_ok()) {

@@ -13,7 +13,7 @@ use nebula::strand::sync::{Direction, Options, list, sync};
 
 use super::converge::{Chance, random_draft};
 
-/// Who has whom as upstream: the first has none.
+/// The upstream of each store; the first has none.
 const UPSTREAMS: [usize; 6] = [0, 0, 0, 1, 1, 2];
 
 struct Tree {
@@ -85,7 +85,7 @@ impl Tree {
         result.exit() == 0
     }
 
-    /// What a person does who works on files, and what `sync` makes of it.
+    /// Changes files as a person does, and what `sync` makes of it.
     fn edit_files(&mut self, chance: &mut Chance, at: usize) {
         let mut store = self.open(at);
         let root = store.root().to_owned();

@@ -181,7 +181,7 @@ fn bounded(world: &World, args: &[&str]) -> Output {
     command.env("STRAND_AUTHOR", "user:me").env("HOME", world.path()).output().unwrap()
 }
 
-/// What a clone may hold in a file's place.
+/// Puts something in a file's place, as a clone may hold it.
 fn put(kind: &str, at: &std::path::Path, outside: &std::path::Path) {
     let _ = std::fs::rename(at, at.with_extension("kept"));
     match kind {

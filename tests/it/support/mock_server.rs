@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What the server does next.
+/// The next action of the server.
 #[derive(Debug, Clone)]
 pub enum Act {
     /// Sends these bytes, in one write.
@@ -33,7 +33,7 @@ pub struct Seen {
     pub headers: String,
     /// The body.
     pub body: serde_json::Value,
-    /// Which connection it came on, from 0.
+    /// The number of the connection it came on, from 0.
     pub connection: usize,
 }
 

@@ -123,7 +123,7 @@ impl World {
         self.root().join(path).exists()
     }
 
-    /// What an agent here is made of.
+    /// Returns what an agent here is made of.
     pub fn parts(&self, model: Arc<Replay>) -> AgentParts {
         let paths = Paths::below(&self.home());
         let config = Config::load(

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::rules;
 
-/// What the server answers next.
+/// The next answers of the server.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// It thinks first.
@@ -70,12 +70,12 @@ impl FakeServer {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// What the next requests are answered with.
+    /// Sets the answers to the next requests.
     pub fn plan(&self, plan: Plan) {
         self.lock().plan = plan;
     }
 
-    /// What was wrong with the requests so far.
+    /// Returns what was wrong with the requests so far.
     pub fn wrong(&self) -> Vec<String> {
         self.lock().wrong.clone()
     }
@@ -197,7 +197,7 @@ fn whole(status: &str, body: &Value) -> (String, String, bool) {
 /// The base64 of `skip_thought_signature_validator`.
 const SKIP: &str = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=";
 
-/// What of a request was sealed by a server.
+/// Returns what of a request was sealed by a server.
 fn seals(wire: &str, body: &Value) -> Vec<String> {
     let mut found = Vec::new();
     walk(body, &mut |name, value| {

@@ -33,7 +33,7 @@ fn without_marks(value: &mut Value) {
     }
 }
 
-/// What stands before the messages, and each message, as they were sent. What stands behind them may differ: the limit of the
+/// Returns the part before the messages, and each message, as they were sent. What stands behind them may differ: the limit of the
 /// answer follows the room that is left.
 pub fn beginning(mut body: Value, list: &str) -> (String, Vec<String>) {
     without_marks(&mut body);
@@ -46,7 +46,7 @@ pub fn beginning(mut body: Value, list: &str) -> (String, Vec<String>) {
     (body.to_string(), messages)
 }
 
-/// What a request says of the length of its answer.
+/// Returns what a request says of the length of its answer.
 fn limit(body: &Value) -> String {
     let fields = ["/max_tokens", "/max_output_tokens", "/generationConfig/maxOutputTokens", "/options/num_predict"];
     fields.iter().find_map(|field| body.pointer(field)).expect("a limit").to_string()
