@@ -15,6 +15,8 @@ pub struct FileIndex {
 struct IndexState {
     /// None until it was asked for.
     files: Option<Arc<Files>>,
+    /// The walk that fills it was begun.
+    walked: bool,
     /// The words that files were asked for with the last time.
     words: Option<String>,
 }
@@ -25,12 +27,11 @@ impl FileIndex {
         Arc::clone(self.state().files.get_or_insert_with(|| Arc::new(Files::new())))
     }
 
-    /// Returns whether the index was asked for before; from now on it was.
+    /// Returns whether the walk that fills the index was begun before; the caller begins it, else.
     pub fn was_requested(&self) -> bool {
         let mut state = self.state();
-        let in_use = state.files.is_some();
         state.files.get_or_insert_with(|| Arc::new(Files::new()));
-        in_use
+        std::mem::replace(&mut state.walked, true)
     }
 
     /// Returns whether files were asked for with the same words the last time.
@@ -54,11 +55,28 @@ impl FileIndex {
 
     /// Forgets the index: it is walked again when it is asked for.
     pub fn forget(&self) {
-        self.state().files = None;
+        let mut state = self.state();
+        (state.files, state.walked) = (None, false);
     }
 
     fn state(&self) -> MutexGuard<'_, IndexState> {
         // Both values are replaced whole: a panic elsewhere leaves nothing half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forgotten_index_is_walked_again_though_an_answer_looked_at_it_first() {
+        let index = FileIndex::default();
+        assert!(!index.was_requested());
+        assert!(index.was_requested());
+        index.forget();
+        // An answer that was under way makes an empty one.
+        drop(index.files());
+        assert!(!index.was_requested());
     }
 }
