@@ -23,8 +23,8 @@ use crate::agent::turn::{self, Begin};
 use crate::memory;
 use crate::messages::agent as say;
 use crate::protocol::{
-    Cause, Command, EventBody, ExportFormat, Item, Level, Listing, Notice, Prompt, Query, QueryId, SessionChange,
-    SessionInfo, TurnEnd,
+    Cause, Command, ConnectForm, EventBody, ExportFormat, Item, Level, Listing, Notice, Prompt, Query, QueryId,
+    SessionChange, SessionInfo, TurnEnd,
 };
 use crate::shell::output::record;
 use crate::tools::ContentHash;
@@ -205,27 +205,14 @@ impl Actor {
                 self.restores.restore(context, request, turn);
             }
             Command::KeepReviewed(names) => drop(tokio::spawn(keep_reviewed(Arc::clone(context), names))),
+            Command::RunOn => command::run_on(&context.commands, &context.events).await,
             Command::ClearEnvironment => command::clear_left(&context.commands, &context.events).await,
             Command::Review(verdict) => self.restores.review(context, verdict),
             Command::Interrupt => self.interrupt(),
             Command::SkipBackoff => context.skip_backoff.now(),
             Command::Sessions(change) => self.change_session(change).await,
             Command::Set(setting) => settings::set(context, setting).await,
-            Command::Connect(form) => {
-                // The check takes as long as the server does.
-                let context = Arc::clone(context);
-                tokio::spawn(async move {
-                    let done = connect::connect_with(&context.services, &form).await;
-                    if let (Ok(None), Some(model)) = (&done, &form.model) {
-                        context.take_provider();
-                        settings::take_model(&context, model);
-                        context.tell_status().await;
-                    }
-                    if let Some(event) = done.unwrap_or_else(|why| Some(EventBody::NotConnected(form.id, why))) {
-                        context.events.send(event).await;
-                    }
-                });
-            }
+            Command::Connect(form) => begin_connecting(context, form),
             Command::Export(format) => match context.id() {
                 Some(id) => self.export(&id, format).await,
                 None => context.say(Level::Info, say::no_session_to_export(), "").await,
@@ -466,4 +453,20 @@ async fn finished(turn: &mut Option<Running>) -> Option<(Conversation, turn::Tur
         }
         None => std::future::pending().await,
     }
+}
+
+/// Connects a model, without waiting for it: the check takes as long as the server does.
+fn begin_connecting(context: &Arc<SessionContext>, form: ConnectForm) {
+    let context = Arc::clone(context);
+    tokio::spawn(async move {
+        let done = connect::connect_with(&context.services, &form).await;
+        if let (Ok(None), Some(model)) = (&done, &form.model) {
+            context.take_provider();
+            settings::take_model(&context, model);
+            context.tell_status().await;
+        }
+        if let Some(event) = done.unwrap_or_else(|why| Some(EventBody::NotConnected(form.id, why))) {
+            context.events.send(event).await;
+        }
+    });
 }

@@ -25,6 +25,7 @@ mod supervisor;
 mod turn;
 
 pub use background::adopt::adopt;
+pub use change::command_event::ended as command_end;
 pub use query::{commit, export};
 pub use services::model_facts::{AnswerCost, list_or_stored, listed_facts};
 pub use services::{command_rules, shell};

@@ -168,7 +168,7 @@ impl Archive {
         title: &str,
     ) -> Result<Restoration, RestoreError> {
         let mut warnings = Vec::new();
-        // The changesets that are taken back whole.
+        // The changesets that are taken back, wholly or in part.
         let mut undone = Vec::new();
         let (changeset, goals) = match request {
             RestoreTarget::Undo { count: 0, .. } => return Err(RestoreError::Zero),
@@ -177,7 +177,11 @@ impl Archive {
                 undone.push(newest);
                 (Some(newest), self.goals_of_newest(newest, paths, *count)?)
             }
-            RestoreTarget::Undo { count, files } => (None, self.goals_of_files(files, *count)?),
+            RestoreTarget::Undo { count, files } => {
+                let goals = self.goals_of_files(files, *count)?;
+                undone = self.changesets_of(&goals)?;
+                (None, goals)
+            }
             RestoreTarget::Changesets(ids) => {
                 undone.clone_from(ids);
                 (None, self.goals_before(ids, &mut warnings)?)
@@ -188,7 +192,9 @@ impl Archive {
             }
             RestoreTarget::Version { path, version } => {
                 let found = self.find_version(Some(path), &version.to_string())?;
-                (None, vec![Goal { path: path.clone(), version: Ok(found) }])
+                let goals = vec![Goal { path: path.clone(), version: Ok(found) }];
+                undone = self.changesets_of(&goals)?;
+                (None, goals)
             }
         };
         let (mut files, mut previews) = (Vec::new(), Vec::new());
@@ -209,6 +215,21 @@ impl Archive {
         let all: BTreeSet<NotUndone> = undone.iter().filter_map(|id| self.not_undone(*id).ok()).flatten().collect();
         let preview = |NotUndone { what, why }| RestorePreview { path: what, status: RestoreStatus::NotUndone(why) };
         all.into_iter().map(preview).collect()
+    }
+
+    /// Returns the changesets that changed these files since the versions that are restored. One that cannot be read
+    /// names none.
+    fn changesets_of(&self, goals: &[Goal]) -> Result<Vec<Id>, Error> {
+        let oldest = goals.iter().filter_map(|goal| goal.version.as_ref().ok()).map(|version| version.id).min();
+        let Some(oldest) = oldest else { return Ok(Vec::new()) };
+        let holds = |id: &Id| {
+            let paths = self.paths(*id).unwrap_or_default();
+            goals.iter().any(|goal| {
+                let since = goal.version.as_ref().is_ok_and(|version| version.id < *id);
+                since && paths.contains(&goal.path)
+            })
+        };
+        Ok(self.list()?.into_iter().filter(|id| *id > oldest).filter(holds).collect())
     }
 
     /// Returns the newest changeset that changed something: those whose writing failed are passed over.

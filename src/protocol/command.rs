@@ -68,6 +68,8 @@ pub enum Command {
     UndoCompact,
     /// Send the result at this place of the conversation as one line from now on; see [`super::WindowResult`].
     LeaveOut(usize),
+    /// Let the commands that run go on as jobs: the turn does not wait for them any more.
+    RunOn,
     /// Begin the next command in the workspace's root, without the variables that commands before it left.
     ClearEnvironment,
     /// Keep changes that wait to be reviewed: `all`, or beginnings of their ids. Nothing is written.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::cause::Cause;
 use super::command::{Command, Reply};
 use super::command_card::{CommandCard, CommandDecision};
+use super::command_event::CommandEvent;
 use super::cost::Cost;
 use super::item::{Changeset, Item, Notice, RuleChip};
 use super::listing::Listing;
@@ -66,6 +67,8 @@ pub enum EventBody {
     Asked(Question),
     /// A question is no longer pending.
     Answered(QuestionId),
+    /// A command of the model goes on.
+    Command(CommandEvent),
     /// A changeset was made, by us or by another nebula.
     Archived(Changeset),
     /// Files changed on disk by someone else since the agent read them.

@@ -13,6 +13,7 @@
 mod cause;
 mod command;
 mod command_card;
+mod command_event;
 mod cost;
 mod event;
 mod item;
@@ -29,6 +30,7 @@ pub use command::{
     Prompt, Query, REVIEW_KEEP, REVIEW_RESTORE, Reply, RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
 };
 pub use command_card::{CardPart, CommandCard, CommandClass, CommandDecision};
+pub use command_event::{ChangedPath, CommandBegan, CommandEnd, CommandEvent};
 pub use cost::Cost;
 pub use event::{
     Event, EventBody, KeyPlaces, ModelFileRow, Outcome, ProposalTest, Question, SessionInfo, Status, StepUsage,

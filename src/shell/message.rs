@@ -127,10 +127,8 @@ impl Summary {
     pub fn not_undone(&self, grant: Option<Grant>, left_out: &[(String, String)]) -> Vec<NotUndone> {
         let gone = self.derived_gone.iter().map(|folder| NotUndone::new(folder, "removed; it can be rebuilt"));
         let changed = self.derived.iter().filter(|(folder, _)| !self.derived_gone.contains(*folder));
-        let changed = changed.map(|(folder, count)| {
-            let changes = plural(usize::try_from(*count).unwrap_or(usize::MAX), "change");
-            NotUndone::new(folder, format!("{changes}; it can be rebuilt"))
-        });
+        // Without their number: a job is sealed several times, and each of its changesets names them.
+        let changed = changed.map(|(folder, _)| NotUndone::new(folder, "changed; it can be rebuilt"));
         let paths = self.not_archived.iter().chain(left_out);
         let named = paths.map(|(path, why)| NotUndone::new(path, format!("not archived: {why}")));
         let reached = match grant {
@@ -138,8 +136,7 @@ impl Summary {
             None => Some(NotUndone::new("outside the workspace", "it ran in no sandbox: nothing there is archived")),
             Some(Grant::Read | Grant::Workspace) => None,
         };
-        let more = self.more_not_archived;
-        let more = (more > 0).then(|| NotUndone::new(format!("{more} more"), "not archived"));
+        let more = (self.more_not_archived > 0).then(|| NotUndone::new("further paths", "not archived"));
         gone.chain(changed).chain(named).chain(more).chain(reached).collect()
     }
 

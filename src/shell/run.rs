@@ -38,6 +38,8 @@ pub struct CommandProgress {
     pub process: Option<u32>,
     /// The shell is over, and what it left.
     pub exit: Option<(Exit, Option<ShellState>)>,
+    /// It is to run on as a job: its call is answered although its shell is not over.
+    pub released: bool,
     /// The number of processes that ran on after it.
     pub still_run: Option<usize>,
     /// No process is left.
@@ -67,7 +69,8 @@ pub struct CommandProgress {
 impl CommandProgress {
     /// Returns whether the call that started it can be answered.
     pub fn is_answerable(&self) -> bool {
-        self.failed.is_some() || self.exit.is_some() && (self.ended && self.drained || self.still_run.is_some())
+        let shell_over = self.exit.is_some() && (self.ended && self.drained || self.still_run.is_some());
+        self.failed.is_some() || self.released || shell_over
     }
 
     /// Returns whether nothing of it runs any more.
@@ -162,6 +165,11 @@ impl RunningCommand {
                 None => self.shared.changed.wait(progress).unwrap_or_else(PoisonError::into_inner),
             };
         }
+    }
+
+    /// Lets it run on as a job.
+    pub fn release(&self) {
+        self.shared.change(|progress| progress.released = true);
     }
 
     /// Ends every process of it; they have two seconds to do so themselves.

@@ -150,6 +150,7 @@ each_pane! { actions
     FoldAll "fold-all" fold_all
     Copy "copy" copy
     FailedOnly "failed-only" failed_only
+    RunOn "run-on" run_on
     Search "search" search
     NextMatch "next-match" next_match
     PreviousMatch "previous-match" previous_match

@@ -229,6 +229,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Tools, hints::look, &[A::Fold], hints::fold, none),
     g(C::Tools, hints::moving, &[A::NextItem, A::PreviousItem], none, hints::next_previous_call),
     g(C::Tools, hints::look, &[A::FailedOnly], hints::failed_only, none),
+    g(C::Tools, hints::look, &[A::RunOn], hints::run_on, none),
     g(C::Tools, hints::look, &[A::Lower, A::Higher], none, hints::the_archive_below_lower_higher),
     g(C::Pane, hints::moving, &[A::Down, A::Up], none, hints::line_down_up),
     g(C::Pane, hints::moving, &[A::HalfDown, A::HalfUp], none, hints::half_a_page),

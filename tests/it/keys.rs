@@ -59,6 +59,13 @@ fn said(stage: &mut Stage) {
     }
 }
 
+fn running(stage: &mut Stage) {
+    said(stage);
+    let mut call = call("runCommand", "cargo test", CallState::Running);
+    call.preview = vec![PreviewLine { sign: '$', text: "cargo test".into() }];
+    stage.item(Item::Call(call));
+}
+
 fn changed(stage: &mut Stage) {
     said(stage);
     let (id, cause, by) = ("0199".into(), String::new(), String::new());
@@ -100,6 +107,7 @@ fn scenes(context: Context) -> Vec<Scene> {
             ("the beginning", || main_screen(said, "<f4>gg]")),
             ("a hit", || main_screen(said, "<f4>/src<enter>")),
             ("a call", || main_screen(said, "<f4>[<enter>/line<enter>")),
+            ("a command under way", || main_screen(running, "<f4>")),
         ],
         Context::Diff => vec![
             ("a proposal", || main_screen(proposing, "]")),

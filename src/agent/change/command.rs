@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::agent::background::adopt::adopt_and_say;
+use crate::agent::change::command_event;
 use crate::agent::change::execute_proposal::tell_changeset;
 use crate::agent::services::events::Events;
 use crate::agent::services::{Services, lock};
@@ -14,7 +15,7 @@ use crate::agent::session::context::SessionContext;
 use crate::archive::staging::CommandInfo;
 use crate::execute::command::{SealedCommand, seal};
 use crate::messages::agent as say;
-use crate::protocol::Level;
+use crate::protocol::{CommandEvent, EventBody, Level};
 use crate::shell::{
     self, CommandReport, CommandRequest, Commands, Keeper, SealResult, ShellCommand, StartError, Stopped,
 };
@@ -80,6 +81,8 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
         SealResult { changeset: sealed.changeset, changes: sealed.changes.changes, unread: sealed.changes.unread };
     let mut report = CommandReport::new(&command, stopped, &result, failure.as_deref());
     report.notes.extend(note);
+    let end = command_event::ended(&command, stopped, &result);
+    context.events.send(EventBody::Command(CommandEvent::Ended(end))).await;
     let output = command.running.output().for_model(&command.id);
     let changeset = result.changeset.map(|id| id.to_string());
     let stored = changeset.clone();
@@ -115,8 +118,21 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
             }
         }
         seal_jobs(&services, &commands, &events).await;
+        let end = command_event::ended(&job, None, &SealResult::default());
+        events.send(EventBody::Command(CommandEvent::Ended(end))).await;
         events.refresh_status();
     });
+}
+
+/// Lets the commands that run go on as jobs, so that their calls are answered. One in a view has to end: its changes are
+/// told with its call.
+pub async fn run_on(commands: &Commands, events: &Events) {
+    let waits =
+        |command: &&Arc<ShellCommand>| command.keeper != Keeper::View && !command.running.progress().is_answerable();
+    let jobs = commands.jobs();
+    if jobs.iter().filter(waits).map(|command| command.running.release()).count() == 0 {
+        events.say(Level::Info, say::nothing_runs_on(), "").await;
+    }
 }
 
 /// Lets the next command begin again, and tells so.

@@ -2,6 +2,7 @@
 //! restore, a command that is run and sealed.
 
 pub mod command;
+pub mod command_event;
 pub mod execute_proposal;
 mod proposal_test;
 pub mod restore;

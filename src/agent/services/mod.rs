@@ -115,6 +115,15 @@ impl Services {
         self.config.change(|config| config.append("shell.rules", rule.json())).map_err(|error| error.to_string())
     }
 
+    /// Returns the rules for commands as the configuration's files have them now; none: a file has trouble that it did not
+    /// have at the start, so that its rules may be missing. For blocking code alone.
+    pub fn read_command_rules(&self) -> Option<Vec<Rule>> {
+        let config = self.config.read().clone();
+        let now = config.reload();
+        let is_whole = now.warnings.iter().all(|warning| config.warnings.contains(warning));
+        is_whole.then(|| command_rules(&now).0)
+    }
+
     /// Puts the parts together; reports arrive at the other end of `reports`.
     pub fn new(
         workspace: Arc<Workspace>,

@@ -221,7 +221,10 @@ pub fn shell_policy(approval: Approval) -> ShellPolicy {
 
 /// The parts of a session, beside its settings, that decide for the person.
 pub struct ApprovalPolicy {
-    command_rules: Mutex<Vec<Rule>>,
+    /// The rules for commands of this session alone.
+    own_rules: Mutex<Vec<Rule>>,
+    /// Those of the configuration, as it was last read whole.
+    configured: Mutex<Vec<Rule>>,
     /// Proposals in a row that went back to the model because they failed their test.
     pub failed_tests: AtomicU32,
 }
@@ -229,17 +232,23 @@ pub struct ApprovalPolicy {
 impl ApprovalPolicy {
     /// Creates a policy with these rules for commands.
     pub fn new(rules: Vec<Rule>) -> Self {
-        ApprovalPolicy { command_rules: Mutex::new(rules), failed_tests: AtomicU32::new(0) }
+        let (own_rules, configured) = (Mutex::default(), Mutex::new(rules));
+        ApprovalPolicy { own_rules, configured, failed_tests: AtomicU32::new(0) }
     }
 
     /// Returns the rules for commands, those of this session with them.
     pub fn command_rules(&self) -> Vec<Rule> {
-        lock(&self.command_rules).clone()
+        [lock(&self.configured).clone(), lock(&self.own_rules).clone()].concat()
+    }
+
+    /// Goes by these rules of the configuration from now on.
+    pub fn configure_rules(&self, rules: Vec<Rule>) {
+        *lock(&self.configured) = rules;
     }
 
     /// Adds a rule for commands.
     pub fn add_command_rule(&self, rule: Rule) {
-        lock(&self.command_rules).push(rule);
+        lock(&self.own_rules).push(rule);
     }
 }
 

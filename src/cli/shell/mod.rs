@@ -1,9 +1,11 @@
 //! Commands under a keeper and a sandbox: a person's own, what ran, and the rules for those of the model.
 
+mod events;
 mod preview;
 mod rules;
 mod run;
 
+pub use events::line as event_line;
 pub use preview::run as preview;
 pub use rules::check;
 pub use run::{list, output, run};

@@ -10,14 +10,17 @@ use tokio::sync::mpsc;
 use super::super::args::RunArgs;
 use super::super::out::{self, Out};
 use super::super::{Context, UsageError};
-use crate::agent::adopt;
+use super::events::line as event_line;
+use crate::agent::{adopt, command_end};
 use crate::archive::staging::CommandInfo;
 use crate::execute::Stores;
 use crate::execute::command::{SealedCommand, seal};
 use crate::proposal::Consent;
+use crate::protocol::{CommandBegan, CommandEvent};
+use crate::shell::class::{assess, disk};
 use crate::shell::output::mask::Masker;
 use crate::shell::output::record::{self, CommandRecord};
-use crate::shell::{self, CommandRequest, Commands, Exit, Grant, Keeper, ShellCommand};
+use crate::shell::{self, CommandRequest, Commands, Exit, Grant, Keeper, SealResult, ShellCommand};
 use crate::text::number::plural;
 
 /// The folder of logs of these commands, in place of a session's.
@@ -112,10 +115,28 @@ pub(super) fn run_through(
     };
     // Where the channel is full, what is in it wakes the reader as well.
     command.running.on_change(move || drop(events.try_send(RunEvent::Changed)));
+    if as_json {
+        Out::stdout().json(&event_line(&CommandEvent::Began(began(commands, &command, request))))?;
+    }
     let masker = Masker::new(commands.shell().environment.secrets().to_vec());
     let stopped = context.block_on(follow(&command, received, masker, as_json))?;
     commands.end_all();
     Ok(Some((command, stopped)))
+}
+
+/// Returns what is told of a command of the person's that was started.
+fn began(commands: &Commands, command: &ShellCommand, request: &CommandRequest) -> CommandBegan {
+    let (around, path) = commands.around(request.folder.as_deref());
+    let mut found = assess(&request.text, &around, request.grant == Grant::Online);
+    disk::look(&mut found, &around, &path);
+    CommandBegan {
+        id: Some(command.id.clone()),
+        text: command.text().to_string(),
+        class: found.class.word(),
+        grant: request.grant.word(),
+        keeper: command.keeper.word(),
+        decision: "allowed",
+    }
 }
 
 /// Returns the exit code that a command's end is, and says why where it has none of its own.
@@ -255,19 +276,10 @@ fn tell(command: &ShellCommand, sealed: &SealedCommand, as_json: bool, stopped: 
     }
     let changes = &sealed.changes.changes;
     if as_json {
-        let change = |change: &crate::archive::CommandChange| {
-            let kind = format!("{:?}", change.kind).to_lowercase();
-            json!({"path": change.entry.path, "kind": kind, "added": change.counts.added, "removed": change.counts.removed})
-        };
-        let changed: Vec<_> = changes.iter().map(change).collect();
-        let exit = progress.exit.as_ref().map(|(exit, _)| *exit);
-        Out::stdout().json(&json!({
-            "type": "command_end", "id": command.id, "exit": exit.and_then(|e| match e { Exit::Code(code) => Some(code), Exit::Signal(_) => None }),
-            "signal": exit.and_then(|e| match e { Exit::Signal(signal) => Some(signal), Exit::Code(_) => None }),
-            "stopped": stopped, "ms": progress.took.map(|took| took.as_millis()), "changeset": sealed.changeset.map(|id| id.to_string()),
-            "changed": changed, "keeper": command.keeper.word(), "grant": command.grant.map(Grant::word),
-            "refused": {"writes": summary.refused, "connections": summary.connections}, "derived": summary.derived
-        }))?;
+        let result =
+            SealResult { changeset: sealed.changeset, changes: changes.clone(), unread: sealed.changes.unread.clone() };
+        let end = command_end(command, stopped.then_some(shell::Stopped::Person), &result);
+        Out::stdout().json(&event_line(&CommandEvent::Ended(end)))?;
     } else if let Some(id) = sealed.changeset {
         let files = plural(changes.len(), "file");
         out::aside(format_args!("changed {files}, changeset {id}: `nebula undo` undoes it"));

@@ -21,6 +21,7 @@ use self::cause::{add_cause, usage_line};
 pub use self::exit::TaskExit;
 use super::out::{self, Out};
 use super::print;
+use super::shell::event_line;
 use crate::agent::{self, AgentHandle};
 use crate::context::small_model;
 use crate::protocol::{
@@ -205,6 +206,7 @@ impl EventPrinter {
                 }
                 self.line(json!({"type": "changeset", "id": changeset.id, "paths": paths}))?;
             }
+            EventBody::Command(event) => self.line(event_line(&event))?,
             EventBody::Usage(usage) => self.line(usage_line(&usage))?,
             EventBody::Retrying(Some(wait)) => {
                 let text = format!("{}; attempt {} of {}", wait.why, wait.attempt, wait.of);

@@ -356,4 +356,6 @@ fn flat(path: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
+mod corpus;
+#[cfg(test)]
 mod tests;

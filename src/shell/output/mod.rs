@@ -255,6 +255,15 @@ impl Output {
         self.tail.iter().skip(first.saturating_sub(held)).cloned().chain(self.rest()).collect()
     }
 
+    /// Returns the whole lines from `first` (counted from 0) on, and how many of them are not held any more; `over`: the
+    /// unfinished one too.
+    pub fn printed_since(&self, first: usize, over: bool) -> (usize, Vec<String>) {
+        let held = self.lines - self.tail.len();
+        let rest = self.rest().filter(|_| over);
+        let lines = self.tail.iter().skip(first.saturating_sub(held)).cloned().chain(rest).collect();
+        (held.saturating_sub(first), lines)
+    }
+
     /// Puts the log's lines on disk, as far as they are whole.
     pub fn flush(&mut self) {
         if let Some(log) = &mut self.log {

@@ -91,6 +91,7 @@ impl App {
             | EventBody::Tested(..)
             | EventBody::Settled(..)
             | EventBody::RestoreEnded
+            | EventBody::Command(_)
             | EventBody::Usage(_)
             | EventBody::Answer(..) => {}
         }

@@ -107,6 +107,44 @@ async fn review_runs_what_can_be_undone_and_asks_for_the_rest() {
     live.close().await;
 }
 
+#[tokio::test]
+async fn a_rule_that_is_written_meanwhile_holds_for_the_next_command() {
+    let world = world().approve("all");
+    let mut live = start(&world, &["touch one", "touch two", "touch three"]);
+    let config = world.root().join(".nebula/config.json");
+    let write = |text: &str| {
+        std::fs::create_dir_all(config.parent().expect("a folder")).expect("made");
+        std::fs::write(&config, text).expect("written");
+    };
+    write(r#"{"shell": {"rules": [{"prefix": ["touch"], "decision": "refuse", "why": "no files"}]}}"#);
+    live.submit("go");
+    let (state, result) = ended(&mut live).await;
+    assert!(state == CallState::Refused && result.contains("no files"), "{result}");
+    assert!(!world.has("one"));
+    // A file that cannot be read takes no rule away.
+    write("{ half");
+    assert_eq!(ended(&mut live).await.0, CallState::Refused);
+    live.close().await;
+}
+
+/// The lines of the corpus that run unasked because they read.
+#[test]
+fn what_is_judged_to_read_changes_nothing() {
+    let lines = include_str!("../../fixtures/commands/classes.tsv").lines().filter_map(|line| line.split_once('\t'));
+    let reading: Vec<&str> = lines.filter(|(class, _)| *class == "read").map(|(_, text)| text).collect();
+    assert!(reading.len() > 80, "{}", reading.len());
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    for text in reading {
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["--noprofile", "--norc", "-c", text]).current_dir(tree.root());
+        // As a command that reads gets it.
+        bash.env("GIT_OPTIONAL_LOCKS", "0").stdin(std::process::Stdio::null());
+        bash.output().expect("bash runs");
+        assert_eq!(tree.snapshot(), before, "{text}");
+    }
+}
+
 #[test]
 fn rules_check_prints_the_class_and_the_decision() {
     let tree = Tree::new();

@@ -45,8 +45,8 @@ impl Random {
     }
 }
 
-fn start(tree: &Tree, script: &str) -> Child {
-    let mut command = tree.command(&["run", "--", script]);
+fn start(tree: &Tree, arguments: &[&str]) -> Child {
+    let mut command = tree.command(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started")
 }
 
@@ -74,7 +74,19 @@ fn round(tree: &Tree, random: &mut Random) -> String {
     let script: Vec<&str> = (0..1 + random.below(6)).map(|_| STEPS[random.below(STEPS.len())]).collect();
     let script = script.join("; ");
     let (before, had) = (tree.snapshot(), changesets(tree));
-    let mut child = start(tree, &script);
+    let told = kill(tree, &["run", "--", &script], random);
+    for _ in had..changesets(tree) {
+        let undo = tree.nebula(&["undo", "--yes"]);
+        assert!(undo.status.success(), "{told}\n{}{}", text(&undo.stdout), text(&undo.stderr));
+    }
+    let left = difference(&before, &tree.snapshot());
+    assert!(left.is_empty(), "{told}\n{left:?}");
+    told
+}
+
+/// Runs the program and kills it, its helper or both at a random moment. Returns what was done, in words.
+fn kill(tree: &Tree, arguments: &[&str], random: &mut Random) -> String {
+    let mut child = start(tree, arguments);
     let (nebula, due) = (child.id(), Duration::from_millis(random.below(SPAN as usize) as u64));
     let begun = Instant::now();
     while begun.elapsed() < due && child.try_wait().expect("looked").is_none() {
@@ -94,17 +106,11 @@ fn round(tree: &Tree, random: &mut Random) -> String {
     child.wait().expect("it ends");
     let until = Instant::now() + Duration::from_secs(30);
     let root = tree.root().canonicalize().expect("real");
+    let told = format!("after {due:?}, victims {victims}: {arguments:?}");
     while is_used(&root) {
-        assert!(Instant::now() < until, "a process is left: {script}");
+        assert!(Instant::now() < until, "a process is left: {told}");
         std::thread::yield_now();
     }
-    let told = format!("after {due:?}, victims {victims}: {script}");
-    for _ in had..changesets(tree) {
-        let undo = tree.nebula(&["undo", "--yes"]);
-        assert!(undo.status.success(), "{told}\n{}{}", text(&undo.stdout), text(&undo.stderr));
-    }
-    let left = difference(&before, &tree.snapshot());
-    assert!(left.is_empty(), "{told}\n{left:?}");
     told
 }
 
@@ -137,4 +143,23 @@ fn a_command_that_is_killed_anywhere_is_undone_whole() {
 #[ignore = "on demand: NEBULA_KILLS rounds"]
 fn commands_that_are_killed_many_times_are_undone_whole() {
     campaign(number("NEBULA_KILLS", 1_000) as usize, number("NEBULA_KILL_SEED", 12));
+}
+
+/// A preview writes nothing but its view, and the view is gone after the next command.
+#[test]
+fn a_preview_that_is_killed_anywhere_changes_nothing() {
+    if !works() {
+        return;
+    }
+    let (tree, mut random) = (Tree::new(), Random(number("NEBULA_KILL_SEED", 13)));
+    let before = tree.snapshot();
+    for _ in 0..number("NEBULA_KILLS", 4) {
+        let told = kill(&tree, &["run", "--preview", "--", &STEPS.join("; ")], &mut random);
+        assert_eq!(changesets(&tree), 0, "{told}");
+        let left = difference(&before, &tree.snapshot());
+        assert!(left.is_empty(), "{told}\n{left:?}");
+        assert!(tree.nebula(&["run", "--", "true"]).status.success(), "{told}");
+        let views = fs::read_dir(tree.root().join(".shaft/views")).map_or(0, Iterator::count);
+        assert_eq!(views, 0, "{told}");
+    }
 }

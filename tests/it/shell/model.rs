@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nebula::protocol::{CallState, Command, EventBody, Item, TurnEnd};
+use nebula::protocol::{CallState, Command, CommandEvent, EventBody, Item, TurnEnd};
 use nebula::provider::Replay;
 use serde_json::json;
 
@@ -206,5 +206,82 @@ async fn the_end_of_a_job_is_reported_and_what_it_changed_is_sealed() {
         _ => None,
     })
     .await;
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_running_command_goes_on_as_a_job_at_the_persons_word() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    let waits = json!({"command": "mkfifo pipe; echo begun; cat pipe; echo two > a.txt"});
+    let mut live = start(&world, vec![call("runCommand", waits), say("done")]);
+    live.submit("go");
+    live.until(|event| match event {
+        EventBody::Changed(_, Item::Call(call)) if call.preview.iter().any(|line| line.text == "begun") => Some(()),
+        _ => None,
+    })
+    .await;
+    live.send(Command::RunOn);
+    let call = ended(&mut live).await;
+    assert!(call.result.as_deref().is_some_and(|r| r.contains("still running as c1")), "{call:?}");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let pipe = world.root().join("pipe");
+    tokio::task::spawn_blocking(move || std::fs::write(pipe, "go\n")).await.expect("joined").expect("written");
+    let end = live
+        .until(|event| match event {
+            EventBody::Command(CommandEvent::Ended(end)) if !end.running => Some(end.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!((end.id.as_str(), end.exit), ("c1", Some(0)));
+    assert_eq!(world.read("a.txt"), "two\n");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn programs_are_told_of_a_command_from_its_decision_to_its_end() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("review");
+    let steps = vec![
+        call("runCommand", json!({"command": "echo out; printf half; echo x >> a.txt; rm -f none"})),
+        call("runCommand", json!({"command": "curl http://192.0.2.1"})),
+        say("done"),
+    ];
+    let mut live = start(&world, steps);
+    live.submit("go");
+    let mut told = Vec::new();
+    while told.len() < 3 {
+        told.push(
+            live.until(|event| match event {
+                EventBody::Command(event) => Some(event.clone()),
+                _ => None,
+            })
+            .await,
+        );
+    }
+    let [CommandEvent::Began(began), CommandEvent::Printed { id, text }, CommandEvent::Ended(end)] = told.as_slice()
+    else {
+        panic!("{told:?}")
+    };
+    assert_eq!((began.id.as_deref(), began.class, began.decision), (Some("c1"), "harm", "policy"));
+    assert_eq!((began.grant, began.keeper), ("workspace", "guard"));
+    assert_eq!((id.as_str(), text.as_str()), ("c1", "out\nhalf\n"));
+    let changed: Vec<_> = end.changed.iter().map(|path| (path.path.as_str(), path.kind, path.added)).collect();
+    assert_eq!((end.exit, end.running, changed), (Some(0), false, vec![("a.txt", "changed", 1)]));
+    assert!(end.changeset.is_some());
+    let question = live.question().await;
+    live.send(question.answer(nebula::protocol::Reply::Choice(0)));
+    let began = live
+        .until(|event| match event {
+            EventBody::Command(CommandEvent::Began(began)) => Some(began.clone()),
+            _ => None,
+        })
+        .await;
+    assert_eq!((began.id, began.class, began.decision), (None, "reach", "refused"));
+    assert_eq!(live.end().await, TurnEnd::Done);
     live.close().await;
 }

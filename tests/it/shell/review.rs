@@ -369,3 +369,42 @@ fn make_pipe(path: &std::path::Path) {
     let made = std::process::Command::new("mkfifo").arg(path).status().expect("mkfifo runs");
     assert!(made.success());
 }
+
+/// What a review of the queue has not finished waits on, and what it claims is so.
+#[tokio::test]
+async fn a_review_that_is_killed_anywhere_loses_nothing_and_claims_nothing() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let rounds: u64 = std::env::var("NEBULA_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
+    for round in 0..rounds {
+        let world =
+            World::new().variable("PATH", &path).file("a.txt", "one\n").file("b.txt", "two\n").approve("review");
+        ran(&world, &["rm a.txt", "echo more >> b.txt"]).await;
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
+        command.args(["review", "--restore", "all", "--yes"]).current_dir(world.root()).env_clear();
+        command.env("PATH", &path).env("HOME", world.home());
+        let mut child = command.stdout(std::process::Stdio::null()).spawn().expect("started");
+        let due = std::time::Duration::from_millis(round * 37 % 150);
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < due && child.try_wait().expect("looked").is_none() {
+            std::thread::yield_now();
+        }
+        // It may be over already.
+        let _ = child.kill();
+        child.wait().expect("it ends");
+        let (entries, _) = open(&world);
+        let waits = |path: &str| entries.iter().any(|entry| entry["files"][0]["path"] == path);
+        let now = |path: &str| std::fs::read_to_string(world.root().join(path)).ok();
+        for (path, old, new) in [("a.txt", Some("one\n"), None), ("b.txt", Some("two\n"), Some("two\nmore\n"))] {
+            let is = now(path);
+            assert!(is.as_deref() == old || is.as_deref() == new, "{path}: {is:?}, after {due:?}");
+            assert!(is.as_deref() == old || waits(path), "{path} is not restored and waits no more, after {due:?}");
+        }
+        nebula(&world, &["review", "--restore", "all", "--yes"]);
+        assert_eq!((now("a.txt").as_deref(), now("b.txt").as_deref()), (Some("one\n"), Some("two\n")), "{due:?}");
+        assert_eq!(open(&world).0.len(), 0, "{due:?}");
+        assert!(nebula(&world, &["history", "--check"]).status.success(), "{due:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! The pane's view of a call, and the choice of calls that are shown.
 
 use super::fields::Field;
-use crate::protocol::{Call, ItemId};
+use crate::protocol::{Call, CallState, ItemId};
 
 /// Lines of a growing argument that are shown: its end.
 pub(super) const GROWING: usize = 4;
@@ -45,6 +45,11 @@ pub(super) struct CallEntry {
 }
 
 impl CallEntry {
+    /// Returns whether it is a command under way.
+    pub(super) fn is_running_command(&self) -> bool {
+        self.call.state == CallState::Running && self.call.preview.first().is_some_and(|line| line.sign == '$')
+    }
+
     pub(super) fn path_of_main(&self) -> Option<&str> {
         (!self.call.main.starts_with('"') && !self.call.main.contains(' ')).then_some(self.call.main.as_str())
     }

@@ -19,7 +19,7 @@ use ratatui::text::Line;
 
 use super::paint::{self, Pen, span};
 use crate::messages::{count, tools as say, verbs};
-use crate::protocol::{Call, CallState, EventBody, Item, ItemId, Listing, Query};
+use crate::protocol::{Call, CallState, Command, EventBody, Item, ItemId, Listing, Query};
 use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
@@ -154,6 +154,7 @@ impl Tools {
                 None => !self.filter.words.is_empty(),
             },
             Action::Search => !self.calls.is_empty(),
+            Action::RunOn => self.calls.iter().any(CallEntry::is_running_command),
             Action::FailedOnly => self.viewer.is_none() && (self.filter.failed || self.failed() > 0),
             Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp | Action::PageDown => {
                 !self.calls.is_empty()
@@ -168,6 +169,9 @@ impl Tools {
 
     /// Does `action`.
     pub fn act(&mut self, action: Action, _now: i64) -> Vec<PaneEffect> {
+        if action == Action::RunOn {
+            return vec![PaneEffect::send(Command::RunOn)];
+        }
         if let Some(viewer) = &mut self.viewer {
             let (keep, effects) = viewer.act(action);
             if !keep {

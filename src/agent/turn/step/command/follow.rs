@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::change::command_event::ToldLines;
 use crate::agent::services::events::Events;
 use crate::agent::turn::step::call_item::CallItem;
-use crate::protocol::PreviewLine;
+use crate::protocol::{CommandEvent, EventBody, PreviewLine};
 use crate::shell::{ShellCommand, Stopped};
 
 /// Lines of output that are shown below a running command.
@@ -29,17 +30,20 @@ pub async fn follow(
     command.running.on_change(move || tell.notify_one());
     let deadline = tokio::time::Instant::now() + limit;
     let text = item.call.preview.clone();
+    let mut told = ToldLines::default();
     // What was printed before the listener stood was told to nobody.
     let due = !command.running.output().last(1).is_empty();
     let (mut stopped, mut shown_at, mut due) = (None, Instant::now(), due);
     loop {
         if command.running.progress().is_answerable() {
+            tell_printed(events, command, told.more(command, true)).await;
             return stopped;
         }
         if due && shown_at.elapsed() >= PACE {
             (shown_at, due) = (Instant::now(), false);
             show(item, command, &text);
             item.tell(events).await;
+            tell_printed(events, command, told.more(command, false)).await;
         }
         tokio::select! {
             () = changed.notified() => due = true,
@@ -53,6 +57,12 @@ pub async fn follow(
                 command.running.stop();
             }
         }
+    }
+}
+
+async fn tell_printed(events: &Events, command: &ShellCommand, text: String) {
+    if !text.is_empty() {
+        events.send(EventBody::Command(CommandEvent::Printed { id: command.id.clone(), text })).await;
     }
 }
 

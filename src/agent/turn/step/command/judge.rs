@@ -90,9 +90,14 @@ impl JudgedCommand {
 /// Judges a command. None where it could not be looked at.
 pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) -> Option<JudgedCommand> {
     let (shell, commands) = (Arc::clone(&context.services.shell), Arc::clone(&context.commands));
-    let (rules, policy) = (context.policy.command_rules(), shell_policy(context.settings().approval));
+    let (policy, judging) = (shell_policy(context.settings().approval), Arc::clone(context));
     let (text, folder, network) = (call.text.clone(), call.folder.clone(), call.network);
     let judged = tokio::task::spawn_blocking(move || {
+        // A rule that the person wrote meanwhile holds for the next command.
+        if let Some(rules) = judging.services.read_command_rules() {
+            judging.policy.configure_rules(rules);
+        }
+        let rules = judging.policy.command_rules();
         let (keeper, has_sandbox) = (shell.keeper(), shell.has_sandbox());
         let (around, path) = commands.around(folder.as_deref());
         let mut found = assess(&text, &around, network);

@@ -19,13 +19,15 @@ use crate::agent::turn::step::call_item::CallItem;
 use crate::archive::staging::CommandInfo;
 use crate::messages::{agent as say, card as words};
 use crate::proposal::Consent;
-use crate::protocol::{Approval, Call, CallState, CommandDecision, Level, Mode, PreviewLine, Reply};
+use crate::protocol::{
+    Approval, Call, CallState, CommandBegan, CommandDecision, CommandEvent, EventBody, Level, Mode, PreviewLine, Reply,
+};
 use crate::shell::class::Class;
 use crate::shell::class::rules::CommandVerdict;
 use crate::shell::{self, CommandRequest, Grant, Keeper};
 use crate::tools::{CommandCall, RUN_COMMAND};
 use follow::follow;
-use judge::judge_command;
+use judge::{JudgedCommand, judge_command};
 use preview::Purpose;
 
 /// The person's own commands run until they end or are stopped.
@@ -61,7 +63,8 @@ pub async fn run(
         edited |= allowed.edited;
         let Some(purpose) = allowed.preview else { break allowed };
         let request = request(&call, allowed.grant, allowed.consent);
-        match preview::run(context, item, request, call.limit, info.clone(), purpose, stop).await {
+        let began = began(&call, &allowed);
+        match preview::run(context, item, request, (call.limit, began), info.clone(), purpose, stop).await {
             Ok(mut finished) => {
                 note_edit(&mut finished, edited, &call);
                 return CommandResult::Done(Box::new(finished));
@@ -89,6 +92,8 @@ pub async fn run(
         Ok(command) => command,
         Err(why) => return CommandResult::Failed(why.to_string()),
     };
+    let began = CommandBegan { id: Some(command.id.clone()), ..began(&call, &allowed) };
+    context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     item.set(&context.events, CallState::Running).await;
     let stopped = match call.background {
         true => None,
@@ -97,6 +102,37 @@ pub async fn run(
     let mut finished = command::finish(context, command, stopped).await;
     note_edit(&mut finished, edited, &call);
     CommandResult::Done(Box::new(finished))
+}
+
+/// Returns what is told of a command that is about to start.
+fn began(call: &CommandCall, allowed: &Allowed) -> CommandBegan {
+    CommandBegan {
+        id: None,
+        text: call.text.clone(),
+        class: allowed.class.word(),
+        grant: allowed.grant.word(),
+        keeper: allowed.keeper.word(),
+        decision: allowed.decision,
+    }
+}
+
+/// Tells of a command that was refused; the error is its result.
+async fn refused<T>(
+    context: &SessionContext,
+    call: &CommandCall,
+    judged: &JudgedCommand,
+    why: String,
+) -> Result<T, CommandResult> {
+    let began = CommandBegan {
+        id: None,
+        text: call.text.clone(),
+        class: judged.found.class.word(),
+        grant: judged.judgement.grant.word(),
+        keeper: judged.keeper.word(),
+        decision: "refused",
+    };
+    context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
+    Err(CommandResult::Refused(why))
 }
 
 /// Tells the model the text that was run, where the person changed it.
@@ -112,6 +148,9 @@ fn request(call: &CommandCall, grant: Grant, consent: Consent) -> CommandRequest
 
 /// A command that may run.
 struct Allowed {
+    class: Class,
+    /// The decision, for programs.
+    decision: &'static str,
     consent: Consent,
     grant: Grant,
     keeper: Keeper,
@@ -140,12 +179,17 @@ async fn allow(
         };
         let is_plan = context.settings().mode == Mode::Plan;
         if let Some(why) = judged.refusal().or_else(|| judged.refusal_of_plan(call).filter(|_| is_plan)) {
-            return Err(CommandResult::Refused(why));
+            return refused(context, call, &judged, why).await;
         }
-        let allowed = |consent, grant| Ok(Allowed { consent, grant, keeper: judged.keeper, edited, preview: None });
+        let (class, keeper) = (judged.found.class, judged.keeper);
+        let allowed = |decision, consent, grant| {
+            let decision = if edited { "edited" } else { decision };
+            Ok(Allowed { class, decision, consent, grant, keeper, edited, preview: None })
+        };
         let in_view = |purpose, consent| {
-            let grant = Grant::Workspace;
-            Ok(Allowed { consent, grant, keeper: Keeper::View, edited, preview: Some(purpose) })
+            let decision = if consent == Consent::Person { "allowed" } else { "policy" };
+            let allowed = allowed(decision, consent, Grant::Workspace)?;
+            Ok(Allowed { keeper: Keeper::View, preview: Some(purpose), ..allowed })
         };
         if is_plan && judged.found.class != Class::Read {
             return in_view(Purpose::ThrowAway, Consent::Policy("plan"));
@@ -154,15 +198,19 @@ async fn allow(
             return in_view(Purpose::Propose, Consent::Policy("preview"));
         }
         match judged.judgement.verdict {
-            CommandVerdict::Policy => return allowed(context.settings().consent, judged.judgement.grant),
-            CommandVerdict::Rule => return allowed(Consent::Rule, judged.judgement.grant),
+            CommandVerdict::Policy => return allowed("policy", context.settings().consent, judged.judgement.grant),
+            CommandVerdict::Rule => return allowed("rule", Consent::Rule, judged.judgement.grant),
             CommandVerdict::Ask | CommandVerdict::Refuse(_) => {}
         }
         match card::ask(context, item, call, &judged, stop).await {
             None => return Err(CommandResult::Interrupted),
-            Some(CommandDecision::Run { network: false }) => return allowed(Consent::Person, judged.judgement.grant),
-            Some(CommandDecision::Run { network: true }) => return allowed(Consent::Person, Grant::Online),
-            Some(CommandDecision::Refuse(reason)) => return Err(CommandResult::Refused(not_allowed(&reason))),
+            Some(CommandDecision::Run { network }) => {
+                let grant = if network { Grant::Online } else { judged.judgement.grant };
+                return allowed("allowed", Consent::Person, grant);
+            }
+            Some(CommandDecision::Refuse(reason)) => {
+                return refused(context, call, &judged, not_allowed(&reason)).await;
+            }
             Some(CommandDecision::Edit(text)) => match shell::check_text(&text) {
                 Ok(()) => (call.text, edited) = (text, true),
                 Err(why) => context.say(Level::Warning, words::text_not_taken(&why), "").await,
@@ -173,13 +221,16 @@ async fn allow(
                     context.say(Level::Warning, words::no_such_rule(&why), "").await;
                 }
             }
-            Some(CommandDecision::Review) => {
-                context.change_settings(|settings| settings.approve(Approval::Review, Consent::Policy("review")));
-                context.say(Level::Info, words::review_now(), "").await;
-                context.events.refresh_status();
-            }
+            Some(CommandDecision::Review) => review_from_now(context).await,
         }
     }
+}
+
+/// Lets what can be undone run without a question for the rest of the session.
+async fn review_from_now(context: &SessionContext) {
+    context.change_settings(|settings| settings.approve(Approval::Review, Consent::Policy("review")));
+    context.say(Level::Info, words::review_now(), "").await;
+    context.events.refresh_status();
 }
 
 fn not_allowed(reason: &str) -> String {

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::follow::follow;
 use crate::agent::change::command::{self, Finished, seal_jobs};
+use crate::agent::change::command_event::ended;
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
@@ -15,7 +16,7 @@ use crate::archive::staging::CommandInfo;
 use crate::execute::command::cause;
 use crate::messages::card as words;
 use crate::proposal::Proposal;
-use crate::protocol::{CallState, Outcome};
+use crate::protocol::{CallState, CommandBegan, CommandEnd, CommandEvent, EventBody, Outcome};
 use crate::shell::{
     CommandReport, CommandRequest, Exit, Keeper, SealResult, ShellCommand, StartError, View, ViewChanges, files_of_view,
 };
@@ -39,13 +40,15 @@ pub async fn run(
     context: &Arc<SessionContext>,
     item: &mut CallItem,
     request: CommandRequest,
-    limit: Duration,
+    (limit, began): (Duration, CommandBegan),
     info: CommandInfo,
     purpose: Purpose,
     stop: &CancellationToken,
 ) -> Result<Finished, StartError> {
     let view = Some(Arc::new(create(&context.services).await?));
     let command = command::begin(context, CommandRequest { view, ..request }, Keeper::View, info).await?;
+    let began = CommandBegan { id: Some(command.id.clone()), ..began };
+    context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     item.set(&context.events, CallState::Running).await;
     let stopped = follow(&context.events, item, &command, limit, stop).await;
     let mut report = CommandReport::new(&command, stopped, &SealResult::default(), None);
@@ -69,6 +72,8 @@ pub async fn run(
         }
         Err(why) => report.notes.push(format!("preview: nothing was changed; {why}")),
     }
+    let end = CommandEnd { changeset: changeset.clone(), ..ended(&command, stopped, &SealResult::default()) };
+    context.events.send(EventBody::Command(CommandEvent::Ended(end))).await;
     let (ended, stored) = (Arc::clone(&command), changeset.clone());
     let work = move || {
         // What fails in it fails the listing of this command alone.

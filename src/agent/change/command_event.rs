@@ -1,0 +1,63 @@
+//! What programs are told of a command: its start, what it prints, and its end.
+
+use crate::archive::ChangeKind;
+use crate::protocol::{ChangedPath, CommandEnd};
+use crate::shell::{Exit, SealResult, ShellCommand, Stopped};
+
+/// Returns what is told of a command's end, or of its call's.
+pub fn ended(command: &ShellCommand, stopped: Option<Stopped>, sealed: &SealResult) -> CommandEnd {
+    let progress = command.running.progress().clone();
+    let (exit, signal) = match progress.exit.as_ref().map(|(exit, _)| *exit) {
+        Some(Exit::Code(code)) => (Some(code), None),
+        Some(Exit::Signal(signal)) => (None, Some(signal)),
+        None => (None, None),
+    };
+    let changed = |change: &crate::archive::CommandChange| ChangedPath {
+        path: change.entry.path.clone(),
+        kind: kind_word(change.kind),
+        added: change.counts.added,
+        removed: change.counts.removed,
+    };
+    let summary = &progress.summary;
+    let unread = command.left_out().into_iter().chain(sealed.unread.iter().cloned());
+    CommandEnd {
+        id: command.id.clone(),
+        exit,
+        signal,
+        stopped: stopped.is_some(),
+        ms: progress.took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
+        changeset: sealed.changeset.map(|id| id.to_string()),
+        changed: sealed.changes.iter().map(changed).collect(),
+        derived: summary.derived.clone(),
+        not_archived: summary.not_archived.iter().cloned().chain(unread).collect(),
+        refused_writes: summary.refused,
+        refused_connections: summary.connections,
+        running: !progress.is_over(),
+        grant: command.grant.map(|grant| grant.word()),
+        keeper: command.keeper.word(),
+    }
+}
+
+fn kind_word(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Made => "made",
+        ChangeKind::Changed => "changed",
+        ChangeKind::Removed => "removed",
+        ChangeKind::Mode => "mode",
+    }
+}
+
+/// The whole lines of a command's output that were told already.
+#[derive(Debug, Default)]
+pub struct ToldLines(usize);
+
+impl ToldLines {
+    /// Returns the lines since the last call, each with its end; `is_over`: the unfinished one too.
+    pub fn more(&mut self, command: &ShellCommand, is_over: bool) -> String {
+        let output = command.running.output();
+        let (missed, lines) = output.printed_since(self.0, is_over);
+        self.0 = output.line_count();
+        let missed = (missed > 0).then(|| format!("[{missed} lines left out: nebula output {}]", command.id));
+        missed.into_iter().chain(lines).map(|line| line + "\n").collect()
+    }
+}

@@ -1,0 +1,34 @@
+//! Commands as lines of JSON, for `task --json` and `run --json`.
+
+use serde_json::{Value, json};
+
+use crate::protocol::{ChangedPath, CommandBegan, CommandEnd, CommandEvent};
+
+/// Returns the line of an event.
+pub fn line(event: &CommandEvent) -> Value {
+    match event {
+        CommandEvent::Began(began) => of_began(began),
+        CommandEvent::Printed { id, text } => json!({"type": "command_output", "id": id, "text": text}),
+        CommandEvent::Ended(end) => of_end(end),
+    }
+}
+
+fn of_began(began: &CommandBegan) -> Value {
+    let CommandBegan { id, text, class, grant, keeper, decision } = began;
+    json!({
+        "type": "command", "id": id, "text": text, "class": class, "grant": grant, "keeper": keeper,
+        "decision": decision,
+    })
+}
+
+fn of_end(end: &CommandEnd) -> Value {
+    let changed = |path: &ChangedPath| json!({"path": path.path, "kind": path.kind, "added": path.added, "removed": path.removed});
+    let changed: Vec<_> = end.changed.iter().map(changed).collect();
+    let left: Vec<_> = end.not_archived.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
+    json!({
+        "type": "command_end", "id": end.id, "exit": end.exit, "signal": end.signal, "stopped": end.stopped,
+        "ms": end.ms, "changeset": end.changeset, "changed": changed, "derived": end.derived, "not_archived": left,
+        "refused": {"writes": end.refused_writes, "connections": end.refused_connections}, "running": end.running,
+        "grant": end.grant, "keeper": end.keeper,
+    })
+}

@@ -1,0 +1,82 @@
+//! Commands of a session as they go, for programs that follow one.
+
+use std::collections::BTreeMap;
+
+/// A command as it goes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CommandEvent {
+    /// It was started, or refused.
+    Began(CommandBegan),
+    /// Lines that it printed.
+    Printed {
+        /// Its id, as in `c7`.
+        id: String,
+        /// The lines, each with its end.
+        text: String,
+    },
+    /// Its call is answered; of a job the end follows as another one.
+    Ended(CommandEnd),
+}
+
+/// A command that was started, or refused.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommandBegan {
+    /// Its id, as in `c7`; none: it was not started.
+    pub id: Option<String>,
+    /// Its text.
+    pub text: String,
+    /// Its class.
+    pub class: &'static str,
+    /// Its grant.
+    pub grant: &'static str,
+    /// The keeper of the states before.
+    pub keeper: &'static str,
+    /// The decision: `allowed`, `policy`, `rule`, `refused`, `edited`.
+    pub decision: &'static str,
+}
+
+/// The end of a command, or of its call.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CommandEnd {
+    /// Its id, as in `c7`.
+    pub id: String,
+    /// The shell's exit code.
+    pub exit: Option<i32>,
+    /// The signal that ended the shell.
+    pub signal: Option<i32>,
+    /// It was ended: by the person, the model or its limit.
+    pub stopped: bool,
+    /// The shell's duration in milliseconds.
+    pub ms: Option<u64>,
+    /// The changeset of its changes.
+    pub changeset: Option<String>,
+    /// The changes.
+    pub changed: Vec<ChangedPath>,
+    /// Folders that can be rebuilt, with the changes in each that were not archived.
+    pub derived: BTreeMap<String, u64>,
+    /// Paths that were not archived, each with why.
+    pub not_archived: Vec<(String, String)>,
+    /// Writes that were refused.
+    pub refused_writes: u64,
+    /// Connections that were refused.
+    pub refused_connections: u64,
+    /// It runs on as a job.
+    pub running: bool,
+    /// The grant that it ran under; none: no sandbox.
+    pub grant: Option<&'static str>,
+    /// The keeper of the states before.
+    pub keeper: &'static str,
+}
+
+/// A path that a command changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedPath {
+    /// The path.
+    pub path: String,
+    /// `made`, `changed`, `removed` or `mode`.
+    pub kind: &'static str,
+    /// Lines added.
+    pub added: usize,
+    /// Lines removed.
+    pub removed: usize,
+}
