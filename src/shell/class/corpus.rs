@@ -25,9 +25,9 @@ fn every_line_of_the_corpus_has_its_class() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whoever judges a text `read` lets it run unasked: no wrapping of a line that is none may become one.
 #[test]
 fn no_line_that_does_more_than_read_reads_once_it_is_wrapped() {
+    // What reads runs unasked.
     let root = tempfile::tempdir().expect("a folder");
     let around = Around { root: root.path().into(), folder: root.path().into() };
     let lines = LINES.lines().filter_map(|line| line.split_once('\t'));

@@ -274,7 +274,7 @@ async fn programs_are_told_of_a_command_from_its_decision_to_its_end() {
     assert_eq!((end.exit, end.running, changed), (Some(0), false, vec![("a.txt", "changed", 1)]));
     assert!(end.changeset.is_some());
     let question = live.question().await;
-    live.send(question.answer(nebula::protocol::Reply::Choice(0)));
+    live.send(question.answer(nebula::protocol::Reply::Choice(1)));
     let began = live
         .until(|event| match event {
             EventBody::Command(CommandEvent::Began(began)) => Some(began.clone()),

@@ -292,7 +292,7 @@ async fn a_moment_is_shown_and_restored_and_each_line_has_its_author() {
     let lines = json(&["blame", "a.txt", "--json"]);
     let causes: Vec<_> = lines.iter().map(|line| line["cause"].as_str().expect("a cause")).collect();
     assert_eq!(causes, ["outside", "before", "before", "command", "command", "outside"], "{lines:?}");
-    assert_eq!((&lines[0]["unsure"], &lines[4]["unsure"]), (&false.into(), &false.into()), "{lines:?}");
+    assert!(lines.iter().all(|line| line["unsure"] == false), "{lines:?}");
     assert_eq!(lines[3]["prompt"], "go");
     let back = nebula(&world, &["at", first, "--restore", "--force"]);
     assert!(back.status.success(), "{}", text(&back.stderr));

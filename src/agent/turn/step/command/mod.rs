@@ -216,13 +216,16 @@ async fn allow(
                 Err(why) => context.say(Level::Warning, words::text_not_taken(&why), "").await,
             },
             Some(CommandDecision::Preview) => return in_view(Purpose::Propose, Consent::Person),
-            Some(CommandDecision::Always { prefix, keep }) => {
-                if let Err(why) = judge::allow(context, &judged.found, prefix, keep).await {
-                    context.say(Level::Warning, words::no_such_rule(&why), "").await;
-                }
-            }
+            Some(CommandDecision::Always { prefix, keep }) => add_rule(context, &judged, prefix, keep).await,
             Some(CommandDecision::Review) => review_from_now(context).await,
         }
+    }
+}
+
+/// Adds a rule that the person asked for, or says why there can be none.
+async fn add_rule(context: &Arc<SessionContext>, judged: &JudgedCommand, prefix: Vec<String>, keep: bool) {
+    if let Err(why) = judge::allow(context, &judged.found, prefix, keep).await {
+        context.say(Level::Warning, words::no_such_rule(&why), "").await;
     }
 }
 
