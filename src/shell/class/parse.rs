@@ -195,6 +195,8 @@ impl Walk<'_> {
         match node.kind() {
             "command" | "declaration_command" | "unset_command" => self.command(node),
             "redirected_statement" => return self.redirected(node, depth),
+            // `$(> a)` has no statement that the redirection would belong to.
+            "command_substitution" if self.opens_to_write(node) => return self.redirected(node, depth),
             "for_statement" => self.assigned_by(node),
             "variable_assignment" if !in_command(node) => self.assigned_by(node),
             // Bash evaluates what such strings hold.
@@ -303,6 +305,13 @@ impl Walk<'_> {
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
         children.into_iter().for_each(|child| self.node(child, depth + 1));
+    }
+
+    /// Returns whether a redirection that writes stands in a node by itself.
+    fn opens_to_write(&mut self, node: Node<'_>) -> bool {
+        let mut cursor = node.walk();
+        let own: Vec<Node<'_>> = node.children(&mut cursor).filter(|child| child.kind() == "file_redirect").collect();
+        own.into_iter().any(|child| self.redirect(child).is_some_and(|redirect| redirect.writes))
     }
 
     /// Reads a statement with redirections: they belong to its last command.
@@ -459,5 +468,7 @@ mod tests {
         let kinds: Vec<_> = command.redirects.iter().map(|r| (r.target.text.as_str(), r.writes, r.anew)).collect();
         assert_eq!(kinds, [("b", true, true), ("1", true, true), ("c", false, false)]);
         assert_eq!(parse("> a").commands[0].redirects.len(), 1);
+        // One that stands alone in a substitution opens its file as well.
+        assert!(parse("echo $(> a)").commands.iter().any(|command| command.redirects.iter().any(|r| r.writes)));
     }
 }
