@@ -127,7 +127,6 @@ async fn a_rule_that_is_written_meanwhile_holds_for_the_next_command() {
     live.close().await;
 }
 
-/// The lines of the corpus that run unasked because they read.
 #[test]
 fn what_is_judged_to_read_changes_nothing() {
     let lines = include_str!("../../fixtures/commands/classes.tsv").lines().filter_map(|line| line.split_once('\t'));

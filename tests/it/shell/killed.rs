@@ -145,7 +145,6 @@ fn commands_that_are_killed_many_times_are_undone_whole() {
     campaign(number("NEBULA_KILLS", 1_000) as usize, number("NEBULA_KILL_SEED", 12));
 }
 
-/// A preview writes nothing but its view, and the view is gone after the next command.
 #[test]
 fn a_preview_that_is_killed_anywhere_changes_nothing() {
     if !works() {

@@ -370,7 +370,6 @@ fn make_pipe(path: &std::path::Path) {
     assert!(made.success());
 }
 
-/// What a review of the queue has not finished waits on, and what it claims is so.
 #[tokio::test]
 async fn a_review_that_is_killed_anywhere_loses_nothing_and_claims_nothing() {
     if !works() {
