@@ -81,14 +81,14 @@ fn run(context: &Context, parts: AgentParts, options: Options) -> Result<Left> {
         trim_memory: Some(nebula::shell::trim_memory),
         ..options
     };
-    context.block_on(async {
-        let handle = agent::spawn(parts);
+    let handle = context.on_threads(|| agent::spawn(parts));
+    context.block_here(async {
         let left = tui::run((handle.commands.clone(), handle.events), options).await;
         // The channel is closed with its last sender; the agent lets a write finish, saves and ends.
         drop(handle.commands);
         agent::ended(handle.done).await;
         Ok(left?)
-    })
+    })?
 }
 
 /// Returns the person's own keys and themes.

@@ -116,6 +116,21 @@ impl Context {
         self.runtime.block_on(future)
     }
 
+    /// Starts tasks on the threads of the program: whatever `start` spawns runs there.
+    pub fn on_threads<T>(&self, start: impl FnOnce() -> T) -> T {
+        let _threads = self.runtime.enter();
+        start()
+    }
+
+    /// Runs a future to its end on this thread alone: its timers wake no other.
+    ///
+    /// # Errors
+    /// When the system refuses what it takes to wait.
+    pub fn block_here<T>(&self, future: impl Future<Output = T>) -> Result<T> {
+        let own = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot wait")?;
+        Ok(own.block_on(future))
+    }
+
     /// Returns the memory of all sessions; says on standard error what is wrong with it.
     pub fn memory(&self) -> Memory {
         // Also while it is being opened and later: the person is notified of waiting for another program.

@@ -11,7 +11,8 @@ pub fn cells(text: &str) -> usize {
 
 /// Returns whether every byte is one cell.
 pub fn is_printable(text: &str) -> bool {
-    text.bytes().all(|b| (0x20..0x7f).contains(&b))
+    // Not `all`: without an early end many bytes are looked at together.
+    text.bytes().fold(true, |all, b| all & (0x20..0x7f).contains(&b))
 }
 
 /// Returns `text` with spaces behind it up to `width` cells.

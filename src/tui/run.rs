@@ -240,8 +240,8 @@ impl Front {
             // and a size that is the old one again may have cut what was drawn.
             Signal::Resized => {
                 let (columns, rows) = crossterm::terminal::size()?;
-                self.screen.resize(columns, rows)?;
-                self.screen.redraw()?;
+                self.screen.resize(columns, rows);
+                self.screen.redraw();
                 Ok(vec![Msg::Resize(columns, rows)])
             }
             Signal::End(number) => {
@@ -267,7 +267,7 @@ impl Front {
         self.dirty |= !messages.is_empty();
         for message in &messages {
             if let Msg::Resize(columns, rows) = message {
-                self.screen.resize(*columns, *rows)?;
+                self.screen.resize(*columns, *rows);
             }
         }
         let effects = self.app.update_all(std::iter::once(Msg::Tick(time::now())).chain(messages));
@@ -300,7 +300,7 @@ impl Front {
                 Effect::Bell(words) => self.screen.call(&words)?,
                 Effect::Mouse(on) => self.screen.set_mouse(on)?,
                 Effect::AskBackground => self.screen.ask_background()?,
-                Effect::Redraw => self.screen.redraw()?,
+                Effect::Redraw => self.screen.redraw(),
                 Effect::Quit(exit) => self.exit = Some(exit),
                 Effect::Edit { purpose, text, name } => away.push(Away::Edit(purpose, text, name)),
                 Effect::OpenFile(path) => away.push(Away::Open(self.root.join(path))),

@@ -9,8 +9,8 @@ use nebula::tui::app::{App, Msg, Options};
 use nebula::tui::text::highlight::Highlighter;
 use nebula::tui::theme::Depth;
 use nebula::tui::view;
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 
 /// Bytes of a token, by rule of thumb.
 const TOKEN: usize = 4;
@@ -18,14 +18,14 @@ const TOKENS: usize = 20_000;
 
 /// The whole screen on a backend in memory.
 struct Screen {
-    terminal: Terminal<TestBackend>,
+    buffer: Buffer,
     app: App,
     next: u64,
 }
 
 impl Screen {
     fn new(width: u16, height: u16, colours: Highlighter) -> Self {
-        let terminal = Terminal::new(TestBackend::new(width, height)).expect("a backend in memory");
+        let buffer = Buffer::empty(Rect::new(0, 0, width, height));
         let options = Options { theme: Some("dark".into()), ..Options::default() };
         let (mut app, _) = App::new(options, Depth::True, colours, 0);
         app.update(Msg::Resize(width, height));
@@ -36,7 +36,7 @@ impl Screen {
             status: Status { model: Some("bench".into()), ..Status::default() },
         };
         app.update(Msg::Agent(event_of(EventBody::Opened(info))));
-        Screen { terminal, app, next: 0 }
+        Screen { buffer, app, next: 0 }
     }
 
     fn tell(&mut self, event: EventBody) {
@@ -55,8 +55,7 @@ impl Screen {
     }
 
     fn draw(&mut self) {
-        let Screen { terminal, app, .. } = self;
-        terminal.draw(|frame| view::draw(app, frame)).expect("a backend in memory");
+        view::paint_screen(&self.app, &mut self.buffer);
     }
 }
 

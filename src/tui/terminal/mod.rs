@@ -2,6 +2,7 @@
 
 mod answers;
 pub mod editor;
+mod frames;
 mod typed;
 
 use std::io::{self, Write};
@@ -14,20 +15,16 @@ use crossterm::event::{
 };
 use crossterm::style::ResetColor;
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
-    enable_raw_mode,
+    EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, execute, queue};
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
-use ratatui::layout::Rect;
-use ratatui::{TerminalOptions, Viewport};
 
 use super::app::App;
 use super::theme::Depth;
 use crate::messages::is_utf8;
 use crate::text::clean::clean_line;
 use answers::{ask, parse, read_until};
+use frames::Frames;
 
 pub use answers::{Answers, Late, Sorted};
 pub use typed::Typed;
@@ -75,7 +72,7 @@ impl Abilities {
 
 /// The terminal in raw mode, on its alternate screen. Dropping it puts everything back.
 pub struct TerminalScreen {
-    terminal: Terminal<CrosstermBackend<io::BufWriter<io::Stdout>>>,
+    frames: Frames,
     size: (u16, u16),
     mouse: bool,
     kitty: bool,
@@ -94,13 +91,9 @@ impl TerminalScreen {
     pub fn enter(abilities: Abilities, mouse: bool) -> io::Result<TerminalScreen> {
         enable_raw_mode()?;
         let size = crossterm::terminal::size().unwrap_or((80, 24));
-        let options = TerminalOptions { viewport: Viewport::Fixed(Rect::new(0, 0, size.0, size.1)) };
-        let backend = CrosstermBackend::new(io::BufWriter::with_capacity(64 * 1024, io::stdout()));
-        let terminal = Terminal::with_options(backend, options).inspect_err(|_| {
-            let _ = disable_raw_mode();
-        })?;
+        let frames = Frames::new(size.0, size.1);
         let (notifies, understands) = (abilities.notifies, abilities.answers);
-        let mut screen = TerminalScreen { terminal, size, mouse, kitty: false, notifies, understands, asked_at: None };
+        let mut screen = TerminalScreen { frames, size, mouse, kitty: false, notifies, understands, asked_at: None };
         screen.take()?;
         if understands {
             ask()?;
@@ -162,16 +155,13 @@ impl TerminalScreen {
     pub fn again(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
         self.take()?;
-        self.redraw()
+        self.redraw();
+        Ok(())
     }
 
     /// Forgets what is on it; the next frame is drawn whole.
-    ///
-    /// # Errors
-    /// When the terminal is gone.
-    pub fn redraw(&mut self) -> io::Result<()> {
-        // Not `clear`, which asks the terminal where its cursor is: one that does not answer would end the program.
-        self.terminal.resize(Rect::new(0, 0, self.size.0, self.size.1))
+    pub fn redraw(&mut self) {
+        self.frames.forget();
     }
 
     /// Returns its size in cells.
@@ -180,18 +170,14 @@ impl TerminalScreen {
     }
 
     /// Takes its new size.
-    ///
-    /// # Errors
-    /// When the terminal is gone.
-    pub fn resize(&mut self, columns: u16, rows: u16) -> io::Result<()> {
+    pub fn resize(&mut self, columns: u16, rows: u16) {
         if self.size != (columns, rows) {
             self.size = (columns, rows);
-            self.terminal.resize(Rect::new(0, 0, columns, rows))?;
+            self.frames.resize(columns, rows);
         }
-        Ok(())
     }
 
-    /// Draws one frame inside a synchronized update.
+    /// Draws one frame inside a synchronized update, by one write; a frame that is shown already takes none.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -199,9 +185,10 @@ impl TerminalScreen {
         if self.size.0 == 0 || self.size.1 == 0 {
             return Ok(());
         }
-        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        self.terminal.draw(|frame| super::view::draw(app, frame))?;
-        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+        let bytes = self.frames.draw(|buf| super::view::paint_screen(app, buf));
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()
     }
 
     /// Takes the mouse, or lets it go.

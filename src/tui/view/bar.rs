@@ -85,15 +85,13 @@ fn joins(app: &App, focus: bool, buf: &mut Buffer) {
     // Between the sides of a diff the rule may stop above at a fold; below it ends in the input line all the same.
     let diff = app.rects.place(PaneId::Diff).filter(|_| matches!(app.screen, Screen::Main));
     let sides = diff.and_then(|place| app.panes.diff.middle().map(|x| place.body.x + x));
-    for x in 0..app.rects.bar.width {
+    // In the left column an upright may be a quote's or a block's.
+    let own = app.rects.rule.filter(|_| matches!(app.screen, Screen::Main)).map(|rule| rule.x);
+    for x in (0..app.rects.bar.width).filter(|x| own.is_none() || own == Some(*x) || sides == Some(*x)) {
         let above = &buf[(x, row - 1)];
         let is_rule = above.symbol() == app.appearance.glyphs.upright && above.fg == line.fg.unwrap_or(above.fg);
         let on_rule = [app.appearance.glyphs.heavy, app.appearance.glyphs.rule].contains(&buf[(x, row)].symbol());
-        // In the left column an upright may be a quote's or a block's.
-        let joins = match (&app.screen, app.rects.rule) {
-            (Screen::Main, Some(rule)) => rule.x == x,
-            _ => full_rule(app, x, row, buf),
-        };
+        let joins = own.map_or_else(|| full_rule(app, x, row, buf), |rule| rule == x);
         if on_rule && (is_rule && joins || sides == Some(x)) {
             let (glyph, style) = if heavy {
                 (app.appearance.glyphs.join_up_heavy, app.appearance.theme.style(Role::Focus))

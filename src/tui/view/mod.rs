@@ -1,4 +1,4 @@
-//! `draw(&App, &mut Frame)`: status line, pane lines, panes, input line, input, hints, and what floats. Nothing is
+//! `paint_screen(&App, &mut Buffer)`: status line, pane lines, panes, input line, input, hints, and what floats. Nothing is
 //! decided here.
 
 mod bar;
@@ -6,8 +6,7 @@ mod hints;
 pub mod question;
 mod queue;
 
-use ratatui::Frame;
-use ratatui::buffer::Buffer;
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -27,19 +26,13 @@ use crate::messages::{count, view as say};
 use crate::protocol::{Approval, Mode};
 use crate::text::number::tokens;
 
-/// Draws the screen.
-pub fn draw(app: &App, frame: &mut Frame<'_>) {
-    let cursor = paint_screen(app, frame.buffer_mut());
-    if let Some(at) = cursor {
-        frame.set_cursor_position(at);
-    }
-}
-
-/// Draws into a buffer and tells where the terminal's cursor goes.
+/// Draws into a buffer, whatever it held, and tells where the terminal's cursor goes.
 pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
     let ctx = app.ctx(true);
     let background = Style::new().bg(ctx.theme.background().unwrap_or_default()).patch(ctx.theme.style(Role::Text));
-    buf.set_style(buf.area, background);
+    let mut blank = Cell::EMPTY;
+    blank.set_style(background);
+    buf.content.fill(blank);
     let rects = &app.rects;
     if rects.tiny {
         let (w, h) = (buf.area.width, buf.area.height);
