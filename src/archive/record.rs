@@ -66,6 +66,20 @@ struct Pending {
     name: String,
 }
 
+/// Versions that have their names, which are not flushed yet.
+struct Named {
+    folders: Vec<OsString>,
+    /// Some of the folders are new.
+    new_folders: bool,
+}
+
+impl Named {
+    fn flush(&self, archive: &Folder) -> io::Result<()> {
+        disk::each(&self.folders, |folder| archive.enter(folder)?.sync())?;
+        if self.new_folders { archive.sync() } else { Ok(()) }
+    }
+}
+
 impl Archive {
     /// Archives states, read under this lock, as one changeset, with who approved what is about to overwrite them. When
     /// this returns they are on disk.
@@ -94,13 +108,36 @@ impl Archive {
         step("archive: ids")?;
         lock.save().map_err(at(&self.folder))?;
         step("archive: versions")?;
-        self.write_versions(&files, &archived_states, &mut recent)?;
+        let named = self.write_versions(&files, &archived_states, &mut recent)?;
         step("archive: changeset")?;
         let paths: Vec<_> = files.iter().map(|f| f.path.as_str()).collect();
-        self.write_changeset(changeset, &paths, consent.map(|c| c.to_string()).as_deref(), &[])?;
+        let text = changeset::write(&paths, consent.map(|c| c.to_string()).as_deref(), &[]);
+        self.add_changeset(changeset, &text, &named)?;
         recent.done(changeset);
         step("archive: done")?;
         Ok(Recorded { changeset: Some(changeset), files })
+    }
+
+    /// Writes a new changeset file, which gets its name once the names of its versions are on disk. They are flushed
+    /// behind its text: where the file system keeps one journal for all, one flush then takes both.
+    fn add_changeset(&self, id: Id, text: &str, versions: &Named) -> Result<(), Error> {
+        let file = self.changeset_file(id);
+        let archive = self.make_folder()?;
+        let step = |name| self.reach(name).map_err(at(&self.folder));
+        let temp = disk::temp_name();
+        let written = archive.write_new(&temp, text.as_bytes(), Some(0o600)).and_then(|open| open.sync_all());
+        let added = written.map_err(at(&file)).and_then(|()| {
+            step("archive: flush folders")?;
+            versions.flush(&archive).map_err(at(&self.folder))?;
+            step("archive: name changeset")?;
+            archive.rename_new(&temp, &archive, changeset_name(id)).map_err(at(&file))
+        });
+        if added.is_err() {
+            // The first error is the one worth telling; should it stay, the next start sweeps it.
+            let _ = archive.remove_file(&temp);
+        }
+        added?;
+        archive.sync().map_err(at(&file))
     }
 
     /// Writes or replaces a changeset file.
@@ -118,8 +155,13 @@ impl Archive {
         Ok(())
     }
 
-    /// Writes many versions first, then flushes them side by side, then names them.
-    fn write_versions(&self, files: &[RecordedFile], states: &[&Before<'_>], recent: &mut Recent) -> Result<(), Error> {
+    /// Writes many versions first, then flushes them side by side, then names them. The names are not flushed.
+    fn write_versions(
+        &self,
+        files: &[RecordedFile],
+        states: &[&Before<'_>],
+        recent: &mut Recent,
+    ) -> Result<Named, Error> {
         let archive = self.make_folder()?;
         let root = Folder::open(&self.root).map_err(at(&self.root))?;
         let mut writing =
@@ -151,10 +193,7 @@ impl Archive {
             disk::sync_all(&writing.open).map_err(at(&self.folder))?;
             step("archive: name versions")?;
             let rename = |p: &Pending| archive.rename_new(&p.temp, &archive.enter(&p.folder)?, &p.name);
-            disk::each(&writing.pending, rename).map_err(at(&self.folder))?;
-            step("archive: flush folders")?;
-            disk::each(&folders, |folder| archive.enter(folder)?.sync()).map_err(at(&self.folder))?;
-            if new_folders { archive.sync().map_err(at(&self.folder)) } else { Ok(()) }
+            disk::each(&writing.pending, rename).map_err(at(&self.folder))
         });
         if named.is_err() {
             for p in &writing.pending {
@@ -162,7 +201,7 @@ impl Archive {
                 let _ = archive.remove_file(&p.temp);
             }
         }
-        named
+        named.map(|()| Named { folders, new_folders })
     }
 
     /// Makes versions that share their file with the workspace files of their own: a delete that did not come to its
