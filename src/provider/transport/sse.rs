@@ -93,7 +93,11 @@ impl SseParser {
                     self.event.data.push('\n');
                 }
                 self.has_data = true;
-                self.event.data.push_str(&String::from_utf8_lossy(value));
+                // Looking for what is not UTF-8 costs more than finding that nothing is.
+                match std::str::from_utf8(value) {
+                    Ok(text) => self.event.data.push_str(text),
+                    Err(_) => self.event.data.push_str(&String::from_utf8_lossy(value)),
+                }
             }
             b"event" => self.event.name = String::from_utf8_lossy(value).into_owned(),
             // llama.cpp reports a failure under a field of its own.

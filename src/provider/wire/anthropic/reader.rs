@@ -1,5 +1,6 @@
 //! Reads the events of a Messages answer: blocks that open, grow and close, each sealed as it came.
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::super::written::opened;
@@ -37,8 +38,49 @@ struct Block {
     unknown: bool,
 }
 
+/// An event that a block grows by, as nearly all are: it is read without a tree of its values.
+#[derive(Deserialize)]
+struct Growth<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    index: u64,
+    #[serde(borrow)]
+    delta: Piece<'a>,
+}
+
+/// What a block grows by.
+#[derive(Deserialize)]
+struct Piece<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    thinking: Option<String>,
+    #[serde(default)]
+    partial_json: Option<String>,
+}
+
+impl Growth<'_> {
+    /// Returns the block's number, the kind of the piece and its text; `None`: the event is another one.
+    fn of(data: &str) -> Option<(u64, &str, String)> {
+        let growth: Growth = serde_json::from_str(data).ok().filter(|g: &Growth| g.kind == "content_block_delta")?;
+        let text = match growth.delta.kind {
+            "text_delta" => growth.delta.text,
+            "thinking_delta" => growth.delta.thinking,
+            "input_json_delta" => growth.delta.partial_json,
+            _ => return None,
+        };
+        Some((growth.index, growth.delta.kind, text.unwrap_or_default()))
+    }
+}
+
 impl Reader for AnthropicReader {
     fn take(&mut self, event: &Event, out: &mut Vec<Delta>) -> Result<(), Trouble> {
+        if let Some((index, kind, text)) = Growth::of(&event.data) {
+            self.grow(index, kind, &text, out);
+            return Ok(());
+        }
         let value: Value = match serde_json::from_str(&event.data) {
             Ok(value) => value,
             // Some servers in front of others send events of their own.
@@ -52,7 +94,7 @@ impl Reader for AnthropicReader {
                 self.counted(&value["message"]["usage"], out);
             }
             "content_block_start" => self.open_block(number(&value), &value["content_block"], out),
-            "content_block_delta" => self.grow(number(&value), &value["delta"], out),
+            "content_block_delta" => self.piece(number(&value), &value["delta"], out),
             "content_block_stop" => self.close(number(&value), out),
             "message_delta" => {
                 self.stopped(&value["delta"]);
@@ -153,26 +195,39 @@ impl AnthropicReader {
         self.open.push((index, opened));
     }
 
-    fn grow(&mut self, index: u64, delta: &Value, out: &mut Vec<Delta>) {
-        let Some((_, block)) = self.open.iter_mut().find(|(open, _)| *open == index) else { return };
-        let more = |name: &str| delta[name].as_str().unwrap_or_default();
-        match delta["type"].as_str() {
-            Some("text_delta") => {
-                append(&mut block.value, "text", more("text"));
-                emit(Some(more("text")), Delta::Text, out);
-            }
-            Some("thinking_delta") => {
-                append(&mut block.value, "thinking", more("thinking"));
-                emit(Some(more("thinking")), Delta::Thinking, out);
-            }
-            Some("signature_delta") => append(&mut block.value, "signature", more("signature")),
-            Some("citations_delta") => {
-                if let Value::Array(list) = block.value.entry("citations").or_insert_with(|| json!([])) {
+    fn piece(&mut self, index: u64, delta: &Value, out: &mut Vec<Delta>) {
+        let kind = delta["type"].as_str().unwrap_or_default();
+        let field = match kind {
+            "text_delta" => "text",
+            "thinking_delta" => "thinking",
+            "signature_delta" => "signature",
+            "input_json_delta" => "partial_json",
+            "citations_delta" => {
+                let block = self.open.iter_mut().find(|(open, _)| *open == index);
+                let citations = block.map(|(_, block)| block.value.entry("citations").or_insert_with(|| json!([])));
+                if let Some(Value::Array(list)) = citations {
                     list.push(delta["citation"].clone());
                 }
+                return;
             }
-            Some("input_json_delta") => {
-                let more = more("partial_json");
+            _ => "",
+        };
+        self.grow(index, kind, delta[field].as_str().unwrap_or_default(), out);
+    }
+
+    fn grow(&mut self, index: u64, kind: &str, more: &str, out: &mut Vec<Delta>) {
+        let Some((_, block)) = self.open.iter_mut().find(|(open, _)| *open == index) else { return };
+        match kind {
+            "text_delta" => {
+                append(&mut block.value, "text", more);
+                emit(Some(more), Delta::Text, out);
+            }
+            "thinking_delta" => {
+                append(&mut block.value, "thinking", more);
+                emit(Some(more), Delta::Thinking, out);
+            }
+            "signature_delta" => append(&mut block.value, "signature", more),
+            "input_json_delta" => {
                 block.arguments.push_str(more);
                 if let Some(call) = block.call.filter(|_| !more.is_empty()) {
                     out.push(Delta::Call { index: call, id: None, name: None, arguments: more.into() });

@@ -57,6 +57,15 @@ struct Content {
     parts: Option<Vec<Box<RawValue>>>,
 }
 
+/// A part of nothing but text, as nearly all are.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainPart {
+    text: String,
+    #[serde(default)]
+    thought: bool,
+}
+
 impl Reader for GeminiReader {
     fn take(&mut self, event: &Event, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let data = event.data.trim();
@@ -131,6 +140,12 @@ impl GeminiReader {
     }
 
     fn part(&mut self, raw: &str, out: &mut Vec<Delta>) {
+        if let Ok(plain) = serde_json::from_str::<PlainPart>(raw) {
+            self.close_call(out);
+            let delta = if plain.thought { Delta::Thinking } else { Delta::Text };
+            out.extend(Some(plain.text).filter(|text| !text.is_empty()).map(delta));
+            return;
+        }
         let Some(part) = RawObject::parse(raw) else { return };
         let signed = part.text("thoughtSignature").is_some_and(|signature| !signature.is_empty());
         if let Some(call) = part.raw("functionCall").and_then(RawObject::parse) {
