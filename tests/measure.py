@@ -656,7 +656,7 @@ def markdown():
 
 
 def idle():
-    """memory and wake-ups at rest after a short session with one Rust block"""
+    """memory and wake-ups after ten seconds of rest, after a short session with one Rust block"""
     world = World(Model(lambda n: say("Here:\n\n```rust\nfn main() { println!(\"hello\"); }\n```\n\nDONE-NOW")).url)
     screen = Screen(world)
     screen.wait_for("›")
@@ -665,8 +665,10 @@ def idle():
     screen.wait_for("DONE-NOW")
     screen.settle(2)
     cpu, switches = screen.cpu(), screen.switches()
+    busy = screen.proportional()
     time.sleep(10)
-    print(f"memory at rest                {screen.proportional():8.1f} MiB proportional  {screen.memory():.1f} MiB resident")
+    print(f"memory at rest                {screen.proportional():8.1f} MiB proportional  {screen.memory():.1f} MiB resident  "
+          f"({busy:.1f} MiB proportional ten seconds before)")
     # Threads that ended meanwhile woke for that alone.
     woken = sum(count - switches.get(task, 0) for task, count in screen.switches().items())
     print(f"10 s at rest                  {woken:8d} context switches  {screen.cpu() - cpu:.2f} CPU-s")

@@ -67,13 +67,13 @@ struct Pending {
 }
 
 /// Versions that have their names, which are not flushed yet.
-struct Named {
+struct NamedVersions {
     folders: Vec<OsString>,
     /// Some of the folders are new.
     new_folders: bool,
 }
 
-impl Named {
+impl NamedVersions {
     fn flush(&self, archive: &Folder) -> io::Result<()> {
         disk::each(&self.folders, |folder| archive.enter(folder)?.sync())?;
         if self.new_folders { archive.sync() } else { Ok(()) }
@@ -120,10 +120,10 @@ impl Archive {
 
     /// Writes a new changeset file, which gets its name once the names of its versions are on disk. They are flushed
     /// behind its text: where the file system keeps one journal for all, one flush then takes both.
-    fn add_changeset(&self, id: Id, text: &str, versions: &Named) -> Result<(), Error> {
+    fn add_changeset(&self, id: Id, text: &str, versions: &NamedVersions) -> Result<(), Error> {
         let file = self.changeset_file(id);
         let archive = self.make_folder()?;
-        let step = |name| self.reach(name).map_err(at(&self.folder));
+        let step = |name| self.probe_step(name).map_err(at(&self.folder));
         let temp = disk::temp_name();
         let written = archive.write_new(&temp, text.as_bytes(), Some(0o600)).and_then(|open| open.sync_all());
         let added = written.map_err(at(&file)).and_then(|()| {
@@ -161,7 +161,7 @@ impl Archive {
         files: &[RecordedFile],
         states: &[&Before<'_>],
         recent: &mut Recent,
-    ) -> Result<Named, Error> {
+    ) -> Result<NamedVersions, Error> {
         let archive = self.make_folder()?;
         let root = Folder::open(&self.root).map_err(at(&self.root))?;
         let mut writing =
@@ -201,7 +201,7 @@ impl Archive {
                 let _ = archive.remove_file(&p.temp);
             }
         }
-        named.map(|()| Named { folders, new_folders })
+        named.map(|()| NamedVersions { folders, new_folders })
     }
 
     /// Makes versions that share their file with the workspace files of their own: a delete that did not come to its

@@ -14,23 +14,23 @@ const SHOW_CURSOR: &[u8] = b"\x1b[?25h";
 /// Takes every colour and attribute off.
 const PLAIN: &[u8] = b"\x1b[m";
 
-/// What is on the terminal, and the next frame while it is painted.
+/// The frame on the terminal, and the next one while it is painted.
 #[derive(Debug)]
 pub(super) struct Frames {
     shown: Buffer,
     next: Buffer,
     /// The cursor on the terminal; `None`: it is hidden.
     cursor: Option<Position>,
-    /// What the terminal shows is not known: the next frame is written whole.
+    /// Nothing is known of what the terminal shows: the next frame is written whole.
     unknown: bool,
-    out: Encoder,
+    out: CellWriter,
 }
 
 impl Frames {
     /// Creates the frames of a terminal of which nothing is known.
     pub(super) fn new(columns: u16, rows: u16) -> Self {
         let empty = Buffer::empty(Rect::new(0, 0, columns, rows));
-        Frames { shown: empty.clone(), next: empty, cursor: None, unknown: true, out: Encoder::default() }
+        Frames { shown: empty.clone(), next: empty, cursor: None, unknown: true, out: CellWriter::default() }
     }
 
     /// Takes a new size. The next frame is written whole.
@@ -96,22 +96,22 @@ fn width(cell: &Cell) -> usize {
 
 /// Cells as bytes. Keeps in mind what the terminal was told last.
 #[derive(Debug)]
-struct Encoder {
+struct CellWriter {
     bytes: Vec<u8>,
     fg: Color,
     bg: Color,
     modifier: Modifier,
-    /// Where the next character goes, if that is certain.
+    /// The place of the next character, if that is certain.
     at: Option<(u16, u16)>,
 }
 
-impl Default for Encoder {
+impl Default for CellWriter {
     fn default() -> Self {
-        Encoder { bytes: Vec::new(), fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty(), at: None }
+        CellWriter { bytes: Vec::new(), fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty(), at: None }
     }
 }
 
-impl Encoder {
+impl CellWriter {
     /// Writes what is different in a row from cell `from` on.
     fn row(&mut self, y: u16, from: usize, shown: &[Cell], next: &[Cell]) {
         let mut x = from;
@@ -261,7 +261,7 @@ impl Encoder {
     }
 }
 
-/// What sets an attribute.
+/// The parameters that set an attribute.
 const ON: &[(u16, Modifier)] = &[
     (1, Modifier::BOLD),
     (2, Modifier::DIM),
@@ -274,7 +274,7 @@ const ON: &[(u16, Modifier)] = &[
     (9, Modifier::CROSSED_OUT),
 ];
 
-/// What takes attributes off: some only together.
+/// The parameters that take attributes off: some only together.
 const OFF: &[(u16, Modifier)] = &[
     (22, Modifier::BOLD.union(Modifier::DIM)),
     (23, Modifier::ITALIC),
@@ -311,7 +311,7 @@ mod tests {
         }
 
         /// Draws the pieces on a blank frame and returns how many bytes that took.
-        fn draw(&mut self, pieces: &[Piece], cursor: Position) -> usize {
+        fn draw(&mut self, pieces: &[PaintedText], cursor: Position) -> usize {
             let mut want = Buffer::empty(Rect::new(0, 0, WIDE, HIGH));
             for piece in pieces {
                 piece.paint(&mut want);
@@ -352,14 +352,14 @@ mod tests {
     }
 
     #[derive(Debug, Clone)]
-    struct Piece {
+    struct PaintedText {
         x: u16,
         y: u16,
         text: String,
         style: Style,
     }
 
-    impl Piece {
+    impl PaintedText {
         fn paint(&self, buf: &mut Buffer) {
             crate::tui::text::paint::text(buf, self.x, self.y, 99, &self.text, self.style);
             // As a popup does where it cuts a wide character.
@@ -370,7 +370,7 @@ mod tests {
         }
     }
 
-    fn pieces() -> impl Strategy<Value = Vec<Piece>> {
+    fn pieces() -> impl Strategy<Value = Vec<PaintedText>> {
         let colour = prop_oneof![
             Just(Color::Reset),
             Just(Color::Red),
@@ -385,7 +385,7 @@ mod tests {
             Style::new().fg(fg).bg(bg).add_modifier(modifier)
         });
         let text = prop_oneof![Just("plain"), Just("価格"), Just("a価b"), Just("é"), Just("x"), Just("")];
-        let piece = (0..WIDE, 0..HIGH, text, style).prop_map(|(x, y, text, style)| Piece {
+        let piece = (0..WIDE, 0..HIGH, text, style).prop_map(|(x, y, text, style)| PaintedText {
             x,
             y,
             text: text.to_string(),
@@ -407,7 +407,7 @@ mod tests {
     #[test]
     fn nothing_is_written_for_a_frame_that_is_shown() {
         let mut terminal = Terminal::new();
-        let piece = Piece { x: 1, y: 1, text: "one".into(), style: Style::new().fg(Color::Red) };
+        let piece = PaintedText { x: 1, y: 1, text: "one".into(), style: Style::new().fg(Color::Red) };
         let at = Position::new(0, 0);
         assert!(terminal.draw(std::slice::from_ref(&piece), at) > 0);
         assert_eq!(terminal.draw(std::slice::from_ref(&piece), at), 0);
@@ -430,7 +430,7 @@ mod tests {
 
     #[test]
     fn what_goes_off_only_together_comes_on_again() {
-        let mut encoder = Encoder::default();
+        let mut encoder = CellWriter::default();
         let mut cell = Cell::new("x");
         for (modifier, bytes) in [
             (Modifier::BOLD | Modifier::DIM, "\x1b[1;2m"),

@@ -40,17 +40,17 @@ struct Block {
 
 /// An event that a block grows by, as nearly all are: it is read without a tree of its values.
 #[derive(Deserialize)]
-struct Growth<'a> {
+struct GrowthFields<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     index: u64,
     #[serde(borrow)]
-    delta: Piece<'a>,
+    delta: PieceFields<'a>,
 }
 
-/// What a block grows by.
+/// The piece that a block grows by.
 #[derive(Deserialize)]
-struct Piece<'a> {
+struct PieceFields<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     #[serde(default)]
@@ -61,10 +61,11 @@ struct Piece<'a> {
     partial_json: Option<String>,
 }
 
-impl Growth<'_> {
+impl GrowthFields<'_> {
     /// Returns the block's number, the kind of the piece and its text; `None`: the event is another one.
     fn of(data: &str) -> Option<(u64, &str, String)> {
-        let growth: Growth = serde_json::from_str(data).ok().filter(|g: &Growth| g.kind == "content_block_delta")?;
+        let growth: GrowthFields =
+            serde_json::from_str(data).ok().filter(|g: &GrowthFields| g.kind == "content_block_delta")?;
         let text = match growth.delta.kind {
             "text_delta" => growth.delta.text,
             "thinking_delta" => growth.delta.thinking,
@@ -77,7 +78,7 @@ impl Growth<'_> {
 
 impl Reader for AnthropicReader {
     fn take(&mut self, event: &Event, out: &mut Vec<Delta>) -> Result<(), Trouble> {
-        if let Some((index, kind, text)) = Growth::of(&event.data) {
+        if let Some((index, kind, text)) = GrowthFields::of(&event.data) {
             self.grow(index, kind, &text, out);
             return Ok(());
         }
