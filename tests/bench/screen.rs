@@ -186,7 +186,7 @@ fn keys(name: &str, lines: usize, streaming: bool) {
     let (half, most) = (percentile(&mut times, 0.5), percentile(&mut times, 0.99));
     println!("{:44} p50 {half:6.2} ms p99 {most:6.2} ms", format!("{name}: key to frame"));
     let resize = Instant::now();
-    screen.terminal.backend_mut().resize(100, 30);
+    screen.buffer.resize(Rect::new(0, 0, 100, 30));
     screen.app.update(Msg::Resize(100, 30));
     screen.draw();
     println!("{:44} {:23.2} ms", format!("{name}: resized"), resize.elapsed().as_secs_f64() * 1e3);
