@@ -261,7 +261,8 @@ impl Actor {
         session.note_left_out();
         session.store_prompt();
         session.post(|memory, id| memory.set_summary(id, None));
-        context.say(Level::Info, say::whole_again(), "").await;
+        // The chat says where the summary stood: it says so too.
+        context.events.notice(Level::Info, say::whole_again(), "").await;
     }
 
     /// Lists the results that can be left out of the context window.

@@ -13,7 +13,7 @@ use super::args::{Cli, ConfigCmd, ModelArgs};
 use super::context::{Connected, Context};
 use super::out::{self, Out};
 use super::print;
-use crate::agent::{command_rules, list_or_stored};
+use crate::agent::{command_rules, learnt_windows, list_or_stored};
 use crate::config::{self, last_request, size, workspace_config};
 use crate::execute::{UNGUARDED, can_exchange};
 use crate::memory::{self, Memory, StatsRow};
@@ -38,6 +38,7 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
     }
     let connected = context.connect();
     let present = connected.as_ref().map_or_else(|_| context.config.model.clone(), |connected| connected.model.clone());
+    let place = connected.as_ref().map(|connected| connected.provider.place()).unwrap_or_default();
     let offered = connected.and_then(|connected| {
         context.block_on(async {
             let provider = &*connected.provider;
@@ -50,7 +51,7 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
         })
     });
     if args.json {
-        out::say_json(&models_json(context, &present, offered.unwrap_or_default()))?;
+        out::say_json(&models_json(context, (&place, &present), offered.unwrap_or_default()))?;
         return Ok(0);
     }
     match offered {
@@ -71,12 +72,15 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
 }
 
 /// Returns what is known of each model on offer, and where each fact is from.
-fn models_json(context: &Context, present: &str, offered: Vec<Model>) -> serde_json::Value {
+fn models_json(context: &Context, (place, present): (&str, &str), offered: Vec<Model>) -> serde_json::Value {
     let names: Vec<&str> = offered.iter().map(|model| model.name.as_str()).collect();
     let mut all = json!({"model": present, "offered": names});
+    let learnt_windows = learnt_windows(&context.config.paths, place);
     let row = |model: Model| {
         let configured = context.config.model_config(&model.name);
-        let known = Known::new(&model.name, &configured, model.facts, Facts::default());
+        let window = learnt_windows.iter().find(|(name, _)| *name == model.name).map(|(_, window)| *window);
+        let learnt = Facts { window, ..Facts::default() };
+        let known = Known::new(&model.name, &configured, model.facts, learnt);
         let mut row = known.facts().json();
         row["name"] = model.name.into();
         row["provider"] = context.config.provider.clone().into();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::args::{UsageArgs, UsageKey};
 use super::context::Context;
 use super::out::{self, Out};
-use crate::memory::{UsageBy, UsageRow, UsageWords, usage_table};
+use crate::memory::{UsageBy, UsageRow, UsageWords, usage_tables};
 use crate::provider::models;
 
 /// Shows what the answers of this project took.
@@ -36,7 +36,7 @@ pub fn run(context: &Context, args: &UsageArgs) -> Result<i32> {
         out::complain("no model has answered in this project yet");
         return Ok(0);
     }
-    write!(Out::stdout(), "{}", usage_table(&rows, &total, models::as_of(), &UsageWords::ENGLISH))?;
+    write!(Out::stdout(), "{}", usage_tables(&[(rows, total)], models::as_of(), &UsageWords::ENGLISH))?;
     Ok(0)
 }
 

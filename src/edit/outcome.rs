@@ -59,8 +59,8 @@ impl EditResult {
                 format!("{}: placed, found {} ({detail})", self.path, rung.word())
             }
             EditStatus::Same => format!(
-                "{}: changes nothing, for the new text equals the present one. If something shall change, send it again with \
-                 the changed text as the replacement.",
+                "{}: changes nothing, for the new text equals the present one. Send it again with the change that the task \
+                 asks for, or say why none is needed.",
                 self.path
             ),
             EditStatus::Example => format!("{}: ignored, it is the example of the instructions", self.path),

@@ -52,7 +52,7 @@ pub use reviews::ReviewDecision;
 pub use search::SearchHit;
 pub use sessions::{ConversationSummary, NewSession, Session, SessionUse, Totals};
 pub use stats::StatsRow;
-pub use usage::{UsageBeside, UsageBy, UsageRow, UsageWords, usage_table};
+pub use usage::{UsageBeside, UsageBy, UsageRow, UsageWords, usage_tables};
 
 use store::Store;
 

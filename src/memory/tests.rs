@@ -723,8 +723,17 @@ fn usage_is_added_up_by_session_model_and_turn_and_a_fork_counts_once() {
     assert_eq!(by(UsageBy::Session)[0].steps, 7);
     let mut total = UsageRow::default();
     rows.iter().for_each(|row| total.add(row));
-    let table = usage_table(&rows, &total, "2026-01-01", &UsageWords::ENGLISH);
+    let table = usage_tables(&[(rows, total)], "2026-01-01", &UsageWords::ENGLISH);
     assert!(table.starts_with("6.0k in · 40 out · 16% cached\n") && table.contains(" $0.0020+"), "{table}");
+}
+
+#[test]
+fn a_table_of_usage_fits_a_terminal_of_80_columns() {
+    let (input, cost_nanos) = (1_234_567, 1_501_900_000);
+    let row = || UsageRow { key: "some-coder-1.5b".into(), input, cost_nanos, ..UsageRow::default() };
+    let table = usage_tables(&[(vec![row()], row())], "2026-01-01", &UsageWords::ENGLISH);
+    let rows = table.lines().filter(|line| line.starts_with("some-coder")).collect::<Vec<_>>();
+    assert!(rows.len() == 2 && rows.iter().all(|line| line.chars().count() <= 70), "{table}");
 }
 
 #[test]

@@ -206,19 +206,28 @@ impl UsageWords {
     };
 }
 
-/// Cells of the columns after the first.
-const COLUMNS: [usize; 7] = [6, 8, 7, 8, 8, 10, 7];
+/// Cells of the columns after the first, at least: narrow enough for a terminal of 80.
+const COLUMNS: [usize; 7] = [5, 7, 6, 7, 7, 9, 6];
 
-/// Returns a line for each row and one for all; the column of keys is as wide as the longest. `as_of` is the date of
-/// the built-in prices.
-pub fn usage_table(rows: &[UsageRow], total: &UsageRow, as_of: &str, words: &UsageWords) -> String {
+/// Returns tables of the same usage, one below the other, each with its rows and what they sum up to: the head before
+/// the first, and behind the last the date of the built-in prices, `as_of`, where there is a price.
+pub fn usage_tables(tables: &[(Vec<UsageRow>, UsageRow)], as_of: &str, words: &UsageWords) -> String {
+    let Some((_, total)) = tables.first() else { return String::new() };
+    let head = (words.head)(&tokens(total.input), &tokens(total.output), cached(total));
+    let note = (total.cost_nanos > 0).then(|| format!("{}\n", (words.prices)(as_of)));
+    let tables = tables.iter().map(|(rows, total)| table(rows, total, words));
+    [head + "\n"].into_iter().chain(tables).chain(note).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns a line for each row and one for all; the column of keys is as wide as the longest.
+fn table(rows: &[UsageRow], total: &UsageRow, words: &UsageWords) -> String {
     let keys = rows.iter().chain([total]).map(|row| cells(&row.key)).max().unwrap_or(0);
+    let widths = std::array::from_fn::<usize, 7, _>(|at| COLUMNS[at].max(cells(words.columns[at])));
     let line = |key: &str, values: [String; 7]| {
-        let columns = values.iter().zip(COLUMNS).map(|(value, width)| format!(" {}", right(value, width)));
+        let columns = values.iter().zip(widths).map(|(value, width)| format!(" {}", right(value, width)));
         columns.fold(padded(key, keys), |line, value| line + &value) + "\n"
     };
-    let mut text = (words.head)(&tokens(total.input), &tokens(total.output), cached(total)) + "\n\n";
-    text.push_str(&line("", words.columns.map(String::from)));
+    let mut text = line("", words.columns.map(String::from));
     for row in rows.iter().chain([total]) {
         let values = [
             row.steps.to_string(),
@@ -230,9 +239,6 @@ pub fn usage_table(rows: &[UsageRow], total: &UsageRow, as_of: &str, words: &Usa
             row.missed.to_string(),
         ];
         text.push_str(&line(&row.key, values));
-    }
-    if total.cost_nanos > 0 {
-        text.push_str(&format!("\n{}\n", (words.prices)(as_of)));
     }
     text
 }

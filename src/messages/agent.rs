@@ -106,6 +106,8 @@ messages! {
     summarising: "the context window is full: summarising the conversation", "コンテキストウィンドウが一杯です。会話を要約しています";
     does_not_fit: "the conversation does not fit the model's context window", "会話がモデルのコンテキストウィンドウに収まりません";
     compact_or_new: "/compact summarises it; /new begins another.", "/compactで要約、/newで新しい会話を開始します。";
+    summary_of_conversation(text): "**Summary of this conversation**\n\n{text}", "**この会話の要約**\n\n{text}";
+    oldest_not_in_summary(n): "The oldest messages ({n}) did not fit and are not in it.", "古いメッセージ{n}件は入りきらず、含まれていません。";
     summary_stands: "the summary stands for the conversation so far", "これまでの会話を要約に置き換えました";
     compact_undo: "Memory keeps every message; /compact undo sends them again.", "すべてのメッセージはメモリーに残ります。/compact undoで再び送信します。";
     send_summary: "Send this summary in place of the conversation so far?", "これまでの会話の代わりにこの要約を送信しますか？";

@@ -298,3 +298,41 @@ async fn a_result_is_left_out_of_the_window_and_stays_out_in_a_resumed_session()
     assert_eq!(is_short(&again.requests().pop().expect("a request")), (format!("{}, left out", first.name), true));
     again.close().await;
 }
+
+/// A resumed session shows the summary where it stands, until it is undone; both are entries of the chat.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_summary_is_shown_where_it_stands_until_it_is_undone() {
+    let world = World::new().model([say("One."), say("In short."), say("Two.")]);
+    let mut live = world.start();
+    live.submit("first");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    compacted(&mut live, "use it").await;
+    live.submit("second");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    let shown = |items: &[Item]| -> Vec<String> {
+        let text = |item: &Item| match item {
+            Item::User { text, .. } => text.clone(),
+            Item::Answer { text } => text.lines().last().unwrap_or_default().to_string(),
+            Item::Notice(notice) => notice.title.clone(),
+            _ => String::new(),
+        };
+        items.iter().map(text).collect()
+    };
+    let stands = "the summary stands for the conversation so far";
+    for wanted in
+        [vec!["first", "One.", "In short.", stands, "second", "Two."], vec!["first", "One.", "second", "Two."]]
+    {
+        let mut again = world.start();
+        again.open(SessionChoice::Continue);
+        let items = again.until(|e| if let EventBody::Recalled(items) = e { Some(items.clone()) } else { None }).await;
+        assert_eq!(shown(&items.into_iter().map(|(_, item)| item).collect::<Vec<_>>()), wanted);
+        again.send(Command::UndoCompact);
+        if wanted.contains(&stands) {
+            let undone =
+                |e: &EventBody| matches!(e, EventBody::Added(_, Item::Notice(n)) if n.title.starts_with("the whole"));
+            again.until(|e| undone(e).then_some(())).await;
+        }
+        again.close().await;
+    }
+}

@@ -132,7 +132,11 @@ async fn a_long_file_is_changed_by_blocks() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_request_of_any_other_model_is_light_too() {
-    let world = World::new().file("greet.py", FILE).model([say("Hi.")]);
+    let world = World::new().file("src/greet.py", FILE).file("pyproject.toml", "").model([say("Hi.")]);
+    for words in [vec!["init", "-q", "--template="], vec!["add", "."]] {
+        let git = std::process::Command::new("git").args(words).current_dir(world.root()).status();
+        assert!(git.is_ok_and(|ended| ended.success()));
+    }
     let mut live = world.start();
     live.submit("Hello");
     assert_eq!(live.end().await, TurnEnd::Done);

@@ -256,6 +256,41 @@ async fn a_turn_that_changes_nothing_is_reported() {
     assert_eq!(rows.iter().filter(small).filter_map(|row| row["nudged"].as_u64()).sum::<u64>(), 2, "{rows:?}");
 }
 
+/// Points 11 and 12: a file that is sent as it is a second time ends the turn; the model is asked once more, less strictly.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_stays_as_it_is_twice_ends_the_turn() {
+    let (world, prompt, after) = pager();
+    let same = format!("pager.py\n```python\n{}```\n", world.read("pager.py"));
+    let whole = real("01_py_pager/reply.whole.txt");
+    let words = ["--approve", "edits", "--expect-change", &prompt];
+    let ran = task(&world, SMALL, &words, &[&same, &same, &whole]).await;
+    assert_eq!((world.read("pager.py"), ran.requests.len(), ran.code), (after, 3, Some(0)), "{:?}", ran.notices());
+    assert!(ran.last_message(1).contains("with the change that the task asks for"), "{}", ran.last_message(1));
+    let temperatures: Vec<_> = ran.requests.iter().map(|request| request["temperature"].as_f64()).collect();
+    assert_eq!(temperatures, [Some(0.0), Some(0.0), Some(0.6)]);
+}
+
+/// A window that a server names in a refusal is remembered: the next run is asked for what fits it at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_window_that_a_refusal_names_is_remembered() {
+    let world = World::new();
+    let list = || answer("200 OK", "content-type: application/json\r\n", &json!({"data": [{"id": "m"}]}).to_string());
+    let no = || answer("404 Not Found", "", "");
+    let words = "This model's maximum context length is 4096 tokens. However, you requested 5200 tokens.";
+    let refused = json!({"error": {"message": words, "code": "context_length_exceeded"}}).to_string();
+    let refused = answer("400 Bad Request", "content-type: application/json\r\n", &refused);
+    let scripts = vec![list(), no(), no(), refused, streamed("One."), list(), no(), no(), streamed("Two.")];
+    let server = MockServer::start(scripts).await;
+    configure(&world, &server, "m");
+    for wanted in ["One.", "Two."] {
+        let output = nebula(&world, &["task", "--continue", "Hello"]).await;
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), wanted, "{output:?}");
+    }
+    let limits: Vec<_> = server.seen().into_iter().filter(|seen| seen.line.starts_with("POST")).collect();
+    let known: Vec<bool> = limits.iter().map(|seen| seen.body["max_tokens"].is_u64()).collect();
+    assert_eq!(known, [false, true, true]);
+}
+
 /// Point 10: a block that was not read beside an edit that was is mentioned; the edit alone is not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_block_that_was_not_read_is_mentioned_beside_an_edit() {

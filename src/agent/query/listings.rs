@@ -13,7 +13,7 @@ use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Id};
 use crate::context::attach;
 use crate::context::prompts::UserPrompt;
-use crate::memory::{self, SessionUse, UsageBy, UsageRow, UsageWords, usage_table};
+use crate::memory::{self, SessionUse, UsageBy, UsageRow, UsageWords, usage_tables};
 use crate::messages::{agent as say, verbs};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
@@ -147,15 +147,15 @@ fn usage(context: &SessionContext) -> Result<String, memory::Error> {
         head: |input, output, cached| say::usage_head(&input, &output, &cached),
         prices: |as_of| say::usage_prices(&as_of),
     };
-    let mut text = String::new();
-    for (by, mut rows) in rows_by {
+    let with_total = |(by, mut rows): (UsageBy, Vec<UsageRow>)| {
         let mut total = UsageRow { key: say::total().into(), ..UsageRow::default() };
         rows.iter().for_each(|row| total.add(row));
         if by == UsageBy::Turn {
             rows.iter_mut().enumerate().for_each(|(at, row)| row.key = say::turn_number(&(at + 1)));
         }
-        text.push_str(&format!("```\n{}```\n\n", usage_table(&rows, &total, models::as_of(), &words)));
-    }
+        (rows, total)
+    };
+    let mut text = format!("```\n{}```\n\n", usage_tables(&rows_by.map(with_total), models::as_of(), &words));
     let (parts, rules) = (context.status_data.fixed_parts(), context.status().rules);
     let rules = rules.into_iter().map(|rule| (rule.path, rule.bytes as u64 / 4));
     let parts = parts.into_iter().filter(|(part, _)| *part != say::rules_part());
@@ -213,7 +213,7 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
     }
     Ok(SessionPreview {
         id: id.to_string(),
-        items: transcript::items(&rows, &services.tools()),
+        items: transcript::items(&rows, &services.tools(), None),
         files,
         cost: cost_event(&session.totals),
         counts: Counts { added: session.totals.added as usize, removed: session.totals.removed as usize },

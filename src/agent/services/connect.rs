@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::agent::services::model_facts;
 use crate::agent::services::{ServiceReport, Services, lock};
+use crate::agent::services::{learnt_windows, model_facts};
 use crate::config::{self, Config, Connection, Secret};
 use crate::messages::agent as say;
 use crate::protocol::{ConnectForm, EventBody, KeyPlaces, Level, ModelFileRow};
@@ -186,6 +186,7 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
         let stored = tokio::task::spawn_blocking(move || keep(&services, &connection, key.as_ref(), &model));
         stored.await.map_err(|e| e.to_string())??;
     }
+    learnt_windows::recall(services, &provider.place()).await;
     model_facts::describe(services, &*provider, &model).await;
     plug_with_model(services, provider, &model);
     services.report(ServiceReport::Status);
@@ -236,6 +237,7 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
             let title = say::offers_no(&provider.place(), &usual, &model);
             services.say(Level::Info, title, say::chooses_another());
         }
+        learnt_windows::recall(&services, &provider.place()).await;
         model_facts::describe(&services, &*provider, &services.models.connection().model).await;
         services.report(ServiceReport::Looked);
     });
@@ -244,6 +246,7 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
 async fn take_local(services: &Services, server: provider::LocalServer, model: String) {
     match provider::connect(&server.connection()) {
         Ok(provider) => {
+            learnt_windows::recall(services, &provider.place()).await;
             model_facts::describe(services, &*provider, &model).await;
             // The person may have connected another one meanwhile.
             if services.models.connection().provider.is_some() {

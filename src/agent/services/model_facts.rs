@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::agent::services::{ServiceReport, Services, lock};
+use crate::agent::services::{ServiceReport, Services, learnt_windows, lock};
 use crate::config::{Paths, model_cache};
 use crate::memory::UsageBeside;
 use crate::provider::models::{Facts, Known, Model};
@@ -73,11 +73,15 @@ pub fn look_up(services: &Arc<Services>, provider: Arc<dyn Provider>, model: Str
     } else if provider.local() {
         services.models.looking.send_replace(true);
         tokio::spawn(async move {
+            learnt_windows::recall(&services, &provider.place()).await;
             describe(&services, &*provider, &model).await;
             services.report(ServiceReport::Looked);
         });
     } else {
-        tokio::spawn(async move { refresh(&services, &*provider).await });
+        tokio::spawn(async move {
+            learnt_windows::recall(&services, &provider.place()).await;
+            refresh(&services, &*provider).await;
+        });
     }
 }
 
@@ -161,11 +165,12 @@ pub async fn list(paths: &Paths, provider: &dyn Provider, stored: impl FnOnce(Ve
     }
     stored(known);
     let models = provider.models().await.ok()?;
-    let entry = json!({"at": now, "models": models.iter().map(to_json).collect::<Vec<_>>()});
+    let mut entry = json!({"at": now, "models": models.iter().map(to_json).collect::<Vec<_>>()});
     let _ = tokio::task::spawn_blocking(move || {
         // Another list may have been put there meanwhile.
         let cached = model_cache::read(&paths);
         let mut cached = if cached.is_object() { cached } else { json!({}) };
+        learnt_windows::put_back(&mut entry, learnt_windows::entry(&cached, &place));
         cached[&place] = entry;
         model_cache::write(&paths, &cached)
     })

@@ -43,7 +43,7 @@ impl Conversation {
         session.prompt = PromptState::read(record.extra.as_deref());
         // A long session is read for the model and for the person side by side.
         let items = std::thread::scope(|scope| {
-            let items = scope.spawn(|| transcript::items(&rows, tools));
+            let items = scope.spawn(|| transcript::items(&rows, tools, summary.as_ref()));
             for row in &rows {
                 let before = session.messages.len();
                 session.take_in(row);

@@ -12,33 +12,55 @@ use crate::agent::session::records::{
 };
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
-use crate::memory::{self, MessageState, NewMessage, StoredRole};
+use crate::memory::{self, ConversationSummary, MessageState, NewMessage, StoredRole};
 use crate::messages::agent as say;
 use crate::proposal::Rung;
 use crate::protocol::{Attached, Call, CallState, Item, Level, Notice};
 use crate::provider::{PartKind, Span};
 use crate::tools::ToolSet;
 
-/// Returns the entries of these messages, oldest first; `tools` are those of the session.
-pub fn items(rows: &[memory::StoredMessage], tools: &ToolSet) -> Vec<Item> {
-    let mut items = Vec::new();
-    let mut open: HashMap<String, usize> = HashMap::new();
-    let mut step = 0;
+/// Returns the entries of these messages, oldest first; `tools` are those of the session, and `summary` is what stands for
+/// the first of the messages.
+pub fn items(rows: &[memory::StoredMessage], tools: &ToolSet, summary: Option<&ConversationSummary>) -> Vec<Item> {
+    let mut transcript = Transcript::default();
     for row in rows {
+        transcript.add(row, tools);
+        if let Some(summary) = summary.filter(|summary| summary.upto == row.id) {
+            transcript.items.push(Item::Answer { text: say::summary_of_conversation(&summary.text) });
+            let stands = Notice::new(Level::Info, say::summary_stands(), say::compact_undo());
+            transcript.items.push(Item::Notice(stands));
+        }
+    }
+    transcript.items
+}
+
+/// The entries so far.
+#[derive(Default)]
+struct Transcript {
+    items: Vec<Item>,
+    /// Calls without their result, each with its entry.
+    open: HashMap<String, usize>,
+    step: u32,
+}
+
+impl Transcript {
+    /// Adds the entries of a message.
+    fn add(&mut self, row: &memory::StoredMessage, tools: &ToolSet) {
+        let Transcript { items, open, step } = self;
         let m = &row.message;
         let text = m.content.as_deref().unwrap_or("");
         match m.role {
             StoredRole::User => {
-                let Some(typed) = typed(row) else { continue };
+                let Some(typed) = typed(row) else { return };
                 items.push(Item::User { text: typed.to_string(), at: row.at, attached: attached(&m.meta) });
             }
             StoredRole::Assistant => {
                 let first = items.len();
-                assistant(row, text, tools, &mut items, &mut open);
-                step += 1;
+                assistant(row, text, tools, items, open);
+                *step += 1;
                 items[first..].iter_mut().for_each(|item| {
                     if let Item::Call(call) = item {
-                        call.step = step;
+                        call.step = *step;
                     }
                 });
             }
@@ -56,7 +78,6 @@ pub fn items(rows: &[memory::StoredMessage], tools: &ToolSet) -> Vec<Item> {
             items.push(Item::Rules(joined));
         }
     }
-    items
 }
 
 /// Returns what of a message is damaged in memory, as the title and the detail of notices.

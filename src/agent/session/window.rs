@@ -1,5 +1,7 @@
 //! The context window of the model that a session asks, beside what is sent in every request.
 
+use crate::agent::services::config_files::ConfigFiles;
+use crate::agent::services::learnt_windows;
 use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::StatusData;
 use crate::agent::session::conversation::Conversation;
@@ -13,13 +15,24 @@ pub fn facts_room(status: &StatusData, session: &Conversation, target: &RequestT
 }
 
 /// Records the window that a refusal of `target` for length shows: the one that the server names, else one that takes
-/// three quarters of the messages that were sent, beside system prompt and tools. Returns whether the next request will
-/// be shorter.
-pub fn learn(status: &StatusData, session: &Conversation, target: &RequestTarget, error: &Error) -> bool {
+/// three quarters of the messages that were sent, beside system prompt and tools. A named one is kept for the next run.
+/// Returns whether the next request will be shorter.
+pub fn learn(
+    config: &ConfigFiles,
+    status: &StatusData,
+    session: &Conversation,
+    target: &RequestTarget,
+    error: &Error,
+) -> bool {
     let known = target.window();
     let sent = session.window.sent();
     let fixed = status.fixed_tokens().min(sent);
     let guess = u32::try_from(Budget::window_for(fixed + (sent - fixed) / 4 * 3)).unwrap_or(u32::MAX);
-    let learnt = error.limit.filter(|limit| u64::from(*limit) < sent.max(u64::from(known))).unwrap_or(guess);
-    learnt >= 256 && target.learn_window(learnt)
+    let named = error.limit.filter(|limit| u64::from(*limit) < sent.max(u64::from(known)));
+    let learnt = named.unwrap_or(guess);
+    let shorter = learnt >= 256 && target.learn_window(learnt);
+    if shorter && named.is_some() {
+        learnt_windows::keep(config, &target.place(), &target.model, target.window());
+    }
+    shorter
 }

@@ -248,10 +248,9 @@ async fn offer(
 async fn show(events: &Events, text: &str, left_out: usize) {
     let missing = match left_out {
         0 => String::new(),
-        1 => "\n\n*The oldest message did not fit and is not in it.*".to_string(),
-        n => format!("\n\n*The oldest {n} messages did not fit and are not in it.*"),
+        n => format!("\n\n*{}*", say::oldest_not_in_summary(&n)),
     };
-    let text = format!("**Summary of this conversation**\n\n{text}{missing}");
+    let text = say::summary_of_conversation(&format!("{text}{missing}"));
     events.add(Item::Answer { text }).await;
 }
 

@@ -122,7 +122,7 @@ async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: 
             && error.kind == ErrorKind::ContextTooLong
             && step.row.is_none()
             && !std::mem::replace(&mut shortened, true)
-            && window::learn(&context.status_data, session, &target, error)
+            && window::learn(&context.services.config, &context.status_data, session, &target, error)
         {
             continue;
         }

@@ -49,7 +49,7 @@ pub fn base(config: &ConfigFiles, session: &Conversation, target: &RequestTarget
     let whole = |window: u32| answer(window).max(room.unwrap_or_default().min(WHOLE_FILE));
     let most = facts.max_output.map(u64::from).or_else(|| facts.window.map(whole));
     let max_output = most.map(|most| u32::try_from(most.min(room.unwrap_or(most))).unwrap_or(u32::MAX));
-    let temperature = model_fit::temperature(config, &model, effort, &facts);
+    let temperature = model_fit::temperature(config, session, &model, effort, &facts);
     let conversation = session.id.as_str().into();
     Request { model, effort, temperature, facts, max_output, conversation, ..Request::default() }
 }

@@ -9,6 +9,7 @@ use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::context::model_class::{is_small, is_small_window, is_unknown, thinks_by_name};
+use crate::context::small_model::is_nudge;
 use crate::edit::Format;
 use crate::messages::agent as say;
 use crate::protocol::Level;
@@ -36,6 +37,8 @@ pub(super) async fn tell_effort(
     }
 }
 
+/// The temperature of a small model that is asked once more.
+const NUDGED: f64 = 0.6;
 /// Files of this many lines and more are changed by blocks.
 const LONG: usize = 300;
 
@@ -68,11 +71,20 @@ fn writes_text(config: &ConfigFiles, model: &str) -> bool {
 /// Returns the temperature that is configured for a model, and 0 for one that writes edits as text and does not think:
 /// what servers take by themselves makes small models stray from the file they copy, and models that think repeat
 /// themselves without any.
-pub(super) fn temperature(config: &ConfigFiles, model: &str, effort: Option<Effort>, facts: &Facts) -> Option<f64> {
+pub(super) fn temperature(
+    config: &ConfigFiles,
+    session: &Conversation,
+    model: &str,
+    effort: Option<Effort>,
+    facts: &Facts,
+) -> Option<f64> {
     let configured = config.read().model_config(model).temperature;
     let thinks = effort.is_some_and(|effort| effort != Effort::None)
         || facts.thinking.map_or_else(|| thinks_by_name(model), |form| form != Thinking::None);
-    configured.or((writes_text(config, model) && !thinks).then_some(0.0))
+    // The likeliest words led nowhere once.
+    let again = session.messages.last().is_some_and(|last| is_nudge(&last.text()));
+    let chosen = if again { NUDGED } else { 0.0 };
+    configured.or((writes_text(config, model) && !thinks).then_some(chosen))
 }
 
 /// Returns whole files, or blocks where a file whose text the model knows is long.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio_util::bytes::Bytes;
 
 use self::reader::ChatReader;
-use self::request::{ChatCache, Dialect, SentReasoning, carries_reasoning};
+use self::request::{ChatCache, Dialect, Limits, SentReasoning, carries_reasoning};
 use super::format::{Format, Page, Probe, RequestBasis};
 use super::learnt::{GivenUp, Lesson, ThinkField};
 use crate::config::Connection;
@@ -49,7 +49,6 @@ impl Chat {
                 .unwrap_or(host == "openrouter.ai" && request.model.starts_with("anthropic/")),
             hour: self.hour,
             effort: basis.learnt.effort(request),
-            temperature: basis.learnt.temperature(request),
         }
     }
 }
@@ -91,7 +90,8 @@ impl Format for Chat {
 
     fn body(&mut self, request: &Request, basis: &RequestBasis) -> Bytes {
         let dialect = self.dialect(request, basis);
-        self.cache.body(request, dialect, basis.most, basis.place)
+        let limits = Limits { most: basis.most, temperature: basis.learnt.temperature(request) };
+        self.cache.body(request, dialect, limits, basis.place)
     }
 
     fn reader(request: &Request) -> Box<dyn Reader> {

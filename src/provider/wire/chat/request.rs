@@ -18,7 +18,7 @@ use crate::provider::models::Effort;
 use crate::provider::{Blob, Message, Request, Role, ToolCall, ToolSpec, Wire};
 
 /// The differences between servers of this format.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
     /// The server takes `stream_options`.
     pub usage: bool,
@@ -34,6 +34,13 @@ pub(super) struct Dialect {
     pub hour: bool,
     /// The model's effort of thinking.
     pub effort: Option<Effort>,
+}
+
+/// What may differ from step to step and stands behind the messages.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Limits {
+    /// The limit of the answer in tokens.
+    pub most: Option<u32>,
     /// The temperature that is sent.
     pub temperature: Option<f64>,
 }
@@ -93,9 +100,8 @@ impl RequestHead {
 }
 
 impl ChatCache {
-    /// Returns the body of `request` to the server at `place`. `most`, the limit of the answer in tokens, may differ from step to step and
-    /// stands behind the messages.
-    pub fn body(&mut self, request: &Request, dialect: Dialect, most: Option<u32>, place: &str) -> Bytes {
+    /// Returns the body of `request` to the server at `place`.
+    pub fn body(&mut self, request: &Request, dialect: Dialect, limits: Limits, place: &str) -> Bytes {
         // Nobody else holds the body of a request that is over: it is written on where it lies.
         let previous = std::mem::take(&mut self.body);
         let mut bytes = previous.try_into_mut().unwrap_or_else(|sending| BytesMut::from(&*sending));
@@ -138,7 +144,10 @@ impl ChatCache {
             self.messages.push(BodyMessage { message: Arc::clone(message), end: bytes.len(), fields, ids, marked });
         }
         bytes.put_u8(b']');
-        if let Some(most) = most {
+        if let Some(temperature) = limits.temperature {
+            bytes.extend_from_slice(format!(",\"temperature\":{temperature}").as_bytes());
+        }
+        if let Some(most) = limits.most {
             let name = if dialect.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
             bytes.extend_from_slice(format!(",\"{name}\":{most}").as_bytes());
         }
@@ -171,9 +180,6 @@ impl ChatCache {
         }
         if let Some(effort) = dialect.effort {
             head["reasoning_effort"] = effort.word().into();
-        }
-        if let Some(temperature) = dialect.temperature {
-            head["temperature"] = temperature.into();
         }
         if dialect.conversation && !request.conversation.is_empty() {
             head["prompt_cache_key"] = (&*request.conversation).into();
@@ -380,12 +386,11 @@ mod tests {
         marks: false,
         hour: false,
         effort: None,
-        temperature: None,
     };
     const PLACE: &str = "http://127.0.0.1:1";
 
     fn parsed(cache: &mut ChatCache, request: &Request) -> Value {
-        serde_json::from_slice(&cache.body(request, PLAIN, None, PLACE)).unwrap()
+        serde_json::from_slice(&cache.body(request, PLAIN, Limits::default(), PLACE)).unwrap()
     }
 
     fn request(messages: Vec<Message>) -> Request {
@@ -461,11 +466,13 @@ mod tests {
         let mut cache = ChatCache::default();
         let mut request = request(vec![Message::user("a"), Message::assistant("b", vec![])]);
         let mut check = |request: &Request, dialect| {
-            let fresh = ChatCache::default().body(request, dialect, None, PLACE);
-            assert_eq!(cache.body(request, dialect, None, PLACE), fresh);
+            let fresh = ChatCache::default().body(request, dialect, Limits::default(), PLACE);
+            assert_eq!(cache.body(request, dialect, Limits::default(), PLACE), fresh);
             // Also while the request before is being sent.
-            let (before, again) =
-                (cache.body(request, dialect, None, PLACE), cache.body(request, dialect, None, PLACE));
+            let (before, again) = (
+                cache.body(request, dialect, Limits::default(), PLACE),
+                cache.body(request, dialect, Limits::default(), PLACE),
+            );
             assert_eq!((&before, &again), (&fresh, &fresh));
         };
         check(&request, PLAIN);
@@ -497,8 +504,8 @@ mod tests {
         let mut request = request(vec![Message::user("a")]);
         request.system = "s".into();
         let mut body = |request: &Request| -> Value {
-            let fresh = ChatCache::default().body(request, dialect, None, PLACE);
-            let body = cache.body(request, dialect, None, PLACE);
+            let fresh = ChatCache::default().body(request, dialect, Limits::default(), PLACE);
+            let body = cache.body(request, dialect, Limits::default(), PLACE);
             assert_eq!(body, fresh);
             serde_json::from_slice(&body).unwrap()
         };
@@ -524,11 +531,11 @@ mod tests {
     fn the_limit_of_the_answer_changes_nothing_before_it() {
         let mut cache = ChatCache::default();
         let mut request = request(vec![Message::user("a")]);
-        let first = cache.body(&request, PLAIN, Some(800), PLACE);
+        let first = cache.body(&request, PLAIN, Limits { most: Some(800), ..Limits::default() }, PLACE);
         request.messages.push(Arc::new(Message::assistant("b", vec![])));
-        let second = cache.body(&request, PLAIN, Some(700), PLACE);
+        let second = cache.body(&request, PLAIN, Limits { most: Some(700), temperature: Some(0.5) }, PLACE);
         let closing = b"],\"max_tokens\":800}";
-        assert!(first.ends_with(closing) && second.ends_with(b"],\"max_tokens\":700}"));
+        assert!(first.ends_with(closing) && second.ends_with(b"],\"temperature\":0.5,\"max_tokens\":700}"));
         assert!(second.starts_with(&first[..first.len() - closing.len()]));
     }
 
@@ -536,17 +543,17 @@ mod tests {
     fn a_body_is_written_on_where_it_lies() {
         let mut cache = ChatCache::default();
         let mut request = request(vec![Message::user("a".repeat(1 << 20))]);
-        drop(cache.body(&request, PLAIN, None, PLACE));
+        drop(cache.body(&request, PLAIN, Limits::default(), PLACE));
         // Once it has room for a little more, it stays where it is.
         request.messages.push(Arc::new(Message::user("b")));
-        let place = cache.body(&request, PLAIN, None, PLACE).as_ptr();
+        let place = cache.body(&request, PLAIN, Limits::default(), PLACE).as_ptr();
         request.messages.push(Arc::new(Message::user("c")));
-        let body = cache.body(&request, PLAIN, None, PLACE);
+        let body = cache.body(&request, PLAIN, Limits::default(), PLACE);
         assert_eq!(body.as_ptr(), place);
         // What is still being sent is left alone.
         let (sending, copy) = (body.clone(), body.to_vec());
         request.messages.push(Arc::new(Message::user("d")));
-        assert_ne!(cache.body(&request, PLAIN, None, PLACE).as_ptr(), place);
+        assert_ne!(cache.body(&request, PLAIN, Limits::default(), PLACE).as_ptr(), place);
         assert_eq!(sending, copy);
     }
 
@@ -562,7 +569,7 @@ mod tests {
     }
 
     fn reasonings(request: &Request, reasoning: SentReasoning) -> Vec<Value> {
-        let body = ChatCache::default().body(request, Dialect { reasoning, ..PLAIN }, None, PLACE);
+        let body = ChatCache::default().body(request, Dialect { reasoning, ..PLAIN }, Limits::default(), PLACE);
         let body: Value = serde_json::from_slice(&body).unwrap();
         let of_model = body["messages"].as_array().unwrap().iter().filter(|m| m["role"] == "assistant");
         of_model.map(|m| m["reasoning_content"].clone()).collect()

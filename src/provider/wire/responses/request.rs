@@ -34,7 +34,8 @@ impl ResponsesCache {
         head.push_str(",\"input\":[");
         // The limit follows the room that is left: it changes nothing before it.
         let most = basis.most.map(|most| format!(",\"max_output_tokens\":{most}"));
-        self.written.listed(head, &format!("]{}}}", most.unwrap_or_default()))
+        let temperature = basis.learnt.temperature(request).map(|degree| format!(",\"temperature\":{degree}"));
+        self.written.listed(head, &format!("]{}{}}}", temperature.unwrap_or_default(), most.unwrap_or_default()))
     }
 }
 
@@ -51,9 +52,6 @@ fn head(request: &Request, basis: &RequestBasis) -> Value {
                 head["reasoning"]["effort"] = effort.word().into();
             }
         }
-    }
-    if let Some(temperature) = basis.learnt.temperature(request) {
-        head["temperature"] = temperature.into();
     }
     if !request.conversation.is_empty() {
         head["prompt_cache_key"] = (&*request.conversation).into();
