@@ -36,7 +36,7 @@ pub(super) struct Dialect {
     pub effort: Option<Effort>,
 }
 
-/// What may differ from step to step and stands behind the messages.
+/// The fields that may differ from step to step and stand behind the messages.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Limits {
     /// The limit of the answer in tokens.
