@@ -302,6 +302,8 @@ impl Annotated {
             }
         };
         if comes_back {
+            // Of equal states the newest is looked for.
+            self.earlier.retain(|earlier| earlier.sha != sha);
             self.earlier.push(EarlierState { sha, lines, causes: self.causes.clone() });
         }
         self.text = state.text;

@@ -31,6 +31,8 @@ pub struct FileThen {
     pub outside: Option<(i64, i64)>,
     /// See [`PathThen`].
     pub is_left: bool,
+    /// It is not known whether someone changed it outside nebula between the moment and the next change.
+    pub unsure: bool,
 }
 
 impl Moment {
@@ -88,7 +90,8 @@ fn of_message(session: &str, message: &str, text: &str, stores: Stores<'_>) -> R
     ids.min().ok_or_else(|| PastError::NothingSince(text.into()))
 }
 
-/// Returns the version that holds what stood at a path at a moment: the oldest one made after it. None: it is as now.
+/// Returns the oldest version of a path that was made after a moment: it holds what the next change met. None: no change
+/// archived it since.
 ///
 /// # Errors
 /// When the archive cannot be read.
@@ -106,6 +109,8 @@ pub struct PathThen {
     pub outside: Option<(i64, i64)>,
     /// The state is what nebula had left.
     pub is_left: bool,
+    /// It is not known whether someone changed it outside nebula between the moment and the next change.
+    pub unsure: bool,
 }
 
 /// Returns one path at a moment.
@@ -124,22 +129,28 @@ fn path_then(path: &str, moment: Moment, versions: &[Version], stores: Stores<'_
         Some(version) => stores.archive.show(version)?,
         None => stores.workspace.read_archived(path)?.state,
     };
-    let certain = PathThen { state, outside: None, is_left: false };
-    let Some(before) = at.checked_sub(1).map(|before| &versions[before]) else { return Ok(certain) };
+    let certain = PathThen { state, outside: None, is_left: false, unsure: false };
     if is_exact(versions.get(at), moment) {
         return Ok(certain);
     }
+    // Nothing tells what stood there before the first change.
+    let Some(before) = at.checked_sub(1).map(|before| &versions[before]) else {
+        return Ok(PathThen { unsure: versions.get(at).is_some(), ..certain });
+    };
     let name = before.id.to_string();
     let left = stores.memory.left_states(&stores.project(), path)?;
     let left = left.into_iter().find(|(version, _)| *version == name).and_then(|(_, left)| left.sha256);
-    let Some(left) = left.filter(|left| *left != state_sha(&certain.state)) else { return Ok(certain) };
+    let Some(left) = left else { return Ok(PathThen { unsure: true, ..certain }) };
+    if left == state_sha(&certain.state) {
+        return Ok(certain);
+    }
     let next = versions.get(at).map_or_else(time::now, |version| version.id.at());
     let outside = Some((before.id.at(), next));
-    let Some(sha) = left else { return Ok(PathThen { state: State::Absent, outside, is_left: true }) };
+    let Some(sha) = left else { return Ok(PathThen { state: State::Absent, outside, is_left: true, unsure: false }) };
     Ok(match stores.memory.bytes_left(&stores.project(), path, &sha)? {
         Some(bytes) => {
             let state = State::File { bytes: bytes.into(), mode: certain.state.mode() };
-            PathThen { state, outside, is_left: true }
+            PathThen { state, outside, is_left: true, unsure: false }
         }
         None => PathThen { outside, ..certain },
     })
@@ -219,7 +230,9 @@ fn as_one(files: &[FileThen]) -> Option<FileThen> {
     let change =
         FileChange::new(REPOSITORY.to_string(), State::file(before.as_bytes()), State::file(after.as_bytes()), "", &[]);
     let outside = files.iter().find_map(|file| file.outside);
-    Some(FileThen { change, version: None, outside, is_left: false })
+    let version = files.iter().filter_map(|file| file.version).min();
+    let (is_left, unsure) = (files.iter().any(|file| file.is_left), files.iter().any(|file| file.unsure));
+    Some(FileThen { change, version, outside, is_left, unsure })
 }
 
 /// Returns how a path differs between two moments; none: it does not.
@@ -231,11 +244,17 @@ fn differing_at(path: &str, then: Moment, until: Moment, stores: Stores<'_>) -> 
     if is_same && is_exact(version, then) == is_exact(last, until) {
         return Ok(None);
     }
-    let PathThen { state: before, outside, is_left } = path_then(path, then, &versions, stores)?;
+    let PathThen { state: before, outside, is_left, unsure } = path_then(path, then, &versions, stores)?;
     let after = path_then(path, until, &versions, stores)?.state;
     if before == after {
         return Ok(None);
     }
     let version = version.map(|version| version.id);
-    Ok(Some(FileThen { change: FileChange::new(path.to_string(), before, after, "", &[]), version, outside, is_left }))
+    Ok(Some(FileThen {
+        change: FileChange::new(path.to_string(), before, after, "", &[]),
+        version,
+        outside,
+        is_left,
+        unsure,
+    }))
 }

@@ -77,7 +77,7 @@ pub struct ItemId(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TurnId(pub u64);
 /// Names a question of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QuestionId(pub u64);
 /// Names a request for a listing; chosen by the asker, and echoed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -57,6 +57,8 @@ pub struct PastFile {
     pub outside: Option<(i64, i64)>,
     /// It is shown as nebula left it.
     pub is_left: bool,
+    /// It is not known whether someone changed it outside nebula between the moment and the next change.
+    pub unsure: bool,
 }
 
 /// A file with the cause of each of its lines.

@@ -66,7 +66,28 @@ const PROSE: &[&str] = &["md", "markdown", "mdx", "txt", "text", "rst", "adoc", 
 const COMMENTS: &[&[u8]] = &[b"//", b"/*", b"*", b"#", b"@", b"--"];
 
 /// Words that may follow the name of an item.
-const AFTER: &[&str] = &["for", "where", "extends", "implements", "struct", "interface", "final"];
+const AFTER: &[&str] = &[
+    "for",
+    "where",
+    "extends",
+    "implements",
+    "struct",
+    "interface",
+    "final",
+    "with",
+    "permits",
+    "by",
+    "on",
+    "is",
+    "uses",
+    "exposing",
+    "private",
+    "internal",
+    "protected",
+    "constructor",
+];
+/// Words for items whose arguments may follow without a parenthesis.
+const PLAIN_ARGUMENTS: &[&str] = &["def", "proc", "sub"];
 
 /// A text by its lines.
 pub trait TextLines {
@@ -173,7 +194,8 @@ fn named(line: &str) -> Option<String> {
     // Prose goes on with another word.
     let behind = rest[name.len()..].trim_start();
     let next: String = behind.chars().take_while(|c| c.is_alphabetic()).collect();
-    let goes_on = !next.is_empty() && !AFTER.contains(&next.as_str());
+    let is_code = PLAIN_ARGUMENTS.contains(kind) || line.trim_end().ends_with('{');
+    let goes_on = !is_code && !next.is_empty() && !AFTER.contains(&next.as_str());
     (!name.is_empty() && !goes_on).then(|| format!("{kind} {name}"))
 }
 
@@ -194,6 +216,9 @@ mod tests {
             ("type: string", None),
             ("type checking is done before the build", None),
             ("module of its own", None),
+            ("def add a, b", Some("def add")),
+            ("class A with B {", Some("class A")),
+            ("sealed interface A permits B {", Some("interface A")),
             ("type Price struct {", Some("type Price")),
             ("class Shop extends Base {", Some("class Shop")),
         ] {

@@ -334,8 +334,13 @@ fn looking_back() -> Stage {
 
 fn answer_past(stage: &mut Stage) {
     let files = vec![
-        PastFile { version: Some("1".into()), outside: None, is_left: false },
-        PastFile { version: Some("2".into()), outside: Some((NOW - 700_000, NOW - 600_000)), is_left: false },
+        PastFile { version: Some("1".into()), outside: None, is_left: false, unsure: false },
+        PastFile {
+            version: Some("2".into()),
+            outside: Some((NOW - 700_000, NOW - 600_000)),
+            is_left: false,
+            unsure: false,
+        },
     ];
     let text = |first: &str| {
         let lines: String = (0..400).map(|n| format!("{}\n", if n % 20 == 3 { first } else { "same" })).collect();

@@ -66,7 +66,7 @@ pub fn between(services: &Services, then: Option<&str>, until: Option<&str>) -> 
     let (mut changes, mut files) = (Vec::new(), Vec::new());
     for file in found.files {
         let version = file.version.map(|version| version.to_string());
-        files.push(PastFile { version, outside: file.outside, is_left: file.is_left });
+        files.push(PastFile { version, outside: file.outside, is_left: file.is_left, unsure: file.unsure });
         changes.push(file.change);
     }
     let change = Proposal { id: ProposalId(u64::MAX), title: String::new(), files: changes };
@@ -93,7 +93,8 @@ pub fn blame(services: &Services, given: &str) -> Result<BlamedFile, String> {
             causes.len() - 1
         }));
     }
-    let commits = commits(services, &path);
+    // Someone may have written to it since.
+    let commits = Some(commits(services, &path)).filter(|commits| commits.len() <= lines.len()).unwrap_or_default();
     Ok(BlamedFile { path, text: text.into(), causes, lines, commits })
 }
 

@@ -74,31 +74,38 @@ impl PendingApprovals {
 
     /// Asks the person and waits, for `grace` at most; none when interrupted or not answered in time.
     pub async fn ask(&self, question: Question, grace: Option<Duration>, stop: &CancellationToken) -> Option<Reply> {
-        let reply = self.await_reply(question.id);
+        let id = question.id;
+        let reply = self.open(question).await;
         let in_time = async {
             match grace {
                 Some(grace) => tokio::time::timeout(grace, reply).await.ok()?.ok(),
                 None => reply.await.ok(),
             }
         };
-        self.put(question, in_time, stop).await
+        self.wait(id, in_time, stop).await
+    }
+
+    /// Puts a question to the person; the reply arrives at the receiver. [`PendingApprovals::wait`] closes it.
+    pub async fn open(&self, question: Question) -> oneshot::Receiver<Reply> {
+        let reply = self.await_reply(question.id);
+        self.events.send(EventBody::Asked(question)).await;
+        reply
     }
 
     /// Shows the person the card of a command and waits for the decision; none when interrupted.
     pub async fn ask_command(&self, question: Question, stop: &CancellationToken) -> Option<CommandDecision> {
-        let decision = self.await_command(question.id);
-        self.put(question, async { decision.await.ok() }, stop).await
+        let (id, decision) = (question.id, self.await_command(question.id));
+        self.events.send(EventBody::Asked(question)).await;
+        self.wait(id, async { decision.await.ok() }, stop).await
     }
 
-    /// Puts a question to the person, waits for `answer` and closes the question.
-    async fn put<T>(
+    /// Waits for the answer to a question and closes it; none when interrupted.
+    pub async fn wait<T>(
         &self,
-        question: Question,
+        id: QuestionId,
         answer: impl Future<Output = Option<T>>,
         stop: &CancellationToken,
     ) -> Option<T> {
-        let id = question.id;
-        self.events.send(EventBody::Asked(question)).await;
         let answer = stop.run_until_cancelled(answer).await.flatten();
         self.lock().remove(&RequestId::Question(id));
         self.events.send(EventBody::Answered(id)).await;

@@ -106,7 +106,7 @@ impl ArchiveCommands<'_> {
             let row = |file: &past::FileThen| {
                 json!({
                     "path": file.change.path, "version": file.version.map(|version| version.to_string()),
-                    "outside": file.outside.is_some(),
+                    "outside": file.outside.is_some(), "unsure": file.unsure,
                     "then": if file.change.before.is_absent() { "absent" } else { "there" },
                     "added": file.change.counts.added, "removed": file.change.counts.removed,
                 })
@@ -130,6 +130,7 @@ impl ArchiveCommands<'_> {
             let outside = file.outside.map(|between| format!("{left}{}", outside_words(between)));
             let mut words = vec![then.to_string()];
             words.extend(outside);
+            words.extend(file.unsure.then(|| "perhaps changed outside nebula before the next change".to_string()));
             words.retain(|words| !words.is_empty());
             let then = words.join(", ");
             let path = padded(&clean_line(&change.path), width);
@@ -146,6 +147,11 @@ impl ArchiveCommands<'_> {
             self.complain(&format!("{path} has no archived version since {}: nothing to restore", args.when))?;
             return Ok(DONE);
         };
+        if past::state_at(path, moment, self.stores())?.is_left {
+            self.complain(
+                "the archive holds the file as the next change met it, with what was changed outside nebula: that is restored",
+            )?;
+        }
         let scope = RestoreScope::Version { path: path.into(), version: version.id.to_string() };
         self.restore(&scope, &args.ask)
     }
@@ -181,6 +187,13 @@ impl ArchiveCommands<'_> {
             }
         }
         let commits = if args.git { self.commits(&path)? } else { Vec::new() };
+        if args.git && commits.len() < lines.len() {
+            self.complain(
+                "git tells no commits of the last lines: its answer is too long, or the file was changed meanwhile",
+            )?;
+        }
+        // Someone may have written to the file since it was read.
+        let commits = Some(commits).filter(|commits| commits.len() <= lines.len()).unwrap_or_default();
         let commit = |n: usize| commits.get(n).and_then(Option::as_deref);
         let wanted = lines.iter().enumerate().skip(first - 1).take(last + 1 - first);
         if args.json {

@@ -124,7 +124,7 @@ impl Server {
         }
         let Some(key) = self.key() else { return Ok(request) };
         let (name, mut value) = self.check_key(&key).map_err(never)?;
-        if self.headers.contains_key(&name) {
+        if self.headers.contains_key(self.key_header()) {
             return Ok(request);
         }
         value.set_sensitive(true);
@@ -163,16 +163,16 @@ impl Server {
                 "Set ANTHROPIC_API_KEY, or another provider.",
             ));
         }
-        let (name, text) = match self.auth {
-            Auth::Bearer => (reqwest::header::AUTHORIZATION, format!("Bearer {}", key.reveal())),
-            Auth::Header(name) => (HeaderName::from_static(name), key.reveal().to_string()),
+        let text = match self.auth {
+            Auth::Bearer => format!("Bearer {}", key.reveal()),
+            Auth::Header(_) => key.reveal().to_string(),
         };
         let value = HeaderValue::try_from(text).map_err(|_| {
             let variable = self.variable.as_deref().unwrap_or("the key");
             let message = format!("{variable} holds characters that no key has");
             Error::new(Kind::Settings, message, "Set it again, without line breaks, and start nebula again.")
         })?;
-        Ok((name, value))
+        Ok((self.key_header(), value))
     }
 
     /// Returns the URL of `path` below the base, whose query stays.
@@ -312,7 +312,7 @@ impl Server {
 
     /// Returns where the key is from that the requests carry; `None`: they carry none.
     pub(super) fn key_source(&self) -> Option<KeySource<'_>> {
-        self.key().filter(|_| !self.has_key_header())?;
+        self.key().filter(|_| !self.headers.contains_key(self.key_header()))?;
         Some(match self.variable.as_deref() {
             _ if self.pasted => KeySource::Pasted,
             _ if self.command.is_some() => KeySource::Command,
@@ -323,13 +323,16 @@ impl Server {
 
     /// Returns whether the configured headers authorize the requests by themselves.
     pub(super) fn has_own_key(&self) -> bool {
-        self.has_key_header()
+        let own = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
+        self.key_source().is_none() && own.iter().any(|name| self.headers.contains_key(*name))
     }
 
-    /// Returns whether the configured headers hold a key: no other one is sent then.
-    fn has_key_header(&self) -> bool {
-        let own = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
-        own.iter().any(|name| self.headers.contains_key(*name))
+    /// Returns the header that the key goes in. Where the configuration sets it, no other key is sent.
+    fn key_header(&self) -> HeaderName {
+        match self.auth {
+            Auth::Bearer => reqwest::header::AUTHORIZATION,
+            Auth::Header(name) => HeaderName::from_static(name),
+        }
     }
 
     /// Returns a server's words, fit for one line of the screen: no control characters, not long, no key.

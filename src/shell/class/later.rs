@@ -68,7 +68,7 @@ fn outputs(name: &str, arguments: &[Word]) -> Vec<String> {
         if let Some(long) = text.strip_prefix("--") {
             let (option, value) = long.split_once('=').map_or((long, next), |(option, value)| (option, Some(value)));
             // A long option may be cut short as long as it is clear.
-            let names = |known: &&str| option.len() >= 3 && known.starts_with(option);
+            let names = |known: &&str| !option.is_empty() && known.starts_with(option);
             let is_output = OUTPUTS.iter().any(&names) || to_folder && FOLDERS.iter().any(&names);
             paths.extend(value.filter(|_| is_output));
         } else if let Some(short) = text.strip_prefix('-') {

@@ -431,6 +431,8 @@ mod tests {
             "tar -xf a.tar --direc=.git/hooks",
             "wget --output-doc=.envrc https://example.org",
             "sort --outp=.envrc a",
+            "sort --o=.envrc a",
+            "sort --ou .envrc a",
         ] {
             for policy in [ShellPolicy::Review, ShellPolicy::All, ShellPolicy::Ask] {
                 assert_eq!(of(text, policy), CommandVerdict::Ask, "{text}");

@@ -61,7 +61,10 @@ impl App {
             EventBody::Archived(_) => return self.ask_changed(),
             EventBody::TurnEnded(_, end) => return self.turn_ended(end),
             EventBody::Asked(question) => {
-                self.questions.push(Asking::new(question));
+                // Those that wait together come in any order; the one that is read stays.
+                let waiting = self.questions.get(1..).unwrap_or_default();
+                let before = waiting.partition_point(|asking| asking.question.id < question.id);
+                self.questions.insert((before + 1).min(self.questions.len()), Asking::new(question));
                 return vec![Effect::Bell(say::nebula_asks().into())];
             }
             EventBody::Answered(id) => self.question_answered(id),

@@ -34,7 +34,7 @@ fn differs(version: Option<&str>) -> Listing {
     let state = |text: &str| State::file(text.as_bytes().to_vec());
     let files = ["a.rs", "b.rs"].map(|path| FileChange::new(path, state("one\n"), state("two\n"), "", &[]));
     let change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files: files.into() });
-    let file = PastFile { version: version.map(str::to_string), outside: None, is_left: false };
+    let file = PastFile { version: version.map(str::to_string), outside: None, is_left: false, unsure: false };
     Listing::Past(PastChange { change, files: vec![file.clone(), file], unreadable: Vec::new() })
 }
 

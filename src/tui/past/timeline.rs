@@ -260,11 +260,16 @@ impl Timeline {
         let Some(displayed) = self.displayed.as_ref().filter(|displayed| displayed.moments == moments) else {
             return said(say::reading());
         };
+        if self.path() == Some(".git") {
+            return said(say::repository_with_all());
+        }
         let file = displayed.change.files.get(self.file);
+        let is_left = file.is_some_and(|file| file.is_left);
         let version = file.and_then(|file| file.version.clone());
         let (Some(path), Some(version)) = (self.path(), version) else { return said(say::not_restored()) };
         let request = RestoreRequest::Version { path: path.into(), version };
-        PastOutcome::Leave(vec![PaneEffect::send(Command::Restore(request))])
+        let warning = is_left.then(|| PaneEffect::Say(say::restores_next().into()));
+        PastOutcome::Leave(warning.into_iter().chain([PaneEffect::send(Command::Restore(request))]).collect())
     }
 
     /// Goes to the moment that was typed: a time, or words of what made a change, looked for backwards and round.

@@ -156,6 +156,7 @@ fn state_words(file: &PastFile, (then, now): (&State, &State), ctx: &Ctx<'_>) ->
     let dim = look.theme.style(Role::Dim);
     let clock = ctx.clock();
     let mut spans = match file.outside {
+        None if file.unsure => vec![span(say::perhaps(), dim), span(format!("   {}", say::perhaps_changed()), dim)],
         None => vec![span(say::certain(), dim)],
         Some((from, to)) => {
             let state = if file.is_left { say::as_left() } else { say::perhaps() };

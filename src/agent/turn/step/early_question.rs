@@ -12,7 +12,7 @@ use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::messages::agent as say;
-use crate::protocol::{CallState, Question, Reply};
+use crate::protocol::{CallState, Question, QuestionId, Reply};
 use crate::tools::RunResult;
 
 /// A call that runs before its turn, and asks its question as soon as it is known.
@@ -27,20 +27,21 @@ pub enum EarlyResult {
 }
 
 impl EarlyQuestion {
-    /// Waits for a call beside the others, and asks what it leads to.
+    /// Waits for a call beside the others, and asks what it leads to as question `id`.
     pub fn begin(
         context: &Arc<SessionContext>,
         mut item: CallItem,
         call: RunningCall,
+        id: QuestionId,
         stop: &CancellationToken,
     ) -> EarlyQuestion {
         let (context, stop) = (Arc::clone(context), stop.clone());
         EarlyQuestion(tokio::spawn(async move {
             let ran = call.end(&context.events, &mut item).await;
             let result = match ran {
-                Some(Ok(result)) => match question(&context, &result) {
+                Some(Ok(result)) => match question(&context, &result, id) {
                     Some(question) => {
-                        let reply = ask(&context, &mut item, question, &stop).await;
+                        let reply = ask(&context, &mut item, question, &stop, || ()).await;
                         EarlyResult::Asked(result, reply)
                     }
                     None => EarlyResult::Ran(Some(Ok(result))),
@@ -57,8 +58,8 @@ impl EarlyQuestion {
     }
 }
 
-/// Returns the question to the person that a result leads to; none: it leads to none.
-pub fn question(context: &SessionContext, result: &RunResult) -> Option<Question> {
+/// Returns the question to the person that a result leads to, as question `id`; none: it leads to none.
+pub fn question(context: &SessionContext, result: &RunResult, id: QuestionId) -> Option<Question> {
     let (text, choices, permission) = match result {
         RunResult::Question { text, choices } => (text.clone(), choices.clone(), false),
         RunResult::Outside(path) => {
@@ -70,7 +71,7 @@ pub fn question(context: &SessionContext, result: &RunResult) -> Option<Question
         }
         _ => return None,
     };
-    Some(Question { id: context.events.question(), text, choices, permission, card: None })
+    Some(Question { id, text, choices, permission, card: None })
 }
 
 /// Returns the reason for the model why a path was not read.
@@ -86,15 +87,18 @@ fn inside<'p>(context: &SessionContext, path: &'p Path) -> Option<&'p Path> {
     path.strip_prefix(context.services.workspace.root()).ok()
 }
 
-/// Asks the person and waits; none when interrupted. Returns the reply in words too.
+/// Asks the person, does `then` and waits; none when interrupted. Returns the reply in words too.
 pub async fn ask(
     context: &SessionContext,
     item: &mut CallItem,
     question: Question,
     stop: &CancellationToken,
+    then: impl FnOnce(),
 ) -> Option<(Reply, String)> {
     item.set(&context.events, CallState::Asking).await;
-    let reply = context.approvals.ask(question.clone(), None, stop).await?;
+    let reply = context.approvals.open(question.clone()).await;
+    then();
+    let reply = context.approvals.wait(question.id, async { reply.await.ok() }, stop).await?;
     let words = reply.words(&question.choices);
     item.call.exchange = Some((question.text, words.clone()));
     Some((reply, words))

@@ -213,7 +213,8 @@ impl ToolRun<'_> {
             }
             RunResult::Command(wanted) => self.command(item, call, native, wanted).await,
             RunResult::Question { .. } | RunResult::Outside(_) => {
-                if let Some(question) = early_question::question(self.context, &result) {
+                if let Some(question) = early_question::question(self.context, &result, self.context.events.question())
+                {
                     self.ask(item, call, native, result, question).await;
                 }
             }
@@ -249,28 +250,32 @@ impl ToolRun<'_> {
 
     /// Asks what a result leads to, together with what the calls that follow lead to, and goes on with the reply.
     async fn ask(&mut self, mut item: CallItem, call: ToolCall, native: bool, result: RunResult, question: Question) {
-        self.ask_ahead();
-        let reply = early_question::ask(self.context, &mut item, question, self.stop).await;
+        let (context, stop) = (self.context, self.stop);
+        let reply = early_question::ask(context, &mut item, question, stop, || self.ask_ahead()).await;
         self.replied(item, call, native, result, reply).await;
     }
 
-    /// Asks the questions of the calls that follow, as far as it is known that they ask.
+    /// Runs the questions and reads that follow up to the first call that may change something, and asks what they lead to.
     fn ask_ahead(&mut self) {
         for act in &mut self.ahead {
-            let Act::Call(act) = act else { continue };
-            let asks = self.session.tools.find(&act.call.name).filter(|tool| tool.kind() == ToolKind::Ask);
-            let running = match (act.early.take(), asks, arguments(&act.call.arguments)) {
-                (Some(EarlyCall::Running(running)), ..) => running,
-                (None, Some(tool), Ok(value)) => {
+            let Act::Call(act) = act else { break };
+            let Some(tool) = self.session.tools.find(&act.call.name) else { break };
+            if !tool.kind().reads() && tool.kind() != ToolKind::Ask {
+                break;
+            }
+            let running = match (act.early.take(), arguments(&act.call.arguments)) {
+                (Some(EarlyCall::Running(running)), _) => running,
+                (None, Ok(value)) => {
                     let step = StepContext::of(self.context, self.stop);
                     RunningCall::begin(step, &self.session.files, tool, value, None)
                 }
-                (early, ..) => {
+                (early, _) => {
                     act.early = early;
                     continue;
                 }
             };
-            let question = EarlyQuestion::begin(self.context, act.item.clone(), running, self.stop);
+            let id = self.context.events.question();
+            let question = EarlyQuestion::begin(self.context, act.item.clone(), running, id, self.stop);
             act.early = Some(EarlyCall::Question(question));
         }
     }
@@ -409,6 +414,10 @@ impl ToolRun<'_> {
             Some(EarlyCall::Running(read)) if read.is_over() => read.end(&self.context.events, &mut item).await,
             // The stop ended it too.
             Some(EarlyCall::Question(question)) => match question.end().await {
+                // What the person said before the stop is kept.
+                Some((there, EarlyResult::Asked(result @ RunResult::Question { .. }, reply @ Some(_)))) => {
+                    return self.replied(there, call, native, result, reply).await;
+                }
                 Some((there, EarlyResult::Ran(ran))) => {
                     item = there;
                     ran
