@@ -1,4 +1,4 @@
-//! What programs are told of a command: its start, what it prints, and its end.
+//! The events of a command for programs that read them: its start, what it prints, and its end.
 
 use crate::archive::ChangeKind;
 use crate::protocol::{ChangedPath, CommandEnd};

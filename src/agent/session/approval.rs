@@ -230,7 +230,7 @@ pub fn shell_policy(approval: Approval) -> ShellPolicy {
 pub struct ApprovalPolicy {
     /// The rules for commands of this session alone.
     own_rules: Mutex<Vec<Rule>>,
-    /// Those of the configuration, as it was last read whole.
+    /// The rules of the configuration, as it was last read whole.
     configured: Mutex<Vec<Rule>>,
     /// Proposals in a row that went back to the model because they failed their test.
     pub failed_tests: AtomicU32,

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nebula::config::RuleConfig;
 use nebula::proposal::{Choice, Decision};
 use nebula::protocol::{CallState, Command, CommandDecision, EventBody, ProposalTest, TestState, TurnEnd};
 use nebula::provider::{Delta, Replay};
@@ -174,8 +173,11 @@ async fn a_command_that_a_rule_asks_about_needs_consent_and_is_not_previewed() {
         let mut parts = world.parts(model.clone());
         parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
         parts.config.shell.preview = Some("always".into());
-        let prefix = ["touch", "asked.txt"].map(String::from).to_vec();
-        parts.config.shell.rules = vec![RuleConfig { prefix, decision: "ask".into(), network: false, why: None }];
+        // Rules are read anew before each command.
+        let config = world.root().join(".nebula/config.json");
+        std::fs::create_dir_all(config.parent().expect("a folder")).expect("made");
+        std::fs::write(&config, r#"{"shell": {"rules": [{"prefix": ["touch", "asked.txt"], "decision": "ask"}]}}"#)
+            .expect("written");
         let mut live = world.start_with(parts, model);
         live.submit("go");
         if !plan {
