@@ -48,9 +48,9 @@ pub struct CommandEnd {
     pub stopped: bool,
     /// The shell's duration in milliseconds.
     pub ms: Option<u64>,
-    /// The changeset of its changes.
+    /// The changeset of its changes; of a job that of the last ones.
     pub changeset: Option<String>,
-    /// The changes.
+    /// The changes in it. Of a preview none: those that are taken are in its proposal.
     pub changed: Vec<ChangedPath>,
     /// Folders that can be rebuilt, with the changes in each that were not archived.
     pub derived: BTreeMap<String, u64>,

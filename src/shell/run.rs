@@ -40,6 +40,8 @@ pub struct CommandProgress {
     pub exit: Option<(Exit, Option<ShellState>)>,
     /// It is to run on as a job: its call is answered although its shell is not over.
     pub released: bool,
+    /// It was told to end before its end.
+    pub stopped: bool,
     /// The number of processes that ran on after it.
     pub still_run: Option<usize>,
     /// No process is left.
@@ -174,6 +176,7 @@ impl RunningCommand {
 
     /// Ends every process of it; they have two seconds to do so themselves.
     pub fn stop(&self) {
+        self.shared.change(|progress| progress.stopped |= !progress.is_over());
         // A helper that has ended has ended them too.
         let _ = send(&mut *lock(&self.orders), &Order::Stop);
     }

@@ -117,8 +117,16 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
                 }
             }
         }
+        let (own, sealing) = (Arc::clone(&services), Arc::clone(&job));
+        let sealed = tokio::task::spawn_blocking(move || seal_command(&own, &sealing)).await;
+        let sealed = sealed.ok().and_then(Result::ok).unwrap_or_default();
+        if let Some(id) = sealed.changeset {
+            tell_changeset(&services, &events, &id.to_string()).await;
+        }
         seal_jobs(&services, &commands, &events).await;
-        let end = command_event::ended(&job, None, &SealResult::default());
+        let result =
+            SealResult { changeset: sealed.changeset, changes: sealed.changes.changes, unread: sealed.changes.unread };
+        let end = command_event::ended(&job, None, &result);
         events.send(EventBody::Command(CommandEvent::Ended(end))).await;
         events.refresh_status();
     });
@@ -131,7 +139,10 @@ pub async fn run_on(commands: &Commands, events: &Events) {
         |command: &&Arc<ShellCommand>| command.keeper != Keeper::View && !command.running.progress().is_answerable();
     let jobs = commands.jobs();
     if jobs.iter().filter(waits).map(|command| command.running.release()).count() == 0 {
-        events.say(Level::Info, say::nothing_runs_on(), "").await;
+        let is_preview =
+            |command: &Arc<ShellCommand>| command.keeper == Keeper::View && !command.running.progress().is_answerable();
+        let words = if jobs.iter().any(is_preview) { say::preview_has_to_end() } else { say::nothing_runs_on() };
+        events.say(Level::Info, words, "").await;
     }
 }
 

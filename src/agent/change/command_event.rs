@@ -24,7 +24,7 @@ pub fn ended(command: &ShellCommand, stopped: Option<Stopped>, sealed: &SealResu
         id: command.id.clone(),
         exit,
         signal,
-        stopped: stopped.is_some(),
+        stopped: stopped.is_some() || progress.stopped,
         ms: progress.took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
         changeset: sealed.changeset.map(|id| id.to_string()),
         changed: sealed.changes.iter().map(changed).collect(),

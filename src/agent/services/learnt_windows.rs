@@ -32,6 +32,10 @@ pub async fn recall(services: &Services, place: &str) {
     let Ok(kept) = tokio::task::spawn_blocking(move || read(&paths, &of)).await else { return };
     let mut known = lock(&services.models.known);
     for (model, window) in kept {
+        // What this run learnt is newer.
+        if known.learnt(place, &model).window.is_some() {
+            continue;
+        }
         known.learn(place, &model, Facts { window: Some(window), ..Facts::default() });
     }
 }

@@ -126,11 +126,8 @@ impl ArchiveCommands<'_> {
                 (_, State::Absent) => "absent now",
                 _ => "",
             };
-            let left = if file.is_left { "as nebula left it, " } else { "" };
-            let outside = file.outside.map(|between| format!("{left}{}", outside_words(between)));
             let mut words = vec![then.to_string()];
-            words.extend(outside);
-            words.extend(file.unsure.then(|| "perhaps changed outside nebula before the next change".to_string()));
+            words.extend(doubt(file.outside, file.is_left, file.unsure));
             words.retain(|words| !words.is_empty());
             let then = words.join(", ");
             let path = padded(&clean_line(&change.path), width);
@@ -147,7 +144,11 @@ impl ArchiveCommands<'_> {
             self.complain(&format!("{path} has no archived version since {}: nothing to restore", args.when))?;
             return Ok(DONE);
         };
-        if past::state_at(path, moment, self.stores())?.is_left {
+        let then = past::state_at(path, moment, self.stores())?;
+        if let Some(words) = doubt(then.outside, then.is_left, then.unsure) {
+            self.complain(&format!("{path}: {words}"))?;
+        }
+        if then.is_left {
             self.complain(
                 "the archive holds the file as the next change met it, with what was changed outside nebula: that is restored",
             )?;
@@ -158,8 +159,8 @@ impl ArchiveCommands<'_> {
 
     fn print_state(&mut self, path: &str, moment: Moment, when: &str) -> Result<u8> {
         let then = past::state_at(path, moment, self.stores())?;
-        if let Some(between) = then.outside {
-            self.complain(&format!("{path}: {}", outside_words(between)))?;
+        if let Some(words) = doubt(then.outside, then.is_left, then.unsure) {
+            self.complain(&format!("{path}: {words}"))?;
         }
         match &then.state {
             State::Absent => {
@@ -187,13 +188,16 @@ impl ArchiveCommands<'_> {
             }
         }
         let commits = if args.git { self.commits(&path)? } else { Vec::new() };
-        if args.git && commits.len() < lines.len() {
+        // Someone may have written to the file since it was read.
+        let is_changed = commits.len() > lines.len();
+        if is_changed {
+            self.complain("the file was changed meanwhile: the commits of its lines are left out")?;
+        } else if args.git && commits.len() < last {
             self.complain(
                 "git tells no commits of the last lines: its answer is too long, or the file was changed meanwhile",
             )?;
         }
-        // Someone may have written to the file since it was read.
-        let commits = Some(commits).filter(|commits| commits.len() <= lines.len()).unwrap_or_default();
+        let commits = if is_changed { Vec::new() } else { commits };
         let commit = |n: usize| commits.get(n).and_then(Option::as_deref);
         let wanted = lines.iter().enumerate().skip(first - 1).take(last + 1 - first);
         if args.json {
@@ -248,6 +252,13 @@ fn range(text: Option<&str>, lines: usize) -> Result<(usize, usize)> {
         (Ok(first), Ok(last)) if first >= 1 && first <= last => Ok((first, last.min(lines.max(first)))),
         _ => bail!("-L wants A,B, as 10,20, not {text}"),
     }
+}
+
+/// Returns in words what is not certain about the state of a file at a moment; none: it is certain.
+fn doubt(outside: Option<(i64, i64)>, is_left: bool, unsure: bool) -> Option<String> {
+    let left = if is_left { "as nebula left it, " } else { "" };
+    let changed = outside.map(|between| format!("{left}{}", outside_words(between)));
+    changed.or_else(|| unsure.then(|| "perhaps changed outside nebula before the next change".to_string()))
 }
 
 /// Returns between which times someone changed a file outside nebula.

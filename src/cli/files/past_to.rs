@@ -25,7 +25,9 @@ impl ArchiveCommands<'_> {
     pub(super) fn write_state(&mut self, moment: Moment, to: &Path) -> Result<u8> {
         let past::Differing { files, unreadable } =
             past::differing(moment, Moment::now(self.stores())?, self.stores())?;
-        let files = files.into_iter().filter(|file| file.change.path != past::REPOSITORY);
+        let files: Vec<_> = files.into_iter().filter(|file| file.change.path != past::REPOSITORY).collect();
+        let doubtful = files.iter().filter(|file| file.outside.is_some() || file.unsure).count();
+        let files = files.into_iter();
         let then: BTreeMap<String, State> = files.map(|f| (f.change.path, f.change.before)).collect();
         let (present, unread) = self.present();
         let mut paths: BTreeSet<String> = then.keys().cloned().chain(present).collect();
@@ -52,6 +54,10 @@ impl ArchiveCommands<'_> {
             self.complain(why)?;
         }
         let words = "the repository and what git ignores are left out, but for what was archived";
+        if doubtful > 0 {
+            let files = plural(doubtful, "file");
+            self.complain(&format!("of {files} it is not certain that it was so: `nebula at WHEN` names them"))?;
+        }
         self.complain(&format!("{} written to {}; {words}", plural(written, "file"), target.path().display()))?;
         Ok(if left.is_empty() { DONE } else { FAILED })
     }

@@ -8,8 +8,11 @@ use serde_json::json;
 use super::super::args::RunArgs;
 use super::super::out::{self, Out};
 use super::super::{Context, diff};
+use super::events::line as event_line;
 use super::run::{NOT_STARTED, SESSION, exit_code, request, run_through};
-use crate::shell::{Commands, Keeper, View, ViewChanges};
+use crate::agent::command_end;
+use crate::protocol::CommandEvent;
+use crate::shell::{Commands, Keeper, SealResult, Stopped, View, ViewChanges};
 use crate::text::number::plural;
 
 /// Runs a command in a view, and prints what it changed there as a diff; the exit code is its own.
@@ -27,7 +30,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     let view = Arc::new(View::create(&context.workspace, &archive)?);
     request.view = Some(Arc::clone(&view));
     let commands = Commands::new(Arc::clone(&shell), SESSION);
-    let Some((command, _)) = run_through(context, &commands, &request, Keeper::View, args.json)? else {
+    let Some((command, stopped)) = run_through(context, &commands, &request, Keeper::View, args.json)? else {
         return Ok(NOT_STARTED);
     };
     command.keep_record(None);
@@ -36,6 +39,11 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         out::complain(line);
     }
     let changes = view.changes(&context.workspace, &shell.places())?;
+    if args.json {
+        let nothing = SealResult { changeset: None, changes: Vec::new(), unread: Vec::new() };
+        let end = command_end(&command, stopped.then_some(Stopped::Person), &nothing);
+        Out::stdout().json(&event_line(&CommandEvent::Ended(end)))?;
+    }
     tell(&changes, args.json)?;
     Ok(code)
 }

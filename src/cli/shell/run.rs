@@ -102,6 +102,8 @@ pub(super) fn run_through(
     // The command waits while nobody takes what it prints.
     let passes: Box<dyn FnMut(&[u8]) + Send> =
         Box::new(move |bytes| drop(printed.blocking_send(RunEvent::Printed(bytes.to_vec()))));
+    // Once it runs, what it makes is there.
+    let class = as_json.then(|| class_of(commands, request));
     let command = match commands.begin(request, keeper, CommandInfo::default(), Some(passes)) {
         Ok(command) => command,
         Err(error @ shell::StartError::Unkept(_)) => {
@@ -115,8 +117,8 @@ pub(super) fn run_through(
     };
     // Where the channel is full, what is in it wakes the reader as well.
     command.running.on_change(move || drop(events.try_send(RunEvent::Changed)));
-    if as_json {
-        Out::stdout().json(&event_line(&CommandEvent::Began(began(commands, &command, request))))?;
+    if let Some(class) = class {
+        Out::stdout().json(&event_line(&CommandEvent::Began(began(class, &command, request))))?;
     }
     let masker = Masker::new(commands.shell().environment.secrets().to_vec());
     let stopped = context.block_on(follow(&command, received, masker, as_json))?;
@@ -124,15 +126,20 @@ pub(super) fn run_through(
     Ok(Some((command, stopped)))
 }
 
-/// Returns what is told of a command of the person's that was started.
-fn began(commands: &Commands, command: &ShellCommand, request: &CommandRequest) -> CommandBegan {
+/// Returns the word for the class of a command that is to be started.
+fn class_of(commands: &Commands, request: &CommandRequest) -> &'static str {
     let (around, path) = commands.around(request.folder.as_deref());
     let mut found = assess(&request.text, &around, request.grant == Grant::Online);
     disk::look(&mut found, &around, &path);
+    found.class.word()
+}
+
+/// Returns what is told of a command of the person's that was started.
+fn began(class: &'static str, command: &ShellCommand, request: &CommandRequest) -> CommandBegan {
     CommandBegan {
         id: Some(command.id.clone()),
         text: command.text().to_string(),
-        class: found.class.word(),
+        class,
         grant: request.grant.word(),
         keeper: command.keeper.word(),
         decision: "allowed",

@@ -74,12 +74,9 @@ impl Frames {
         }
         let rows = self.shown.content.chunks(columns).zip(self.next.content.chunks(columns));
         for (y, (shown, next)) in rows.enumerate() {
-            let first = shown.iter().zip(next).position(|(a, b)| !same(a, b));
-            if let Some(first) = first {
-                // What is changed may be the second half of a wide character.
-                let from = first.saturating_sub(1);
-                let from = if from < first && width(&next[from]) > 1 { from } else { first };
-                self.out.row(y as u16, from, shown, next);
+            // A changed row is walked from its first cell, so that the cells that a wide character covers are known.
+            if shown.iter().zip(next).any(|(a, b)| !same(a, b)) {
+                self.out.row(y as u16, shown, next);
             }
         }
     }
@@ -112,9 +109,9 @@ impl Default for CellWriter {
 }
 
 impl CellWriter {
-    /// Writes what is different in a row from cell `from` on.
-    fn row(&mut self, y: u16, from: usize, shown: &[Cell], next: &[Cell]) {
-        let mut x = from;
+    /// Writes what is different in a row.
+    fn row(&mut self, y: u16, shown: &[Cell], next: &[Cell]) {
+        let mut x = 0;
         // Up to here the terminal may have blanked cells, because half of a wide character was written over.
         let mut torn = 0;
         while x < next.len() {
@@ -402,6 +399,22 @@ mod tests {
                 terminal.draw(&frame, Position::new(x, y));
             }
         }
+    }
+
+    #[test]
+    fn what_stands_behind_a_covered_cell_is_written() {
+        let mut frames = Frames::new(4, 1);
+        let row = |last: &'static str| {
+            move |buf: &mut Buffer| {
+                buf[(0, 0)].set_symbol("価");
+                buf[(1, 0)].set_symbol("価");
+                buf[(2, 0)].set_symbol(last);
+                None
+            }
+        };
+        frames.draw(row(" "));
+        let written = String::from_utf8_lossy(frames.draw(row("x"))).into_owned();
+        assert!(written.contains('x'), "{written:?}");
     }
 
     #[test]

@@ -129,10 +129,11 @@ pub async fn allow(
     let network = found.parts.iter().any(|part| part.class == Class::Reach && begins(&part.words));
     let rule = Rule { prefix, decision: RuleDecision::Allow, network, why: None };
     rule.check()?;
-    context.policy.add_command_rule(rule.clone());
     if !keep {
+        context.policy.add_command_rule(rule);
         return Ok(());
     }
+    // The next judgement reads it from the configuration, so that it ends when it is taken out there.
     let services = Arc::clone(&context.services);
     let saved = tokio::task::spawn_blocking(move || services.keep_command_rule(&rule));
     saved.await.map_err(|error| error.to_string())?

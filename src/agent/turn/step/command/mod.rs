@@ -96,7 +96,10 @@ pub async fn run(
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     item.set(&context.events, CallState::Running).await;
     let stopped = match call.background {
-        true => None,
+        true => {
+            command.running.release();
+            None
+        }
         false => follow(&context.events, item, &command, call.limit, stop).await,
     };
     let mut finished = command::finish(context, command, stopped).await;
