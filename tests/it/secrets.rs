@@ -130,6 +130,8 @@ async fn the_questions_of_one_answer_wait_together_and_are_answered_in_any_order
     }
     let permissions = open.iter().filter(|question| question.permission).count();
     assert_eq!((permissions, open[0].permission), (2, false));
+    // What is read behind a question is read after the reply.
+    std::fs::write(world.root().join("a.txt"), "KEY of later\n").expect("written");
     for question in open.into_iter().rev() {
         let reply = match question.text.as_str() {
             "Which one?" => 1,
@@ -139,7 +141,7 @@ async fn the_questions_of_one_answer_wait_together_and_are_answered_in_any_order
     }
     assert_eq!(live.end().await, TurnEnd::Done);
     let results: Vec<String> = live.requests()[1].messages.iter().rev().take(5).map(|m| format!("{m:?}")).collect();
-    for (result, words) in results.iter().rev().zip(["b", "did not allow", "KEY of all", "secret-two", "b"]) {
+    for (result, words) in results.iter().rev().zip(["b", "did not allow", "KEY of later", "secret-two", "b"]) {
         assert!(result.contains(words), "{words}: {results:?}");
     }
     // A stop withdraws those that are open; what the person said before it is kept.

@@ -284,12 +284,24 @@ impl ToolRun<'_> {
     async fn asked_early(&mut self, item: CallItem, call: ToolCall, native: bool, question: EarlyQuestion) {
         match question.end().await {
             None => self.refuse(item, &call, native, CallState::Failed, "it failed in nebula itself").await,
+            // The person may have changed the file before the reply.
+            Some((item, EarlyResult::Ran(Some(Ok(RunResult::Output(_)))))) => self.read_again(item, call, native).await,
             Some((item, EarlyResult::Ran(ran))) => self.ran(item, call, native, ran).await,
             Some((item, EarlyResult::Asked(result, reply))) => {
                 self.flush().await;
                 self.replied(item, call, native, result, reply).await;
             }
         }
+    }
+
+    /// Runs a read that asked nothing once more, now that its turn has come.
+    async fn read_again(&mut self, mut item: CallItem, call: ToolCall, native: bool) {
+        let Some(tool) = self.session.tools.find(&call.name).cloned() else { return };
+        let Ok(value) = arguments(&call.arguments) else { return };
+        item.set(&self.context.events, CallState::Running).await;
+        let running = RunningCall::begin(self.step(), &self.session.files, &tool, value, None);
+        let ran = running.end(&self.context.events, &mut item).await;
+        self.ran(item, call, native, ran).await;
     }
 
     /// Goes on with a call about which the person was asked; no reply: it was interrupted.
