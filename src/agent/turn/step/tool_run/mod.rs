@@ -1,5 +1,7 @@
 //! The calls and edits of one step, done in their order, each with its result.
 
+mod asked;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -7,14 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::command::seal_jobs;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::{Conversation, first_words};
+use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{KnownFileRecord, ResultRecord, arguments, blob_record, hex, results_json};
 use crate::agent::turn::effect::StepNotes;
 use crate::agent::turn::step::act::{Act, CallAct, EarlyCall, MAX_CALLS};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::command::{self, CommandResult};
 use crate::agent::turn::step::context::StepContext;
-use crate::agent::turn::step::early_question::{self, EarlyQuestion, EarlyResult};
+use crate::agent::turn::step::early_question::{self, EarlyResult};
 use crate::agent::turn::step::edits::{self, Edits};
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::archive::staging::CommandInfo;
@@ -22,7 +24,7 @@ use crate::context::small_model;
 use crate::edit::{Edit, Format, Op};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::messages::agent as say;
-use crate::protocol::{CallState, ItemId, Level, Mode, Question, Reply};
+use crate::protocol::{CallState, ItemId, Level, Mode};
 use crate::provider::{Blob, Message, ToolCall};
 use crate::tools::{CommandCall, FileRead, OutputBlock, RunResult, ToolKind, ToolOutput};
 
@@ -245,100 +247,6 @@ impl ToolRun<'_> {
                 self.result_with(item.id, call, native, record, &text, images);
             }
             None => self.result_with(item.id, call, native, record, &output.text, images),
-        }
-    }
-
-    /// Asks what a result leads to, together with what the calls that follow lead to, and goes on with the reply.
-    async fn ask(&mut self, mut item: CallItem, call: ToolCall, native: bool, result: RunResult, question: Question) {
-        let (context, stop) = (self.context, self.stop);
-        let reply = early_question::ask(context, &mut item, question, stop, || self.ask_ahead()).await;
-        self.replied(item, call, native, result, reply).await;
-    }
-
-    /// Runs the questions and reads that follow up to the first call that may change something, and asks what they lead to.
-    fn ask_ahead(&mut self) {
-        for act in &mut self.ahead {
-            let Act::Call(act) = act else { break };
-            let Some(tool) = self.session.tools.find(&act.call.name) else { break };
-            if !tool.kind().reads() && tool.kind() != ToolKind::Ask {
-                break;
-            }
-            let running = match (act.early.take(), arguments(&act.call.arguments)) {
-                (Some(EarlyCall::Running(running)), _) => running,
-                (None, Ok(value)) => {
-                    let step = StepContext::of(self.context, self.stop);
-                    RunningCall::begin(step, &self.session.files, tool, value, None)
-                }
-                (early, _) => {
-                    act.early = early;
-                    continue;
-                }
-            };
-            let id = self.context.events.question();
-            let question = EarlyQuestion::begin(self.context, act.item.clone(), running, id, self.stop);
-            act.early = Some(EarlyCall::Question(question));
-        }
-    }
-
-    /// Goes on with a call that ran before its turn, and may have asked.
-    async fn asked_early(&mut self, item: CallItem, call: ToolCall, native: bool, question: EarlyQuestion) {
-        match question.end().await {
-            None => self.refuse(item, &call, native, CallState::Failed, "it failed in nebula itself").await,
-            // The person may have changed the file before the reply.
-            Some((item, EarlyResult::Ran(Some(Ok(RunResult::Output(_)))))) => self.read_again(item, call, native).await,
-            Some((item, EarlyResult::Ran(ran))) => self.ran(item, call, native, ran).await,
-            Some((item, EarlyResult::Asked(result, reply))) => {
-                self.flush().await;
-                self.replied(item, call, native, result, reply).await;
-            }
-        }
-    }
-
-    /// Runs a read that asked nothing once more, now that its turn has come.
-    async fn read_again(&mut self, mut item: CallItem, call: ToolCall, native: bool) {
-        let Some(tool) = self.session.tools.find(&call.name).cloned() else { return };
-        let Ok(value) = arguments(&call.arguments) else { return };
-        item.set(&self.context.events, CallState::Running).await;
-        let running = RunningCall::begin(self.step(), &self.session.files, &tool, value, None);
-        let ran = running.end(&self.context.events, &mut item).await;
-        self.ran(item, call, native, ran).await;
-    }
-
-    /// Goes on with a call about which the person was asked; no reply: it was interrupted.
-    async fn replied(
-        &mut self,
-        item: CallItem,
-        call: ToolCall,
-        native: bool,
-        result: RunResult,
-        reply: Option<(Reply, String)>,
-    ) {
-        match (result, reply) {
-            (RunResult::Outside(path), Some((Reply::Choice(0), _))) => self.outside(item, call, native, path).await,
-            (RunResult::Outside(path), Some(_)) => {
-                let why = early_question::not_allowed(self.context, &path);
-                self.refuse(item, &call, native, CallState::Refused, &why).await;
-            }
-            (_, Some((_, reply))) => {
-                let summary = first_words(&reply, 24);
-                let output = ToolOutput { text: reply, summary, ..ToolOutput::default() };
-                self.answered(item, &call, native, output).await;
-            }
-            (_, None) => self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
-        }
-    }
-
-    /// Runs a read that the person allowed, of a path outside the workspace or of one that may hold keys.
-    async fn outside(&mut self, mut item: CallItem, call: ToolCall, native: bool, path: std::path::PathBuf) {
-        item.set(&self.context.events, CallState::Running).await;
-        let Some(tool) = self.session.tools.find(&call.name).cloned() else { return };
-        let Ok(value) = arguments(&call.arguments) else { return };
-        let running = RunningCall::begin(self.step(), &self.session.files, &tool, value, Some(path));
-        match running.end(&self.context.events, &mut item).await {
-            None => self.refuse(item, &call, native, CallState::Interrupted, INTERRUPTED).await,
-            Some(Ok(RunResult::Output(output))) => self.answered(item, &call, native, output).await,
-            Some(Err(why)) => self.refuse(item, &call, native, CallState::Failed, &why).await,
-            _ => self.refuse(item, &call, native, CallState::Failed, "it could not be read").await,
         }
     }
 
