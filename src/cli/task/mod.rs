@@ -95,7 +95,10 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
             }
         }
         match step.exit {
-            Some(TaskExit::Interrupted) => break Ok(stopped.unwrap_or(TaskExit::Interrupted)),
+            Some(TaskExit::Interrupted) => {
+                let by = stopped.or_else(|| signals.try_recv().ok());
+                break Ok(by.unwrap_or(TaskExit::Interrupted));
+            }
             Some(exit) => break Ok(exit),
             None => {}
         }

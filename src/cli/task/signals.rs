@@ -34,9 +34,10 @@ pub fn listen(interrupt: impl Fn() + Send + 'static) -> io::Result<mpsc::Unbound
                 _ = hang_up.recv() => TaskExit::HungUp,
                 Some(()) = at(end) => break,
             };
-            interrupt();
-            // The receiver is dropped when the program ends already.
+            // The signal is known before the turn that it interrupts ends. The receiver is dropped when the program ends
+            // already.
             let _ = tell.send(by);
+            interrupt();
             ending = Some(match ending {
                 None => (by, Instant::now() + PATIENCE),
                 Some((first, at)) => (first, at.min(Instant::now() + LESS)),
