@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::begin::{Begin, TurnOutcome, begin};
 use crate::agent::change::command::{self, seal_jobs};
 use crate::agent::change::restore::{Restores, keep_reviewed};
 use crate::agent::query::{commit, export, listings};
@@ -19,7 +20,7 @@ use crate::agent::session::conversation::Conversation;
 use crate::agent::session::open::{self, OpenedSession};
 use crate::agent::session::records::sha;
 use crate::agent::session::{prompt_parts, settings};
-use crate::agent::turn::{self, Begin};
+use crate::agent::turn;
 use crate::memory;
 use crate::messages::agent as say;
 use crate::protocol::{
@@ -113,7 +114,7 @@ impl ActorHandle {
 
 /// A turn under way.
 struct Running {
-    task: JoinHandle<(Conversation, turn::TurnOutcome)>,
+    task: JoinHandle<(Conversation, TurnOutcome)>,
     stop: CancellationToken,
 }
 
@@ -289,7 +290,7 @@ impl Actor {
         }
     }
 
-    async fn begin(&mut self, begin: Begin) {
+    async fn begin(&mut self, how: Begin) {
         if self.turn.is_some() {
             return self.context.events.notice(Level::Info, say::working_already(), "").await;
         }
@@ -297,12 +298,12 @@ impl Actor {
             return self.context.events.notice(Level::Info, say::nothing_to_go_on(), "").await;
         };
         let stop = CancellationToken::new();
-        let task = tokio::spawn(turn::run(Arc::clone(&self.context), session, begin, stop.clone()));
+        let task = tokio::spawn(begin(Arc::clone(&self.context), session, how, stop.clone()));
         self.turn = Some(Running { task, stop });
     }
 
     /// Takes the conversation back when its turn has ended, and reports the end.
-    async fn turn_ended(&mut self, ended: Option<(Conversation, turn::TurnOutcome)>) {
+    async fn turn_ended(&mut self, ended: Option<(Conversation, TurnOutcome)>) {
         let end = match ended {
             Some((session, outcome)) => {
                 self.session = Some(session);
@@ -445,7 +446,7 @@ impl Actor {
 }
 
 /// Returns the end of the running turn, none if it panicked; never, while none runs.
-async fn finished(turn: &mut Option<Running>) -> Option<(Conversation, turn::TurnOutcome)> {
+async fn finished(turn: &mut Option<Running>) -> Option<(Conversation, TurnOutcome)> {
     match turn {
         Some(running) => {
             let end = (&mut running.task).await;

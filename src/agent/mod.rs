@@ -12,10 +12,11 @@
 //! | `turn` | a turn; `turn/step` one step of it |
 //!
 //! The files beside them start what lives shorter: `start` the supervisor, `supervisor` the actors of sessions,
-//! `actor` the turns.
+//! `actor` and `begin` the turns.
 
 mod actor;
 pub mod background;
+mod begin;
 mod change;
 mod query;
 mod services;

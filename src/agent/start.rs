@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::agent::background::archive_size::ArchiveSize;
-use crate::agent::background::{maintenance, watch};
+use crate::agent::background::{changeset_news, maintenance, watch};
 use crate::agent::services::connect;
 use crate::agent::services::events::Events;
 use crate::agent::services::{ServiceReport, Services, command_rules, lock};
@@ -87,7 +87,9 @@ async fn boot(parts: AgentParts, events: Events, reports: mpsc::UnboundedSender<
     // On its own thread: nothing waits for a database that another program holds.
     let (memory, opened) = memory::MemoryHandle::open(options, passing(&events));
     let (workspace, archive) = (Arc::new(workspace), Arc::new(archive));
-    let services = Arc::new(Services::new(workspace, archive, memory, events, config, tools, reports));
+    let (news, told) = changeset_news::channel();
+    let services = Arc::new(Services::new(workspace, archive, memory, events, config, tools, (reports, news)));
+    changeset_news::begin(&services, told);
     listen_to_memory(&services);
     *lock(&services.models.record) = record;
     match provider {

@@ -65,14 +65,14 @@ impl Rules {
     /// Reads the rules of a workspace. A file that leads out of it, or is no regular file, becomes a complaint.
     pub fn load(workspace: &Workspace) -> Rules {
         let mut rules = Rules::default();
-        rules.root = read(workspace, "AGENTS.md", &mut rules.complaints).map(Arc::from);
+        rules.root = read_rule(workspace, "AGENTS.md", &mut rules.complaints).map(Arc::from);
         let names = workspace.names_own(".nebula/rules").unwrap_or_else(|why| {
             rules.complaints.push(why);
             Vec::new()
         });
         for name in names.iter().filter(|n| n.ends_with(".md")) {
             let path = format!(".nebula/rules/{name}");
-            match read(workspace, &path, &mut rules.complaints).map(|text| parse(&path, &text)) {
+            match read_rule(workspace, &path, &mut rules.complaints).map(|text| parse(&path, &text)) {
                 Some(Ok(rule)) => rules.files.push(rule),
                 Some(Err(complaint)) => rules.complaints.push(complaint),
                 None => {}
@@ -138,7 +138,7 @@ fn nearest(workspace: &Workspace, path: &str, complaints: &mut Vec<String>) -> O
     let mut folder = Path::new(path).parent()?;
     while !folder.as_os_str().is_empty() && folder.is_relative() {
         let at = format!("{}/AGENTS.md", folder.display());
-        if let Some(text) = read(workspace, &at, complaints) {
+        if let Some(text) = read_rule(workspace, &at, complaints) {
             return Some(ActiveRule::new(&at, &format!("above {path}"), &text));
         }
         folder = folder.parent()?;
@@ -147,7 +147,7 @@ fn nearest(workspace: &Workspace, path: &str, complaints: &mut Vec<String>) -> O
 }
 
 /// Returns a rule's text, cut where it is far too long; `None` where there is none, or where it is refused.
-fn read(workspace: &Workspace, path: &str, complaints: &mut Vec<String>) -> Option<String> {
+fn read_rule(workspace: &Workspace, path: &str, complaints: &mut Vec<String>) -> Option<String> {
     let text = workspace.read_own(path, MAX_FILE).unwrap_or_else(|why| {
         complaints.push(why);
         None

@@ -56,7 +56,7 @@ impl Moment {
         if text == "now" {
             return Moment::now(stores);
         }
-        if let Some(at) = time::read(text, time::now(), time::zone()) {
+        if let Some(at) = time::parse(text, time::now(), time::zone()) {
             let first = *ids.first().ok_or(PastError::Empty)?;
             if at < first.at() {
                 return Err(PastError::TooEarly(time::local(first.at())));

@@ -36,7 +36,7 @@ pub fn local(ms: i64) -> String {
 
 /// Reads a time: `-2h` (also `m`, `d`, `w`) before `now`, `14:05` or `14:05:10` of the last 24 hours, `2026-11-21`, or
 /// `2026-11-21T14:05`, in a zone `zone` seconds east of UTC. None: it is none of these.
-pub fn read(text: &str, now: i64, zone: i32) -> Option<i64> {
+pub fn parse(text: &str, now: i64, zone: i32) -> Option<i64> {
     const DAY: i64 = 24 * 3600 * 1000;
     if let Some(ago) = text.strip_prefix('-') {
         let unit = ago.chars().next_back()?;
@@ -141,7 +141,7 @@ mod tests {
     fn times_are_read_as_they_are_written() {
         // 2026-11-21T12:00:00Z, seen two hours east of it.
         let (now, zone) = (1_795_262_400_000, 7200);
-        let at = |text: &str| read(text, now, zone).map(utc);
+        let at = |text: &str| parse(text, now, zone).map(utc);
         assert_eq!(at("-2h").as_deref(), Some("2026-11-21T10:00:00Z"));
         assert_eq!(at("-3d").as_deref(), Some("2026-11-18T12:00:00Z"));
         assert_eq!(at("13:30").as_deref(), Some("2026-11-21T11:30:00Z"));

@@ -2,6 +2,7 @@
 
 pub mod adopt;
 pub mod archive_size;
+pub mod changeset_news;
 pub mod last_request;
 pub mod maintenance;
 pub mod model_list;

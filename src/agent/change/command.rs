@@ -8,10 +8,10 @@ use tokio::sync::Notify;
 
 use crate::agent::background::adopt::adopt_and_say;
 use crate::agent::change::command_event;
-use crate::agent::change::execute_proposal::tell_changeset;
 use crate::agent::services::events::Events;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::SessionContext;
+use crate::archive::Id;
 use crate::archive::staging::CommandInfo;
 use crate::execute::command::{SealedCommand, seal};
 use crate::messages::agent as say;
@@ -66,7 +66,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
         Err(why) => (SealedCommand::default(), Some(why)),
     };
     if let Some(id) = sealed.changeset {
-        tell_changeset(&context.services, &context.events, &id.to_string()).await;
+        tell_changeset(&context.services, &context.events, id).await;
     }
     if let Some(why) = &failure {
         let detail = say::states_kept();
@@ -121,7 +121,7 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
         let sealed = tokio::task::spawn_blocking(move || seal_command(&own, &sealing)).await;
         let sealed = sealed.ok().and_then(Result::ok).unwrap_or_default();
         if let Some(id) = sealed.changeset {
-            tell_changeset(&services, &events, &id.to_string()).await;
+            tell_changeset(&services, &events, id).await;
         }
         seal_jobs(&services, &commands, &events).await;
         let result =
@@ -158,9 +158,15 @@ pub async fn seal_jobs(services: &Arc<Services>, commands: &Commands, events: &E
         let own = Arc::clone(services);
         let sealed = tokio::task::spawn_blocking(move || seal_command(&own, &command)).await;
         if let Ok(Ok(SealedCommand { changeset: Some(id), .. })) = sealed {
-            tell_changeset(services, events, &id.to_string()).await;
+            tell_changeset(services, events, id).await;
         }
     }
+}
+
+/// Tells of the changeset of a command, before anything else is told of it.
+async fn tell_changeset(services: &Services, events: &Events, id: Id) {
+    services.news.tell(events, id);
+    services.news.told().await;
 }
 
 fn seal_command(services: &Services, command: &ShellCommand) -> Result<SealedCommand, String> {

@@ -6,10 +6,7 @@ use std::sync::atomic::Ordering;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::background::review;
 use crate::agent::change::proposal_test as tests;
-use crate::agent::services::changesets::changesets;
-use crate::agent::services::events::Events;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::approval;
 use crate::agent::session::context::{SessionContext, Settings};
@@ -18,7 +15,7 @@ use crate::execute::{ApplyError, Executed, UNGUARDED, execute};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
 use crate::proposal::{Consent, Decided, Decision, Proposal, RestorePreview, State};
-use crate::protocol::{self, Approval, EventBody, Level, Outcome};
+use crate::protocol::{Approval, EventBody, Level, Outcome};
 
 /// The one who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,47 +82,13 @@ pub async fn execute_proposal(
         // What the person restores is not someone else's change.
         lock(&context.services.watched.known).retain(|path, _| proposal.files.iter().all(|f| f.path != *path));
     }
-    let (written, news) = write(&context.services, &proposal, decision, cause, stop).await;
+    let written = write(&context.services, &proposal, decision, cause, stop).await;
     let result = ProposalResult { tested, ..written };
     context.events.send(EventBody::Settled(proposal.id, result.outcome.clone())).await;
-    tell(&context.events, news).await;
+    if let Some(id) = result.changeset.as_deref().and_then(Id::parse) {
+        context.services.news.tell(&context.events, id);
+    }
     result
-}
-
-/// The news of a new changeset for a front end.
-#[derive(Default)]
-struct ChangesetNews {
-    /// The changeset, unless it was told already.
-    archived: Option<protocol::Changeset>,
-    /// The number of changes that wait to be reviewed is another one.
-    recounted: bool,
-}
-
-/// Sends a new changeset to the front end, unless it was sent already.
-pub async fn tell_changeset(services: &Arc<Services>, events: &Events, id: &str) {
-    let (services, id) = (Arc::clone(services), id.to_string());
-    let looked = tokio::task::spawn_blocking(move || {
-        let approved = Id::parse(&id).and_then(|id| services.archive.approved(id).ok().flatten());
-        news(&services, &id, approved.as_deref())
-    });
-    tell(events, looked.await.unwrap_or_default()).await;
-}
-
-async fn tell(events: &Events, news: ChangesetNews) {
-    if news.recounted {
-        events.refresh_status();
-    }
-    if let Some(changeset) = news.archived {
-        events.send(EventBody::Archived(changeset)).await;
-    }
-}
-
-/// Looks at a new changeset that was `approved` so. Blocks on the disk.
-fn news(services: &Arc<Services>, id: &str, approved: Option<&str>) -> ChangesetNews {
-    let archived = archived(services, id);
-    // Only what nobody was asked about joins the queue, and only what is in it can leave it.
-    let counts = approved.is_some_and(Consent::is_unasked) || services.counts.unreviewed.load(Ordering::Relaxed) > 0;
-    ChangesetNews { archived, recounted: counts && review::count(services) }
 }
 
 /// Returns whether the person is asked about a proposal of the model.
@@ -176,8 +139,8 @@ async fn write(
     decision: Decision,
     cause: ChangesetCause,
     stop: &CancellationToken,
-) -> (ProposalResult, ChangesetNews) {
-    let nothing = |outcome, decision| (ProposalResult::nothing(outcome, Some(decision)), ChangesetNews::default());
+) -> ProposalResult {
+    let nothing = |outcome, decision| ProposalResult::nothing(outcome, Some(decision));
     let decided = match proposal.decide(&decision) {
         Ok(Some(decided)) => decided,
         Ok(None) => return nothing(Outcome::Refused, decision),
@@ -188,16 +151,11 @@ async fn write(
     let hunks = decision.count();
     let written = decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
     let (services, stop) = (Arc::clone(services), stop.clone());
-    let work = tokio::task::spawn_blocking(move || {
-        let changeset = execute_decided(&services, &decided, cause, &stop)?;
-        let approved = decided.consent().to_string();
-        let news = changeset.as_ref().map(|id| news(&services, id, Some(&approved)));
-        Ok((changeset, news.unwrap_or_default()))
-    });
+    let work = tokio::task::spawn_blocking(move || execute_decided(&services, &decided, cause, &stop));
     match work.await {
-        Ok(Ok((changeset, news))) => {
+        Ok(Ok(changeset)) => {
             let outcome = Outcome::Applied { hunks, changeset: changeset.clone() };
-            (ProposalResult { outcome, decision: Some(decision), changeset, written, tested: None }, news)
+            ProposalResult { outcome, decision: Some(decision), changeset, written, tested: None }
         }
         Ok(Err(outcome)) => nothing(outcome, decision),
         Err(_) => nothing(Outcome::Failed(say::write_failed().into()), decision),
@@ -234,17 +192,4 @@ fn execute_decided(
         Err(error) if error.is_stopped() => Err(Outcome::Withdrawn),
         Err(other) => Err(Outcome::Failed(other.to_string())),
     }
-}
-
-/// Returns the new changeset, unless watching the archive has told it already.
-fn archived(services: &Arc<Services>, id: &str) -> Option<protocol::Changeset> {
-    let id = Id::parse(id)?;
-    {
-        let mut newest = lock(&services.watched.newest);
-        if id <= *newest {
-            return None;
-        }
-        *newest = id;
-    }
-    changesets(services, &[id]).pop()
 }

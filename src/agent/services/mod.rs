@@ -11,6 +11,7 @@ pub mod learnt_windows;
 mod locked;
 pub mod model_facts;
 pub mod models;
+pub mod news;
 mod shell;
 pub mod target;
 pub mod watched;
@@ -27,6 +28,7 @@ use crate::agent::services::config_files::ConfigFiles;
 use crate::agent::services::events::Events;
 pub use crate::agent::services::locked::lock;
 use crate::agent::services::models::ModelAccess;
+use crate::agent::services::news::ChangesetNews;
 pub use crate::agent::services::shell::{command_rules, shell};
 use crate::agent::services::watched::WatchedFiles;
 use crate::archive::Archive;
@@ -71,6 +73,8 @@ pub struct Services {
     /// True if it was reported that files are replaced without checking what the rename displaced.
     pub told_unguarded: AtomicBool,
     trouble: Mutex<Option<String>>,
+    /// The way to the task that tells of new changesets.
+    pub news: ChangesetNews,
     reports: mpsc::UnboundedSender<ServiceReport>,
 }
 
@@ -125,7 +129,7 @@ impl Services {
         is_whole.then(|| command_rules(&now).0)
     }
 
-    /// Puts the parts together; reports arrive at the other end of `reports`.
+    /// Puts the parts together; reports arrive at the other end of `reports`, new changesets at that of `news`.
     pub fn new(
         workspace: Arc<Workspace>,
         archive: Arc<Archive>,
@@ -133,7 +137,7 @@ impl Services {
         events: Events,
         config: Config,
         offered: Vec<Arc<dyn Tool>>,
-        reports: mpsc::UnboundedSender<ServiceReport>,
+        (reports, news): (mpsc::UnboundedSender<ServiceReport>, ChangesetNews),
     ) -> Self {
         Services {
             shell: Arc::new(shell(&config, &workspace, &archive)),
@@ -149,6 +153,7 @@ impl Services {
             closing: AtomicBool::new(false),
             told_unguarded: AtomicBool::new(false),
             trouble: Mutex::new(None),
+            news,
             reports,
         }
     }

@@ -69,11 +69,16 @@ impl PendingApprovals {
     /// Asks for a permission and waits; none when interrupted. Only [`Reply::Choice`] of 0 gives it.
     pub async fn permission(&self, text: String, choices: QuestionChoices, stop: &CancellationToken) -> Option<Reply> {
         let id = self.events.question();
-        self.ask(Question { id, text, choices, permission: true, card: None }, None, stop).await
+        self.question(Question { id, text, choices, permission: true, card: None }, None, stop).await
     }
 
     /// Asks the person and waits, for `grace` at most; none when interrupted or not answered in time.
-    pub async fn ask(&self, question: Question, grace: Option<Duration>, stop: &CancellationToken) -> Option<Reply> {
+    pub async fn question(
+        &self,
+        question: Question,
+        grace: Option<Duration>,
+        stop: &CancellationToken,
+    ) -> Option<Reply> {
         let id = question.id;
         let reply = self.open(question).await;
         let in_time = async {

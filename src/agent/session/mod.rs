@@ -5,6 +5,7 @@ pub mod call_preview;
 pub mod context;
 pub mod conversation;
 pub mod load;
+pub mod message;
 pub mod open;
 pub mod prompt_parts;
 pub mod prompt_state;

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
 use crate::agent::services::Services;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::prompt_state::PromptFacts;
+use crate::agent::session::prompt_state::{PromptFacts, PromptState};
 use crate::context::environment::{Limits, PromptEnvironment};
 use crate::context::rules::{Active, ActiveRule, Rules};
 use crate::context::small_model;
@@ -48,7 +50,7 @@ pub fn rule_parts(parts: Vec<PromptPart>) -> Vec<RulePart> {
 pub const IN_CONVERSATION: &str = "changed since, told in the conversation";
 
 /// Reads the environment and the rules as they are on disk.
-pub fn look(services: &Services) -> (PromptEnvironment, Rules) {
+fn look(services: &Services) -> (PromptEnvironment, Rules) {
     let workspace = &services.workspace;
     let mut complaints = Vec::new();
     let live = PromptEnvironment::gather(workspace, Limits::default(), &mut complaints);
@@ -57,6 +59,17 @@ pub fn look(services: &Services) -> (PromptEnvironment, Rules) {
     rules.complaints.extend(services.prompts().refused.into_iter().map(|(_, why)| why));
     rules.complaints.append(&mut complaints);
     (live, rules)
+}
+
+/// Reads the environment and the rules for a message that was said since they were read, unless `stop` comes first.
+pub async fn look_if_asked(services: &Arc<Services>, prompt: &mut PromptState, stop: &CancellationToken) {
+    if prompt.now.is_some() {
+        return;
+    }
+    let services = Arc::clone(services);
+    let looked = stop.run_until_cancelled(tokio::task::spawn_blocking(move || look(&services))).await;
+    prompt.now = looked.and_then(Result::ok).map(Arc::new);
+    prompt.fresh = prompt.now.is_some();
 }
 
 /// Returns the parts of the prompt in force, with what was told of them in the conversation since.

@@ -17,6 +17,8 @@ use crate::protocol::{Mode, RuleChip};
 pub struct PromptState {
     /// The environment and the workspace's rules, as read for the present message; `None`: to be read.
     pub now: Option<Arc<(PromptEnvironment, Rules)>>,
+    /// True if the environment and the rules were read since the last request.
+    pub fresh: bool,
     /// The facts in the system prompt.
     pub base: Option<PromptFacts>,
     /// The facts that the model received last, by the system prompt or after it.

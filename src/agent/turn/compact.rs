@@ -233,7 +233,7 @@ async fn offer(
     };
     let question = Question { id: events.question(), text: asks, choices, permission: false, card: None };
     // Where nobody can answer it counts by itself, unless the configuration wants it asked for.
-    let counts = match approvals.ask(question, grace, stop).await {
+    let counts = match approvals.question(question, grace, stop).await {
         Some(Reply::Nobody) | None => grace.is_some(),
         Some(reply) => reply == Reply::Choice(0),
     };

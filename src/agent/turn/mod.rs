@@ -4,11 +4,11 @@ mod compact;
 mod effect;
 mod follow_up;
 mod listen;
-mod message;
 mod repetition;
 mod request;
 mod step;
 
+pub use compact::run as compact;
 pub use step::command::run_of_person;
 
 use std::sync::Arc;
@@ -33,18 +33,8 @@ use crate::agent::turn::step::context::StepContext;
 use crate::agent::turn::step::stream::stream;
 use crate::agent::turn::step::tool_run::ToolRun;
 use crate::messages::{agent as say, count, records};
-use crate::protocol::{Cause, Continuation, EventBody, Level, NoticeAction, Prompt, TurnEnd, TurnId};
+use crate::protocol::{Cause, Level, NoticeAction, TurnEnd};
 use crate::provider::Kind as ErrorKind;
-
-/// The beginning of a turn.
-pub enum Begin {
-    /// A message of the person.
-    Prompt(Prompt),
-    /// The last turn goes on from where it stopped, or sends its last request again.
-    Continue(Continuation),
-    /// A summary of the conversation.
-    Compact,
-}
 
 /// The continuation of the turn after a step.
 enum Next {
@@ -52,43 +42,11 @@ enum Next {
     End(TurnEnd),
 }
 
-/// The end of a turn. `Err`: nothing was sent, the prompt goes back and why.
-pub type TurnOutcome = Result<(TurnId, TurnEnd), (Prompt, String)>;
-
-/// Runs a turn. The session is returned however it ends; the end is sent only once the session is back, so that the
-/// next message can follow it.
-pub async fn run(
-    context: Arc<SessionContext>,
-    mut session: Conversation,
-    begin: Begin,
-    stop: CancellationToken,
-) -> (Conversation, TurnOutcome) {
-    let compact = matches!(begin, Begin::Compact);
-    match begin {
-        Begin::Prompt(prompt) => {
-            if let Err(why) = message::say(&context, &mut session, &prompt, &stop).await {
-                return (session, Err((prompt, why)));
-            }
-        }
-        Begin::Continue(Continuation::Resume) => message::go_on(&mut session),
-        Begin::Continue(Continuation::Retry) => message::ask_again(&mut session),
-        Begin::Compact => {}
-    }
-    let turn = context.events.turn();
-    context.events.send(EventBody::TurnStarted(turn)).await;
-    let end = match compact {
-        true => compact::run(&context, &mut session, &stop).await,
-        false => steps(&context, &mut session, &stop).await,
-    };
-    session.post(|memory, id| memory.end_turn(id));
-    context.services.flushed().await;
-    (session, Ok((turn, end)))
-}
-
 /// A conversation that does not fit again after fewer steps than this will not fit at all.
 const COMPACT_AGAIN: u32 = 3;
 
-async fn steps(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
+/// Runs a turn of a conversation whose last message the model is to answer. Returns how it ended.
+pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop: &CancellationToken) -> TurnEnd {
     let (mut repeats, mut effect, mut follow_up) = (Repeats::default(), Effect::default(), FollowUp::default());
     // The step at which a summary was last made, and whether a refusal for length was answered by a shorter request.
     let (mut count, mut worked, mut summarised, mut shortened) = (0, false, None, false);

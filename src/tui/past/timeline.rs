@@ -285,7 +285,7 @@ impl Timeline {
         if words.is_empty() {
             return Some(self.at);
         }
-        if let Some(at) = time::read(words, self.clock.now, self.clock.zone) {
+        if let Some(at) = time::parse(words, self.clock.now, self.clock.zone) {
             let first = self.moments.first()?;
             return (at >= first.at).then(|| self.moments.partition_point(|moment| moment.at <= at));
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::prompt_parts::{IN_CONVERSATION, look, parts_in_force, rule_parts, rules_view};
+use crate::agent::session::prompt_parts::{IN_CONVERSATION, parts_in_force, rule_parts, rules_view};
 use crate::agent::session::prompt_state::{JoinedRecord, PromptFacts};
 use crate::context::rules::{self, ActiveRule};
 use crate::context::templates::{self, PromptPart};
@@ -17,12 +17,7 @@ use crate::provider::{Message, Role};
 /// Returns the system prompt for the next request. Where something has changed since the model was told last, that
 /// joins the conversation first.
 pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -> Arc<str> {
-    let fresh = session.prompt.now.is_none();
-    if fresh {
-        let services = Arc::clone(&context.services);
-        let looked = tokio::task::spawn_blocking(move || look(&services));
-        session.prompt.now = looked.await.ok().map(Arc::new);
-    }
+    let fresh = std::mem::take(&mut session.prompt.fresh);
     let covered = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
     let anew = session.prompt.base.is_none() || session.prompt.covered != covered;
     if anew || fresh || session.files.in_play.len() != session.prompt.in_play {

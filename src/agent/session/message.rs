@@ -1,4 +1,4 @@
-//! The beginning of a turn: a message of the person with what it mentions, or a word to go on.
+//! A message of the person, with what it mentions, joins the conversation; or the last turn is to go on.
 
 use std::sync::Arc;
 

@@ -1,0 +1,69 @@
+//! Tells the front end of new changesets of this nebula, in the order in which they were made, beside the work that
+//! made them.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+
+use crate::agent::background::review;
+use crate::agent::services::changesets::changesets;
+use crate::agent::services::events::Events;
+use crate::agent::services::news::{ChangesetNews, News};
+use crate::agent::services::{Services, lock};
+use crate::archive::Id;
+use crate::proposal::Consent;
+use crate::protocol::{Changeset, EventBody};
+
+/// Returns the way to the teller, and what arrives by it.
+pub fn channel() -> (ChangesetNews, UnboundedReceiver<News>) {
+    let (tell, news) = mpsc::unbounded_channel();
+    (ChangesetNews::new(tell), news)
+}
+
+/// Begins to tell what arrives, until the agent ends.
+pub fn begin(services: &Arc<Services>, mut news: UnboundedReceiver<News>) {
+    let services = Arc::downgrade(services);
+    tokio::spawn(async move {
+        while let Some(news) = news.recv().await {
+            let Some(services) = services.upgrade() else { return };
+            match news {
+                News::Changeset(events, id) => tell(&services, &events, id).await,
+                News::Told(told) => drop(told.send(())),
+            }
+        }
+    });
+}
+
+async fn tell(services: &Arc<Services>, events: &Events, id: Id) {
+    let own = Arc::clone(services);
+    // A panic there is reported by its thread.
+    let looked = tokio::task::spawn_blocking(move || (archived(&own, id), recounted(&own, id))).await;
+    let (archived, recounted) = looked.unwrap_or_default();
+    if recounted {
+        events.refresh_status();
+    }
+    if let Some(changeset) = archived {
+        events.send(EventBody::Archived(changeset)).await;
+    }
+}
+
+/// Returns the new changeset, unless watching the archive has told it already.
+fn archived(services: &Services, id: Id) -> Option<Changeset> {
+    {
+        let mut newest = lock(&services.watched.newest);
+        if id <= *newest {
+            return None;
+        }
+        *newest = id;
+    }
+    changesets(services, &[id]).pop()
+}
+
+/// Counts what waits to be reviewed where a changeset can have changed that. Returns whether it did.
+fn recounted(services: &Services, id: Id) -> bool {
+    // Only what nobody was asked about joins the queue, and only what is in it can leave it.
+    let approved = services.archive.approved(id).ok().flatten();
+    let unasked = approved.as_deref().is_some_and(Consent::is_unasked);
+    (unasked || services.counts.unreviewed.load(Ordering::Relaxed) > 0) && review::count(services)
+}
