@@ -163,7 +163,6 @@ messages! {
     run_all_the_same(why, text): "{why}.\n\nRun it all the same?\n\n{text}", "{why}。\n\nそれでも実行しますか？\n\n{text}";
     yes_once: "yes, this once", "はい、今回のみ";
     default_continues: "default; the model is told and continues without it", "既定。モデルに伝え、これなしで続行します";
-    default_goes_on: "default; the model is told and continues without it", "既定。モデルに伝え、これなしで続行します";
     guard: "guard: each file is kept before it is changed; undo brings it back", "guard: 各ファイルを変更前に保存し、元に戻せます";
     scan: "scan: undo restores what it changes in this workspace", "scan: このワークスペースの変更を元に戻せます";
     blame_which: "name a file: /blame src/main.rs", "ファイルを指定してください: /blame src/main.rs";

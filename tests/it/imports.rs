@@ -25,8 +25,9 @@ const LIVES: &[&[&str]] = &[
     &["turn"],
     // A step.
     &["turn/step"],
-    // What starts them: a turn its steps, an actor its turns, the supervisor its actors.
+    // What starts them: a turn its steps, `begin` and an actor its turns, the supervisor its actors.
     &["turn/mod.rs"],
+    &["begin.rs"],
     &["actor.rs"],
     &["supervisor.rs"],
     &["start.rs"],

@@ -108,7 +108,9 @@ impl Task {
             let (state, after) = self.worked();
             if state == 'Z' {
                 let took = sent.elapsed();
-                return (self.child.wait().expect("waited for").code(), took, after.saturating_sub(before));
+                let status = self.child.wait().expect("waited for");
+                println!("{status}");
+                return (status.code(), took, after.saturating_sub(before));
             }
             assert!(sent.elapsed() < Duration::from_secs(60), "it does not end");
             std::thread::park_timeout(Duration::from_millis(1));

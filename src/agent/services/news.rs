@@ -5,7 +5,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::agent::services::events::Events;
 use crate::archive::Id;
 
-/// What the teller of changesets is handed.
+/// A message to the task that tells of new changesets.
 pub enum News {
     /// A new changeset, told through the events of the session that made it.
     Changeset(Events, Id),

@@ -51,7 +51,7 @@ pub fn yes_once(no: &str) -> QuestionChoices {
 
 /// Returns the choices of a permission to run a command.
 pub fn run_or_not() -> QuestionChoices {
-    vec![(say::run_it().into(), String::new()), (say::no().into(), say::default_goes_on().into())]
+    vec![(say::run_it().into(), String::new()), (say::no().into(), say::default_continues().into())]
 }
 
 /// The requests that wait for the person.

@@ -409,7 +409,13 @@ impl Chat {
         if self.waiting.is_empty() {
             self.put = None;
         }
-        self.waiting.push_back(question);
+        // Questions that are asked together may come in another order than that of their calls; the one that is put stays.
+        let after = |waiting: &OpenQuestion| match (waiting, &question) {
+            (OpenQuestion::Question(waiting), OpenQuestion::Question(new)) => waiting.id > new.id,
+            _ => false,
+        };
+        let at = self.waiting.iter().skip(1).position(after).map_or(self.waiting.len(), |n| n + 1);
+        self.waiting.insert(at, question);
     }
 
     fn settled(&mut self, id: crate::proposal::ProposalId, outcome: &Outcome) -> io::Result<()> {

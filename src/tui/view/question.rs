@@ -32,7 +32,7 @@ pub fn rows(app: &App, (width, height): (u16, u16)) -> u16 {
     let Some(asking) = app.open_question() else { return 0 };
     let first = rows_of(asking, width);
     let totals = others(app).scan(first, |total, (_, asking)| {
-        *total += rows_of(asking, width);
+        *total = total.saturating_add(rows_of(asking, width));
         Some(*total)
     });
     totals.take_while(|total| *total <= height / 2).last().unwrap_or(first)

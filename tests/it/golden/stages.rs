@@ -244,36 +244,31 @@ fn asking_two(stage: &mut Stage) {
         permission: false,
         card: None,
     }));
-    stage.item(Item::Call(call("readFile", "../prices/rates.json", CallState::Asking)));
+    ask_to_read(stage, 2, "../prices/rates.json");
+    stage.wait(2_000);
+    stage.wait(1_000);
+}
+
+/// A call that may read a file outside the workspace once the person allows it.
+fn ask_to_read(stage: &mut Stage, id: u64, path: &str) {
+    stage.item(Item::Call(call("readFile", path, CallState::Asking)));
     stage.tell(EventBody::Asked(Question {
-        id: QuestionId(2),
-        text: "Read ../prices/rates.json outside the workspace?".into(),
+        id: QuestionId(id),
+        text: format!("Read {path} outside the workspace?"),
         choices: vec![
-            choice("yes, this once", ""),
-            choice("no", "default; the model is told and continues without it"),
+            ("yes, this once".into(), String::new()),
+            ("no".into(), "default; the model is told and continues without it".into()),
         ],
         permission: true,
         card: None,
     }));
-    stage.wait(2_000);
-    stage.wait(1_000);
 }
 
 /// Frame 23: a permission, whose default is no.
 fn permitting(stage: &mut Stage) {
     reading(stage);
     archive(stage);
-    stage.item(Item::Call(call("readFile", "../prices/live.csv", CallState::Asking)));
-    stage.tell(EventBody::Asked(Question {
-        id: QuestionId(1),
-        text: "Read ../prices/live.csv outside the workspace?".into(),
-        choices: vec![
-            ("yes, this once".into(), String::new()),
-            ("no".into(), "default; the model is told and goes on without it".into()),
-        ],
-        permission: true,
-        card: None,
-    }));
+    ask_to_read(stage, 1, "../prices/live.csv");
     stage.wait(2_000);
     stage.wait(1_000);
 }
@@ -306,6 +301,12 @@ fn looping(stage: &mut Stage) {
     }
     let items = items.into_iter().enumerate().map(|(n, item)| (ItemId(10_000 + n as u64), item));
     stage.tell(EventBody::Recalled(items.collect()));
+    let (id, text) = (Some("c3".to_string()), "cargo watch -x check".to_string());
+    let (class, grant, keeper, decision) = ("project", "workspace", "guard", "allowed");
+    let began = CommandBegan { id, text, class, grant, keeper, decision };
+    stage.tell(EventBody::Command(CommandEvent::Began(began)));
+    let end = CommandEnd { id: "c3".into(), running: true, ..CommandEnd::default() };
+    stage.tell(EventBody::Command(CommandEvent::Ended(end)));
     stage.item(Item::Call(call("readFile", "src/cart.rs", CallState::Running)));
     archive(stage);
     stage.wait(14_000);

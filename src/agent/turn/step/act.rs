@@ -4,7 +4,7 @@ use crate::agent::session::records::{ResultRecord, arguments};
 use crate::agent::turn::follow_up::Unfinished;
 use crate::agent::turn::repetition::RepetitionKey;
 use crate::agent::turn::step::call_item::CallItem;
-use crate::agent::turn::step::early_question::EarlyQuestion;
+use crate::agent::turn::step::call_question::EarlyQuestion;
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::edit::Edit;
 use crate::protocol::ItemId;

@@ -5,7 +5,7 @@ pub mod call_item;
 pub mod command;
 mod comment;
 pub mod context;
-mod early_question;
+mod call_question;
 mod edits;
 mod results;
 mod running_call;

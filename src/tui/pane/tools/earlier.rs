@@ -15,7 +15,7 @@ impl Tools {
     /// Folds what is over, but for the newest calls. While the person looks at older rows, nothing folds again.
     pub(super) fn fold_earlier(&mut self) {
         let over = self.calls.iter().take_while(|entry| entry.call.state.is_final()).count();
-        let recent = RECENT.max(usize::from(self.size.1) / 2);
+        let recent = RECENT.max(self.page() / 2);
         let most = over.min(self.calls.len().saturating_sub(recent));
         let is_reached = self.selected.is_some_and(|i| i < most);
         let count = match () {

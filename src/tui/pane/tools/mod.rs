@@ -6,6 +6,7 @@ mod earlier;
 mod entry;
 mod fields;
 mod filter;
+mod jobs;
 mod viewer;
 
 #[cfg(test)]
@@ -30,6 +31,7 @@ use crate::tui::text::{cut, wrap};
 use crate::tui::theme::Role;
 use entry::{CallEntry, EarlierCalls, Filter};
 use fields::Field;
+use jobs::Jobs;
 use viewer::Viewer;
 
 /// Cells of the column of verbs at least.
@@ -59,6 +61,8 @@ pub struct Tools {
     viewer: Option<Viewer>,
     filter: Filter,
     earlier: EarlierCalls,
+    jobs: Jobs,
+    /// The size of the body.
     size: (u16, u16),
     /// Cells of the column of verbs.
     verbs: usize,
@@ -77,6 +81,10 @@ impl Tools {
                 None => self.add(*id, call.clone(), now),
             },
             EventBody::Drifted(paths) => self.drifted(paths),
+            EventBody::Command(event) => {
+                self.jobs.apply(event, now);
+                self.stale = true;
+            }
             EventBody::Grew(id, text) => {
                 if let Some(entry) = self.places.get(id).and_then(|i| self.calls.get_mut(*i)) {
                     entry.call.arguments.push_str(text);
@@ -179,7 +187,7 @@ impl Tools {
             }
             return effects;
         }
-        let half = (self.size.1 / 2).max(1) as usize;
+        let half = (self.page() / 2).max(1);
         match action {
             Action::Down | Action::NextItem => self.select_by(1),
             Action::Up | Action::PreviousItem => self.select_by(-1),
@@ -264,7 +272,7 @@ impl Tools {
     /// Brings call `i` into view.
     fn show(&mut self, i: usize) {
         let (Some(from), Some(to)) = (self.tops.get(i), self.tops.get(i + 1)) else { return };
-        let height = usize::from(self.size.1);
+        let height = self.page();
         if *to > self.top + height {
             self.top = to - height.min(*to);
         }
@@ -285,7 +293,12 @@ impl Tools {
     }
 
     fn last_top(&self) -> usize {
-        self.total().saturating_sub(usize::from(self.size.1))
+        self.total().saturating_sub(self.page())
+    }
+
+    /// Returns the number of rows for calls, below those of the jobs.
+    fn page(&self) -> usize {
+        usize::from(self.size.1 - self.jobs.rows(self.size.1))
     }
 
     /// Handles the line that was asked for.
@@ -299,7 +312,11 @@ impl Tools {
 
     /// Handles a click inside the body.
     pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<PaneEffect> {
-        let y = self.top + usize::from(row);
+        let jobs = self.jobs.rows(self.size.1);
+        if self.viewer.is_none() && row < jobs {
+            return Vec::new();
+        }
+        let y = self.top + usize::from(row.saturating_sub(jobs));
         if self.viewer.is_none() && y == 0 && self.earlier.count > 0 {
             self.open_earlier();
         } else if self.viewer.is_none() && y < self.total() {
@@ -410,7 +427,7 @@ impl Tools {
         {
             return paint::line(words, dim);
         }
-        let below = self.total().saturating_sub(self.top + usize::from(self.size.1));
+        let below = self.total().saturating_sub(self.top + self.page());
         if below > 0 && !self.follow {
             return paint::line(say::below(&count::lines(below)), dim);
         }
@@ -455,7 +472,11 @@ impl Tools {
         let mut pen = Pen::new(buf, area);
         match &self.viewer {
             Some(viewer) => viewer.draw(&mut pen, ctx),
-            None => self.draw_calls(&mut pen, ctx),
+            None => {
+                let jobs = self.jobs.draw(self.verbs.max(VERB), &mut pen, ctx);
+                let area = Rect { y: area.y + jobs, height: area.height - jobs, ..area };
+                self.draw_calls(&mut Pen::new(buf, area), ctx);
+            }
         }
     }
 }

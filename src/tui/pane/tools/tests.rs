@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::proposal::Counts;
-use crate::protocol::PreviewLine;
+use crate::protocol::{CommandBegan, CommandEnd, CommandEvent, PreviewLine};
 use crate::tui::pane::testing::{self, NOW, Screen, screen};
 use crate::tui::theme::Theme;
 
@@ -276,4 +276,56 @@ fn earlier_steps_of_a_long_session_fold_into_one_row() {
     }
     let text = drawn(&mut tools, 70, 30).text();
     assert!(text.contains("src/f26.rs") && !text.contains("earlier"), "{text}");
+}
+
+fn began(id: &str, text: &str) -> EventBody {
+    EventBody::Command(CommandEvent::Began(CommandBegan {
+        id: Some(id.into()),
+        text: text.into(),
+        class: "project",
+        grant: "workspace",
+        keeper: "guard",
+        decision: "allowed",
+    }))
+}
+
+fn ended(id: &str, running: bool) -> EventBody {
+    EventBody::Command(CommandEvent::Ended(CommandEnd { id: id.into(), running, ..CommandEnd::default() }))
+}
+
+fn rows(tools: &mut Tools, height: u16) -> Vec<String> {
+    drawn(tools, 60, height).text().lines().map(str::to_string).collect()
+}
+
+#[test]
+fn a_job_has_a_row_on_top_until_it_ends() {
+    let mut tools = main_frame();
+    let before = rows(&mut tools, 30);
+    tools.apply(&began("c3", "cargo watch -x check"), NOW);
+    assert_eq!(rows(&mut tools, 30), before, "its call is its row while that waits");
+    tools.apply(&ended("c3", true), NOW);
+    let after = rows(&mut tools, 30);
+    assert!(after[0].contains("run") && after[0].contains("cargo watch -x check") && after[0].contains("job c3"), "{after:?}");
+    assert_eq!(after[1], before[0], "the calls stand below it");
+    tools.click(5, 0, NOW);
+    assert_eq!(tools.selected, None, "a job is no call");
+    tools.click(5, 1, NOW);
+    assert_eq!(tools.selected, Some(0));
+    tools.apply(&ended("c3", false), NOW);
+    tools.selected = None;
+    assert_eq!(rows(&mut tools, 30), before);
+}
+
+#[test]
+fn jobs_leave_the_rows_of_a_low_pane_to_the_calls() {
+    let mut tools = main_frame();
+    for id in ["c1", "c2", "c3", "c4", "c5"] {
+        tools.apply(&began(id, id), NOW);
+        tools.apply(&ended(id, true), NOW);
+    }
+    let jobs = |rows: Vec<String>| rows.iter().filter(|row| row.contains("job c")).count();
+    assert_eq!(jobs(rows(&mut tools, 20)), 3);
+    assert_eq!(jobs(rows(&mut tools, 5)), 1);
+    assert_eq!(jobs(rows(&mut tools, 3)), 0);
+    assert_eq!(jobs(rows(&mut tools, 0)), 0);
 }

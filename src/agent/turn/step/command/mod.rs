@@ -260,10 +260,16 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
         let info = CommandInfo { session: context.id(), ..CommandInfo::default() };
         let keeper = keeper(&context).await;
         let request = request(&call, Grant::Workspace, Consent::Person);
+        // It is not judged to be refused: its class is told with it.
+        let class = judge_command(&context, &call).await.map_or("unknown", |judged| judged.found.class.word());
         let command = match command::begin(&context, request, keeper, info).await {
             Ok(command) => command,
             Err(why) => return item.end(&context.events, CallState::Failed, &why.to_string(), &why.to_string()).await,
         };
+        let (grant, keeper) = (Grant::Workspace.word(), command.keeper.word());
+        let (id, text) = (Some(command.id.clone()), call.text.clone());
+        let began = CommandBegan { id, text, class, grant, keeper, decision: "allowed" };
+        context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
         item.set(&context.events, CallState::Running).await;
         let stopped = follow(&context.events, &mut item, &command, call.limit, &stop).await;
         let finished = command::finish(&context, command, stopped).await;

@@ -5,7 +5,7 @@ use crate::agent::session::records::arguments;
 use crate::agent::turn::step::act::{Act, EarlyCall};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::context::StepContext;
-use crate::agent::turn::step::early_question::{self, EarlyQuestion, EarlyResult};
+use crate::agent::turn::step::call_question::{self, EarlyQuestion, EarlyResult};
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::agent::turn::step::tool_run::{INTERRUPTED, ToolRun};
 use crate::protocol::{CallState, Question, Reply};
@@ -23,7 +23,7 @@ impl ToolRun<'_> {
         question: Question,
     ) {
         let (context, stop) = (self.context, self.stop);
-        let reply = early_question::ask(context, &mut item, question, stop, || self.ask_ahead()).await;
+        let reply = call_question::ask(context, &mut item, question, stop, || self.ask_ahead()).await;
         self.replied(item, call, native, result, reply).await;
     }
 
@@ -57,7 +57,9 @@ impl ToolRun<'_> {
         match question.end().await {
             None => self.refuse(item, &call, native, CallState::Failed, "it failed in nebula itself").await,
             // The person may have changed the file before the reply.
-            Some((item, EarlyResult::Ran(Some(Ok(RunResult::Output(_)))))) => self.read_again(item, call, native).await,
+            Some((item, EarlyResult::Ran(Some(Ok(RunResult::Output(_)) | Err(_))))) => {
+                self.read_again(item, call, native).await;
+            }
             Some((item, EarlyResult::Ran(ran))) => self.ran(item, call, native, ran).await,
             Some((item, EarlyResult::Asked(result, reply))) => {
                 self.flush().await;
@@ -88,7 +90,7 @@ impl ToolRun<'_> {
         match (result, reply) {
             (RunResult::Outside(path), Some((Reply::Choice(0), _))) => self.outside(item, call, native, path).await,
             (RunResult::Outside(path), Some(_)) => {
-                let why = early_question::not_allowed(self.context, &path);
+                let why = call_question::not_allowed(self.context, &path);
                 self.refuse(item, &call, native, CallState::Refused, &why).await;
             }
             (_, Some((_, reply))) => {

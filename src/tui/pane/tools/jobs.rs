@@ -1,0 +1,75 @@
+//! The commands that run on after their calls were answered: a row each on top of the pane, until they end.
+
+use std::time::Duration;
+
+use crate::messages::{times::duration, tools as say, verbs};
+use crate::protocol::CommandEvent;
+use crate::tui::look::Ctx;
+use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::text::{cut, show};
+use crate::tui::theme::Role;
+
+/// The most rows of jobs.
+const MOST: usize = 3;
+/// The part of the pane's height that jobs leave to the calls: 3 of 4 rows.
+const SHARE: u16 = 4;
+
+/// A command that was started, and its row once it is a job.
+#[derive(Debug)]
+struct JobRow {
+    /// Its id, as in `c7`.
+    id: String,
+    text: String,
+    began: i64,
+    /// True if its call is answered and it runs on.
+    is_job: bool,
+}
+
+/// The commands that run.
+#[derive(Debug, Default)]
+pub(super) struct Jobs(Vec<JobRow>);
+
+impl Jobs {
+    /// Takes in what is told of a command.
+    pub(super) fn apply(&mut self, event: &CommandEvent, now: i64) {
+        match event {
+            CommandEvent::Began(began) => {
+                if let Some(id) = began.id.clone() {
+                    let text = began.text.lines().next().unwrap_or_default().to_string();
+                    self.0.push(JobRow { id, text, began: now, is_job: false });
+                }
+            }
+            CommandEvent::Printed { .. } => {}
+            CommandEvent::Ended(end) if end.running => {
+                self.0.iter_mut().filter(|job| job.id == end.id).for_each(|job| job.is_job = true);
+            }
+            CommandEvent::Ended(end) => self.0.retain(|job| job.id != end.id),
+        }
+    }
+
+    /// Returns the number of rows in a pane of this height.
+    pub(super) fn rows(&self, height: u16) -> u16 {
+        let jobs = self.0.iter().filter(|job| job.is_job).count().min(MOST);
+        u16::try_from(jobs).unwrap_or(0).min(height / SHARE)
+    }
+
+    /// Draws the newest jobs at the top of the pane, with `name` cells for their verb. Returns the number of rows.
+    pub(super) fn draw(&self, name: usize, pen: &mut Pen<'_>, ctx: &Ctx<'_>) -> u16 {
+        let rows = self.rows(pen.height());
+        let jobs: Vec<&JobRow> = self.0.iter().filter(|job| job.is_job).collect();
+        let look = paint::look(ctx);
+        let dim = look.theme.style(Role::Dim);
+        for (y, job) in (0..rows).zip(&jobs[jobs.len() - usize::from(rows)..]) {
+            pen.put(1, y, look.glyphs.spin(ctx.tick), 1, bold(look.theme, Role::Accent));
+            pen.put(3, y, &cut::end(verbs::localized("run"), name, look.glyphs.cut), name, look.theme.style(Role::Text));
+            let ran = Duration::from_millis(u64::try_from(ctx.now - job.began).unwrap_or(0).max(100));
+            let words = format!("{} {} {}", say::job(&job.id), look.glyphs.dot, duration(ran));
+            let end = pen.right(pen.width().saturating_sub(1), y, &[span(words, dim)]);
+            let x = 4 + name as u16;
+            let room = usize::from(end.saturating_sub(x + 1));
+            let text = show::plain(&job.text);
+            pen.put(x, y, &cut::end(&text, room, look.glyphs.cut), room, look.theme.style(Role::Text));
+        }
+        rows
+    }
+}
