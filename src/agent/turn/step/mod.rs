@@ -2,10 +2,10 @@
 
 pub mod act;
 pub mod call_item;
+mod call_question;
 pub mod command;
 mod comment;
 pub mod context;
-mod call_question;
 mod edits;
 mod results;
 mod running_call;

@@ -61,7 +61,13 @@ impl Jobs {
         let dim = look.theme.style(Role::Dim);
         for (y, job) in (0..rows).zip(&jobs[jobs.len() - usize::from(rows)..]) {
             pen.put(1, y, look.glyphs.spin(ctx.tick), 1, bold(look.theme, Role::Accent));
-            pen.put(3, y, &cut::end(verbs::localized("run"), name, look.glyphs.cut), name, look.theme.style(Role::Text));
+            pen.put(
+                3,
+                y,
+                &cut::end(verbs::localized("run"), name, look.glyphs.cut),
+                name,
+                look.theme.style(Role::Text),
+            );
             let ran = Duration::from_millis(u64::try_from(ctx.now - job.began).unwrap_or(0).max(100));
             let words = format!("{} {} {}", say::job(&job.id), look.glyphs.dot, duration(ran));
             let end = pen.right(pen.width().saturating_sub(1), y, &[span(words, dim)]);

@@ -305,7 +305,10 @@ fn a_job_has_a_row_on_top_until_it_ends() {
     assert_eq!(rows(&mut tools, 30), before, "its call is its row while that waits");
     tools.apply(&ended("c3", true), NOW);
     let after = rows(&mut tools, 30);
-    assert!(after[0].contains("run") && after[0].contains("cargo watch -x check") && after[0].contains("job c3"), "{after:?}");
+    assert!(
+        after[0].contains("run") && after[0].contains("cargo watch -x check") && after[0].contains("job c3"),
+        "{after:?}"
+    );
     assert_eq!(after[1], before[0], "the calls stand below it");
     tools.click(5, 0, NOW);
     assert_eq!(tools.selected, None, "a job is no call");

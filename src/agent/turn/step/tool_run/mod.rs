@@ -14,9 +14,9 @@ use crate::agent::session::records::{KnownFileRecord, ResultRecord, arguments, b
 use crate::agent::turn::effect::StepNotes;
 use crate::agent::turn::step::act::{Act, CallAct, EarlyCall, MAX_CALLS};
 use crate::agent::turn::step::call_item::CallItem;
+use crate::agent::turn::step::call_question::{self, EarlyResult};
 use crate::agent::turn::step::command::{self, CommandResult};
 use crate::agent::turn::step::context::StepContext;
-use crate::agent::turn::step::call_question::{self, EarlyResult};
 use crate::agent::turn::step::edits::{self, Edits};
 use crate::agent::turn::step::running_call::RunningCall;
 use crate::archive::staging::CommandInfo;
@@ -215,8 +215,7 @@ impl ToolRun<'_> {
             }
             RunResult::Command(wanted) => self.command(item, call, native, wanted).await,
             RunResult::Question { .. } | RunResult::Outside(_) => {
-                if let Some(question) = call_question::question(self.context, &result, self.context.events.question())
-                {
+                if let Some(question) = call_question::question(self.context, &result, self.context.events.question()) {
                     self.ask(item, call, native, result, question).await;
                 }
             }
