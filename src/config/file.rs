@@ -44,6 +44,8 @@ pub(super) struct Read {
     pub keys: Map<String, Value>,
     /// One line for each problem in it, with its place.
     pub complaints: Vec<String>,
+    /// It is there and could not be read or understood.
+    pub is_unreadable: bool,
 }
 
 /// Reads a file for use. One that is not there is empty; one that cannot be read or understood is empty and has
@@ -53,7 +55,10 @@ pub(super) fn read(path: &Path, workspace: bool) -> Read {
     let name = path.display();
     match parse(path) {
         Ok(None) => Read::default(),
-        Err(error) => Read { keys: Map::new(), complaints: vec![format!("{}; the defaults are used", error.message)] },
+        Err(error) => {
+            let complaints = vec![format!("{}; the defaults are used", error.message)];
+            Read { keys: Map::new(), complaints, is_unreadable: true }
+        }
         Ok(Some(Parsed { text, mut keys, .. })) => {
             let mut complaints = Vec::new();
             let mut complain = |path: &[String], what: String| {
@@ -75,7 +80,7 @@ pub(super) fn read(path: &Path, workspace: bool) -> Read {
             if workspace {
                 keep_key_variables(&mut keys, &mut complain);
             }
-            Read { keys, complaints }
+            Read { keys, complaints, is_unreadable: false }
         }
     }
 }

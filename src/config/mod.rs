@@ -50,13 +50,14 @@ impl Config {
     /// Puts the layers together. `workspace` is the root of the workspace, if there is one. Reads at most two
     /// files and touches none.
     pub fn load(paths: Paths, env: Env, flags: Flags, workspace: Option<&Path>) -> Self {
-        let mut warnings = Vec::new();
+        let (mut warnings, mut is_unreadable) = (Vec::new(), false);
         let mut merged = keys::defaults();
         let mut origins = BTreeMap::new();
         let user_file = paths.config();
         if let Some(user) = &user_file {
             let read = file::read(user, false);
             warnings.extend(read.complaints);
+            is_unreadable |= read.is_unreadable;
             overlay(&mut merged, &mut origins, read.keys, ValueSource::User);
         }
         let trusted: Vec<PathBuf> = texts(&merged, "trusted").into_iter().map(PathBuf::from).collect();
@@ -66,6 +67,7 @@ impl Config {
             if user_file.as_ref() != Some(&path) {
                 let mut read = file::read(&path, true);
                 warnings.extend(read.complaints);
+                is_unreadable |= read.is_unreadable;
                 untrusted.extend(shell::take_own(&mut read.keys));
                 let whole = trusted.iter().any(|folder| same_folder(folder, root));
                 let left_out;
@@ -92,9 +94,9 @@ impl Config {
             origins.insert("baseUrl".into(), ValueSource::Environment);
         }
         let mut config = Self::from_keys(merged);
-        config.own_provider = own_provider;
-        config.shell.workspace_rules = workspace_rules;
+        (config.own_provider, config.shell.workspace_rules) = (own_provider, workspace_rules);
         (config.warnings, config.untrusted, config.origins) = (warnings, untrusted, origins);
+        config.is_unreadable = is_unreadable;
         config.no_color = env.get("NO_COLOR").is_some();
         config.text_models = text_models::read(&paths);
         config.stored_keys = stored_keys::credentials::read(&paths);

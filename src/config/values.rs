@@ -71,6 +71,8 @@ pub struct Config {
     pub shell: ShellConfig,
     /// The faults of the files, a line each.
     pub warnings: Vec<String>,
+    /// A file is there that could not be read or understood: nothing of it counts.
+    pub is_unreadable: bool,
     /// Keys that the workspace's file sets but may not until its folder is trusted.
     pub untrusted: Vec<String>,
     /// The places of nebula's own files.
@@ -203,6 +205,7 @@ impl Config {
             trusted: texts(&merged, "trusted").into_iter().map(PathBuf::from).collect(),
             shell: ShellConfig::read(merged.get("shell")),
             warnings: Vec::new(),
+            is_unreadable: false,
             untrusted: Vec::new(),
             paths: Paths::default(),
             program: super::paths::program(),

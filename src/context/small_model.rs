@@ -9,9 +9,11 @@ use super::attach::{self, HEAD};
 use crate::edit::Format;
 use crate::provider::{Body, Message, Role, ToolSpec};
 
-/// Returns whether a message is the one of [`nudge`] in some format, word for word.
+/// Returns whether a message is the one of [`nudge`] in some format, word for word; notes may stand behind it.
 pub fn is_nudge(text: &str) -> bool {
-    text.starts_with(NUDGE) && Format::ALL.iter().any(|format| nudge(format.name()) == text)
+    let is_behind = |rest: &str| rest.is_empty() || rest.starts_with("\n\n---\n");
+    let is_of = |format: &Format| text.strip_prefix(&nudge(format.name())).is_some_and(is_behind);
+    text.starts_with(NUDGE) && Format::ALL.iter().any(is_of)
 }
 
 /// The beginning of a message that asks a model once more which changed no file.

@@ -214,7 +214,7 @@ fn write_in_order<'a>(
     }
     // An empty folder where a file comes back holds nothing that would have gone first.
     let takes_place = |(file, now): &(&DecidedFile, &Read)| {
-        now.state.is_absent() && !file.after().is_absent() && folders.is_in_removed(file.path())
+        now.state.is_absent() && !file.after().is_absent() && folders.comes_or_goes(file.path())
     };
     if rest.iter().any(takes_place) {
         folders.remove();

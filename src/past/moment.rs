@@ -16,6 +16,8 @@ pub struct Moment {
     pub after: Id,
     /// The first changeset after it; none: it is now.
     pub next: Option<Id>,
+    /// It is just before `next`, not a time before it.
+    pub is_before: bool,
     /// It is now, not a time since which nothing was changed: what is on disk stands.
     pub is_now: bool,
 }
@@ -42,7 +44,7 @@ impl Moment {
     /// When the archive cannot be read.
     pub fn now(stores: Stores<'_>) -> Result<Moment, PastError> {
         let newest = stores.archive.list()?.into_iter().max();
-        Ok(Moment { after: newest.unwrap_or(Id::MIN), next: None, is_now: true })
+        Ok(Moment { after: newest.unwrap_or(Id::MIN), next: None, is_before: false, is_now: true })
     }
 
     /// Reads a moment as the person writes it: a changeset (the state just before it), `SESSION:MESSAGE`, a time of day or of
@@ -62,7 +64,7 @@ impl Moment {
                 return Err(PastError::TooEarly(time::local(first.at())));
             }
             let next = ids.partition_point(|id| id.at() <= at);
-            return Ok(Moment { after: before(&ids, next), next: ids.get(next).copied(), is_now: false });
+            return Ok(Moment { after: before(&ids, next), next: ids.get(next).copied(), is_before: false, is_now: false });
         }
         let next = match text.rsplit_once(':') {
             Some((session, message)) => of_message(session, message, text, stores)?,
@@ -72,7 +74,7 @@ impl Moment {
             None => return Err(PastError::Unknown(text.into())),
         };
         let at = ids.binary_search(&next).map_err(|_| PastError::Unknown(text.into()))?;
-        Ok(Moment { after: before(&ids, at), next: Some(next), is_now: false })
+        Ok(Moment { after: before(&ids, at), next: Some(next), is_before: true, is_now: false })
     }
 }
 
@@ -158,7 +160,8 @@ fn path_then(path: &str, moment: Moment, versions: &[Version], stores: Stores<'_
 
 /// Returns whether what stood there at a moment is what the first version since holds, or the disk, whoever wrote it.
 fn is_exact(first: Option<&Version>, moment: Moment) -> bool {
-    moment.is_now || first.zip(moment.next).is_some_and(|(version, next)| version.id < next)
+    let is_of_next = || first.zip(moment.next).is_some_and(|(version, next)| version.id < next);
+    moment.is_now || moment.is_before && is_of_next()
 }
 
 /// The repository, which is shown as one file of lines.

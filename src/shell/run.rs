@@ -176,7 +176,7 @@ impl RunningCommand {
 
     /// Ends every process of it; they have two seconds to do so themselves.
     pub fn stop(&self) {
-        self.shared.change(|progress| progress.stopped |= !progress.is_over());
+        self.shared.change(|progress| progress.stopped |= progress.exit.is_none() && !progress.is_over());
         // A helper that has ended has ended them too.
         let _ = send(&mut *lock(&self.orders), &Order::Stop);
     }

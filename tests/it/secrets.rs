@@ -1,5 +1,6 @@
 //! Files that usually hold keys: they lead no list, and a model gets their text only after a question.
 
+use nebula::proposal::{Choice, Consent, Decision};
 use nebula::protocol::{CallState, Command, EventBody, Item, Listing, Query, QueryId, Reply, TurnEnd};
 use serde_json::json;
 
@@ -165,5 +166,42 @@ async fn the_questions_of_one_answer_wait_together_and_are_answered_in_any_order
     });
     assert_eq!(end.await, TurnEnd::Interrupted);
     assert!(said.iter().any(|(_, reply)| reply == "the larger one"), "{said:?}");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_removal_that_meets_another_version_shows_nothing_of_it() {
+    let world = world().model([call("deleteFile", json!({"path": ".env"})), say("done")]);
+    let mut live = world.start();
+    live.submit("go");
+    let proposal = live.proposal().await;
+    world.write(".env", "KEY=secret-three\n");
+    let accepted = Decision::new(proposal.choices(Choice::Accept), Consent::Person);
+    live.send(Command::Decide(proposal.id, accepted));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = sent(&live);
+    assert!(!sent.contains("secret-") && sent.contains(".env changed on disk"), "{sent}");
+    assert_eq!(world.read(".env"), "KEY=secret-three\n");
+    live.close().await;
+}
+
+#[tokio::test]
+async fn an_undo_of_it_is_no_reading_of_it() {
+    let edit = json!({"path": ".env", "search": "not there", "replace": "x"});
+    let steps = [
+        call("deleteFile", json!({"path": ".env"})),
+        call("undo", json!({"path": ".env"})),
+        call("replaceInFile", edit),
+        say("done"),
+    ];
+    let world = world().model(steps);
+    let mut live = world.start();
+    live.submit("go");
+    live.decide(Choice::Accept).await;
+    live.decide(Choice::Accept).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read(".env"), "KEY=secret-one\n");
+    let sent = sent(&live);
+    assert!(!sent.contains("secret-") && sent.contains("read it with readFile first"), "{sent}");
     live.close().await;
 }

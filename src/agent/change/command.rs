@@ -15,13 +15,15 @@ use crate::archive::Id;
 use crate::archive::staging::CommandInfo;
 use crate::execute::command::{SealedCommand, seal};
 use crate::messages::agent as say;
-use crate::protocol::{CommandEvent, EventBody, Level};
+use crate::protocol::{CommandEnd, CommandEvent, EventBody, Level};
 use crate::shell::{
     self, CommandReport, CommandRequest, Commands, Keeper, SealResult, ShellCommand, StartError, Stopped,
 };
 
 /// The interval at which the changes of a job are sealed.
 const SEAL_EACH: Duration = Duration::from_secs(30);
+/// The shortest interval at which what a command prints is told.
+pub const PACE: Duration = Duration::from_millis(100);
 
 /// A command that was answered.
 pub struct Finished {
@@ -70,7 +72,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     }
     if let Some(why) = &failure {
         let detail = say::states_kept();
-        context.say(Level::Error, format!("what {} changed is not archived yet: {why}", command.id), detail).await;
+        context.say(Level::Error, say::not_archived_yet(&command.id, &why), detail).await;
     }
     let exit = command.running.progress().exit.clone();
     let note = exit.as_ref().and_then(|(_, left)| context.commands.take_up(&command, left.as_ref()));
@@ -79,9 +81,11 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     lock(&context.services.watched.known).retain(|path, _| !changed.contains(path));
     let result =
         SealResult { changeset: sealed.changeset, changes: sealed.changes.changes, unread: sealed.changes.unread };
+    // Looked at before the rest: of what ends from here on a job's end is told.
+    let is_over = command.running.progress().is_over();
     let mut report = CommandReport::new(&command, stopped, &result, failure.as_deref());
     report.notes.extend(note);
-    let end = command_event::ended(&command, stopped, &result);
+    let end = CommandEnd { running: !is_over, ..command_event::ended(&command, stopped, &result) };
     context.events.send(EventBody::Command(CommandEvent::Ended(end))).await;
     let output = command.running.output().for_model(&command.id);
     let changeset = result.changeset.map(|id| id.to_string());
@@ -89,7 +93,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     let ended = Arc::clone(&command);
     // What fails in it fails the listing of this command alone.
     let _ = tokio::task::spawn_blocking(move || ended.keep_record(stored)).await;
-    match command.running.progress().is_over() {
+    match is_over {
         true => command.mark_reported(),
         false => watch_job(context, &command),
     }
@@ -110,7 +114,10 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
         // What changed before the listener stood was told to nobody.
         while !job.running.progress().is_over() {
             tokio::select! {
-                () = changed.notified() => {}
+                () = changed.notified() => {
+                    tell_printed(&events, &job, false).await;
+                    tokio::time::sleep(PACE).await;
+                }
                 () = tokio::time::sleep_until(due) => {
                     seal_jobs(&services, &commands, &events).await;
                     due = tokio::time::Instant::now() + SEAL_EACH;
@@ -119,7 +126,10 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
         }
         let (own, sealing) = (Arc::clone(&services), Arc::clone(&job));
         let sealed = tokio::task::spawn_blocking(move || seal_command(&own, &sealing)).await;
-        let sealed = sealed.ok().and_then(Result::ok).unwrap_or_default();
+        let sealed = sealed.unwrap_or_else(|_| Err(say::sealing_failed().into())).unwrap_or_else(|why| {
+            services.say(Level::Error, say::not_archived_yet(&job.id, &why), say::states_kept());
+            SealedCommand::default()
+        });
         if let Some(id) = sealed.changeset {
             tell_changeset(&services, &events, id).await;
         }
@@ -127,7 +137,11 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
         let result =
             SealResult { changeset: sealed.changeset, changes: sealed.changes.changes, unread: sealed.changes.unread };
         let end = command_event::ended(&job, None, &result);
+        let changeset = end.changeset.clone();
+        tell_printed(&events, &job, true).await;
         events.send(EventBody::Command(CommandEvent::Ended(end))).await;
+        // What fails in it fails the listing of this command alone.
+        let _ = tokio::task::spawn_blocking(move || job.keep_record(changeset)).await;
         events.refresh_status();
     });
 }
@@ -160,6 +174,14 @@ pub async fn seal_jobs(services: &Arc<Services>, commands: &Commands, events: &E
         if let Ok(Ok(SealedCommand { changeset: Some(id), .. })) = sealed {
             tell_changeset(services, events, id).await;
         }
+    }
+}
+
+/// Tells programs what a command printed since they were told last; `is_over`: its unfinished line too.
+pub async fn tell_printed(events: &Events, command: &ShellCommand, is_over: bool) {
+    let text = command_event::printed(command, is_over);
+    if !text.is_empty() {
+        events.send(EventBody::Command(CommandEvent::Printed { id: command.id.clone(), text })).await;
     }
 }
 

@@ -47,17 +47,9 @@ fn kind_word(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// The whole lines of a command's output that were told already.
-#[derive(Debug, Default)]
-pub struct ToldLines(usize);
-
-impl ToldLines {
-    /// Returns the lines since the last call, each with its end; `is_over`: the unfinished one too.
-    pub fn more(&mut self, command: &ShellCommand, is_over: bool) -> String {
-        let output = command.running.output();
-        let (missed, lines) = output.printed_since(self.0, is_over);
-        self.0 = output.line_count();
-        let missed = (missed > 0).then(|| format!("[{missed} lines left out: nebula output {}]", command.id));
-        missed.into_iter().chain(lines).map(|line| line + "\n").collect()
-    }
+/// Returns the lines that a command printed since the last call, each with its end; `is_over`: the unfinished one too.
+pub fn printed(command: &ShellCommand, is_over: bool) -> String {
+    let (missed, lines) = command.running.output().take_printed(is_over);
+    let missed = (missed > 0).then(|| format!("[{missed} lines left out: nebula output {}]", command.id));
+    missed.into_iter().chain(lines).map(|line| line + "\n").collect()
 }

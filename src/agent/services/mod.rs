@@ -73,6 +73,8 @@ pub struct Services {
     /// True if it was reported that files are replaced without checking what the rename displaced.
     pub told_unguarded: AtomicBool,
     trouble: Mutex<Option<String>>,
+    /// The trouble in the configuration's files at the last reading of the rules for commands.
+    told_trouble: Mutex<Vec<String>>,
     /// The way to the task that tells of new changesets.
     pub news: ChangesetNews,
     reports: mpsc::UnboundedSender<ServiceReport>,
@@ -120,13 +122,19 @@ impl Services {
         self.config.change(|config| config.append("shell.rules", rule.json())).map_err(|error| error.to_string())
     }
 
-    /// Returns the rules for commands as the configuration's files have them now; none: a file has trouble that it did not
-    /// have at the start, so that its rules may be missing. For blocking code alone.
+    /// Returns the rules for commands as the configuration's files have them now; none: a file cannot be read, so that its
+    /// rules are missing. New trouble in the files is said once. For blocking code alone.
     pub fn read_command_rules(&self) -> Option<Vec<Rule>> {
         let config = self.config.read().clone();
         let now = config.reload();
-        let is_whole = now.warnings.iter().all(|warning| config.warnings.contains(warning));
-        is_whole.then(|| command_rules(&now).0)
+        let (rules, wrong) = command_rules(&now);
+        let trouble: Vec<String> = now.warnings.into_iter().chain(wrong).collect();
+        let told = std::mem::replace(&mut *lock(&self.told_trouble), trouble.clone());
+        let is_new = |what: &&String| !told.contains(what) && !config.warnings.contains(what);
+        if let Some(new) = trouble.iter().find(is_new) {
+            self.say(Level::Warning, new.clone(), say::wrong_config());
+        }
+        (!now.is_unreadable).then_some(rules)
     }
 
     /// Puts the parts together; reports arrive at the other end of `reports`, new changesets at that of `news`.
@@ -139,6 +147,7 @@ impl Services {
         offered: Vec<Arc<dyn Tool>>,
         (reports, news): (mpsc::UnboundedSender<ServiceReport>, ChangesetNews),
     ) -> Self {
+        let (_, wrong_rules) = command_rules(&config);
         Services {
             shell: Arc::new(shell(&config, &workspace, &archive)),
             models: Arc::new(ModelAccess::new(config.model.clone())),
@@ -153,6 +162,7 @@ impl Services {
             closing: AtomicBool::new(false),
             told_unguarded: AtomicBool::new(false),
             trouble: Mutex::new(None),
+            told_trouble: Mutex::new(wrong_rules),
             news,
             reports,
         }

@@ -31,7 +31,9 @@ pub fn learn(
     let named = error.limit.filter(|limit| u64::from(*limit) < sent.max(u64::from(known)));
     let learnt = named.unwrap_or(guess);
     let shorter = learnt >= 256 && target.learn_window(learnt);
-    if shorter && named.is_some() {
+    // A configured window says nothing of the server's.
+    let is_configured = config.read().model_config(&target.model).context_window.is_some();
+    if shorter && named.is_some() && !is_configured {
         learnt_windows::keep(config, &target.place(), &target.model, target.window());
     }
     shorter

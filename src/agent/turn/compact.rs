@@ -222,7 +222,11 @@ async fn offer(
     grace: Option<Duration>,
     stop: &CancellationToken,
 ) {
-    show(events, &text, left_out).await;
+    let text = match left_out {
+        0 => text,
+        n => format!("{text}\n\n*{}*", say::oldest_not_in_summary(&n)),
+    };
+    show(events, &text).await;
     let choices = vec![
         (say::use_it().to_string(), say::in_place().to_string()),
         (say::drop_it().to_string(), say::nothing_changes().to_string()),
@@ -245,13 +249,8 @@ async fn offer(
 }
 
 /// Shows a summary in the chat.
-async fn show(events: &Events, text: &str, left_out: usize) {
-    let missing = match left_out {
-        0 => String::new(),
-        n => format!("\n\n*{}*", say::oldest_not_in_summary(&n)),
-    };
-    let text = say::summary_of_conversation(&format!("{text}{missing}"));
-    events.add(Item::Answer { text }).await;
+async fn show(events: &Events, text: &str) {
+    events.add(Item::Answer { text: say::summary_of_conversation(&text) }).await;
 }
 
 /// Sends the summary in place of the conversation from here on.

@@ -223,7 +223,10 @@ impl Chat {
                     self.show_question(&question)?;
                     self.answer(question, "n")?;
                 }
-                OpenQuestion::Question(question) => self.send(question.answer(Reply::Nobody)),
+                OpenQuestion::Question(question) => {
+                    self.show_question(&question)?;
+                    self.send(question.answer(Reply::Nobody));
+                }
             }
         }
         Ok(())

@@ -73,10 +73,13 @@ fn outputs(name: &str, arguments: &[Word]) -> Vec<String> {
             paths.extend(value.filter(|_| is_output));
         } else if let Some(short) = text.strip_prefix('-') {
             let names = |letter: char| matches!(letter, 'o' | 'O') || to_folder && matches!(letter, 'C' | 'd' | 'P');
-            let at = short.char_indices().find(|(_, letter)| names(*letter) || !letter.is_ascii_alphabetic());
-            let Some((at, letter)) = at.filter(|(_, letter)| names(*letter)) else { continue };
-            let attached = &short[at + letter.len_utf8()..];
-            paths.extend(if attached.is_empty() { next } else { Some(attached) });
+            // Which of the letters takes a value is the program's to know: each that may is taken to.
+            let letters = short.char_indices().take_while(|(_, letter)| letter.is_ascii_alphabetic());
+            for (at, letter) in letters.filter(|(_, letter)| names(*letter)) {
+                let attached = &short[at + letter.len_utf8()..];
+                paths.extend(Some(attached).filter(|attached| !attached.is_empty()));
+                paths.extend(next.filter(|_| attached.bytes().all(|b| b.is_ascii_alphabetic())));
+            }
         }
     }
     // The old style of tar: one word of letters without a dash, then their values in order.

@@ -195,8 +195,8 @@ impl Walk<'_> {
         match node.kind() {
             "command" | "declaration_command" | "unset_command" => self.command(node),
             "redirected_statement" => return self.redirected(node, depth),
-            // `$(> a)` has no statement that the redirection would belong to.
-            "command_substitution" if self.opens_to_write(node) => return self.redirected(node, depth),
+            // `$(< a)` and `$(> a)` have no statement that the redirection would belong to.
+            "command_substitution" if has_own_redirect(node) => return self.redirected(node, depth),
             "for_statement" => self.assigned_by(node),
             "variable_assignment" if !in_command(node) => self.assigned_by(node),
             // Bash evaluates what such strings hold.
@@ -305,13 +305,6 @@ impl Walk<'_> {
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
         children.into_iter().for_each(|child| self.node(child, depth + 1));
-    }
-
-    /// Returns whether a redirection that writes stands in a node by itself.
-    fn opens_to_write(&mut self, node: Node<'_>) -> bool {
-        let mut cursor = node.walk();
-        let own: Vec<Node<'_>> = node.children(&mut cursor).filter(|child| child.kind() == "file_redirect").collect();
-        own.into_iter().any(|child| self.redirect(child).is_some_and(|redirect| redirect.writes))
     }
 
     /// Reads a statement with redirections: they belong to its last command.
@@ -429,6 +422,12 @@ fn name_of(node: Node<'_>, text: &str) -> Option<String> {
 }
 
 /// Returns whether an assignment belongs to a command.
+/// Returns whether a redirection stands in a node by itself.
+fn has_own_redirect(node: Node<'_>) -> bool {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).any(|child| child.kind() == "file_redirect")
+}
+
 fn in_command(node: Node<'_>) -> bool {
     node.parent().is_some_and(|parent| matches!(parent.kind(), "command" | "declaration_command"))
 }

@@ -222,13 +222,16 @@ fn leaves_open(words: &[String]) -> bool {
     options > 0 && (words.len() <= options + 1 || words.last().is_some_and(|word| word.starts_with('-')))
 }
 
+/// The options of interpreters that take no value and read no further text.
+const PLAIN_OPTIONS: &[&str] = &["-B", "-E", "-I", "-O", "-P", "-s", "-S", "-u"];
+
 /// Returns whether the words behind an interpreter are options and a whole text that it runs, and no later option can
 /// give it another one: node, perl, ruby and lua take several texts.
 fn gives_text(family: &str, words: &[String]) -> bool {
     let [options @ .., option, text] = words else { return false };
     named(EVALUATORS, family)
         && option == "-c"
-        && options.iter().all(|word| word.starts_with('-'))
+        && options.iter().all(|word| PLAIN_OPTIONS.contains(&word.as_str()))
         && !text.starts_with('-')
 }
 

@@ -12,9 +12,17 @@ use crate::workspace::holds_secrets;
 /// Programs that search below a folder with this option.
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep"];
 
-/// Returns whether a text names such a file anywhere, also in what an interpreter is given to run.
+/// Returns whether a text names such a file anywhere, also in what an interpreter is given to run, and by a pattern that
+/// only such names begin like.
 pub(super) fn is_named_in(text: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && !"_.-".contains(c)).any(holds_secrets)
+    let is_apart = |c: char| !c.is_alphanumeric() && !"_.-".contains(c);
+    let is_pattern = |part: &str| {
+        let (name, rest) = part.split_at(part.find(is_apart).unwrap_or(part.len()));
+        matches!(name, ".e" | ".en") && rest.starts_with(['*', '?', '[', '{']) || part.starts_with(".{e")
+    };
+    let begins = |at: &usize| text[..*at].chars().next_back().is_none_or(is_apart);
+    let patterns = text.match_indices('.').map(|(at, _)| at).filter(begins).any(|at| is_pattern(&text[at..]));
+    patterns || text.split(is_apart).any(holds_secrets)
 }
 
 /// Returns whether a word may be the path of such a file: `.e"nv"`, `config/.e*`.
@@ -40,9 +48,15 @@ fn searched(part: &ClassifiedCommand) -> Vec<String> {
     let short = |letters: &[char]| {
         arguments.iter().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letters))
     };
-    let long = |names: &[&str]| arguments.iter().any(|word| names.contains(word));
+    // A long option may be cut short.
+    let long = |names: &[&str]| {
+        arguments.iter().any(|word| word.len() > 3 && word.starts_with("--") && names.iter().any(|n| n.starts_with(word)))
+    };
+    let recurses = || arguments.iter().any(|word| word.ends_with("recurse"));
     let searches = match name.rsplit('/').next().unwrap_or(name) {
-        name if SEARCHERS.contains(&name) => short(&['r', 'R']) || long(&["--recursive", "--dereference-recursive"]),
+        name if SEARCHERS.contains(&name) => {
+            short(&['r', 'R']) || long(&["--recursive", "--dereference-recursive"]) || recurses()
+        }
         "rg" => short(&['u', '.']) || long(&["--hidden", "--unrestricted"]),
         "diff" => short(&['r']) || long(&["--recursive"]),
         _ => false,
@@ -110,10 +124,15 @@ mod tests {
             "git show HEAD:.env",
             "python3 -c \"print(open('.env').read())\"",
             "sed -n 1,5p ./.envrc",
+            "echo $(< .en?)",
+            "echo $(< .e\"nv\")",
+            "x=$(< .e[n]v); echo \"$x\"",
+            "for f in .e*; do cat \"$f\"; done",
+            "cat .{env,foo}",
         ] {
             assert!(of(text, dir.path()).secrets, "{text}");
         }
-        for text in ["cat a.env", "ls", "cat environment", "echo process.env.HOME", "grep '.*x' a", "cat *", "ls $a"] {
+        for text in ["cat a.env", "ls", "cat environment", "echo process.env.HOME", "grep '.*x' a", "cat *", "ls $a", "grep 'a.{3}' b"] {
             assert!(!of(text, dir.path()).secrets, "{text}");
         }
         let found = of("ls && cat .env", dir.path());
@@ -133,7 +152,7 @@ mod tests {
             found.secrets
         };
         let soon = Instant::now() + Duration::from_secs(60);
-        for text in ["grep -rn KEY", "grep -R KEY a", "rg --hidden KEY", "rg -uu KEY .", "diff -r a c", "diff -ru c a"]
+        for text in ["grep -rn KEY", "grep -R KEY a", "rg --hidden KEY", "rg -uu KEY .", "diff -r a c", "diff -ru c a", "grep -d recurse KEY .", "grep --directories=recurse KEY .", "grep --recurs KEY ."]
         {
             assert!(of(text, soon), "{text}");
         }

@@ -166,6 +166,8 @@ pub struct Output {
     tail: VecDeque<String>,
     tail_bytes: usize,
     lines: usize,
+    /// The number of lines that [`Output::take_printed`] returned.
+    handed_out: usize,
     bytes: u64,
     binary: bool,
 }
@@ -255,9 +257,10 @@ impl Output {
         self.tail.iter().skip(first.saturating_sub(held)).cloned().chain(self.rest()).collect()
     }
 
-    /// Returns the whole lines from `first` (counted from 0) on, and how many of them are not held any more; `over`: the
-    /// unfinished one too.
-    pub fn printed_since(&self, first: usize, over: bool) -> (usize, Vec<String>) {
+    /// Returns the whole lines since the last call, and how many of them are not held any more; `over`: the unfinished one
+    /// too.
+    pub fn take_printed(&mut self, over: bool) -> (usize, Vec<String>) {
+        let first = std::mem::replace(&mut self.handed_out, self.lines);
         let held = self.lines - self.tail.len();
         let rest = self.rest().filter(|_| over);
         let lines = self.tail.iter().skip(first.saturating_sub(held)).cloned().chain(rest).collect();

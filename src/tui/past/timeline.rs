@@ -104,6 +104,12 @@ impl Timeline {
                 self.fit();
                 Vec::new()
             }
+            // A failure of what is not wanted any more says nothing.
+            (Query::Past { then, until }, Listing::Failed(_))
+                if self.requested.as_ref().is_some_and(|wanted| *wanted != (then.clone(), until.clone())) =>
+            {
+                Vec::new()
+            }
             (_, Listing::Failed(why)) => {
                 // The next key asks again.
                 (self.loaded, self.failed, self.requested) = (true, Some(why.clone()), None);

@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nebula::protocol::{
-    CallState, Command, CommandCard, CommandClass, CommandDecision, EventBody, Item, QuestionId, TurnEnd,
-};
+use nebula::protocol::{CallState, Command, CommandCard, CommandClass, CommandDecision, EventBody, Item, QuestionId, Setting, TurnEnd};
 use nebula::provider::{Delta, Replay};
 use serde_json::json;
 
@@ -123,6 +121,7 @@ async fn a_rule_that_is_written_meanwhile_holds_for_the_next_command() {
     assert!(!world.has("one"));
     // A file that cannot be read takes no rule away.
     write("{ half");
+    live.send(Command::Set(Setting::Theme("light".into())));
     assert_eq!(ended(&mut live).await.0, CallState::Refused);
     live.close().await;
 }

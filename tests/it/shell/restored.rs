@@ -65,6 +65,24 @@ fn an_empty_folder_in_the_place_of_a_file_gives_way_and_comes_again() {
 }
 
 #[test]
+fn a_folder_that_stays_keeps_its_mode_when_a_file_comes_back_into_it() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    assert_eq!(run(&tree, "mkdir -m 700 private").status.code(), Some(0));
+    fs::write(tree.root().join("private/x"), "by hand\n").expect("written");
+    assert_eq!(run(&tree, "rm private/x").status.code(), Some(0));
+    let listed = tree.nebula(&["history", "--json"]);
+    let changesets: Vec<serde_json::Value> = serde_json::from_slice(&listed.stdout).expect("JSON");
+    let first = changesets.last().and_then(|changeset| changeset["id"].as_str()).expect("an id");
+    let back = tree.nebula(&["at", first, "--restore", "--yes"]);
+    assert_eq!(fs::read_to_string(tree.root().join("private/x")).expect("restored"), "by hand\n", "{}", both(&back));
+    let mode = fs::metadata(tree.root().join("private")).expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "{}", both(&back));
+}
+
+#[test]
 fn modes_come_back_or_are_named() {
     if !works() {
         return;

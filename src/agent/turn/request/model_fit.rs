@@ -13,6 +13,7 @@ use crate::context::small_model::is_nudge;
 use crate::edit::Format;
 use crate::messages::agent as say;
 use crate::protocol::Level;
+use crate::provider::Role;
 use crate::provider::models::{Effort, Facts, Thinking};
 
 /// Says, once for each model, that it does not think as much as the configuration asks for.
@@ -82,7 +83,7 @@ pub(super) fn temperature(
     let thinks = effort.is_some_and(|effort| effort != Effort::None)
         || facts.thinking.map_or_else(|| thinks_by_name(model), |form| form != Thinking::None);
     // The likeliest words led nowhere once.
-    let again = session.messages.last().is_some_and(|last| is_nudge(&last.text()));
+    let again = session.messages.iter().rfind(|m| m.role == Role::User).is_some_and(|last| is_nudge(&last.text()));
     let chosen = if again { NUDGED } else { 0.0 };
     configured.or((writes_text(config, model) && !thinks).then_some(chosen))
 }

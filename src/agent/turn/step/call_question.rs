@@ -101,5 +101,6 @@ pub async fn ask(
     let reply = context.approvals.wait(question.id, async { reply.await.ok() }, stop).await?;
     let words = reply.words(&question.choices);
     item.call.exchange = Some((question.text, words.clone()));
+    item.set(&context.events, CallState::Waiting).await;
     Some((reply, words))
 }

@@ -210,7 +210,9 @@ pub async fn undo(
         record.ok = state == CallState::Done;
         record.changeset.clone_from(&outcome_of_proposal.changeset);
         for (path, bytes) in &outcome_of_proposal.written {
-            if let Some(bytes) = bytes.as_ref().filter(|_| record.ok) {
+            // To restore a file that may hold keys is not to send it.
+            let is_known = !holds_secrets(path) || files.seen.contains_key(path);
+            if let Some(bytes) = bytes.as_ref().filter(|_| record.ok && is_known) {
                 let sha = files.know(path, bytes);
                 record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
             }

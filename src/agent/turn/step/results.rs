@@ -8,6 +8,7 @@ use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Prop
 use crate::protocol::{CallState, Outcome};
 use crate::text::number::plural;
 use crate::tools::drift;
+use crate::workspace::holds_secrets;
 
 /// The outcome of one call.
 pub struct Verdict {
@@ -52,7 +53,9 @@ pub fn verdict(
             for_model: Some("Not written: interrupted by the user.".into()),
         },
         Outcome::Conflict { path, expected, found } => {
-            let drift = drift::since_read(expected, found).map_or(String::new(), |d| format!(" {d}"));
+            // What stands in a file that may hold keys is for the person to send.
+            let drift = drift::since_read(expected, found).filter(|_| !holds_secrets(path));
+            let drift = drift.map_or(String::new(), |drift| format!(" {drift}"));
             refused(
                 &format!("{path} changed on disk"),
                 &format!(

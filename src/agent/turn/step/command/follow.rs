@@ -6,16 +6,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::change::command_event::ToldLines;
+use crate::agent::change::command::{PACE, tell_printed};
 use crate::agent::services::events::Events;
 use crate::agent::turn::step::call_item::CallItem;
-use crate::protocol::{CommandEvent, EventBody, PreviewLine};
+use crate::protocol::PreviewLine;
 use crate::shell::{ShellCommand, Stopped};
 
 /// Lines of output that are shown below a running command.
 const SHOWN: usize = 12;
-/// The shortest interval at which they are shown again.
-const PACE: Duration = Duration::from_millis(100);
 
 /// Shows a command's output until its call can be answered; why it was ended, if it was.
 pub async fn follow(
@@ -30,20 +28,21 @@ pub async fn follow(
     command.running.on_change(move || tell.notify_one());
     let deadline = tokio::time::Instant::now() + limit;
     let text = item.call.preview.clone();
-    let mut told = ToldLines::default();
     // What was printed before the listener stood was told to nobody.
     let due = !command.running.output().last(1).is_empty();
     let (mut stopped, mut shown_at, mut due) = (None, Instant::now(), due);
     loop {
         if command.running.progress().is_answerable() {
-            tell_printed(events, command, told.more(command, true)).await;
+            // The line that a job is at ends later.
+            let is_over = command.running.progress().is_over();
+            tell_printed(events, command, is_over).await;
             return stopped;
         }
         if due && shown_at.elapsed() >= PACE {
             (shown_at, due) = (Instant::now(), false);
             show(item, command, &text);
             item.tell(events).await;
-            tell_printed(events, command, told.more(command, false)).await;
+            tell_printed(events, command, false).await;
         }
         tokio::select! {
             () = changed.notified() => due = true,
@@ -57,12 +56,6 @@ pub async fn follow(
                 command.running.stop();
             }
         }
-    }
-}
-
-async fn tell_printed(events: &Events, command: &ShellCommand, text: String) {
-    if !text.is_empty() {
-        events.send(EventBody::Command(CommandEvent::Printed { id: command.id.clone(), text })).await;
     }
 }
 

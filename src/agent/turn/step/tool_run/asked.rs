@@ -32,7 +32,8 @@ impl ToolRun<'_> {
         for act in &mut self.ahead {
             let Act::Call(act) = act else { break };
             let Some(tool) = self.session.tools.find(&act.call.name) else { break };
-            if !tool.kind().reads() && tool.kind() != ToolKind::Ask {
+            // What a command printed is handed out once.
+            if !tool.kind().reads() && tool.kind() != ToolKind::Ask || tool.kind() == ToolKind::Output {
                 break;
             }
             let running = match (act.early.take(), arguments(&act.call.arguments)) {

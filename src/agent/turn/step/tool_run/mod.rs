@@ -341,7 +341,12 @@ impl ToolRun<'_> {
                     item = there;
                     ran
                 }
-                _ => None,
+                // A permission: it is shown what was said of it.
+                Some((there, EarlyResult::Asked(..))) => {
+                    item = there;
+                    None
+                }
+                None => None,
             },
             _ => None,
         };
