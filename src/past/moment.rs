@@ -64,7 +64,12 @@ impl Moment {
                 return Err(PastError::TooEarly(time::local(first.at())));
             }
             let next = ids.partition_point(|id| id.at() <= at);
-            return Ok(Moment { after: before(&ids, next), next: ids.get(next).copied(), is_before: false, is_now: false });
+            return Ok(Moment {
+                after: before(&ids, next),
+                next: ids.get(next).copied(),
+                is_before: false,
+                is_now: false,
+            });
         }
         let next = match text.rsplit_once(':') {
             Some((session, message)) => of_message(session, message, text, stores)?,

@@ -50,7 +50,9 @@ fn searched(part: &ClassifiedCommand) -> Vec<String> {
     };
     // A long option may be cut short.
     let long = |names: &[&str]| {
-        arguments.iter().any(|word| word.len() > 3 && word.starts_with("--") && names.iter().any(|n| n.starts_with(word)))
+        arguments
+            .iter()
+            .any(|word| word.len() > 3 && word.starts_with("--") && names.iter().any(|n| n.starts_with(word)))
     };
     let recurses = || arguments.iter().any(|word| word.ends_with("recurse"));
     let searches = match name.rsplit('/').next().unwrap_or(name) {
@@ -132,7 +134,16 @@ mod tests {
         ] {
             assert!(of(text, dir.path()).secrets, "{text}");
         }
-        for text in ["cat a.env", "ls", "cat environment", "echo process.env.HOME", "grep '.*x' a", "cat *", "ls $a", "grep 'a.{3}' b"] {
+        for text in [
+            "cat a.env",
+            "ls",
+            "cat environment",
+            "echo process.env.HOME",
+            "grep '.*x' a",
+            "cat *",
+            "ls $a",
+            "grep 'a.{3}' b",
+        ] {
             assert!(!of(text, dir.path()).secrets, "{text}");
         }
         let found = of("ls && cat .env", dir.path());
@@ -152,8 +163,17 @@ mod tests {
             found.secrets
         };
         let soon = Instant::now() + Duration::from_secs(60);
-        for text in ["grep -rn KEY", "grep -R KEY a", "rg --hidden KEY", "rg -uu KEY .", "diff -r a c", "diff -ru c a", "grep -d recurse KEY .", "grep --directories=recurse KEY .", "grep --recurs KEY ."]
-        {
+        for text in [
+            "grep -rn KEY",
+            "grep -R KEY a",
+            "rg --hidden KEY",
+            "rg -uu KEY .",
+            "diff -r a c",
+            "diff -ru c a",
+            "grep -d recurse KEY .",
+            "grep --directories=recurse KEY .",
+            "grep --recurs KEY .",
+        ] {
             assert!(of(text, soon), "{text}");
         }
         for text in ["grep -rn KEY c", "rg KEY", "grep KEY a", "ls -R", "diff a c"] {

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nebula::protocol::{CallState, Command, CommandCard, CommandClass, CommandDecision, EventBody, Item, QuestionId, Setting, TurnEnd};
+use nebula::protocol::{
+    CallState, Command, CommandCard, CommandClass, CommandDecision, EventBody, Item, QuestionId, Setting, TurnEnd,
+};
 use nebula::provider::{Delta, Replay};
 use serde_json::json;
 
