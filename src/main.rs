@@ -78,7 +78,7 @@ fn run(context: &Context, parts: AgentParts, options: Options) -> Result<Left> {
         files: screen_files(context),
         root: parts.workspace.root().to_path_buf(),
         zone: time::zone(),
-        trim_memory: Some(nebula::shell::trim_memory),
+        rest: Some(nebula::shell::rest),
         ..options
     };
     let handle = context.on_threads(|| agent::spawn(parts));

@@ -356,6 +356,11 @@ class Screen:
             fields = f.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
+    def faults(self):
+        """Page faults so far that read nothing from a disk."""
+        with open(f"/proc/{self.pid}/stat") as f:
+            return int(f.read().rsplit(")", 1)[1].split()[7])
+
     def memory(self):
         with open(f"/proc/{self.pid}/status") as f:
             return next(int(line.split()[1]) for line in f if line.startswith("VmRSS")) / 1024
@@ -656,7 +661,7 @@ def markdown():
 
 
 def idle():
-    """memory and wake-ups after ten seconds of rest, after a short session with one Rust block"""
+    """memory and wake-ups after ten seconds of rest, after a short session with one Rust block, and the first key then"""
     world = World(Model(lambda n: say("Here:\n\n```rust\nfn main() { println!(\"hello\"); }\n```\n\nDONE-NOW")).url)
     screen = Screen(world)
     screen.wait_for("›")
@@ -672,6 +677,10 @@ def idle():
     # Threads that ended meanwhile woke for that alone.
     woken = sum(count - switches.get(task, 0) for task, count in screen.switches().items())
     print(f"10 s at rest                  {woken:8d} context switches  {screen.cpu() - cpu:.2f} CPU-s")
+    # What was given back is mapped again where it is touched.
+    faults = screen.faults()
+    print(f"key to paint after a rest     {screen.key(FRESH[0]) * 1000:8.2f} ms  {screen.faults() - faults} page faults  "
+          f"{screen.proportional():.1f} MiB proportional then")
     screen.kill()
     world.close()
 

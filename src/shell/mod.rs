@@ -45,10 +45,14 @@ use crate::archive::staging::{CommandStaging, CutOff};
 use crate::archive::{Archive, Error};
 use scan::Scan;
 
-/// Gives freed memory back to the system, where the allocator would keep it for later.
-pub fn trim_memory() {
+/// Gives memory back to the system that a program at rest does not need: what was freed and is kept for later, and the
+/// mapping of its code, which stays in the kernel's cache of files and is mapped again where it runs next.
+pub fn rest() {
     #[cfg(target_os = "linux")]
-    guard::trim_memory();
+    {
+        guard::trim_memory();
+        guard::release_code();
+    }
 }
 
 /// Runs as a helper of a command where the program was started as one, under a hidden name.
@@ -86,5 +90,36 @@ pub fn sweep(archive: &Archive) {
     if let Ok(_lock) = archive.lock() {
         // There may be none.
         let _ = scan::sweep(archive.home());
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    /// Constants that nothing else touches, nor the pages beside their middle.
+    static CONSTANTS: [u8; 1 << 18] = [7; 1 << 18];
+
+    /// Returns whether the page with this byte is mapped, as the kernel tells it.
+    fn is_mapped(byte: &u8) -> bool {
+        let maps = std::fs::read_to_string("/proc/self/smaps").expect("the mappings of this process");
+        let size = maps.lines().find_map(|line| line.strip_prefix("KernelPageSize:")?.trim().strip_suffix(" kB"));
+        let page = std::ptr::from_ref(byte).addr() / (size.expect("a size").parse::<usize>().expect("a number") << 10);
+        let mut entry = [0; 8];
+        let pages = std::fs::File::open("/proc/self/pagemap").expect("the pages of this process");
+        pages.read_exact_at(&mut entry, page as u64 * 8).expect("an entry for each page");
+        u64::from_ne_bytes(entry) >> 63 == 1
+    }
+
+    #[test]
+    fn what_a_rest_gives_back_is_there_again_when_it_is_touched() {
+        let constants = std::hint::black_box(&CONSTANTS);
+        let middle = constants.len() / 2;
+        let touch = || std::hint::black_box(constants[middle]) == 7;
+        assert!(touch() && is_mapped(&constants[middle]));
+        rest();
+        assert!(!is_mapped(&constants[middle]), "it is given back");
+        assert!(touch() && is_mapped(&constants[middle]));
     }
 }

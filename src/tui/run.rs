@@ -1,5 +1,6 @@
 //! The loop: what happened becomes a message, what is to be done outside is done, and the screen is drawn, at once
-//! after a key, else at most once in 8 ms. With nothing to show it sleeps until something happens.
+//! after a key, else at most once in 8 ms. With nothing to show it sleeps until something happens; after some seconds of
+//! that it gives memory back that it does not need to wait.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,12 +14,15 @@ use tokio::time::Instant;
 use super::app::{App, Options};
 use super::msg::{EditFor, Effect, Exit, Msg};
 use super::terminal::{Abilities, Late, Sorted, TerminalScreen, Typed, editor, restore_on_panic};
-use super::text::highlight::Highlighter;
+use super::text::highlight::{Highlighter, QUIET};
 use crate::protocol::{Addressed, Command, Event, EventBody};
 use crate::text::time;
 
 /// The time between two frames that no key asked for.
 const FRAME: Duration = Duration::from_millis(8);
+
+/// The time without an event after which memory is given back: the grammars are dropped by then.
+const REST: Duration = QUIET.saturating_add(Duration::from_secs(1));
 
 /// The reason why the screen could not run.
 #[derive(Debug, thiserror::Error)]
@@ -56,8 +60,8 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
     options.ascii |= !abilities.unicode;
     let woken = Arc::new(Notify::new());
     let waker = woken.clone();
-    let trim = options.trim_memory.unwrap_or(|| {});
-    let colours = Highlighter::new(move || waker.notify_one(), trim);
+    let rest = options.rest;
+    let colours = Highlighter::new(move || waker.notify_one());
     let (app, first) = App::new(options, abilities.depth, colours, time::now());
     let (commands, events) = handle;
     let (columns, rows) = screen.size();
@@ -71,6 +75,8 @@ pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
         dirty: true,
         held: Vec::new(),
         title: String::new(),
+        rest,
+        rested: false,
     };
     front.perform_now(first)?;
     let answers = front.screen.answers()?;
@@ -94,6 +100,9 @@ struct Front {
     held: Vec<Msg>,
     /// The terminal's title, as it was set last.
     title: String,
+    /// Gives memory back, and whether it did since the last frame.
+    rest: Option<fn()>,
+    rested: bool,
 }
 
 /// An effect that holds the loop up, because the terminal is somebody else's meanwhile.
@@ -168,6 +177,7 @@ impl Front {
         drawn: Instant,
     ) -> Result<Woken, Error> {
         let sleep = until(self.next_draw(drawn));
+        let rest = until((!self.rested).then(|| drawn + REST));
         tokio::select! {
             biased;
             key = input.next() => {
@@ -207,6 +217,7 @@ impl Front {
             }
             () = woken.notified() => { self.dirty = true; Ok(self.take_held(Vec::new())) }
             () = sleep => { self.dirty = true; Ok(self.take_held(Vec::new())) }
+            () = rest => { self.give_back(); Ok(Woken::Held) }
         }
     }
 
@@ -217,9 +228,18 @@ impl Front {
         Woken::Messages { messages, urgent: false }
     }
 
+    /// Gives memory back on a thread of its own, for no key waits for that; without one to spare it stays.
+    fn give_back(&mut self) {
+        self.rested = true;
+        if let Some(rest) = self.rest {
+            let _ = std::thread::Builder::new().spawn(rest);
+        }
+    }
+
     fn draw(&mut self) -> Result<(), Error> {
         self.screen.draw(&self.app)?;
         self.dirty = false;
+        self.rested = false;
         let title = self.app.title();
         if title != self.title {
             self.screen.set_title(&title)?;

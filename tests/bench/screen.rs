@@ -132,7 +132,7 @@ fn percentile(times: &mut [f64], of: f64) -> f64 {
 
 /// A conversation of at least this many lines.
 fn conversation(lines: usize) -> Screen {
-    let mut screen = Screen::new(140, 40, Highlighter::new(|| (), || ()));
+    let mut screen = Screen::new(140, 40, Highlighter::new(|| ()));
     let answer = markdown(1_200);
     let per_answer = answer.lines().count();
     let mut events = Vec::new();
@@ -202,12 +202,9 @@ fn resident() -> f64 {
 /// What one block of Rust costs: grammars, and the regexes its lines need.
 fn memory() {
     let (ready, wake) = std::sync::mpsc::channel();
-    let colours = Highlighter::new(
-        move || {
-            let _ = ready.send(());
-        },
-        || (),
-    );
+    let colours = Highlighter::new(move || {
+        let _ = ready.send(());
+    });
     let mut screen = Screen::new(140, 40, colours);
     screen.draw();
     let before = resident();
@@ -222,7 +219,7 @@ fn memory() {
 fn main() {
     memory();
     let text = markdown(TOKEN * TOKENS);
-    let worker = || Highlighter::new(|| (), || ());
+    let worker = || Highlighter::new(|| ());
     // Kept alive, so that their threads are counted throughout.
     let mut measurements = vec![stream("20,000 tokens, a frame every 16, no colours", 16, &text, Highlighter::off())];
     measurements.push(stream("20,000 tokens, a frame every 16", 16, &text, worker()));

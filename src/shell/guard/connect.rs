@@ -15,8 +15,9 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::net::SocketAddrUnix;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags};
 
+use super::call::{CallReply, Notification};
 use super::path::{descriptor, resolve};
-use super::sys::{self, CallReply, Notification};
+use super::sys;
 use crate::shell::message::Summary;
 use crate::shell::sandbox::{Bounds, Grant};
 use crate::shell::tree;

@@ -1,5 +1,6 @@
 //! The guard: system calls that may change files wait in the kernel until the state before is kept.
 
+mod call;
 mod connect;
 mod filter;
 mod keep;
@@ -15,13 +16,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use call::{CallReply, Notification};
 pub use connect::ConnectionPolicy;
 pub use keep::Keeping;
 use keep::Refusal;
 pub use path::named;
 use path::{descriptor, of_descriptor, resolve, text_at};
-use sys::{CallReply, Notification};
-pub use sys::{own_namespaces, trim_memory};
+pub use sys::{own_namespaces, release_code, trim_memory};
 
 use super::sandbox::Grant;
 use filter::{Connections, Sockets, Watched};

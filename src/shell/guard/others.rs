@@ -5,10 +5,10 @@ use std::fs;
 
 use rustix::process::Pid;
 
+use super::call::Notification;
 use super::filter::PRIORITIES;
 use super::keep::{Keeping, Refusal, is_older_terminal};
 use super::path::{descriptor, of_descriptor};
-use super::sys::Notification;
 use crate::shell::tree;
 
 /// Answers a call on something without a path; none: it is none of these.

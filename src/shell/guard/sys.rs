@@ -1,6 +1,6 @@
 //! The calls that no safe crate offers: installing a filter with a listener, the listener's four requests, reading
-//! another process's memory, namespaces, and giving back what the allocator keeps for later. The only file of the
-//! program that may be unsafe.
+//! another process's memory, namespaces, and giving memory back that is not needed now. The only file of the program
+//! that may be unsafe.
 
 #![allow(unsafe_code)]
 
@@ -8,29 +8,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// A system call that waits for its answer.
-#[derive(Debug, Clone, Copy)]
-pub struct Notification {
-    /// Its name towards the kernel.
-    pub id: u64,
-    /// The calling thread.
-    pub process: i32,
-    /// Its number.
-    pub number: i64,
-    /// Its arguments.
-    pub arguments: [u64; 6],
-}
-
-/// The answer to a call that waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallReply {
-    /// It goes on.
-    GoOn,
-    /// It was done for the caller.
-    Done,
-    /// It fails with this error number.
-    Fail(i32),
-}
+use super::call::{CallReply, Notification};
 
 const RECEIVE: u64 = 0xc050_2100;
 const SEND: u64 = 0xc018_2101;
@@ -143,4 +121,27 @@ pub fn trim_memory() {
     unsafe {
         libc::malloc_trim(0);
     }
+}
+
+/// Unmaps the code and the constants of this program and its libraries: they stay in the kernel's cache of files, and
+/// each page is mapped again when it is touched next.
+pub fn release_code() {
+    // SAFETY: the callback fits its type, and ends before its argument does.
+    unsafe { libc::dl_iterate_phdr(Some(release_object), std::ptr::null_mut()) };
+}
+
+unsafe extern "C" fn release_object(info: *mut libc::dl_phdr_info, _: usize, _: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: the loader lends a valid object and its table of segments for the call.
+    let (base, segments) = unsafe {
+        let headers = std::slice::from_raw_parts((*info).dlpi_phdr, usize::from((*info).dlpi_phnum));
+        ((*info).dlpi_addr, headers)
+    };
+    for segment in segments.iter().filter(|s| s.p_type == libc::PT_LOAD && s.p_flags & libc::PF_W == 0) {
+        // Whole pages of this segment alone: its alignment is a multiple of their size.
+        let (begin, align) = (base + segment.p_vaddr, segment.p_align.max(1));
+        let (from, to) = (begin.next_multiple_of(align), (begin + segment.p_memsz) / align * align);
+        // SAFETY: nothing is ever written to a segment that may not be, so what comes back from its file is the same.
+        unsafe { libc::madvise(from as *mut _, to.saturating_sub(from) as usize, libc::MADV_DONTNEED) };
+    }
+    0
 }

@@ -65,8 +65,8 @@ pub struct Options {
     pub draft: Option<String>,
     /// Seconds east of UTC, for times of day.
     pub zone: i32,
-    /// Returns freed memory to the system; called after much was freed.
-    pub trim_memory: Option<fn()>,
+    /// Returns memory to the system; called when nothing has happened for a while.
+    pub rest: Option<fn()>,
 }
 
 /// The first screen.

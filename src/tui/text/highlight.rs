@@ -22,7 +22,7 @@ const KEPT: usize = 96;
 /// Lines parsed before what is ready is handed over.
 const BATCH: usize = 64;
 /// Time without a line to parse after which the worker ends.
-const QUIET: Duration = Duration::from_secs(5);
+pub const QUIET: Duration = Duration::from_secs(5);
 
 /// A text that can be coloured: it never changes, but lines may be added at its end.
 pub trait Source {
@@ -116,13 +116,13 @@ impl Highlighter {
     }
 
     /// Parses on a thread of its own, started at the first line asked for. `wake` is called from there whenever
-    /// lines that were asked for are ready, `freed` after the grammars were dropped.
-    pub fn new(wake: impl Fn() + Send + Sync + 'static, freed: fn()) -> Self {
-        Self::ending_after(QUIET, wake, freed)
+    /// lines that were asked for are ready.
+    pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
+        Self::ending_after(QUIET, wake)
     }
 
-    fn ending_after(quiet: Duration, wake: impl Fn() + Send + Sync + 'static, freed: fn()) -> Self {
-        let shared = Shared { cache: Mutex::default(), work: Condvar::new(), wake: Box::new(wake), freed, quiet };
+    fn ending_after(quiet: Duration, wake: impl Fn() + Send + Sync + 'static) -> Self {
+        let shared = Shared { cache: Mutex::default(), work: Condvar::new(), wake: Box::new(wake), quiet };
         Highlighter { how: How::Worker(Arc::new(WorkerHandle { shared: Arc::new(shared) })) }
     }
 
@@ -186,7 +186,6 @@ struct Shared {
     cache: Mutex<Cache>,
     work: Condvar,
     wake: Box<dyn Fn() + Send + Sync>,
-    freed: fn(),
     quiet: Duration,
 }
 
@@ -203,7 +202,6 @@ impl Shared {
                     let grammars = cache.grammars.take();
                     drop(cache);
                     drop(grammars);
-                    (self.freed)();
                     cache = lock(&self.cache);
                     if cache.queue.is_empty() {
                         cache.started = false;
@@ -378,7 +376,7 @@ mod tests {
     #[test]
     fn the_worker_says_when_lines_are_ready() {
         let (tx, rx) = mpsc::channel();
-        let highlighter = Highlighter::new(move || tx.send(()).unwrap_or_default(), || {});
+        let highlighter = Highlighter::new(move || tx.send(()).unwrap_or_default());
         let code = Code::of_file("a.rs", "fn one() {}\n".repeat(100));
         assert!(!all(&highlighter, &code).0);
         while !all(&highlighter, &code).0 {
@@ -391,7 +389,7 @@ mod tests {
     fn a_worker_without_work_ends_with_its_grammars_and_another_goes_on() {
         let (tx, rx) = mpsc::channel();
         let wake = move || tx.send(()).unwrap_or_default();
-        let highlighter = Highlighter::ending_after(Duration::ZERO, wake, || {});
+        let highlighter = Highlighter::ending_after(Duration::ZERO, wake);
         let How::Worker(handle) = &highlighter.how else { unreachable!() };
         let ended = || loop {
             let cache = lock(&handle.shared.cache);
