@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::cause::Cause;
-use crate::proposal::{Counts, Rung};
+use crate::proposal::{Counts, HunkCount, Rung};
 
 /// A rule that joined the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,6 +99,8 @@ pub struct Call {
     pub exchange: Option<(String, String)>,
     /// Questions of the person about what it changes, and the answers of the model.
     pub comments: Vec<(String, String)>,
+    /// The hunks that were decided of its proposal; of several calls with one proposal the first has them.
+    pub hunks: Option<HunkCount>,
 }
 
 impl Call {
@@ -120,6 +122,7 @@ impl Call {
             step: 0,
             exchange: None,
             comments: Vec::new(),
+            hunks: None,
         }
     }
 

@@ -146,13 +146,18 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
     });
 }
 
-/// Lets the commands that run go on as jobs, so that their calls are answered. One in a view has to end: its changes are
+/// Lets the commands of the model's calls run on as jobs, so that the calls are answered; where there are none, those of
+/// the person. One in a view has to end: its changes are
 /// told with its call.
 pub async fn run_on(commands: &Commands, events: &Events) {
     let waits =
         |command: &&Arc<ShellCommand>| command.keeper != Keeper::View && !command.running.progress().is_answerable();
     let jobs = commands.jobs();
-    if jobs.iter().filter(waits).map(|command| command.running.release()).count() == 0 {
+    // A call that waits comes before a command of the person, for which nothing waits.
+    let (calls, own): (Vec<_>, Vec<_>) = jobs.iter().filter(waits).partition(|command| command.info.call.is_some());
+    let released = if calls.is_empty() { own } else { calls };
+    released.iter().for_each(|command| command.running.release());
+    if released.is_empty() {
         let is_preview =
             |command: &Arc<ShellCommand>| command.keeper == Keeper::View && !command.running.progress().is_answerable();
         let words = if jobs.iter().any(is_preview) { say::preview_has_to_end() } else { say::nothing_runs_on() };

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::context::attach::Attachment;
 use crate::edit::{Format, json};
 use crate::memory::{self, MessageMeta, MessageOrigin, MessagePart, MessageState, NewMessage};
-use crate::proposal::Counts;
+use crate::proposal::{Counts, HunkCount};
 use crate::protocol::{Attached, Call, CallState, PreviewLine};
 use crate::provider::{Blob, Message, Origin, PartKind, Span, ToolCall, Wire};
 use crate::tools::ContentHash;
@@ -82,6 +82,9 @@ pub struct CallDisplayRecord {
     /// Questions of the person about what it changes, and the answers of the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     comments: Vec<(String, String)>,
+    /// Hunks accepted and rejected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hunks: Option<(usize, usize)>,
 }
 
 /// A larger preview, in bytes, is not stored: it can be derived from the arguments or the result.
@@ -107,6 +110,7 @@ impl CallDisplayRecord {
             preview,
             exchange: call.exchange.clone(),
             comments: call.comments.clone(),
+            hunks: call.hunks.map(|hunks| (hunks.accepted, hunks.rejected)),
         }
     }
 
@@ -128,6 +132,7 @@ impl CallDisplayRecord {
         call.reason.clone_from(&self.reason);
         call.exchange.clone_from(&self.exchange);
         call.comments.clone_from(&self.comments);
+        call.hunks = self.hunks.map(|(accepted, rejected)| HunkCount { accepted, rejected });
         if let Some((added, removed)) = self.counts {
             call.counts = Some(Counts { added, removed });
         }

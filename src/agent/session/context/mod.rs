@@ -80,7 +80,9 @@ impl SessionContext {
     /// ended.
     pub fn take_notes(&self) -> Vec<String> {
         const LAST: usize = 20;
-        let ended = self.commands.ended_untold().into_iter().map(|job| {
+        // What the person's own commands print is theirs.
+        let of_a_call = self.commands.ended_untold().into_iter().filter(|job| job.info.call.is_some());
+        let ended = of_a_call.map(|job| {
             let report = CommandReport::new(&job, None, &SealResult::default(), None);
             format!("{} ended: {}\n{}", job.id, report.summary, job.running.output().last(LAST).join("\n"))
         });

@@ -114,9 +114,7 @@ pub async fn edits(
         let outcome_of_proposal = comment::beside(context, session, &proposal, &mut comments, executing, stop).await;
         let (outcome_of_proposal, exchanges) = outcome_of_proposal;
         context.approvals.withdraw(id);
-        if let Some(first) = pending.iter_mut().find(|p| !p.item.call.state.is_final()) {
-            first.exchanges = exchanges;
-        }
+        note_decided(&mut pending, exchanges, &outcome_of_proposal.outcome);
         after(context, &mut session.files, &proposal, &outcome_of_proposal).await;
         Some((proposal, outcome_of_proposal))
     };
@@ -131,6 +129,16 @@ pub async fn edits(
         results_of_calls.push(one);
     }
     EditsResult { results: results_of_calls, all_well }
+}
+
+/// Keeps with the first call of a proposal what was asked about it and how many hunks were decided.
+fn note_decided(pending: &mut [PendingEdits], exchanges: Vec<(String, String)>, outcome: &Outcome) {
+    let Some(first) = pending.iter_mut().find(|p| !p.item.call.state.is_final()) else { return };
+    first.exchanges = exchanges;
+    first.item.call.hunks = match outcome {
+        Outcome::Applied { hunks, .. } => Some(*hunks),
+        _ => None,
+    };
 }
 
 /// Notes the whole new texts of which the model is asked whether they are meant as a part: sent again, they are meant.
