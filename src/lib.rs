@@ -42,10 +42,11 @@
 //! 6. Drawing takes `&App`: nothing is decided while drawing.
 //! 7. Messages are values: no closures, no handles, no serialisation.
 //!
-//! From key to disk: `tui/run` takes a key, `tui/app` turns it into an action and that into a `Command`; `agent/turn`
-//! runs the turn, `agent/turn/request` builds what is asked, `agent/turn/step/stream` takes the answer in, `tools` and
-//! `edit` make edits, `agent/turn/step/edits` one proposal of neighbours, `agent/change/execute_proposal` asks and
-//! writes through `execute`, and the results go back to the model.
+//! From key to disk: `tui/run` takes a key, `tui/app` turns it into an action and that into a `Command`; `agent/begin`
+//! has `agent/session/message` join the message to the conversation, `agent/turn` runs the turn, `agent/turn/request`
+//! builds what is asked, `agent/turn/step/stream` takes the answer in, `tools` and `edit` make edits,
+//! `agent/turn/step/edits` one proposal of neighbours, `agent/change/execute_proposal` asks and writes through `execute`,
+//! and the results go back to the model.
 
 pub mod agent;
 pub mod archive;
