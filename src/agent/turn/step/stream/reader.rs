@@ -151,7 +151,12 @@ impl<'a> StepReader<'a> {
             // What a limit or a filter cut may look whole once it is mended, and is not.
             Delta::End(reason) => self.begin_reads(!matches!(reason, EndReason::Length | EndReason::Filter)).await,
             Delta::Notice(title) => self.step.events.notice(Level::Info, title, "").await,
-            Delta::Withdraw { text, calls, .. } => self.withdraw(text > 0, calls).await,
+            Delta::Withdraw { text, calls, .. } => {
+                // The times are those of the thoughts that are left.
+                let left = self.answer.spans.iter().filter(|span| span.kind == PartKind::Thinking).count();
+                self.thoughts.truncate(left);
+                self.withdraw(text > 0, calls).await;
+            }
             Delta::Part => {
                 self.part_acts = self.acts.len();
                 self.part_commentary = false;
