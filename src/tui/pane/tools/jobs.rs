@@ -1,9 +1,8 @@
 //! The commands that run on after their calls were answered: a row each on top of the pane, until they end.
 
-use std::time::Duration;
-
-use crate::messages::{times::duration, tools as say, verbs};
+use crate::messages::{times, tools as say, verbs};
 use crate::protocol::CommandEvent;
+use crate::text::time::Clock;
 use crate::tui::look::Ctx;
 use crate::tui::pane::paint::{self, Pen, bold, span};
 use crate::tui::text::{cut, show};
@@ -68,9 +67,9 @@ impl Jobs {
                 name,
                 look.theme.style(Role::Text),
             );
-            let ran = Duration::from_millis(u64::try_from(ctx.now - job.began).unwrap_or(0).max(100));
-            let words = format!("{} {} {}", say::job(&job.id), look.glyphs.dot, duration(ran));
-            let end = pen.right(pen.width().saturating_sub(1), y, &[span(words, dim)]);
+            // The time at which it began stays true while nothing is drawn.
+            let began = times::point(&Clock { now: ctx.now, zone: ctx.zone }, job.began);
+            let end = pen.right(pen.width().saturating_sub(1), y, &[span(say::job_since(&job.id, &began), dim)]);
             let x = 4 + name as u16;
             let room = usize::from(end.saturating_sub(x + 1));
             let text = show::plain(&job.text);
