@@ -14,6 +14,8 @@ pub enum CommandEvent {
         /// The lines, each with its end.
         text: String,
     },
+    /// A call of it waited for the person, and was decided about.
+    Held(CommandHold),
     /// Its call is answered; of a job the end follows as another one.
     Ended(CommandEnd),
 }
@@ -32,6 +34,19 @@ pub struct CommandBegan {
     /// The keeper of the states before.
     pub keeper: &'static str,
     /// The decision: `allowed`, `policy`, `rule`, `refused`, `edited`.
+    pub decision: &'static str,
+}
+
+/// A call of a command that waited for the person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandHold {
+    /// The command's id, as in `c7`.
+    pub id: String,
+    /// The name of the call.
+    pub call: String,
+    /// The path, or the port.
+    pub path: String,
+    /// The decision: `allowed`, `all`, `unkept`, `refused`, `stopped`; `gone`: its process ended before.
     pub decision: &'static str,
 }
 

@@ -275,6 +275,8 @@ pub struct Question {
     pub permission: bool,
     /// The command that waits, where it is about one.
     pub card: Option<Arc<CommandCard>>,
+    /// The call of a running command that waits, where it is about one.
+    pub hold: Option<Arc<HoldCard>>,
 }
 
 impl Question {
@@ -288,11 +290,33 @@ impl Question {
         }
     }
 
-    /// Returns the reply that typed words are: the choice of this name, unless a permission is asked for.
+    /// Returns the reply that typed words are: the choice of this name, unless a permission is asked for; of a call that
+    /// waits the choice of this key.
     pub fn typed(&self, text: &str) -> Reply {
+        let key = |hold: &Arc<HoldCard>| hold.keys.iter().position(|key| text.trim().chars().eq([*key]));
+        if let Some(index) = self.hold.as_ref().and_then(key) {
+            return Reply::Choice(index);
+        }
         let named = self.choices.iter().position(|(short, _)| short.eq_ignore_ascii_case(text.trim()));
         named.filter(|_| !self.permission).map_or_else(|| Reply::Text(text.into()), Reply::Choice)
     }
+}
+
+/// A call of a running command that waits for the person, as they are shown it. Sentences are in the person's language.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HoldCard {
+    /// The command's id, as in `c7`.
+    pub command: String,
+    /// Its wish, in one line.
+    pub wants: String,
+    /// The file acts later without being read again.
+    pub acts_later: bool,
+    /// The facts about the call: a label and words each.
+    pub rows: Vec<(String, String)>,
+    /// The state of the time limit meanwhile.
+    pub note: String,
+    /// The key of each choice.
+    pub keys: Vec<char>,
 }
 
 /// A pause before the next try.

@@ -30,11 +30,11 @@ pub use command::{
     Prompt, Query, REVIEW_KEEP, REVIEW_RESTORE, Reply, RestoreRequest, SessionChange, SessionChoice, Setting, UNDO,
 };
 pub use command_card::{CardPart, CommandCard, CommandClass, CommandDecision};
-pub use command_event::{ChangedPath, CommandBegan, CommandEnd, CommandEvent};
+pub use command_event::{ChangedPath, CommandBegan, CommandEnd, CommandEvent, CommandHold};
 pub use cost::Cost;
 pub use event::{
-    Event, EventBody, KeyPlaces, ModelFileRow, Outcome, ProposalTest, Question, SessionInfo, Status, StepUsage,
-    TestState, TurnEnd, Wait,
+    Event, EventBody, HoldCard, KeyPlaces, ModelFileRow, Outcome, ProposalTest, Question, SessionInfo, Status,
+    StepUsage, TestState, TurnEnd, Wait,
 };
 pub use item::{
     Attached, Call, CallState, Changeset, ChangesetFile, Item, Level, Notice, NoticeAction, PreviewLine, RuleChip, Verb,

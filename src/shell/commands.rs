@@ -157,6 +157,7 @@ impl Commands {
             guard: (keeper == Keeper::Guard).then(|| self.shell.guard_start()),
             bounds,
             view: request.view.as_ref().map(|view| view.start()),
+            holds: request.holds.clone(),
         };
         let output = Output::new(log.as_deref(), self.shell.environment.secrets().to_vec());
         let launched = launch(Launch { program: self.shell.program.clone(), start, output, passes });

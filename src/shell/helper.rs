@@ -20,7 +20,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 use super::left;
 #[cfg(target_os = "linux")]
 use super::message::GuardStart;
-use super::message::{Exit, HELPER, HelperReport, Order, Start, receive, send};
+use super::message::{Exit, HELPER, HelperReport, Hold, HoldAnswer, Order, Start, receive, send};
 #[cfg(target_os = "linux")]
 use super::places::PathClasses;
 use super::tree;
@@ -80,6 +80,8 @@ enum Event {
     /// None is left.
     None,
     Order(Order),
+    /// A call waits for the person.
+    Held(Hold),
     /// Nebula is gone.
     Alone,
 }
@@ -114,7 +116,8 @@ fn run() -> io::Result<()> {
     // Held to the end: the states it keeps are no one else's to seal before.
     let _staging = start.staging.as_deref().map(lock).transpose()?;
     let left = left::file()?;
-    let Spawned { shell, serving, control, sandbox } = match spawn(&start, &left) {
+    let (to, events) = mpsc::channel();
+    let Spawned { shell, serving, control, sandbox } = match spawn(&start, &left, &to) {
         Ok(spawned) => spawned,
         Err(report) => return send(&mut nebula, &report),
     };
@@ -125,7 +128,6 @@ fn run() -> io::Result<()> {
         tree::signal_all(Signal::KILL);
         return Err(gone);
     }
-    let (to, events) = mpsc::channel();
     let ordered = to.clone();
     thread::spawn(move || {
         while let Ok(Some(order)) = receive(&mut orders) {
@@ -145,14 +147,14 @@ fn lock(staging: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn spawn(start: &Start, left: &File) -> Result<Spawned, HelperReport> {
+fn spawn(start: &Start, left: &File, events: &Sender<Event>) -> Result<Spawned, HelperReport> {
     let failed = |error: io::Error| HelperReport::NotStarted(error.to_string());
     let start = Start { text: left::script(start, left.as_raw_fd()), ..start.clone() };
     let inherited = |flags| rustix::io::fcntl_setfd(left, flags).map_err(|error| failed(error.into()));
     // The shell writes what it leaves into it; nothing else does any harm there.
     inherited(rustix::io::FdFlags::empty())?;
     let spawned = match start.guard.is_some() || start.bounds.is_some() || start.view.is_some() {
-        true => staged(&start),
+        true => staged(&start, events),
         false => plain(&start)
             .and_then(|child| Ok(Spawned { shell: pid(&child)?, serving: None, control: None, sandbox: String::new() }))
             .map_err(failed),
@@ -184,7 +186,7 @@ fn plain(start: &Start) -> io::Result<Child> {
 
 /// Returns a second stage that becomes the shell, in its sandbox and under the guard.
 #[cfg(target_os = "linux")]
-fn staged(start: &Start) -> Result<Spawned, HelperReport> {
+fn staged(start: &Start, events: &Sender<Event>) -> Result<Spawned, HelperReport> {
     let error_of = |failure| match failure {
         stage::Failure::Sandbox(why) => HelperReport::NoSandbox(why.to_string()),
         stage::Failure::View(why) => HelperReport::NoView(why.to_string()),
@@ -192,7 +194,7 @@ fn staged(start: &Start) -> Result<Spawned, HelperReport> {
         stage::Failure::Guard(why) => HelperReport::NoSandbox(why.to_string()),
     };
     let begin = || -> Result<_, stage::Failure> {
-        let serving = serving(start)?;
+        let serving = serving(start, events)?;
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new("/proc/self/exe");
         command.arg(stage::NAME).env_clear().stdin(Stdio::from(OwnedFd::from(theirs)));
@@ -210,32 +212,38 @@ fn staged(start: &Start) -> Result<Spawned, HelperReport> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn staged(_start: &Start) -> Result<Spawned, HelperReport> {
+fn staged(_start: &Start, _events: &Sender<Event>) -> Result<Spawned, HelperReport> {
     Err(HelperReport::NoGuard("it needs Linux".into()))
 }
 
 /// Returns the setup of the guard; none: nobody waits for it.
 #[cfg(target_os = "linux")]
-fn serving(start: &Start) -> io::Result<Option<Serving>> {
+fn serving(start: &Start, events: &Sender<Event>) -> io::Result<Option<Serving>> {
     if start.guard.is_none() && start.view.is_none() {
         return Ok(None);
     }
-    let keeping = start.guard.as_ref().map(|with| keeping(start, with)).transpose()?;
+    let consents = Arc::new(Mutex::new(guard::Consents::new(start.holds.clone())));
+    let keeping = start.guard.as_ref().map(|with| keeping(start, with, &consents)).transpose()?;
     let above = rustix::process::getppid();
-    let network = start.bounds.clone().map(|bounds| Arc::new(guard::ConnectionPolicy::new(bounds, above)));
+    let network =
+        start.bounds.clone().map(|bounds| Arc::new(guard::ConnectionPolicy::new(bounds, above, Arc::clone(&consents))));
     let home = start.view.as_ref().map(|view| view.home.clone());
-    Ok(Some(Serving { keeping: keeping.map(|keeping| Arc::new(Mutex::new(keeping))), network, home }))
+    let events = events.clone();
+    // The helper waits for its events to its end.
+    let held = Arc::new(guard::HeldCalls::new(consents, move |hold| drop(events.send(Event::Held(hold)))));
+    Ok(Some(Serving { keeping: keeping.map(|keeping| Arc::new(Mutex::new(keeping))), network, home, held }))
 }
 
 /// Returns the keeper of states before.
 #[cfg(target_os = "linux")]
-fn keeping(start: &Start, with: &GuardStart) -> io::Result<guard::Keeping> {
+fn keeping(start: &Start, with: &GuardStart, consents: &Arc<Mutex<guard::Consents>>) -> io::Result<guard::Keeping> {
     let staging = start.staging.as_ref().ok_or(io::ErrorKind::InvalidInput)?;
     let workspace = Workspace::open(&with.root).map_err(io::Error::other)?;
     let settings = ArchiveSettings { folder: Some(with.archive.clone()), exclude: with.exclude.clone() };
     let archive = Archive::open(&workspace, &settings).map_err(io::Error::other)?;
     let places = PathClasses::new(&workspace, &archive, &with.places);
-    Ok(guard::Keeping::new(places, with.limits, start.bounds.clone(), CommandStaging::open(staging)?))
+    let staging = CommandStaging::open(staging)?;
+    Ok(guard::Keeping::new(places, with.limits, start.bounds.clone(), staging, Arc::clone(consents)))
 }
 
 /// Waits for processes until there is none left.
@@ -270,6 +278,9 @@ impl Helper {
                 }
                 Ok(Event::Over(..)) => {}
                 Ok(Event::Order(Order::Switch(folder))) => self.switch(&folder),
+                Ok(Event::Order(Order::Answer(id, answer))) => self.decide(id, answer),
+                Ok(Event::Held(_)) if self.ending.is_some() => self.refuse_held(),
+                Ok(Event::Held(hold)) => self.tell(&HelperReport::Held(Box::new(hold))),
                 Ok(Event::None) => {
                     self.summarise();
                     self.tell(&HelperReport::Ended);
@@ -295,6 +306,7 @@ impl Helper {
     }
 
     fn look(&mut self) {
+        self.forget_gone();
         if let Some(kill_at) = self.ending {
             if Instant::now() >= kill_at {
                 tree::signal_all(Signal::KILL);
@@ -320,6 +332,7 @@ impl Helper {
         if self.ending.is_none() {
             self.ending = Some(Instant::now() + GRACE);
             tree::signal_all(Signal::TERM);
+            self.refuse_held();
         }
     }
 
@@ -345,6 +358,37 @@ impl Helper {
 
     #[cfg(not(target_os = "linux"))]
     fn switch(&mut self, _folder: &Path) {}
+
+    #[cfg(target_os = "linux")]
+    fn decide(&mut self, id: u64, answer: HoldAnswer) {
+        if let Some(serving) = &self.serving {
+            guard::decide(serving, id, answer);
+        }
+        self.tell(&HelperReport::HoldOver(id));
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn decide(&mut self, _id: u64, _answer: HoldAnswer) {}
+
+    /// Lets the calls that wait fail: their command is being ended.
+    #[cfg(target_os = "linux")]
+    fn refuse_held(&mut self) {
+        let waiting = self.serving.as_ref().map(|serving| serving.held.waiting()).unwrap_or_default();
+        waiting.into_iter().for_each(|id| self.decide(id, HoldAnswer::Refuse));
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn refuse_held(&mut self) {}
+
+    /// Tells of the calls that do not wait any more, as their processes are gone.
+    #[cfg(target_os = "linux")]
+    fn forget_gone(&mut self) {
+        let gone = self.serving.as_ref().map(|serving| serving.held.forget_gone()).unwrap_or_default();
+        gone.into_iter().for_each(|id| self.tell(&HelperReport::HoldOver(id)));
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn forget_gone(&mut self) {}
 
     #[cfg(target_os = "linux")]
     fn summarise(&mut self) {

@@ -37,6 +37,71 @@ pub struct Start {
     /// The view that it runs in; none: it runs in the workspace itself.
     #[serde(default)]
     pub view: Option<ViewStart>,
+    /// The calls that wait for the person; none: nobody is asked, and what would be asked is refused.
+    #[serde(default)]
+    pub holds: Option<HoldSettings>,
+}
+
+/// The calls of a command that wait for the person.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct HoldSettings {
+    /// Changes of files that act later wait too, but for those that were named.
+    pub later: bool,
+    /// The files that act later, and the sockets, which the person saw in the command's text before they let it run.
+    pub named: Vec<String>,
+}
+
+/// The reason why a call waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldReason {
+    /// It changes a file that acts later without being read again.
+    ActsLater,
+    /// It changes a file in place that is larger than what is copied unasked.
+    TooLarge,
+    /// It changes a file whose state cannot be kept.
+    Unkeepable,
+    /// It connects to a port on this machine on which no command of the session listens.
+    Port,
+    /// It connects to a socket in the file system that is another program's.
+    Socket,
+}
+
+/// A call that waits for the person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// Its number among those of its command.
+    pub id: u64,
+    /// The reason why it waits.
+    pub reason: HoldReason,
+    /// The calling thread.
+    pub process: i32,
+    /// The line of words that its process was started with.
+    pub program: String,
+    /// The name of the call.
+    pub call: String,
+    /// The path as it is listed, or the port.
+    pub path: String,
+    /// The size of the file in bytes, where there is one.
+    pub bytes: Option<u64>,
+    /// It may go on although its state is not kept.
+    pub may_go_unkept: bool,
+    /// The reason why its state cannot be kept.
+    pub why: Option<String>,
+}
+
+/// The decision about a call that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldAnswer {
+    /// It goes on; its state is kept before.
+    Allow,
+    /// It goes on, and so does every call that would wait for the same reason.
+    AllowAll,
+    /// It goes on although its state is not kept.
+    Unkept,
+    /// It fails.
+    Refuse,
 }
 
 /// The paths of a view, for the process that mounts it.
@@ -176,6 +241,8 @@ pub enum Order {
     Stop,
     /// Keep states in this staging folder from now on.
     Switch(PathBuf),
+    /// The decision about the call of this number that waits.
+    Answer(u64, HoldAnswer),
 }
 
 /// The end of the shell.
@@ -208,6 +275,10 @@ pub enum HelperReport {
     Switched(PathBuf, Box<Summary>),
     /// The notes about the states since the last sealing.
     Summary(Box<Summary>),
+    /// A call waits for the person.
+    Held(Box<Hold>),
+    /// The call of this number does not wait any more.
+    HoldOver(u64),
     /// The shell has ended; the state it left, where it was written: its folder and exported variables.
     Exited(Exit, Option<ShellState>),
     /// The number of the command's processes that still run, a little after the shell's end.

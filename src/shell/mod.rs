@@ -30,7 +30,7 @@ mod view;
 pub use commands::{Commands, MOST_JOBS, ShellCommand};
 pub use env::Environment;
 pub use host::{Keeper, PreviewWhen, Shell, ShellSettings};
-pub use message::{Exit, ShellState, Summary};
+pub use message::{Exit, Hold, HoldAnswer, HoldReason, HoldSettings, ShellState, Summary};
 pub use output::{TestSummary, summarise_test};
 pub use places::{CopyLimits, PathClass, PathClasses, PlaceSettings};
 pub use probe::Offered;

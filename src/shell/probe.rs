@@ -259,6 +259,7 @@ fn start(trial: &Trial<'_>, place: &Place, text: &str) -> Result<Start, Missing>
         guard: None,
         bounds: Some(bounds(grant, &SandboxSettings::default(), &around)),
         view: None,
+        holds: None,
     })
 }
 

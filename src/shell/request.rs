@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::message::HoldSettings;
 use super::run::RunningCommand;
 use super::sandbox::Grant;
 use super::scan::ScanError;
@@ -24,6 +25,8 @@ pub struct CommandRequest {
     pub consent: Consent,
     /// The view that it runs in; none: it runs in the workspace itself.
     pub view: Option<Arc<View>>,
+    /// The calls that wait for the person; none: nobody is asked.
+    pub holds: Option<HoldSettings>,
 }
 
 /// The reason why a command was not started. Nothing was run.

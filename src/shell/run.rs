@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::env::SESSION;
-use super::message::{Exit, HELPER, HelperReport, Order, ShellState, Start, Summary, receive, send};
+use super::message::{Exit, HELPER, HelperReport, Hold, HoldAnswer, Order, ShellState, Start, Summary, receive, send};
 use super::output::Output;
 use super::tree;
 
@@ -62,6 +62,14 @@ pub struct CommandProgress {
     pub summary: Summary,
     /// The helper's notices.
     pub notices: Vec<String>,
+    /// The calls that wait for the person.
+    pub held: Vec<Hold>,
+    /// The time of its start.
+    begun: Option<Instant>,
+    /// Since when one of them or more wait.
+    held_since: Option<Instant>,
+    /// The time for which calls waited before.
+    held_before: Duration,
     /// All output is read.
     pub drained: bool,
     /// The time from the start to the shell's end.
@@ -73,6 +81,31 @@ impl CommandProgress {
     pub fn is_answerable(&self) -> bool {
         let shell_over = self.exit.is_some() && (self.ended && self.drained || self.still_run.is_some());
         self.failed.is_some() || self.released || shell_over
+    }
+
+    /// Returns for how long calls waited for the person so far: that time does not count as the command's.
+    pub fn held_for(&self) -> Duration {
+        self.held_before + self.held_since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Returns for how long it has run, the time for which calls waited not counted.
+    pub fn running_for(&self) -> Duration {
+        let since = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+        self.took.unwrap_or(since).saturating_sub(self.held_for())
+    }
+
+    fn hold(&mut self, hold: Hold) {
+        self.held_since.get_or_insert_with(Instant::now);
+        self.held.push(hold);
+    }
+
+    fn end_hold(&mut self, id: u64) {
+        self.held.retain(|hold| hold.id != id);
+        if self.held.is_empty()
+            && let Some(since) = self.held_since.take()
+        {
+            self.held_before += since.elapsed();
+        }
     }
 
     /// Returns whether nothing of it runs any more.
@@ -87,6 +120,8 @@ struct Shared {
     changed: Condvar,
     output: Mutex<Output>,
     listener: Mutex<Option<Box<dyn Fn() + Send>>>,
+    /// Told of changes of the calls that wait.
+    hold_listener: Mutex<Option<Box<dyn Fn() + Send>>>,
 }
 
 /// A command under way.
@@ -151,6 +186,12 @@ impl RunningCommand {
         *lock(&self.shared.listener) = Some(Box::new(act));
     }
 
+    /// Calls `act` whenever a call waits for the person, does not wait any more, or nothing of the command runs any more.
+    /// It must be quick and must not ask this command anything.
+    pub fn on_hold(&self, act: impl Fn() + Send + 'static) {
+        *lock(&self.shared.hold_listener) = Some(Box::new(act));
+    }
+
     /// Waits until `enough`, at most until `deadline`. Returns whether it was enough.
     pub fn wait(&self, deadline: Option<Instant>, enough: impl Fn(&CommandProgress) -> bool) -> bool {
         let mut progress = self.progress();
@@ -183,6 +224,12 @@ impl RunningCommand {
 }
 
 impl RunningCommand {
+    /// Decides about a call that waits.
+    pub fn answer(&self, hold: u64, answer: HoldAnswer) {
+        // A helper that has ended has ended the call too.
+        let _ = send(&mut *lock(&self.orders), &Order::Answer(hold, answer));
+    }
+
     /// Has the guard keep states in another folder from now on. Returns whether it does.
     pub fn switch(&self, folder: &Path) -> bool {
         const PATIENCE: Duration = Duration::from_secs(5);
@@ -203,6 +250,12 @@ impl Shared {
     fn tell(&self) {
         self.changed.notify_all();
         if let Some(act) = &*lock(&self.listener) {
+            act();
+        }
+    }
+
+    fn tell_holds(&self) {
+        if let Some(act) = &*lock(&self.hold_listener) {
             act();
         }
     }
@@ -231,8 +284,9 @@ impl Shared {
     fn read_reports(&self, from: UnixStream, mut helper: Child, begun: Instant, mark: Option<&str>) {
         let mut from = BufReader::new(from);
         while let Ok(Some(report)) = receive(&mut from) {
+            let is_hold = matches!(report, HelperReport::Held(_) | HelperReport::HoldOver(_) | HelperReport::Ended);
             self.change(|progress| match report {
-                HelperReport::Started(process) => progress.process = Some(process),
+                HelperReport::Started(process) => (progress.process, progress.begun) = (Some(process), Some(begun)),
                 HelperReport::NotStarted(why) => {
                     progress.process = None;
                     progress.failed = Some(format!("the shell could not be started: {why}"))
@@ -260,9 +314,14 @@ impl Shared {
                 }
                 HelperReport::Summary(summary) => progress.summary.add(*summary),
                 HelperReport::StillRun(count) => progress.still_run = Some(count),
+                HelperReport::Held(hold) => progress.hold(*hold),
+                HelperReport::HoldOver(id) => progress.end_hold(id),
                 HelperReport::Ended => progress.ended = true,
                 HelperReport::Notice(text) => progress.notices.push(text),
             });
+            if is_hold {
+                self.tell_holds();
+            }
         }
         let how = helper.wait();
         let (ended, failed) = {
@@ -279,6 +338,7 @@ impl Shared {
                 progress.failed = Some(format!("the helper ended ({how}): the command was stopped"));
             }
         });
+        self.tell_holds();
     }
 }
 

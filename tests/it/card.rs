@@ -10,7 +10,7 @@ use crate::scenes::*;
 fn ask(stage: &mut Stage, id: u64, card: Option<CommandCard>) {
     let choices = vec![("run".into(), String::new()), ("no".into(), String::new())];
     let (text, card) = ("Run this command?".into(), card.map(Arc::new));
-    stage.tell(EventBody::Asked(Question { id: QuestionId(id), text, choices, permission: true, card }));
+    stage.tell(EventBody::Asked(Question { id: QuestionId(id), text, choices, permission: true, card, hold: None }));
 }
 
 fn with_card(card: CommandCard) -> Stage {

@@ -34,6 +34,7 @@ fn arrive(stage: &mut Stage, arrival: Arrival, n: u64) {
                 choices,
                 permission: matches!(arrival, Arrival::Permission),
                 card: None,
+                hold: None,
             }));
         }
     }

@@ -431,6 +431,7 @@ pub fn card(stage: &mut Stage) {
         choices: vec![("run".into(), String::new()), ("no".into(), String::new())],
         permission: true,
         card: Some(card.into()),
+        hold: None,
     }));
 }
 
@@ -458,6 +459,7 @@ pub fn asking(stage: &mut Stage) {
         .into(),
         permission: false,
         card: None,
+        hold: None,
     }));
     stage.wait(2 * SECOND);
     stage.wait(SECOND);

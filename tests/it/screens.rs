@@ -139,6 +139,7 @@ fn a_question_is_answered_by_just_writing() {
             choices,
             permission: false,
             card: None,
+            hold: None,
         })
     };
     let answers = |stage: &Stage| {

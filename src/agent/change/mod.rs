@@ -4,5 +4,6 @@
 pub mod command;
 pub mod command_event;
 pub mod execute_proposal;
+pub mod holds;
 mod proposal_test;
 pub mod restore;

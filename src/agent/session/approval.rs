@@ -69,7 +69,7 @@ impl PendingApprovals {
     /// Asks for a permission and waits; none when interrupted. Only [`Reply::Choice`] of 0 gives it.
     pub async fn permission(&self, text: String, choices: QuestionChoices, stop: &CancellationToken) -> Option<Reply> {
         let id = self.events.question();
-        self.question(Question { id, text, choices, permission: true, card: None }, None, stop).await
+        self.question(Question { id, text, choices, permission: true, card: None, hold: None }, None, stop).await
     }
 
     /// Asks the person and waits, for `grace` at most; none when interrupted or not answered in time.

@@ -235,7 +235,7 @@ async fn offer(
         Some(grace) => format!("{} {}", say::send_summary(), say::counts_in(&grace.as_secs())),
         None => say::send_summary().to_string(),
     };
-    let question = Question { id: events.question(), text: asks, choices, permission: false, card: None };
+    let question = Question { id: events.question(), text: asks, choices, permission: false, card: None, hold: None };
     // Where nobody can answer it counts by itself, unless the configuration wants it asked for.
     let counts = match approvals.question(question, grace, stop).await {
         Some(Reply::Nobody) | None => grace.is_some(),

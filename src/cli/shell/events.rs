@@ -2,13 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::{ChangedPath, CommandBegan, CommandEnd, CommandEvent};
+use crate::protocol::{ChangedPath, CommandBegan, CommandEnd, CommandEvent, CommandHold};
 
 /// Returns the line of an event.
 pub fn line(event: &CommandEvent) -> Value {
     match event {
         CommandEvent::Began(began) => of_began(began),
         CommandEvent::Printed { id, text } => json!({"type": "command_output", "id": id, "text": text}),
+        CommandEvent::Held(CommandHold { id, call, path, decision }) => {
+            json!({"type": "hold", "id": id, "call": call, "path": path, "decision": decision})
+        }
         CommandEvent::Ended(end) => of_end(end),
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn request(context: &Context, args: &RunArgs) -> Result<CommandReques
         (false, true) => Grant::Read,
         (false, false) => Grant::Workspace,
     };
-    Ok(CommandRequest { text, folder, grant, consent: Consent::Person, view: None })
+    Ok(CommandRequest { text, folder, grant, consent: Consent::Person, view: None, holds: None })
 }
 
 /// Runs a command to its end and prints what it prints. Returns it, and whether it was interrupted; none: it was not

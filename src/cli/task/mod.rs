@@ -355,7 +355,7 @@ impl EventPrinter {
             self.fresh_line()?;
             return Ok(StepDone { question: Some(ApprovalRequest::Question(question)), ..StepDone::default() });
         }
-        self.refused |= question.card.is_some();
+        self.refused |= question.card.is_some() || question.hold.is_some();
         Ok(StepDone { command: Some(ask::unanswered(&question)), ..StepDone::default() })
     }
 

@@ -149,8 +149,8 @@ pub struct Assessment {
     pub secrets: bool,
     /// It holds arithmetic, which evaluates what variables hold.
     pub evaluates: bool,
-    /// The first file it would change that acts later without being read again.
-    pub acts_later: Option<String>,
+    /// The files that it would change, as its text shows, and that act later without being read again.
+    pub acts_later: Vec<String>,
 }
 
 /// The surroundings a command runs in.

@@ -239,7 +239,7 @@ impl Reader<'_> {
         let there = flat(&self.into.join(path));
         let named = if self.moved { [Some(path), there.to_str()] } else { [inside, None] };
         if let Some(path) = named.into_iter().flatten().find(|path| acts_later(path)) {
-            self.found.acts_later.get_or_insert_with(|| path.to_string());
+            self.found.acts_later.push(path.to_string());
         }
     }
 

@@ -198,7 +198,7 @@ pub struct Enforced {
 pub fn judge(found: &Assessment, rules: &[Rule], policy: ShellPolicy, enforced: Enforced) -> Judgement {
     let mut judged = by_rules(found, rules, policy, enforced.guard && enforced.sandbox);
     // As with edits, no policy and no rule accepts what acts later.
-    if found.acts_later.is_some() && matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule) {
+    if !found.acts_later.is_empty() && matches!(judged.verdict, CommandVerdict::Policy | CommandVerdict::Rule) {
         judged.verdict = CommandVerdict::Ask;
     }
     let known = found.parts.iter().all(|part| part.words.iter().all(Option::is_some));

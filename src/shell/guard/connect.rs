@@ -15,10 +15,12 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::net::SocketAddrUnix;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags};
 
+use super::CallOutcome;
 use super::call::{CallReply, Notification};
+use super::hold::{CallConsent, Consents, HoldQuestion, lock};
 use super::path::{descriptor, resolve};
 use super::sys;
-use crate::shell::message::Summary;
+use crate::shell::message::{HoldAnswer, HoldReason, Summary};
 use crate::shell::sandbox::{Bounds, Grant};
 use crate::shell::tree;
 
@@ -35,6 +37,8 @@ pub struct ConnectionPolicy {
     refused: Mutex<Refused>,
     /// Sockets that were this session's when they were looked for.
     own: Mutex<HashSet<u64>>,
+    /// The decisions of the person about connections that waited for them.
+    consents: Arc<Mutex<Consents>>,
 }
 
 #[derive(Default)]
@@ -54,8 +58,8 @@ enum ConnectTarget {
 
 impl ConnectionPolicy {
     /// Creates the bounds of a command whose helper was started by `above`.
-    pub fn new(bounds: Bounds, above: Option<Pid>) -> Self {
-        ConnectionPolicy { bounds, above, refused: Mutex::default(), own: Mutex::default() }
+    pub fn new(bounds: Bounds, above: Option<Pid>, consents: Arc<Mutex<Consents>>) -> Self {
+        ConnectionPolicy { bounds, above, refused: Mutex::default(), own: Mutex::default(), consents }
     }
 
     /// Returns when the session began, in nanoseconds since 1970.
@@ -90,21 +94,22 @@ impl ConnectionPolicy {
         }
     }
 
-    /// Returns the answer to a connection; none: a thread answers once it is made, because the caller waits for it.
-    pub fn connect(&self, listener: &Arc<OwnedFd>, call: &Notification) -> Option<CallReply> {
+    /// Answers a connection, where its caller waits for it on a thread of its own.
+    pub fn connect(&self, listener: &Arc<OwnedFd>, call: &Notification) -> CallOutcome {
         let checked = self.check(call);
         if !sys::still_waits(listener.as_fd(), call.id) {
             // What was read may be another process's that got its number.
-            return Some(CallReply::Fail(libc::EINTR));
+            return CallOutcome::Reply(CallReply::Fail(libc::EINTR));
         }
-        Some(match checked {
+        CallOutcome::Reply(match checked {
             Ok(Checked::Answer(answer)) => answer,
+            Ok(Checked::Ask(question)) => return CallOutcome::Held(question),
             Ok(Checked::Make(socket, target)) => {
                 if rustix::fs::fcntl_getfl(&socket).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK)) {
                     let (listener, id) = (Arc::clone(listener), call.id);
                     // Its end of the wait goes with the helper at the latest.
                     thread::spawn(move || drop(sys::answer(listener.as_fd(), id, make(&socket, &target))));
-                    return None;
+                    return CallOutcome::Elsewhere;
                 }
                 make(&socket, &target)
             }
@@ -123,8 +128,21 @@ impl ConnectionPolicy {
             ConnectTarget::Path(path) => {
                 let real = resolve(call.process, libc::AT_FDCWD, path.as_os_str(), true)?;
                 match self.open_socket(&real)? {
-                    Some(there) => return Ok(Checked::Make(socket, Destination::Socket(there))),
-                    None => real.display().to_string(),
+                    (there, true) => return Ok(Checked::Make(socket, Destination::Socket(there))),
+                    (there, false) => match self.consent(HoldReason::Socket, &real.display().to_string()) {
+                        Some(true) => return Ok(Checked::Make(socket, Destination::Socket(there))),
+                        Some(false) => real.display().to_string(),
+                        None => {
+                            return Ok(Checked::Ask(HoldQuestion::new(HoldReason::Socket, real.display().to_string())));
+                        }
+                    },
+                }
+            }
+            ConnectTarget::Internet(to) if is_loopback(to.ip()) => {
+                match self.consent(HoldReason::Port, &to.port().to_string()) {
+                    Some(true) => return Ok(Checked::Make(socket, Destination::Internet(to))),
+                    Some(false) => to.to_string(),
+                    None => return Ok(Checked::Ask(HoldQuestion::new(HoldReason::Port, to.port().to_string()))),
                 }
             }
             ConnectTarget::Internet(to) => to.to_string(),
@@ -133,16 +151,31 @@ impl ConnectionPolicy {
         Ok(Checked::Answer(self.refuse(refused)))
     }
 
-    /// Returns the socket at a path, where it may be reached. It is held from here on, whatever takes its place.
-    fn open_socket(&self, path: &Path) -> io::Result<Option<OwnedFd>> {
+    /// Returns whether the person lets a connection be made; none: they are to be asked.
+    fn consent(&self, reason: HoldReason, target: &str) -> Option<bool> {
+        if self.bounds.grant == Grant::Read {
+            return Some(false);
+        }
+        match lock(&self.consents).about(reason, target) {
+            CallConsent::Said(answer) => Some(matches!(answer, HoldAnswer::Allow | HoldAnswer::AllowAll)),
+            CallConsent::Unasked => Some(false),
+            CallConsent::Ask => None,
+        }
+    }
+
+    /// Returns the socket at a path, and whether its place alone lets it be reached. It is held from here on, whatever
+    /// takes its place.
+    fn open_socket(&self, path: &Path) -> io::Result<(OwnedFd, bool)> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let there = rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
         let is_socket = FileType::from_raw_mode(rustix::fs::fstat(&there)?.st_mode) == FileType::Socket;
         let real = fs::read_link(link_of(&there))?;
         let inside = self.bounds.sockets.iter().any(|folder| real.starts_with(folder));
-        match inside && !is_socket {
-            true => Err(io::Error::from_raw_os_error(libc::ECONNREFUSED)),
-            false => Ok(inside.then_some(there)),
+        // Nobody is asked about what is none.
+        match (inside, is_socket) {
+            (_, true) => Ok((there, inside)),
+            (true, false) => Err(io::Error::from_raw_os_error(libc::ECONNREFUSED)),
+            (false, false) => Err(io::Error::from_raw_os_error(libc::EACCES)),
         }
     }
 
@@ -164,6 +197,8 @@ impl ConnectionPolicy {
 
 enum Checked {
     Answer(CallReply),
+    /// The person is to be asked.
+    Ask(HoldQuestion),
     Make(OwnedFd, Destination),
 }
 

@@ -4,6 +4,7 @@
 //! A staged hard link shares its bytes with whatever other name the file has. The first write through such a name gives
 //! the staged file bytes of its own first.
 
+mod asks;
 mod outside;
 mod shared;
 
@@ -12,7 +13,9 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
+use super::hold::{Consents, HoldQuestion};
 use super::names::{Inode, Names, has_others, inode, meta_of};
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::disk;
@@ -51,6 +54,10 @@ pub struct Keeping {
     made: HashSet<PathBuf>,
     names: Names,
     bytes: u64,
+    /// The decisions of the person about calls that waited for them.
+    consents: Arc<Mutex<Consents>>,
+    /// The question that the present call raises.
+    question: Option<HoldQuestion>,
     /// The paths that the summary counts as not archived, each with why.
     unarchived: HashSet<(String, String)>,
     summary: Summary,
@@ -69,7 +76,13 @@ fn number(error: &io::Error) -> Refusal {
 
 impl Keeping {
     /// Creates a keeper that keeps into a staging folder.
-    pub fn new(places: PathClasses, limits: CopyLimits, bounds: Option<Bounds>, staging: CommandStaging) -> Self {
+    pub fn new(
+        places: PathClasses,
+        limits: CopyLimits,
+        bounds: Option<Bounds>,
+        staging: CommandStaging,
+        consents: Arc<Mutex<Consents>>,
+    ) -> Self {
         Keeping {
             places,
             limits,
@@ -84,6 +97,8 @@ impl Keeping {
             made: HashSet::new(),
             names: Names::default(),
             bytes: 0,
+            consents,
+            question: None,
             unarchived: HashSet::new(),
             summary: Summary::default(),
         }
@@ -131,8 +146,14 @@ impl Keeping {
                 *self.summary.derived.entry(folder).or_default() += 1;
                 return Ok(());
             }
-            PathClass::Excluded(glob) => return self.unarchived(path, &format!("archiveExclude: {glob}")),
+            PathClass::Excluded(glob) => {
+                self.ask_about_later(path)?;
+                return self.unarchived(path, &format!("archiveExclude: {glob}"));
+            }
             PathClass::Kept => {}
+        }
+        if makes || there.as_ref().is_some_and(Metadata::is_file) {
+            self.ask_about_later(path)?;
         }
         match there {
             None if makes => self.absent(path),
@@ -149,7 +170,7 @@ impl Keeping {
             PathClass::Refused => self.refuse(path),
             PathClass::Kept if fs::symlink_metadata(path).is_err() => match folder {
                 true => self.note(path, StagedKind::Absent, 0, true),
-                false => self.absent(path),
+                false => self.ask_about_later(path).and_then(|()| self.absent(path)),
             },
             PathClass::Derived(_) if !folder && fs::symlink_metadata(path).is_err() => {
                 self.made.insert(path.to_path_buf());
@@ -166,13 +187,19 @@ impl Keeping {
         match self.places.of(path, false) {
             PathClass::Refused => return self.refuse(path),
             PathClass::Outside => return self.outside(path, Some(&meta)),
-            PathClass::Excluded(glob) => return self.unarchived(path, &format!("archiveExclude: {glob}")),
+            PathClass::Excluded(glob) => {
+                self.ask_about_later(path)?;
+                return self.unarchived(path, &format!("archiveExclude: {glob}"));
+            }
             // What a repository only ever gains is kept where it goes all the same.
             PathClass::Derived(folder) if self.made.contains(path) || !holds_objects(&folder) => {
                 *self.summary.derived.entry(folder).or_default() += 1;
                 return Ok(());
             }
             PathClass::Derived(_) | PathClass::Kept => {}
+        }
+        if !meta.is_dir() {
+            self.ask_about_later(path)?;
         }
         let Some(name) = self.name(path)? else { return Ok(()) };
         if self.saved.contains(&name) {
@@ -417,19 +444,6 @@ impl Keeping {
         self.copy_names(names, meta)
     }
 
-    /// Keeps the other names of a file that is not archived itself before it is written: under its other names it may
-    /// be.
-    fn keep_other_names(&mut self, path: &Path, meta: Option<&Metadata>) -> Verdict {
-        let Some(meta) = meta.filter(|meta| has_others(path, meta)) else { return Ok(()) };
-        match self.copied.contains(&inode(meta)) {
-            true => Ok(()),
-            false => {
-                let names = self.names.others(&self.places, inode(meta), path);
-                self.copy_names(names, meta)
-            }
-        }
-    }
-
     /// Keeps the bytes of one file under these names.
     fn copy_names(&mut self, names: Vec<PathBuf>, meta: &Metadata) -> Verdict {
         let mut first: Option<PathBuf> = None;
@@ -438,6 +452,7 @@ impl Keeping {
             if self.saved.contains(&name) {
                 continue;
             }
+            self.ask_about_later(&path)?;
             if self.is_in_new(&name) {
                 self.absent(&path)?;
                 continue;
@@ -445,7 +460,11 @@ impl Keeping {
             let (to, staged) = self.staging.new_name();
             match &first {
                 Some(first) => fs::hard_link(first, &to).map_err(|e| number(&e))?,
-                None => self.copy_to(&path, &to, meta, &path)?,
+                None if self.copy_to((&path, &to), meta, &path, true)? => {}
+                None => {
+                    self.saved.insert(name);
+                    continue;
+                }
             }
             first.get_or_insert(to);
             let mode = meta.mode() & 0o7777;
@@ -460,16 +479,6 @@ impl Keeping {
         }
         self.copied.insert(inode(meta));
         Ok(())
-    }
-
-    /// Copies a file as far as the limits go; it has this path in the workspace.
-    fn copy_to(&mut self, from: &Path, to: &Path, meta: &Metadata, path: &Path) -> Verdict {
-        if meta.len() > self.limits.file || self.bytes + meta.len() > self.limits.total {
-            self.unarchived(path, "too large to be copied: the call was refused")?;
-            return Err(libc::EDQUOT);
-        }
-        self.bytes += meta.len();
-        copy_file(from, to, meta).map_err(|e| number(&e))
     }
 }
 
@@ -506,7 +515,7 @@ mod tests {
         let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
         let staging = archive.stage(&CommandInfo::default()).expect("staged");
         let places = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
-        (root, archive, Keeping::new(places, limits, None, staging))
+        (root, archive, Keeping::new(places, limits, None, staging, Arc::default()))
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod call;
 mod connect;
 mod filter;
+mod hold;
 mod keep;
 mod names;
 mod others;
@@ -12,18 +13,20 @@ mod sys;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
 use call::{CallReply, Notification};
 pub use connect::ConnectionPolicy;
+pub use hold::{Consents, HeldCalls};
 pub use keep::Keeping;
 use keep::Refusal;
 pub use path::named;
 use path::{descriptor, of_descriptor, resolve, text_at};
 pub use sys::{own_namespaces, release_code, trim_memory};
 
+use super::message::HoldAnswer;
 use super::sandbox::Grant;
 use filter::{Connections, Sockets, Watched};
 
@@ -74,12 +77,24 @@ pub struct Answering {
     pub network: Option<Arc<ConnectionPolicy>>,
     /// Nebula's folder in the workspace, whose files are its own to lock also where nothing is kept.
     pub home: Option<PathBuf>,
+    /// The calls that wait for the person.
+    pub held: Arc<HeldCalls>,
+}
+
+/// The outcome of a call.
+pub enum CallOutcome {
+    /// It is answered so.
+    Reply(CallReply),
+    /// A thread of its own answers it.
+    Elsewhere,
+    /// It waits for the person.
+    Held(hold::HoldQuestion),
 }
 
 /// Answers calls, until no process has the filter any more.
 pub fn serve(listener: &Arc<OwnedFd>, answering: &Answering) {
-    let network = answering.network.as_deref();
     sys::wake_at_once(listener.as_fd());
+    answering.held.listen(listener);
     loop {
         let mut ready = [PollFd::new(&**listener, PollFlags::IN)];
         match poll(&mut ready, None) {
@@ -89,26 +104,39 @@ pub fn serve(listener: &Arc<OwnedFd>, answering: &Answering) {
             Ok(_) => {}
         }
         match sys::receive(listener.as_fd()) {
-            Ok(Some(call)) => {
-                let answer = match network {
-                    Some(network) if call.number == libc::SYS_connect => network.connect(listener, &call),
-                    Some(network) if call.number == libc::SYS_socket => Some(network.socket(&call)),
-                    _ => Some(answer_of(&call, answering)),
-                };
-                if let Some(answer) = answer {
-                    // Its process may be gone by now.
-                    let _ = sys::answer(listener.as_fd(), call.id, answer);
-                }
-            }
+            Ok(Some(call)) => take(listener, answering, call),
             Ok(None) => {}
             Err(_) => return,
         }
     }
 }
 
+/// Looks again at a call that waited, now that the person has decided about it.
+pub fn decide(answering: &Answering, id: u64, answer: HoldAnswer) {
+    if let Some((call, listener)) = answering.held.decide(id, answer) {
+        take(&listener, answering, call);
+    }
+}
+
+/// Answers a call, or leaves it waiting.
+fn take(listener: &Arc<OwnedFd>, answering: &Answering, call: Notification) {
+    let network = answering.network.as_deref();
+    let answered = match network {
+        Some(network) if call.number == libc::SYS_connect => network.connect(listener, &call),
+        Some(network) if call.number == libc::SYS_socket => CallOutcome::Reply(network.socket(&call)),
+        _ => answer_of(&call, answering),
+    };
+    match answered {
+        // Its process may be gone by now.
+        CallOutcome::Reply(reply) => drop(sys::answer(listener.as_fd(), call.id, reply)),
+        CallOutcome::Elsewhere => {}
+        CallOutcome::Held(question) => answering.held.hold(call, question),
+    }
+}
+
 /// Returns the answer to a call once what it is about to change is kept. Where nothing is kept, what is other programs'
 /// stays all the same.
-fn answer_of(call: &Notification, answering: &Answering) -> CallReply {
+fn answer_of(call: &Notification, answering: &Answering) -> CallOutcome {
     let Some(keeping) = answering.keeping.as_deref() else {
         let verdict = match (call.number, &answering.home) {
             (libc::SYS_flock, Some(home)) => lock_in_view(call, home),
@@ -116,16 +144,19 @@ fn answer_of(call: &Notification, answering: &Answering) -> CallReply {
                 others::before(call, answering.network.as_deref().map(ConnectionPolicy::since), None).unwrap_or(Ok(()))
             }
         };
-        return verdict.map_or_else(CallReply::Fail, |()| CallReply::GoOn);
+        return CallOutcome::Reply(verdict.map_or_else(CallReply::Fail, |()| CallReply::GoOn));
     };
     let mut keeping = lock(keeping);
-    match before(call, &mut keeping) {
-        Ok(()) => CallReply::GoOn,
-        Err(number) => {
+    let verdict = before(call, &mut keeping);
+    let question = keeping.take_question();
+    match (verdict, question) {
+        (Ok(()), _) => CallOutcome::Reply(CallReply::GoOn),
+        (Err(_), Some(question)) => CallOutcome::Held(question),
+        (Err(number), None) => {
             if number == libc::ENOSPC {
                 keeping.set_full();
             }
-            CallReply::Fail(number)
+            CallOutcome::Reply(CallReply::Fail(number))
         }
     }
 }
@@ -140,7 +171,7 @@ fn lock_in_view(call: &Notification, home: &Path) -> Result<(), Refusal> {
 
 /// Takes the lock, also after a panic: its value is whole after each line of the journal.
 pub fn lock(keeping: &Mutex<Keeping>) -> MutexGuard<'_, Keeping> {
-    keeping.lock().unwrap_or_else(PoisonError::into_inner)
+    hold::lock(keeping)
 }
 
 /// A path among a call's arguments, or none where the kernel will find nothing either.

@@ -91,6 +91,11 @@ impl App {
         self.question().filter(|_| matches!(self.layout.at, At::Question | At::Answer))
     }
 
+    /// Returns whether letters decide about what is open: a command, or a call of one that waits.
+    pub(in crate::tui) fn letters_decide(&self) -> bool {
+        self.open_question().is_some_and(|asking| asking.question.card.is_some() || asking.question.hold.is_some())
+    }
+
     /// Returns whether nothing can be sent: no model is connected, and nothing says that one will be.
     pub(in crate::tui) fn lacks_model(&self) -> bool {
         self.session.status.model.is_none() && (self.session.id.is_some() || self.session.expects_none)

@@ -87,12 +87,16 @@ impl App {
             }
             // Letters decide about a command.
             Focus::Question if self.card().is_some() => Vec::new(),
-            Focus::Question if self.questions.first_mut().is_some_and(|q| q.select(c)) => Vec::new(),
-            // Whoever begins to write answers in their own words.
-            Focus::Question => {
-                self.layout.at = At::Answer;
-                self.type_input(c)
-            }
+            Focus::Question => match self.questions.first_mut().and_then(|asking| asking.select(c)) {
+                Some(outcome) => self.question_said(outcome),
+                // Letters decide about a call that waits.
+                None if self.questions.first().is_some_and(|asking| asking.question.hold.is_some()) => Vec::new(),
+                // Whoever begins to write answers in their own words.
+                None => {
+                    self.layout.at = At::Answer;
+                    self.type_input(c)
+                }
+            },
             Focus::Input => self.type_input(c),
             // Typing always writes into the prompt.
             Focus::Sessions => {

@@ -93,7 +93,7 @@ impl App {
         }
     }
 
-    fn question_said(&mut self, said: QuestionOutcome) -> Vec<Effect> {
+    pub(super) fn question_said(&mut self, said: QuestionOutcome) -> Vec<Effect> {
         match said {
             QuestionOutcome::Stay => Vec::new(),
             QuestionOutcome::Answer(command) => vec![Effect::Send(command)],

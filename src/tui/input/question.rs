@@ -53,6 +53,10 @@ impl Asking {
 
     /// Returns the key that selects a row: `n` and `y` for a permission, else its number.
     pub fn key(&self, row: usize) -> String {
+        if let Some(hold) = &self.question.hold {
+            let key = self.choice_in(row).and_then(|choice| hold.keys.get(choice));
+            return key.map(char::to_string).unwrap_or_default();
+        }
         match (self.question.permission, row) {
             (true, 0) => "n".into(),
             (true, 1) => "y".into(),
@@ -63,7 +67,8 @@ impl Asking {
     /// Returns the choice in a row. The default of a permission, its last choice, stands first.
     fn choice_in(&self, row: usize) -> Option<usize> {
         match self.question.permission {
-            true => self.question.choices.len().checked_sub(row + 1),
+            true if row == 0 => self.question.choices.len().checked_sub(1),
+            true => Some(row - 1).filter(|choice| choice + 1 < self.question.choices.len()),
             false => Some(row).filter(|row| *row < self.question.choices.len()),
         }
     }
@@ -72,7 +77,8 @@ impl Asking {
     pub fn choices(&self) -> Vec<(&str, &str)> {
         let mut all: Vec<(&str, &str)> = self.question.choices.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
         if self.question.permission {
-            all.reverse();
+            let default = usize::from(!all.is_empty());
+            all.rotate_right(default);
         } else if !all.is_empty() {
             all.push((say::something_else(), say::write_below()));
         }
@@ -98,13 +104,12 @@ impl Asking {
         QuestionOutcome::Stay
     }
 
-    /// Handles a key that selects a choice; `false`: it is none. Enter answers with it.
-    pub fn select(&mut self, key: char) -> bool {
-        let found = (0..self.choices().len()).find(|i| self.key(*i).chars().eq([key]));
-        if let Some(index) = found {
-            self.point(index);
-        }
-        found.is_some()
+    /// Handles a key that selects a choice, with which Enter answers; none: it is no such key. The key of a call that
+    /// waits answers at once.
+    pub fn select(&mut self, key: char) -> Option<QuestionOutcome> {
+        let row = (0..self.choices().len()).find(|i| self.key(*i).chars().eq([key]))?;
+        self.point(row);
+        Some(if self.question.hold.is_some() { self.choose(row) } else { QuestionOutcome::Stay })
     }
 
     fn choose(&self, row: usize) -> QuestionOutcome {
@@ -118,11 +123,11 @@ impl Asking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::QuestionId;
+    use crate::protocol::{HoldCard, QuestionId};
 
     fn question(permission: bool) -> Question {
         let choices = vec![("a".into(), String::new()), ("b".into(), "why".into())];
-        Question { id: QuestionId(3), text: "Which?".into(), choices, permission, card: None }
+        Question { id: QuestionId(3), text: "Which?".into(), choices, permission, card: None, hold: None }
     }
 
     #[test]
@@ -137,12 +142,12 @@ mod tests {
             QuestionOutcome::Stay,
             "nothing is selected while the input has a draft"
         );
-        assert!(asking.select('2') && !asking.select('4'));
+        assert!(asking.select('2').is_some() && asking.select('4').is_none());
         assert_eq!(
             asking.act(Action::Answer),
             QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(1)))
         );
-        assert!(asking.select('3'));
+        assert_eq!(asking.select('3'), Some(QuestionOutcome::Stay));
         assert_eq!(asking.act(Action::Answer), QuestionOutcome::Write);
         asking.act(Action::Up);
         asking.act(Action::Up);
@@ -163,10 +168,24 @@ mod tests {
             asking.act(Action::Answer),
             QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(1)))
         );
-        assert!(asking.select('y') && !asking.select('1'));
+        assert!(asking.select('y').is_some() && asking.select('1').is_none());
         assert_eq!(
             asking.act(Action::Answer),
             QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(0)))
         );
+    }
+
+    #[test]
+    fn the_key_of_a_call_that_waits_answers_at_once() {
+        let choices = ["allow", "allow all", "stop", "refuse"].map(|name| (name.to_string(), String::new())).into();
+        let hold = HoldCard { keys: vec!['y', 'a', 'x', 'n'], ..HoldCard::default() };
+        let mut asking = Asking::new(Question { choices, hold: Some(hold.into()), ..question(true) });
+        assert_eq!((0..4).map(|row| asking.key(row)).collect::<String>(), "nyax");
+        let answer = |choice| QuestionOutcome::Answer(Command::Reply(QuestionId(3), Reply::Choice(choice)));
+        assert_eq!(asking.act(Action::Answer), answer(3), "refusing is the default");
+        for (key, choice) in [('y', 0), ('a', 1), ('x', 2), ('n', 3)] {
+            assert_eq!(asking.select(key), Some(answer(choice)));
+        }
+        assert_eq!(asking.select('g'), None);
     }
 }

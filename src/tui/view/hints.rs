@@ -77,8 +77,13 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
     if app.focus_below() == Focus::Question
         && let Some(asking) = app.question().filter(|q| !q.choices().is_empty() && q.question.card.is_none())
     {
-        let key = if asking.question.permission { "y n".into() } else { format!("1-{}", asking.choices().len()) };
-        hints.push(Hint { key, word: say::select().into(), rank: 1 });
+        if asking.question.hold.is_some() {
+            let names = asking.choices().into_iter().map(|(name, _)| name.to_string()).enumerate();
+            hints.extend(names.map(|(row, word)| Hint { key: asking.key(row), word, rank: 1 }));
+        } else {
+            let key = if asking.question.permission { "y n".into() } else { format!("1-{}", asking.choices().len()) };
+            hints.push(Hint { key, word: say::select().into(), rank: 1 });
+        }
     }
     // Under a completion the input's keys are still the ones to know.
     let inner = if context == Context::Completion { Context::Input } else { context };

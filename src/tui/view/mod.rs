@@ -345,7 +345,7 @@ fn status(app: &App, area: Rect, buf: &mut Buffer) {
         Approval::None => Some((say::nothing_approved(), text)),
     };
     parts.extend(approved.map(|(words, style)| (words.to_string(), style)));
-    if app.card().is_some() && app.focus() == Focus::Question {
+    if app.letters_decide() && app.focus() == Focus::Question {
         parts.push((say::deciding().into(), t.style(Role::Accent)));
     }
     if app.is_reviewing() || matches!(app.screen, Screen::Review(_)) {

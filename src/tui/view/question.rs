@@ -8,7 +8,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use crate::messages::view as say;
+use crate::messages::{card as card_say, diff, view as say};
+use crate::protocol::HoldCard;
 use crate::tui::action::{Action, Context};
 use crate::tui::app::{App, Focus};
 use crate::tui::card::decide;
@@ -65,12 +66,65 @@ pub fn choice_at(asking: &Asking, area: Rect, row: u16) -> Option<usize> {
     all.iter().position(|choice| choice.rows.contains(&at))
 }
 
-/// Returns the rows of the text.
-fn text(asking: &Asking, width: usize) -> Vec<String> {
+/// Returns the rows of the text, each with how it is drawn.
+fn text(asking: &Asking, width: usize) -> Vec<TextRow> {
+    if let Some(hold) = &asking.question.hold {
+        return hold_text(hold, width);
+    }
     let lines = asking.question.text.lines();
     let wrapped = lines.flat_map(|l| wrap::breaks(l, width.max(1)).into_iter().map(|r| l[r].to_string()));
+    let rows = wrapped.map(|text| TextRow { text, ..TextRow::default() });
     // What is to be permitted is read whole.
-    wrapped.take(if asking.question.permission { PERMISSION } else { TEXT }).collect()
+    rows.take(if asking.question.permission { PERMISSION } else { TEXT }).collect()
+}
+
+/// A row of the text.
+#[derive(Default)]
+struct TextRow {
+    text: String,
+    /// The cells of a label at its beginning; the rest is plain.
+    label: Option<usize>,
+    /// It ends with the mark of a file that acts later.
+    later: bool,
+}
+
+/// Returns what a call that waits wants, and below it what is known of it, each after its label.
+fn hold_text(hold: &HoldCard, width: usize) -> Vec<TextRow> {
+    let broken = |text: &str, room: usize| -> Vec<String> {
+        wrap::breaks(text, room.max(1)).into_iter().map(|row| text[row].to_string()).collect()
+    };
+    let mut rows: Vec<TextRow> =
+        broken(&hold.wants, width).into_iter().map(|text| TextRow { text, ..TextRow::default() }).collect();
+    if let Some(last) = rows.last_mut() {
+        last.later = hold.acts_later;
+    }
+    let label = hold.rows.iter().map(|(label, _)| wrap::cells(label)).max().unwrap_or(0) + 2;
+    for (name, words) in &hold.rows {
+        for (i, part) in broken(words, width.saturating_sub(label)).into_iter().enumerate() {
+            let name = if i == 0 { name.as_str() } else { "" };
+            let pad = " ".repeat(label - wrap::cells(name));
+            rows.push(TextRow { text: format!("{name}{pad}{part}"), label: Some(label), later: false });
+        }
+    }
+    rows.push(TextRow::default());
+    rows.truncate(PERMISSION);
+    rows
+}
+
+/// Draws a row of the text.
+fn draw_row(row: &TextRow, (x, y): (u16, u16), width: usize, buf: &mut Buffer, ctx: &Ctx<'_>) {
+    let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
+    let Some(label) = row.label else {
+        paint::text(buf, x, y, width, &row.text, bold);
+        let (used, glyph) = (wrap::cells(&row.text) + 3, ctx.glyphs.later);
+        if row.later && used < width {
+            let words = format!("{glyph} {}", diff::acts_later());
+            paint::text(buf, x + used as u16, y, width - used, &words, ctx.theme.style(Role::Attention));
+        }
+        return;
+    };
+    paint::text(buf, x, y, width, &row.text, ctx.theme.style(Role::Text));
+    buf.set_style(Rect { x, y, width: label as u16, height: 1 }, ctx.theme.style(Role::Dim));
 }
 
 /// A choice as it is laid out.
@@ -150,7 +204,7 @@ fn draw_one(asking: &Asking, area: Rect, focus: Option<bool>, buf: &mut Buffer, 
     let mut y = area.y + 1;
     for row in text(asking, width) {
         if y < area.bottom() {
-            paint::text(buf, area.x + 1, y, width, &row, bold);
+            draw_row(&row, (area.x + 1, y), width, buf, ctx);
             y += 1;
         }
     }
@@ -193,10 +247,13 @@ fn head(app: &App, asking: &Asking, area: Rect, buf: &mut Buffer) {
     let focus = app.focus() == Focus::Question;
     let ctx = app.ctx(focus);
     let t = ctx.theme;
-    let words = match app.questions.len() {
-        0 | 1 => say::head().to_string(),
-        n => say::head_of(&1, &n),
+    let words = match (&asking.question.hold, app.questions.len()) {
+        (Some(hold), 0 | 1) => card_say::held_head(&hold.command),
+        (None, 0 | 1) => say::head().to_string(),
+        (_, n) => say::head_of(&1, &n),
     };
+    let stands = asking.question.hold.as_ref().filter(|hold| !hold.note.is_empty());
+    let stands = stands.map(|hold| Line::from(Span::styled(hold.note.clone(), t.style(Role::Dim))));
     let title = Line::from(vec![
         Span::styled(ctx.glyphs.asking, t.style(Role::Attention).add_modifier(Modifier::BOLD)),
         Span::styled(words, t.style(if focus { Role::Focus } else { Role::Text }).add_modifier(Modifier::BOLD)),
@@ -210,5 +267,5 @@ fn head(app: &App, asking: &Asking, area: Rect, buf: &mut Buffer) {
     let note = ctx
         .key(inner, action)
         .map(|key| Line::from(vec![Span::styled(key, t.style(Role::Text)), Span::styled(does, t.style(Role::Dim))]));
-    line(area, title, focus, note, buf, &ctx);
+    line(area, title, focus, stands.or(note), buf, &ctx);
 }

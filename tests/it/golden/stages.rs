@@ -87,6 +87,7 @@ pub const SCENES: &[Scene] = &[
     main("permission", permitting),
     main("questions", asking_two),
     main("command-card", card_open),
+    main("command-held", held),
     main("mention", mentioning),
     main("errors", failing),
     main("archive", restoring),
@@ -243,6 +244,7 @@ fn asking_two(stage: &mut Stage) {
         ],
         permission: false,
         card: None,
+        hold: None,
     }));
     ask_to_read(stage, 2, "../prices/rates.json");
     stage.wait(2_000);
@@ -261,7 +263,45 @@ fn ask_to_read(stage: &mut Stage, id: u64, path: &str) {
         ],
         permission: true,
         card: None,
+        hold: None,
     }));
+}
+
+/// Frame 26: a call of a running command waits.
+fn held(stage: &mut Stage) {
+    reading(stage);
+    let mut run = call("runCommand", "python3 tools/bump.py 0.4.0", CallState::Asking);
+    run.summary = "3 lines".into();
+    stage.item(Item::Call(run));
+    let choice = |short: &str, meaning: &str| (short.to_string(), meaning.to_string());
+    let row = |label: &str, words: &str| (label.to_string(), words.to_string());
+    let hold = HoldCard {
+        command: "c7".into(),
+        wants: "python3 wants to change .github/workflows/ci.yml".into(),
+        acts_later: true,
+        rows: vec![
+            row("process", "48213 python3 tools/bump.py 0.4.0"),
+            row("call", "openat · write, truncate"),
+            row("path", ".github/workflows/ci.yml · 1.4 kB, kept before the call goes on"),
+        ],
+        note: "the time limit stands still at 21 of 120 s".into(),
+        keys: vec!['y', 'a', 'x', 'n'],
+    };
+    stage.tell(EventBody::Asked(Question {
+        id: QuestionId(1),
+        text: "c7 is held".into(),
+        choices: vec![
+            choice("allow", "changes of this path"),
+            choice("allow all", "every such call in the rest of this command"),
+            choice("stop the command", "what it changed so far becomes one changeset"),
+            choice("refuse the call", "default; python3 gets an error and goes on or fails by itself"),
+        ],
+        permission: true,
+        card: None,
+        hold: Some(hold.into()),
+    }));
+    stage.wait(2_000);
+    stage.keys("<f6>");
 }
 
 /// Frame 23: a permission, whose default is no.

@@ -2,6 +2,7 @@
 
 mod classes;
 mod forms;
+mod holds;
 mod killed;
 mod model;
 mod outsiders;

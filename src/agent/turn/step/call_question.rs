@@ -71,7 +71,7 @@ pub fn question(context: &SessionContext, result: &RunResult, id: QuestionId) ->
         }
         _ => return None,
     };
-    Some(Question { id, text, choices, permission, card: None })
+    Some(Question { id, text, choices, permission, card: None, hold: None })
 }
 
 /// Returns the reason for the model why a path was not read.

@@ -78,6 +78,7 @@ impl Keeping {
         }
         match bounds.write.iter().any(|free| path.starts_with(free)) {
             true if bounds.unkept.iter().any(|unkept| path.starts_with(unkept)) => {
+                self.ask_about_later(path)?;
                 self.unarchived(path, "outside the workspace")
             }
             true => Ok(()),

@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::super::names::{inode, own_names};
+use super::super::names::{has_others, inode, own_names};
 use super::{Keeping, Linked, Verdict, copy_file, number};
 
 impl Keeping {
@@ -47,7 +47,7 @@ impl Keeping {
         let shared = folder.join(&links[0].staged);
         let (own, _) = self.staging.new_name();
         match limited {
-            Some(meta) => self.copy_to(&shared, &own, meta, &links[0].path)?,
+            Some(meta) => drop(self.copy_to((&shared, &own), meta, &links[0].path, false)?),
             None => fs::symlink_metadata(&shared)
                 .and_then(|meta| copy_file(&shared, &own, &meta))
                 .map_err(|error| number(&error))?,
@@ -59,5 +59,18 @@ impl Keeping {
         };
         links.iter().try_for_each(|link| replace(&link.staged)).map_err(|error| number(&error))?;
         fs::remove_file(&own).map_err(|error| number(&error))
+    }
+
+    /// Keeps the other names of a file that is not archived itself before it is written: under its other names it may
+    /// be.
+    pub(super) fn keep_other_names(&mut self, path: &Path, meta: Option<&Metadata>) -> Verdict {
+        let Some(meta) = meta.filter(|meta| has_others(path, meta)) else { return Ok(()) };
+        match self.copied.contains(&inode(meta)) {
+            true => Ok(()),
+            false => {
+                let names = self.names.others(&self.places, inode(meta), path);
+                self.copy_names(names, meta)
+            }
+        }
     }
 }

@@ -43,7 +43,7 @@ pub async fn ask(
     let choices = run_or_not();
     let id = context.events.question();
     item.set(&context.events, CallState::Asking).await;
-    let question = Question { id, text, choices, permission: true, card: Some(Arc::new(card)) };
+    let question = Question { id, text, choices, permission: true, card: Some(Arc::new(card)), hold: None };
     context.approvals.ask_command(question, stop).await
 }
 

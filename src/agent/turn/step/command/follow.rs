@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::change::command::{PACE, tell_printed};
 use crate::agent::services::events::Events;
 use crate::agent::turn::step::call_item::CallItem;
-use crate::protocol::PreviewLine;
+use crate::protocol::{CallState, PreviewLine};
 use crate::shell::{ShellCommand, Stopped};
 
 /// Lines of output that are shown below a running command.
@@ -26,12 +26,17 @@ pub async fn follow(
     let changed = Arc::new(Notify::new());
     let tell = Arc::clone(&changed);
     command.running.on_change(move || tell.notify_one());
-    let deadline = tokio::time::Instant::now() + limit;
+    let began = tokio::time::Instant::now();
     let text = item.call.preview.clone();
     // What was printed before the listener stood was told to nobody.
     let due = !command.running.output().last(1).is_empty();
     let (mut stopped, mut shown_at, mut due) = (None, Instant::now(), due);
     loop {
+        // While a call waits for the person, the limit stands still.
+        let (deadline, is_held) = {
+            let progress = command.running.progress();
+            (began + limit + progress.held_for(), !progress.held.is_empty())
+        };
         if command.running.progress().is_answerable() {
             // The line that a job is at ends later.
             let is_over = command.running.progress().is_over();
@@ -41,7 +46,7 @@ pub async fn follow(
         if due && shown_at.elapsed() >= PACE {
             (shown_at, due) = (Instant::now(), false);
             show(item, command, &text);
-            item.tell(events).await;
+            item.set(events, if is_held { CallState::Asking } else { CallState::Running }).await;
             tell_printed(events, command, false).await;
         }
         tokio::select! {
@@ -51,7 +56,7 @@ pub async fn follow(
                 stopped = Some(Stopped::Person);
                 command.running.stop();
             }
-            () = tokio::time::sleep_until(deadline), if stopped.is_none() => {
+            () = tokio::time::sleep_until(deadline), if stopped.is_none() && !is_held => {
                 stopped = Some(Stopped::Limit(limit.as_secs()));
                 command.running.stop();
             }

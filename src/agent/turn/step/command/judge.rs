@@ -35,6 +35,13 @@ impl JudgedCommand {
         self.keeper == Keeper::Guard && self.has_sandbox
     }
 
+    /// Returns the files that act later, and the paths of sockets, which its text names.
+    pub fn named(&self) -> Vec<String> {
+        let words = self.found.parts.iter().flat_map(|part| part.words.iter().flatten());
+        let paths = words.filter(|word| word.contains('/')).cloned();
+        self.found.acts_later.iter().cloned().chain(paths).collect()
+    }
+
     /// Returns why it is refused in plan mode, for the model; none: it only reads, or may run in a view.
     pub fn refusal_of_plan(&self, call: &CommandCall) -> Option<String> {
         let class = self.found.class.word();

@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::command::{self, Finished};
+use crate::agent::change::holds;
 use crate::agent::session::approval::run_or_not;
 use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
@@ -24,7 +25,7 @@ use crate::protocol::{
 };
 use crate::shell::class::Class;
 use crate::shell::class::rules::CommandVerdict;
-use crate::shell::{self, CommandRequest, Grant, Keeper};
+use crate::shell::{self, CommandRequest, Grant, HoldSettings, Keeper};
 use crate::tools::{CommandCall, RUN_COMMAND};
 use follow::follow;
 use judge::{JudgedCommand, judge_command};
@@ -62,7 +63,7 @@ pub async fn run(
         };
         edited |= allowed.edited;
         let Some(purpose) = allowed.preview else { break allowed };
-        let request = request(&call, allowed.grant, allowed.consent);
+        let request = request(&call, &allowed);
         let began = began(&call, &allowed);
         match preview::run(context, item, request, (call.limit, began), info.clone(), purpose, stop).await {
             Ok(mut finished) => {
@@ -74,7 +75,7 @@ pub async fn run(
             Err(why) => return CommandResult::Failed(why.to_string()),
         }
     };
-    let request = request(&call, allowed.grant, allowed.consent);
+    let request = request(&call, &allowed);
     let begun = match command::begin(context, request.clone(), allowed.keeper, info.clone()).await {
         Err(shell::StartError::Unkept(why @ shell::ScanError::TooLarge(_))) => {
             let text = say::run_all_the_same(&why, &card::shortened(&call.text));
@@ -95,13 +96,13 @@ pub async fn run(
     let began = CommandBegan { id: Some(command.id.clone()), ..began(&call, &allowed) };
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     item.set(&context.events, CallState::Running).await;
-    let stopped = match call.background {
-        true => {
-            command.running.release();
-            None
-        }
-        false => follow(&context.events, item, &command, call.limit, stop).await,
-    };
+    let halt = stop.child_token();
+    holds::watch(context, &command, (!call.background).then_some(call.limit), &halt);
+    if call.background {
+        command.running.release();
+    }
+    // One that was released is answered at once.
+    let stopped = follow(&context.events, item, &command, call.limit, &halt).await;
     let mut finished = command::finish(context, command, stopped).await;
     note_edit(&mut finished, edited, &call);
     CommandResult::Done(Box::new(finished))
@@ -145,8 +146,13 @@ fn note_edit(finished: &mut Finished, edited: bool, call: &CommandCall) {
     }
 }
 
-fn request(call: &CommandCall, grant: Grant, consent: Consent) -> CommandRequest {
-    CommandRequest { text: call.text.clone(), folder: call.folder.clone(), grant, consent, view: None }
+fn request(call: &CommandCall, allowed: &Allowed) -> CommandRequest {
+    let Allowed { grant, consent, named, .. } = allowed;
+    // What is thrown away asks nobody.
+    let holds = HoldSettings { later: true, named: named.clone() };
+    let holds = (allowed.preview != Some(Purpose::ThrowAway)).then_some(holds);
+    let (text, folder) = (call.text.clone(), call.folder.clone());
+    CommandRequest { text, folder, grant: *grant, consent: *consent, view: None, holds }
 }
 
 /// A command that may run.
@@ -161,6 +167,8 @@ struct Allowed {
     edited: bool,
     /// It runs in a view; what becomes of the changes there.
     preview: Option<Purpose>,
+    /// The files and sockets that the person saw in its text when they let it run.
+    named: Vec<String>,
 }
 
 /// Lets the rules, the policy or the person decide; the text may be another afterwards. An error is the result of the
@@ -187,7 +195,8 @@ async fn allow(
         let (class, keeper) = (judged.found.class, judged.keeper);
         let allowed = |decision, consent, grant| {
             let decision = if edited { "edited" } else { decision };
-            Ok(Allowed { class, decision, consent, grant, keeper, edited, preview: None })
+            let named = if consent == Consent::Person { judged.named() } else { Vec::new() };
+            Ok(Allowed { class, decision, consent, grant, keeper, edited, preview: None, named })
         };
         let in_view = |purpose, consent| {
             let decision = if consent == Consent::Person { "allowed" } else { "policy" };
@@ -259,7 +268,15 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
         let call = CommandCall { text, folder: None, limit: NO_LIMIT, background: false, network: false, why: None };
         let info = CommandInfo { session: context.id(), ..CommandInfo::default() };
         let keeper = keeper(&context).await;
-        let request = request(&call, Grant::Workspace, Consent::Person);
+        let request = CommandRequest {
+            text: call.text.clone(),
+            folder: None,
+            grant: Grant::Workspace,
+            consent: Consent::Person,
+            view: None,
+            // Their own words name what it changes.
+            holds: Some(HoldSettings::default()),
+        };
         // It is not judged to be refused: its class is told with it.
         let class = judge_command(&context, &call).await.map_or("unknown", |judged| judged.found.class.word());
         let command = match command::begin(&context, request, keeper, info).await {
@@ -271,7 +288,9 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
         let began = CommandBegan { id, text, class, grant, keeper, decision: "allowed" };
         context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
         item.set(&context.events, CallState::Running).await;
-        let stopped = follow(&context.events, &mut item, &command, call.limit, &stop).await;
+        let halt = stop.child_token();
+        holds::watch(&context, &command, None, &halt);
+        let stopped = follow(&context.events, &mut item, &command, call.limit, &halt).await;
         let finished = command::finish(&context, command, stopped).await;
         item.call.summary = finished.report.summary.clone();
         item.call.reason = (!finished.ok).then(|| finished.report.line.clone());

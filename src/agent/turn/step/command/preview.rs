@@ -9,6 +9,7 @@ use super::follow::follow;
 use crate::agent::change::command::{self, Finished, seal_jobs};
 use crate::agent::change::command_event::ended;
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
+use crate::agent::change::holds;
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
@@ -50,7 +51,9 @@ pub async fn run(
     let began = CommandBegan { id: Some(command.id.clone()), ..began };
     context.events.send(EventBody::Command(CommandEvent::Began(began))).await;
     item.set(&context.events, CallState::Running).await;
-    let stopped = follow(&context.events, item, &command, limit, stop).await;
+    let halt = stop.child_token();
+    holds::watch(context, &command, Some(limit), &halt);
+    let stopped = follow(&context.events, item, &command, limit, &halt).await;
     let mut report = CommandReport::new(&command, stopped, &SealResult::default(), None);
     let output = command.running.output().for_model(&command.id);
     let ok = stopped.is_none() && command.exit().is_none_or(|exit| exit == Exit::Code(0));

@@ -1,0 +1,157 @@
+//! Changes that the person is asked about before they happen: of files that act later, of those that are too large to be
+//! copied unasked, and of those that cannot be kept.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::Path;
+
+use super::super::hold::{CallConsent, HoldQuestion, lock};
+use super::{Keeping, Refusal, Verdict, copy_file, number};
+use crate::proposal::acts_later;
+use crate::shell::message::{HoldAnswer, HoldReason};
+
+/// The folder of a repository.
+const GIT: &str = ".git";
+
+/// Returns whether a change of a file acts later. Of a repository's own files those do from which it runs programs.
+fn changes_what_acts_later(path: &str) -> bool {
+    let mut parts = path.split('/').map(str::to_ascii_lowercase).skip_while(|part| part != GIT).skip(1).peekable();
+    if parts.peek().is_none() {
+        return acts_later(path);
+    }
+    let rest: Vec<String> = parts.collect();
+    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+    match rest.as_slice() {
+        ["config" | "config.worktree"] | ["hooks", ..] => true,
+        ["modules" | "worktrees", .., "config" | "config.worktree"] => {
+            !rest.contains(&"refs") && !rest.contains(&"logs")
+        }
+        ["modules", within @ ..] => within.contains(&"hooks") && !within.contains(&"refs") && !within.contains(&"logs"),
+        _ => false,
+    }
+}
+
+impl Keeping {
+    /// Returns the question that the last call raised, where the person may decide about it.
+    pub fn take_question(&mut self) -> Option<HoldQuestion> {
+        self.question.take()
+    }
+
+    fn consent(&self, reason: HoldReason, path: &str) -> CallConsent {
+        lock(&self.consents).about(reason, path)
+    }
+
+    /// Lets a file that acts later be changed, or made, only where the person lets it.
+    pub(super) fn ask_about_later(&mut self, path: &Path) -> Verdict {
+        let Some(name) = self.inside(path).to_str().filter(|name| changes_what_acts_later(name)).map(str::to_string)
+        else {
+            return Ok(());
+        };
+        match self.consent(HoldReason::ActsLater, &name) {
+            CallConsent::Unasked | CallConsent::Said(HoldAnswer::Allow | HoldAnswer::AllowAll) => Ok(()),
+            CallConsent::Said(HoldAnswer::Refuse | HoldAnswer::Unkept) => self.refuse(path),
+            CallConsent::Ask => {
+                let bytes = path.symlink_metadata().ok().filter(Metadata::is_file).map(|meta| meta.len());
+                self.question = Some(HoldQuestion { bytes, ..HoldQuestion::new(HoldReason::ActsLater, name) });
+                Err(libc::EACCES)
+            }
+        }
+    }
+
+    /// Copies a file, which has the name `path` in the workspace, as far as the limits go or the person lets it. Returns
+    /// false where it may go on without that: `may_go_unkept`.
+    pub(super) fn copy_to(
+        &mut self,
+        (from, to): (&Path, &Path),
+        meta: &Metadata,
+        path: &Path,
+        may_go_unkept: bool,
+    ) -> Result<bool, Refusal> {
+        if meta.len() > self.limits.file || self.bytes + meta.len() > self.limits.total {
+            let question =
+                HoldQuestion { bytes: Some(meta.len()), may_go_unkept, ..self.about(HoldReason::TooLarge, path) };
+            if self.decide(question, "too large to be copied")? == HoldAnswer::Unkept {
+                return Ok(false);
+            }
+        } else {
+            self.bytes += meta.len();
+        }
+        match copy_file(from, to, meta) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let why = Some(error.to_string());
+                let question = HoldQuestion { why, may_go_unkept, ..self.about(HoldReason::Unkeepable, path) };
+                match self.decide(question, "it cannot be read")? {
+                    HoldAnswer::Unkept => Ok(false),
+                    _ => Err(number(&error)),
+                }
+            }
+            Err(error) => Err(number(&error)),
+        }
+    }
+
+    fn about(&self, reason: HoldReason, path: &Path) -> HoldQuestion {
+        HoldQuestion::new(reason, self.inside(path).display().to_string())
+    }
+
+    /// Returns the person's decision, which lets the call go on, about a state that is not kept as others are: `why`. The
+    /// number is the one with which it fails.
+    fn decide(&mut self, question: HoldQuestion, why: &str) -> Result<HoldAnswer, Refusal> {
+        let (reason, path) = (question.reason, question.path.clone());
+        let number = if reason == HoldReason::TooLarge { libc::EDQUOT } else { libc::EACCES };
+        match self.consent(reason, &path) {
+            CallConsent::Said(HoldAnswer::Unkept) if question.may_go_unkept => {
+                self.unarchived(Path::new(&path), &format!("{why}: you let the call go on"))?;
+                Ok(HoldAnswer::Unkept)
+            }
+            CallConsent::Said(answer @ (HoldAnswer::Allow | HoldAnswer::AllowAll))
+                if reason == HoldReason::TooLarge =>
+            {
+                Ok(answer)
+            }
+            CallConsent::Ask => {
+                self.question = Some(question);
+                Err(number)
+            }
+            CallConsent::Unasked | CallConsent::Said(_) => {
+                self.unarchived(Path::new(&path), &format!("{why}: the call was refused"))?;
+                Err(number)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_repository_only_what_runs_programs_acts_later() {
+        for path in [
+            "AGENTS.md",
+            "sub/.claude/x",
+            ".git/config",
+            ".git/hooks/pre-commit",
+            "sub/.git",
+            ".GIT/hooks/x",
+            ".git/modules/a/config",
+            ".git/modules/a/b/hooks/update",
+            ".git/worktrees/w/config.worktree",
+        ] {
+            assert!(changes_what_acts_later(path), "{path}");
+        }
+        for path in [
+            "src/main.rs",
+            ".git/index",
+            ".git/HEAD",
+            ".git/refs/heads/config",
+            ".git/refs/heads/hooks/a",
+            ".git/logs/refs/heads/main",
+            ".git/config.lock",
+            ".git/modules/a/refs/heads/config",
+            ".git/modules/a/index",
+        ] {
+            assert!(!changes_what_acts_later(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Calls of a running command that wait for the person.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Arc;
+
+use nebula::protocol::{CallState, Command, CommandEvent, CommandHold, EventBody, Question, Reply, TurnEnd};
+use nebula::provider::Replay;
+use serde_json::json;
+
+use super::model::{ended, last_results, start, world};
+use super::tree::works;
+use crate::support::world::{Live, World, call, say};
+
+/// An agent whose model runs a script of the workspace, whose text names nothing of what it does.
+fn runs(world: &World) -> Live {
+    start(world, vec![call("runCommand", json!({"command": "sh ./tool.sh"})), say("done")])
+}
+
+/// The choice of that key.
+fn choice(question: &Question, key: char) -> Command {
+    let hold = question.hold.as_ref().expect("a call that waits");
+    let index = hold.keys.iter().position(|known| *known == key).expect("offered");
+    question.answer(Reply::Choice(index))
+}
+
+async fn told(live: &mut Live) -> CommandHold {
+    live.until(|event| match event {
+        EventBody::Command(CommandEvent::Held(hold)) => Some(hold.clone()),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_change_of_what_acts_later_waits_for_the_person() {
+    if !works() {
+        return;
+    }
+    for (key, decision, content) in
+        [('y', "allowed", "new\n"), ('a', "all", "new\n"), ('n', "refused", "old\n"), ('x', "stopped", "old\n")]
+    {
+        let script = "echo first > a.txt; echo new > AGENTS.md; echo $? > code";
+        let world = world().approve("all").file("AGENTS.md", "old\n").file("tool.sh", script);
+        let mut live = runs(&world);
+        live.submit("go");
+        let question = live.question().await;
+        assert!(question.permission, "refusing is the default");
+        assert!(question.text.contains("wants to change AGENTS.md, which acts later"), "{}", question.text);
+        assert_eq!((world.read("AGENTS.md").as_str(), world.read("a.txt").as_str()), ("old\n", "first\n"));
+        live.send(choice(&question, key));
+        let told = told(&mut live).await;
+        assert_eq!((told.id.as_str(), told.path.as_str(), told.decision), ("c1", "AGENTS.md", decision));
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert_eq!(world.read("AGENTS.md"), content, "{key}: {result}");
+        match key {
+            'n' => assert!(result.contains("refused: 1 write") && world.read("code") != "0\n", "{result}"),
+            'x' => assert!(result.starts_with("stopped by the person") && result.contains("M a.txt"), "{result}"),
+            _ => assert!(result.contains("M AGENTS.md") && world.read("code") == "0\n", "{result}"),
+        }
+        assert_eq!(live.end().await, TurnEnd::Done, "the turn goes on");
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn one_answer_may_cover_the_rest_of_the_command() {
+    if !works() {
+        return;
+    }
+    for (key, questions) in [('a', 1), ('y', 2), ('n', 2)] {
+        let script = "echo 1 > CLAUDE.md; echo 2 >> CLAUDE.md; mkdir .github; echo 3 > .github/x; echo 4 >> CLAUDE.md";
+        let world = world().approve("all").file("tool.sh", script);
+        let mut live = runs(&world);
+        live.submit("go");
+        for _ in 0..questions {
+            let question = live.question().await;
+            live.send(choice(&question, key));
+        }
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert_eq!(world.has(".github/x"), key != 'n', "{key}: {result}");
+        assert_eq!(world.has("CLAUDE.md"), key != 'n', "{key}: {result}");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_the_card_had_named_does_not_wait() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    let text = json!({"command": "mkdir -p .github/workflows; echo x > .github/workflows/ci.yml; cp a.txt AGENTS.md"});
+    let mut live = start(&world, vec![call("runCommand", text), say("done")]);
+    live.submit("go");
+    let card = live.question().await;
+    assert!(card.card.is_some() && card.hold.is_none(), "its text names what acts later: {card:?}");
+    live.send(card.answer(Reply::Choice(0)));
+    let call = ended(&mut live).await;
+    assert_eq!((call.state, world.has(".github/workflows/ci.yml")), (CallState::Done, true));
+    assert_eq!(world.read("AGENTS.md"), "one\n");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+}
+
+#[tokio::test]
+async fn without_a_person_a_call_that_waits_fails_and_the_end_of_the_turn_withdraws_it() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all").file("tool.sh", "echo new > AGENTS.md; sleep 60");
+    let mut live = runs(&world);
+    live.submit("go");
+    let question = live.question().await;
+    live.send(Command::Interrupt);
+    assert_eq!(told(&mut live).await.decision, "gone");
+    let result = ended(&mut live).await.result.unwrap_or_default();
+    assert!(result.starts_with("stopped by the person"), "{result}");
+    live.close().await;
+    assert!(!world.has("AGENTS.md"), "{question:?}");
+
+    let world = self::world().approve("all").file("tool.sh", "echo new > AGENTS.md");
+    let mut live = runs(&world);
+    live.submit("go");
+    let question = live.question().await;
+    live.send(question.answer(Reply::Nobody));
+    assert_eq!(told(&mut live).await.decision, "refused");
+    assert!(!world.has("AGENTS.md"));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+}
+
+#[tokio::test]
+async fn a_connection_to_another_program_waits() {
+    if !works() {
+        return;
+    }
+    for (key, connects) in [('y', true), ('n', false)] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
+        let port = listener.local_addr().expect("an address").port();
+        let script = format!("for i in 1 2; do bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port} && echo there'; done");
+        let world = world().approve("all").file("tool.sh", &script);
+        let mut live = runs(&world);
+        live.submit("go");
+        let question = live.question().await;
+        assert!(question.text.contains(&format!("wants to connect to port {port} on this machine")), "{question:?}");
+        live.send(choice(&question, key));
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert_eq!(result.matches("there\n").count(), if connects { 2 } else { 0 }, "{result}");
+        assert_eq!(result.contains("no network: 2 connections refused"), !connects, "{result}");
+        listener.set_nonblocking(true).expect("set");
+        assert_eq!(listener.accept().is_ok(), connects);
+        assert_eq!(live.end().await, TurnEnd::Done);
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_large_file_is_copied_or_not_as_the_person_says() {
+    if !works() {
+        return;
+    }
+    for (key, content, noted) in [
+        ('y', "large file\nmore\n", "M large"),
+        ('g', "large file\nmore\n", "not archived: large (too large to be copied: you let the call go on)"),
+        ('n', "large file\n", "not archived: large (too large to be copied: the call was refused)"),
+    ] {
+        let world = world().approve("all").file("large", "large file\n").file("tool.sh", "echo more >> large");
+        let model =
+            Arc::new(Replay::from_steps(vec![call("runCommand", json!({"command": "sh ./tool.sh"})), say("done")]));
+        let mut parts = world.parts(model.clone());
+        parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+        parts.config.shell.keep_file = Some(4);
+        let mut live = world.start_with(parts, model);
+        live.submit("go");
+        let question = live.question().await;
+        assert!(question.text.contains("wants to change large in place"), "{}", question.text);
+        live.send(choice(&question, key));
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert_eq!(world.read("large"), content, "{key}");
+        assert!(result.contains(noted), "{key}: {result}");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert!(last_results(&live).contains("large"));
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_of_the_persons_own_waits_for_what_cannot_be_undone_alone() {
+    if !works() {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("bound");
+    let port = listener.local_addr().expect("an address").port();
+    let script = format!("echo mine > AGENTS.md; bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port} && echo there'");
+    let world = world().file("tool.sh", &script);
+    let mut live = start(&world, vec![]);
+    live.send(Command::Run("sh ./tool.sh".into()));
+    let question = live.question().await;
+    assert!(question.text.contains(&format!("port {port}")), "{question:?}");
+    assert_eq!(world.read("AGENTS.md"), "mine\n");
+    live.send(choice(&question, 'a'));
+    let call = ended(&mut live).await;
+    assert!(call.result.as_deref().is_some_and(|result| result.contains("there")), "{call:?}");
+    live.close().await;
+}
