@@ -6,15 +6,17 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::agent::services::changesets::changesets;
+use crate::agent::services::changesets::{changesets, is_recorded};
 use crate::agent::services::{Services, lock};
 use crate::archive::{Id, sha256};
 use crate::messages::agent as say;
-use crate::protocol::{EventBody, Level};
+use crate::protocol::{Changeset, EventBody, Level};
 use crate::workspace::watch::{Changes, FileWatch};
 
 /// The watch begins once the start is over; what changed until then is found by comparing.
 const AFTER_START: Duration = Duration::from_millis(150);
+/// The time after which the cause of a changeset is recorded, where there is one.
+const RECORDED: Duration = Duration::from_millis(300);
 
 /// Begins to watch, on threads of its own. Changes are reported until the agent ends.
 pub fn begin(services: &Arc<Services>) {
@@ -80,19 +82,38 @@ async fn take(services: &Arc<Services>, changes: Changes) {
             services2.watched.index.update(&services2.workspace, &changes.paths);
         }
         let drifted = drifted(&services2, &changes);
-        let archived = if changes.archive { archived(&services2) } else { Vec::new() };
-        (drifted, archived, listed && (changes.all || !changes.paths.is_empty()))
+        let (archived, on_its_way) = if changes.archive { archived(&services2, true) } else { (Vec::new(), false) };
+        (drifted, archived, on_its_way, listed && (changes.all || !changes.paths.is_empty()))
     });
-    let Ok((drifted, archived, stale)) = looked.await else { return };
+    let Ok((drifted, archived, on_its_way, stale)) = looked.await else { return };
     if stale {
         services.events.send(EventBody::FilesChanged).await;
     }
     if !drifted.is_empty() {
         services.events.send(EventBody::Drifted(drifted)).await;
     }
+    tell(services, archived).await;
+    if on_its_way {
+        let services = Arc::downgrade(services);
+        tokio::spawn(async move {
+            tokio::time::sleep(RECORDED).await;
+            let Some(services) = services.upgrade() else { return };
+            let looking = Arc::clone(&services);
+            let looked = tokio::task::spawn_blocking(move || archived_now(&looking));
+            tell(&services, looked.await.unwrap_or_default()).await;
+        });
+    }
+}
+
+async fn tell(services: &Services, archived: Vec<Changeset>) {
     for changeset in archived {
         services.events.send(EventBody::Archived(changeset)).await;
     }
+}
+
+/// Returns changesets that were not told yet, also one of which nothing is recorded.
+fn archived_now(services: &Services) -> Vec<Changeset> {
+    archived(services, false).0
 }
 
 /// Returns files that the agent knows and that are different now. Each is told once, until it is read again.
@@ -112,20 +133,28 @@ fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
     drifted
 }
 
-/// Returns changesets that were not told yet, oldest first.
-fn archived(services: &Services) -> Vec<crate::protocol::Changeset> {
+/// Returns changesets that were not told yet, oldest first. `waits`: without the newest where its cause is not recorded
+/// yet, as it may be on its way; then true besides.
+fn archived(services: &Services, waits: bool) -> (Vec<Changeset>, bool) {
     // What this nebula archived itself is reported already; then nothing need be listed.
     if services.archive.newest_given().is_some_and(|id| id <= *lock(&services.watched.newest)) {
-        return Vec::new();
+        return (Vec::new(), false);
     }
-    let Ok(ids) = services.archive.list() else { return Vec::new() };
+    let Ok(ids) = services.archive.list() else { return (Vec::new(), false) };
+    let known = *lock(&services.watched.newest);
+    let mut new: Vec<Id> = ids.iter().copied().take_while(|id| *id > known).collect();
+    let on_its_way = waits && new.first().is_some_and(|id| !is_recorded(services, *id));
+    if on_its_way {
+        new.remove(0);
+    }
     let mut newest = lock(&services.watched.newest);
-    let new: Vec<Id> = ids.iter().copied().take_while(|id| *id > *newest).collect();
+    // What its maker has told meanwhile is told.
+    new.retain(|id| *id > *newest);
     if let Some(first) = new.first() {
         *newest = *first;
     }
     drop(newest);
-    changesets(services, &new.iter().rev().copied().collect::<Vec<_>>())
+    (changesets(services, &new.iter().rev().copied().collect::<Vec<_>>()), on_its_way)
 }
 
 /// Fills the index behind `@` on a thread of its own, once.

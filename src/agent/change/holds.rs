@@ -89,7 +89,7 @@ async fn ask(
     };
     let choices = choices(hold);
     let gone = CancellationToken::new();
-    let asked = context.approvals.ask(question(context, command, hold, limit, &choices), Some(PATIENCE), &gone);
+    let asked = context.approvals.question(question(context, command, hold, limit, &choices), Some(PATIENCE), &gone);
     tokio::pin!(asked);
     let reply = loop {
         tokio::select! {
@@ -253,6 +253,6 @@ mod tests {
         assert_eq!(wants(&later), "python3 wants to change .envrc");
         let large = hold(HoldReason::TooLarge, true);
         let (name, does) = choice_words(HoldChoice::Give(HoldAnswer::Allow), &large);
-        assert_eq!((name.as_str(), does.as_str()), ("copy", "3.2 GB, about 7 s; then the call goes on"));
+        assert_eq!((name.as_str(), does.as_str()), ("copy", "3 GiB, about 7 s; then the call goes on"));
     }
 }

@@ -17,6 +17,12 @@ pub fn changesets(services: &Services, ids: &[Id]) -> Vec<Changeset> {
     ids.iter().zip(records).map(|(id, record)| changeset(services, *id, record.as_ref())).collect()
 }
 
+/// Returns whether memory knows the cause of a changeset. For blocking code alone.
+pub fn is_recorded(services: &Services, id: Id) -> bool {
+    let (project, name) = (services.project(), id.to_string());
+    services.memory.ask_blocking(move |memory| memory.changeset(&project, &name)).is_ok_and(|record| record.is_some())
+}
+
 fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRecord>) -> Changeset {
     let files = match known {
         Some(record) => record

@@ -15,8 +15,12 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::net::SocketAddrUnix;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags};
 
-use super::CallOutcome;
+use super::GuardAnswer;
 use super::call::{CallReply, Notification};
+use super::hold::{CallConsent, Consents, HoldQuestion, lock};
+use super::path::{descriptor, resolve};
+use super::sys;
+use crate::shell::message::{HoldAnswer, HoldReason, Summary};
 use super::hold::{CallConsent, Consents, HoldQuestion, lock};
 use super::path::{descriptor, resolve};
 use super::sys;
@@ -95,21 +99,21 @@ impl ConnectionPolicy {
     }
 
     /// Answers a connection, where its caller waits for it on a thread of its own.
-    pub fn connect(&self, listener: &Arc<OwnedFd>, call: &Notification) -> CallOutcome {
+    pub fn connect(&self, listener: &Arc<OwnedFd>, call: &Notification) -> GuardAnswer {
         let checked = self.check(call);
         if !sys::still_waits(listener.as_fd(), call.id) {
             // What was read may be another process's that got its number.
-            return CallOutcome::Reply(CallReply::Fail(libc::EINTR));
+            return GuardAnswer::Reply(CallReply::Fail(libc::EINTR));
         }
-        CallOutcome::Reply(match checked {
+        GuardAnswer::Reply(match checked {
             Ok(Checked::Answer(answer)) => answer,
-            Ok(Checked::Ask(question)) => return CallOutcome::Held(question),
+            Ok(Checked::Ask(question)) => return GuardAnswer::Held(question),
             Ok(Checked::Make(socket, target)) => {
                 if rustix::fs::fcntl_getfl(&socket).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK)) {
                     let (listener, id) = (Arc::clone(listener), call.id);
                     // Its end of the wait goes with the helper at the latest.
                     thread::spawn(move || drop(sys::answer(listener.as_fd(), id, make(&socket, &target))));
-                    return CallOutcome::Elsewhere;
+                    return GuardAnswer::Elsewhere;
                 }
                 make(&socket, &target)
             }

@@ -6,7 +6,8 @@ use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::sys::{self, Notification};
+use super::call::Notification;
+use super::sys;
 use crate::proposal::acts_later;
 use crate::shell::message::{Hold, HoldAnswer, HoldReason, HoldSettings};
 use crate::text::clean::clean_line;

@@ -82,7 +82,7 @@ pub struct Answering {
 }
 
 /// The outcome of a call.
-pub enum CallOutcome {
+pub enum GuardAnswer {
     /// It is answered so.
     Reply(CallReply),
     /// A thread of its own answers it.
@@ -123,20 +123,20 @@ fn take(listener: &Arc<OwnedFd>, answering: &Answering, call: Notification) {
     let network = answering.network.as_deref();
     let answered = match network {
         Some(network) if call.number == libc::SYS_connect => network.connect(listener, &call),
-        Some(network) if call.number == libc::SYS_socket => CallOutcome::Reply(network.socket(&call)),
+        Some(network) if call.number == libc::SYS_socket => GuardAnswer::Reply(network.socket(&call)),
         _ => answer_of(&call, answering),
     };
     match answered {
         // Its process may be gone by now.
-        CallOutcome::Reply(reply) => drop(sys::answer(listener.as_fd(), call.id, reply)),
-        CallOutcome::Elsewhere => {}
-        CallOutcome::Held(question) => answering.held.hold(call, question),
+        GuardAnswer::Reply(reply) => drop(sys::answer(listener.as_fd(), call.id, reply)),
+        GuardAnswer::Elsewhere => {}
+        GuardAnswer::Held(question) => answering.held.hold(call, question),
     }
 }
 
 /// Returns the answer to a call once what it is about to change is kept. Where nothing is kept, what is other programs'
 /// stays all the same.
-fn answer_of(call: &Notification, answering: &Answering) -> CallOutcome {
+fn answer_of(call: &Notification, answering: &Answering) -> GuardAnswer {
     let Some(keeping) = answering.keeping.as_deref() else {
         let verdict = match (call.number, &answering.home) {
             (libc::SYS_flock, Some(home)) => lock_in_view(call, home),
@@ -144,19 +144,19 @@ fn answer_of(call: &Notification, answering: &Answering) -> CallOutcome {
                 others::before(call, answering.network.as_deref().map(ConnectionPolicy::since), None).unwrap_or(Ok(()))
             }
         };
-        return CallOutcome::Reply(verdict.map_or_else(CallReply::Fail, |()| CallReply::GoOn));
+        return GuardAnswer::Reply(verdict.map_or_else(CallReply::Fail, |()| CallReply::GoOn));
     };
     let mut keeping = lock(keeping);
     let verdict = before(call, &mut keeping);
     let question = keeping.take_question();
     match (verdict, question) {
-        (Ok(()), _) => CallOutcome::Reply(CallReply::GoOn),
-        (Err(_), Some(question)) => CallOutcome::Held(question),
+        (Ok(()), _) => GuardAnswer::Reply(CallReply::GoOn),
+        (Err(_), Some(question)) => GuardAnswer::Held(question),
         (Err(number), None) => {
             if number == libc::ENOSPC {
                 keeping.set_full();
             }
-            CallOutcome::Reply(CallReply::Fail(number))
+            GuardAnswer::Reply(CallReply::Fail(number))
         }
     }
 }
