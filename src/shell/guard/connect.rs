@@ -21,10 +21,6 @@ use super::hold::{CallConsent, Consents, HoldQuestion, lock};
 use super::path::{descriptor, resolve};
 use super::sys;
 use crate::shell::message::{HoldAnswer, HoldReason, Summary};
-use super::hold::{CallConsent, Consents, HoldQuestion, lock};
-use super::path::{descriptor, resolve};
-use super::sys;
-use crate::shell::message::{HoldAnswer, HoldReason, Summary};
 use crate::shell::sandbox::{Bounds, Grant};
 use crate::shell::tree;
 

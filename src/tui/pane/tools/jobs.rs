@@ -38,7 +38,7 @@ impl Jobs {
                     self.0.push(JobRow { id, text, began: now, is_job: false });
                 }
             }
-            CommandEvent::Printed { .. } => {}
+            CommandEvent::Printed { .. } | CommandEvent::Held(_) => {}
             CommandEvent::Ended(end) if end.running => {
                 self.0.iter_mut().filter(|job| job.id == end.id).for_each(|job| job.is_job = true);
             }
