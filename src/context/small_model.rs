@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::Value;
 
 use super::attach::{self, HEAD};
-use crate::edit::Format;
+use crate::edit::{Format, UNCHANGED};
 use crate::provider::{Body, Message, Role, ToolSpec};
 
 /// Returns whether a message is the one of [`nudge`] in some format, word for word; notes may stand behind it.
@@ -14,6 +14,11 @@ pub fn is_nudge(text: &str) -> bool {
     let is_behind = |rest: &str| rest.is_empty() || rest.starts_with("\n\n---\n");
     let is_of = |format: &Format| text.strip_prefix(&nudge(format.name())).is_some_and(is_behind);
     text.starts_with(NUDGE) && Format::ALL.iter().any(is_of)
+}
+
+/// Returns whether a message asks a model again that made no change.
+pub fn asks_again(text: &str) -> bool {
+    is_nudge(text) || text.contains(UNCHANGED)
 }
 
 /// The beginning of a message that asks a model once more which changed no file.
@@ -32,8 +37,8 @@ pub fn calls(specs: &[ToolSpec]) -> String {
         format!("{} ({})", spec.name, needed.collect::<Vec<_>>().join(", "))
     };
     format!(
-        "If you need another file first, write one call alone, as JSON, and wait for its result: {{\"name\": \"readFile\", \
-         \"arguments\": {{\"path\": \"src/main.py\"}}}}. The calls: {}.",
+        "If you need another file first, reply with one call alone: {{\"name\": \"readFile\", \"arguments\": {{\"path\": \
+         \"src/main.py\"}}}}. The calls: {}.",
         specs.iter().map(call).collect::<Vec<_>>().join(", ")
     )
 }

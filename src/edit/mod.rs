@@ -27,5 +27,5 @@ pub use format::Format;
 pub use group::{Current, GroupRules, Lookup, apply};
 pub use locate::SearchShape;
 pub use op::{Edit, Op, PatchHunk};
-pub use outcome::{EditOutcome, EditResult, EditStatus};
+pub use outcome::{EditOutcome, EditResult, EditStatus, UNCHANGED};
 pub use path::bare as bare_path;

@@ -3,6 +3,9 @@
 use super::Format;
 use crate::proposal::{FileChange, PlaceMatch, Rung};
 
+/// What the model is told of an edit that changes nothing.
+pub const UNCHANGED: &str = "changes nothing, for the new text equals the present one";
+
 /// The outcome of one edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditStatus {
@@ -59,8 +62,7 @@ impl EditResult {
                 format!("{}: placed, found {} ({detail})", self.path, rung.word())
             }
             EditStatus::Same => format!(
-                "{}: changes nothing, for the new text equals the present one. Send it again with the change that the task \
-                 asks for, or say why none is needed.",
+                "{}: {UNCHANGED}. Send it again with the change that the task asks for, or say why none is needed.",
                 self.path
             ),
             EditStatus::Example => format!("{}: ignored, it is the example of the instructions", self.path),

@@ -107,6 +107,13 @@ messages! {
     open_already: "this session is open here already", "このセッションはすでに開いています";
     summarising: "the context window is full: summarising the conversation", "コンテキストウィンドウが一杯です。会話を要約しています";
     does_not_fit: "the conversation does not fit the model's context window", "会話がモデルのコンテキストウィンドウに収まりません";
+    task_does_not_fit(model, window): "this task does not fit {model}'s window ({window})", "この作業は{model}のウィンドウ（{window}）に収まりません";
+    largest_parts(parts): "The largest parts: {parts}.", "大きい部分: {parts}。";
+    part_of(name, tokens): "{name} ({tokens} tokens)", "{name}（{tokens}トークン）";
+    message_of_yours: "a message of yours", "あなたのメッセージ";
+    an_answer: "an answer", "回答";
+    a_short_result: "a short result", "短い結果";
+    the_summary: "the summary", "要約";
     compact_or_new: "/compact summarises it; /new begins another.", "/compactで要約、/newで新しい会話を開始します。";
     summary_of_conversation(text): "**Summary of this conversation**\n\n{text}", "**この会話の要約**\n\n{text}";
     oldest_not_in_summary(n): "The oldest messages ({n}) did not fit and are not in it.", "古いメッセージ{n}件は入りきらず、含まれていません。";
@@ -132,7 +139,11 @@ messages! {
     same_edit(format): "the same edit ({format}) three times in a row; nebula stopped to ask", "同じ編集（{format}）が3回続いたため、確認のため停止しました";
     nothing_lost: "Nothing is lost.", "失われたものはありません。";
     refused_twice(what): "the same was refused twice: {what}", "同じものが2回却下されました: {what}";
+    no_further: "the model gets no further", "モデルの作業が進みません";
+    written_unchanged(path): "The model wrote {path} twice as it is. Say more exactly what to change, or choose another model or /format.", "モデルは{path}を2回とも現在のまま書きました。変更内容をより具体的に書くか、別のモデルや/formatを選んでください。";
     say_exactly: "Say more exactly what to change, mention the file with @, or choose another model or /format.", "変更内容をより具体的に書くか、@でファイルをメンションするか、別のモデルや/formatを選んでください。";
+    recording_stays: "this run replays a recording; start without --replay to connect a model", "この実行は記録を再生しています。モデルを接続するには--replayなしで起動してください";
+    no_answer_in(server, seconds): "{server} did not answer in {seconds} s", "{server}は{seconds}秒以内に応答しませんでした";
     empty_answer: "empty answer", "空の回答";
     done_before: "What was done before is kept. Asking again, or another model, may help.", "それまでの作業は残っています。再依頼や別のモデルを試してください。";
     repeated: "the answer repeated itself and was cut", "回答が繰り返しになったため打ち切りました";

@@ -53,7 +53,7 @@ async fn a_small_model_is_prompted_for_whole_files() {
     assert!(!tool_names(request).iter().any(|name| writes.contains(name)), "{:?}", tool_names(request));
     let sent = request.messages.last().expect("a message").text().into_owned();
     assert!(sent.starts_with(&format!("greet.py\n```python\n{FILE}```\n\nLet @greet.py take a name\n\n")), "{sent}");
-    assert!(sent.ends_with("then a fenced block with the file's complete new text."), "{sent}");
+    assert!(sent.ends_with("then a fenced block with its complete new text."), "{sent}");
     assert!(weight(request) <= 6 << 10, "{} bytes", weight(request));
     // What comes with it of the project is beside the prompt itself.
     let prompt = request.system.split("\nAll files, by folder:").next().unwrap_or_default();
@@ -317,4 +317,24 @@ async fn a_whole_file_in_an_object_or_a_tag_is_read() {
             .find_map(|(_, item)| if let Item::Call(call) = item { Some(call.main.clone()) } else { None });
         assert_eq!(call.as_deref(), Some("greet.py"), "{reply}");
     }
+}
+
+/// What changes nothing is told so once; the same once more stops the turn, and is not said to be done.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_comes_back_as_it_is_twice_ends_the_turn() {
+    let same = || say(&format!("greet.py\n```python\n{FILE}```\n"));
+    let better = "greet.py\n```python\ndef greet(name):\n    print(\"hi \" + name)\n```\n";
+    let world = World::new().file("greet.py", FILE).approve("edits").model([same(), same(), same(), say(better)]);
+    let mut live = started(&world, "qwen2.5-coder:1.5b");
+    live.submit("Let @greet.py take a name");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(live.requests().len(), 2);
+    assert_eq!(notices(&live), ["no file was changed"]);
+    let told = live.requests()[1].messages.last().expect("a message").text().into_owned();
+    assert!(told.contains("changes nothing") && told.contains("Let @greet.py take a name"), "{told}");
+    // A turn begins anew, and one that then changes the file ends well.
+    live.submit("A parameter, please");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!(world.read("greet.py"), "def greet(name):\n    print(\"hi \" + name)\n");
+    live.close().await;
 }

@@ -81,7 +81,7 @@ pub async fn by_itself(
     if again {
         let target = context.target();
         let window = number::thousands(target.window() as usize);
-        let message = format!("this task does not fit {}'s window ({window})", target.model);
+        let message = say::task_does_not_fit(&target.model, &window);
         return does_not_fit(events, message, &largest(&context.status_data, session)).await;
     }
     if mode == "off" {
@@ -139,9 +139,9 @@ async fn does_not_fit(events: &Events, message: String, hint: &str) -> Fitting {
 fn largest(status: &StatusData, session: &Conversation) -> String {
     let from = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
     let name = |message: &Message| match message.role {
-        Role::User => "a message of yours",
-        Role::Assistant => "an answer",
-        Role::Tool => "a short result",
+        Role::User => say::message_of_yours(),
+        Role::Assistant => say::an_answer(),
+        Role::Tool => say::a_short_result(),
     };
     let tokens = |text: &str| session.window.tokens(text.len());
     let results = session.window_results();
@@ -149,11 +149,11 @@ fn largest(status: &StatusData, session: &Conversation) -> String {
     let others = others.filter(|(index, _)| results.iter().all(|result| result.index != *index));
     let mut sizes: Vec<(u64, String)> = others.map(|(_, m)| (tokens(&m.text()), name(m).to_string())).collect();
     sizes.extend(results.iter().map(|result| (result.tokens, result.name.clone())));
-    sizes.extend(session.summary.iter().map(|(text, _)| (tokens(text), "the summary".to_string())));
+    sizes.extend(session.summary.iter().map(|(text, _)| (tokens(text), say::the_summary().to_string())));
     sizes.extend(status.fixed_parts().into_iter().map(|(name, tokens)| (tokens, name.to_string())));
     sizes.sort_by_key(|(tokens, _)| std::cmp::Reverse(*tokens));
-    let largest: Vec<String> = sizes.iter().take(3).map(|(tokens, name)| format!("{name} ({tokens} tokens)")).collect();
-    format!("The largest parts: {}.", largest.join(", "))
+    let largest: Vec<String> = sizes.iter().take(3).map(|(tokens, name)| say::part_of(&name, &tokens)).collect();
+    say::largest_parts(&largest.join(", "))
 }
 
 /// Returns the facts from memory in front of what the model wrote.

@@ -1,5 +1,7 @@
 //! The changes of a turn, and a report where it changed nothing although that was meant, or less than it says.
 
+use std::collections::BTreeSet;
+
 use crate::agent::services::events::Events;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
@@ -21,6 +23,10 @@ pub struct StepNotes {
     pub changed: bool,
     /// Each call and edit that was not done, with what the model was told.
     pub refusals: Vec<String>,
+    /// Files of edits that were written.
+    written: BTreeSet<String>,
+    /// Files of edits whose new text is the present one.
+    same: BTreeSet<String>,
 }
 
 impl StepNotes {
@@ -32,6 +38,15 @@ impl StepNotes {
         if !record.ok {
             self.refusals.push(format!("{what}\n{for_model}"));
         }
+        for edit in record.edits.iter().filter(|edit| edit.ok == Some(true)) {
+            let files = if edit.rung.is_some() { &mut self.written } else { &mut self.same };
+            files.insert(edit.path.clone());
+        }
+    }
+
+    /// Returns the files that edits left as they were.
+    pub fn unchanged(&self) -> BTreeSet<String> {
+        self.same.difference(&self.written).cloned().collect()
     }
 }
 
@@ -42,6 +57,8 @@ pub struct Effect {
     changed: bool,
     /// The step added last changed a file.
     step_changed: bool,
+    /// The file that two edits left as it was, which ended the turn.
+    unchanged: Option<String>,
 }
 
 impl Effect {
@@ -50,6 +67,11 @@ impl Effect {
         self.changes_requested |= notes.changes_requested;
         self.changed |= notes.changed;
         self.step_changed = notes.changed;
+    }
+
+    /// Notes the file that two edits left as it was.
+    pub fn note_unchanged(&mut self, path: String) {
+        self.unchanged = Some(path);
     }
 
     /// Returns whether the step added last changed a file.
@@ -62,6 +84,10 @@ impl Effect {
     pub async fn say(&self, events: &Events, settings: &Settings, session: &Conversation) {
         if settings.mode == Mode::Plan {
             return;
+        }
+        if let Some(path) = &self.unchanged {
+            let title = if self.changed { say::no_further() } else { say::no_file_changed() };
+            return events.notice(Level::Warning, title, say::written_unchanged(path)).await;
         }
         let format = settings.format;
         let unread = match self.changed {

@@ -25,7 +25,7 @@ use crate::agent::session::{usage, window};
 use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::Effect;
 use crate::agent::turn::follow_up::FollowUp;
-use crate::agent::turn::repetition::Repeats;
+use crate::agent::turn::repetition::{Repeated, Repeats};
 use crate::agent::turn::request::{BuiltRequest, Unbuilt};
 use crate::agent::turn::step::act::{Act, Ended, Step};
 use crate::agent::turn::step::call_item::first_sentence;
@@ -155,16 +155,17 @@ async fn act(
         learn_format(context, work.session, target).await;
     }
     effect.add(&notes);
-    if notes.refusals.is_empty() {
-        repeats.note_written(written, &work.session.files);
-    }
-    let again = repeats.note_refused(notes.refusals);
+    let again = repeats.note(notes, written, &work.session.files);
     if stop.is_cancelled() {
         return Next::End(interrupted(&context.events, arrived).await);
     }
     match (cut, again) {
         (Some(end), _) => return Next::End(end),
-        (None, Some(refusal)) => return Next::End(refused_again(&context.events, &refusal).await),
+        (None, Some(Repeated::Refusal(refusal))) => return Next::End(refused_again(&context.events, &refusal).await),
+        (None, Some(Repeated::Unchanged(path))) => {
+            effect.note_unchanged(path);
+            return Next::End(TurnEnd::Done);
+        }
         (None, None) => {}
     }
     if let Some(title) = asked_again.filter(|_| go_on) {

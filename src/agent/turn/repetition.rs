@@ -1,8 +1,9 @@
 //! Loops of a turn: the same call or edit again, the same refusal again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::agent::session::conversation::SessionFiles;
+use crate::agent::turn::effect::StepNotes;
 use crate::tools::ContentHash;
 
 /// The requests made in a turn.
@@ -14,6 +15,16 @@ pub struct Repeats {
     written: HashMap<RepetitionKey, (String, ContentHash)>,
     /// Calls and edits that were refused, each with the result for the model.
     refused: HashSet<String>,
+    /// Files that an edit left as they were, since a file was changed last.
+    unchanged: HashSet<String>,
+}
+
+/// A result that came a second time in a turn.
+pub enum Repeated {
+    /// The refusal, as the model was told.
+    Refusal(String),
+    /// The file that an edit left as it was.
+    Unchanged(String),
 }
 
 /// The key that equal calls or edits share: the tool or format, and all arguments.
@@ -33,24 +44,47 @@ impl Repeats {
         self.written.get(key).is_some_and(|(path, sha)| now(path) == Some(*sha))
     }
 
-    /// Notes edits that were written.
-    pub fn note_written(&mut self, edits: Vec<(RepetitionKey, String)>, files: &SessionFiles) {
+    /// Notes what came of a step with these edits; returns what came of an earlier one too.
+    pub fn note(
+        &mut self,
+        notes: StepNotes,
+        edits: Vec<(RepetitionKey, String)>,
+        files: &SessionFiles,
+    ) -> Option<Repeated> {
+        let unchanged = notes.unchanged();
+        if notes.refusals.is_empty() {
+            self.note_written(edits, &unchanged, files);
+        }
+        let left_again = self.note_unchanged(unchanged, notes.changed).map(Repeated::Unchanged);
+        self.note_refused(notes.refusals).map(Repeated::Refusal).or(left_again)
+    }
+
+    /// Notes edits that were written, those of a file in `unchanged` aside.
+    fn note_written(
+        &mut self,
+        edits: Vec<(RepetitionKey, String)>,
+        unchanged: &BTreeSet<String>,
+        files: &SessionFiles,
+    ) {
         for (key, path) in edits {
             let path = path.strip_prefix("./").unwrap_or(&path).to_string();
-            if let Some(seen) = files.seen.get(&path) {
+            if let Some(seen) = files.seen.get(&path).filter(|_| !unchanged.contains(&path)) {
                 self.written.insert(key, (path, seen.sha));
             }
         }
     }
 
-    /// Notes refusals; returns the first that was there before.
-    pub fn note_refused(&mut self, refusals: Vec<String>) -> Option<String> {
-        let mut again = None;
-        for refusal in refusals {
-            if !self.refused.insert(refusal.clone()) {
-                again.get_or_insert(refusal);
-            }
+    /// Notes the files that the edits of a step left as they were, and whether it changed others; returns the first file
+    /// that was left so before, with no change since.
+    fn note_unchanged(&mut self, paths: BTreeSet<String>, changed: bool) -> Option<String> {
+        if changed {
+            self.unchanged.clear();
         }
-        again
+        paths.into_iter().filter(|path| !self.unchanged.insert(path.clone())).reduce(|first, _| first)
+    }
+
+    /// Notes refusals; returns the first that was there before.
+    fn note_refused(&mut self, refusals: Vec<String>) -> Option<String> {
+        refusals.into_iter().filter(|refusal| !self.refused.insert(refusal.clone())).reduce(|first, _| first)
     }
 }

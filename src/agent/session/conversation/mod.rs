@@ -163,9 +163,14 @@ impl Conversation {
 
     /// Returns the words of the prompt that began the present turn: the cause of what it changes.
     pub fn prompt_words(&self) -> Option<String> {
+        Some(first_words(&self.prompt_text()?, 60))
+    }
+
+    /// Returns what the person wrote in this turn, without what was attached.
+    pub fn prompt_text(&self) -> Option<String> {
         let at = self.rows.iter().rposition(|r| Some(*r) == self.turn)?;
         let message = self.messages.get(at).filter(|m| m.role == Role::User)?;
-        Some(first_words(message.text().split("\n\n---\n").next().unwrap_or(""), 60))
+        message.text().split("\n\n---\n").next().map(str::to_string)
     }
 
     /// Adds a message to the model that nobody typed.

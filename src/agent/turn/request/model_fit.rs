@@ -9,7 +9,7 @@ use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::context::model_class::{is_small, is_small_window, is_unknown, thinks_by_name};
-use crate::context::small_model::is_nudge;
+use crate::context::small_model::asks_again;
 use crate::edit::Format;
 use crate::messages::agent as say;
 use crate::protocol::Level;
@@ -83,7 +83,7 @@ pub(super) fn temperature(
     let thinks = effort.is_some_and(|effort| effort != Effort::None)
         || facts.thinking.map_or_else(|| thinks_by_name(model), |form| form != Thinking::None);
     // The likeliest words led nowhere once.
-    let again = session.messages.iter().rfind(|m| m.role == Role::User).is_some_and(|last| is_nudge(&last.text()));
+    let again = session.messages.iter().rfind(|m| m.role == Role::User).is_some_and(|last| asks_again(&last.text()));
     let chosen = if again { NUDGED } else { 0.0 };
     configured.or((writes_text(config, model) && !thinks).then_some(chosen))
 }

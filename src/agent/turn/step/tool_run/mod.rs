@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::command::seal_jobs;
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::conversation::Conversation;
+use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::session::records::{KnownFileRecord, ResultRecord, arguments, blob_record, hex, results_json};
 use crate::agent::turn::effect::StepNotes;
 use crate::agent::turn::step::act::{Act, CallAct, EarlyCall, MAX_CALLS};
@@ -398,6 +398,11 @@ impl ToolRun<'_> {
         if self.texts.is_empty() {
             return;
         }
+        // A small model that wrote the file as it was has lost sight of the task.
+        let again = self.context.settings().small_model && !self.notes.unchanged().is_empty();
+        if let Some(task) = self.session.prompt_text().filter(|_| again) {
+            self.texts.push(format!("The task: {}", first_words(&task, MAX_TASK)));
+        }
         let text = std::mem::take(&mut self.texts).join("\n\n");
         let images = std::mem::take(&mut self.images);
         let mut record = NewMessage::text(memory::StoredRole::User, text.clone());
@@ -415,6 +420,9 @@ fn image(tool: &str, block: OutputBlock) -> Blob {
     let kind = media_type.rsplit('/').next().unwrap_or_default();
     Blob { name: format!("{tool}.{kind}"), mime: media_type, bytes }
 }
+
+/// The most of a task that is told again, in characters.
+const MAX_TASK: usize = 600;
 
 /// The result of a call that was not run.
 const INTERRUPTED: &str = "interrupted by the user";
