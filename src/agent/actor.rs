@@ -462,13 +462,11 @@ fn begin_connecting(context: &Arc<SessionContext>, form: ConnectForm) {
     let context = Arc::clone(context);
     tokio::spawn(async move {
         let done = connect::connect_with(&context.services, &form).await;
-        if let (Ok(None), Some(model)) = (&done, &form.model) {
+        if let (Ok(EventBody::Connected(_)), Some(model)) = (&done, &form.model) {
             context.take_provider();
             settings::take_model(&context, model);
             context.tell_status().await;
         }
-        if let Some(event) = done.unwrap_or_else(|why| Some(EventBody::NotConnected(form.id, why))) {
-            context.events.send(event).await;
-        }
+        context.events.send(done.unwrap_or_else(|why| EventBody::NotConnected(form.id, why))).await;
     });
 }

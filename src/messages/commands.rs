@@ -18,6 +18,8 @@ messages! {
     model: "choose the model for this session", "このセッションのモデルを選択";
     model_long: "The next step of a running turn uses the new model; the choice is kept for the next start.", "実行中のターンも次のステップから新しいモデルを使います。選択は次回の起動にも残ります。";
     model_now(model, long): "{model} now. {long}", "現在は{model}。{long}";
+    connect: "connect a model with a key or an address", "キーまたはアドレスでモデルを接続";
+    connect_long: "The key is checked with one request. It is kept for this run, or in a private file if you say so.", "キーは1回のリクエストで確認します。この実行の間だけ、または選択すれば非公開ファイルに保存します。";
     plan: "read only, and end in a plan", "読み取りだけを行い計画を立てる";
     plan_long: "nebula may read and search, and changes nothing.", "nebulaは読み取りと検索だけを行い、何も変更しません。";
     agent: "make changes; runs the current plan", "変更を行う。現在の計画を実行";

@@ -55,7 +55,7 @@ pub enum Command {
     Close,
     /// Change a stored session.
     Sessions(SessionChange),
-    /// Connect a model with a key, or only check the key: answered by a status with a model, by
+    /// Connect a model with a key, or only check the key: answered by [`super::EventBody::Connected`], by
     /// [`super::EventBody::Connectable`], or by [`super::EventBody::NotConnected`].
     Connect(ConnectForm),
     /// Change a setting; what persists is written by the agent.

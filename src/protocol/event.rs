@@ -38,6 +38,8 @@ pub enum EventBody {
     /// The key in the form with this number was accepted: the models there are, the one that would be used, and the
     /// duration of the check.
     Connectable(QueryId, Vec<String>, String, Duration),
+    /// The model that the form with this number asked for is connected.
+    Connected(QueryId),
     /// The prompt was not sent, and why: the text goes back into the input.
     Returned(Prompt, String),
     /// A new entry at the end of the conversation.

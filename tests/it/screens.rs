@@ -495,6 +495,37 @@ fn without_a_model_only_arrows_and_enter_choose() {
     assert!(matches!(stage.sent()[..], [_, Command::Open(SessionChoice::Resume(_))]));
 }
 
+/// The form opens over a model that is connected; it closes when what it sent is connected, and not before.
+#[test]
+fn another_model_is_connected_from_the_palette() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.keys("/connect<enter>");
+    assert!(stage.text().contains("Anthropic"), "{}", stage.text());
+    stage.keys("<down><enter>");
+    stage.say(Msg::Paste("sk-secret".into()));
+    assert!(!stage.text().contains("sk-secret"), "{}", stage.text());
+    stage.keys("<enter><enter>");
+    let sent = |stage: &Stage| match stage.sent().pop() {
+        Some(Command::Connect(form)) => form.clone(),
+        _ => panic!("the form is sent"),
+    };
+    let check = sent(&stage);
+    assert_eq!((check.provider.as_str(), check.keep, check.model), ("anthropic", false, None));
+    let models = vec!["claude-a".to_string(), "claude-b".into()];
+    stage.tell(EventBody::Connectable(check.id, models, "claude-a".into(), std::time::Duration::from_millis(4)));
+    // What is told of the model that is connected closes nothing.
+    stage.tell(EventBody::Status(status()));
+    stage.keys("<down><enter>");
+    let form = sent(&stage);
+    assert_eq!(form.model.as_deref(), Some("claude-b"));
+    stage.tell(EventBody::Status(status()));
+    stage.tell(EventBody::Connected(check.id));
+    assert!(stage.text().contains("claude-b"), "the form is open:\n{}", stage.text());
+    stage.tell(EventBody::Connected(form.id));
+    assert!(!stage.text().contains("claude-b"), "{}", stage.text());
+}
+
 /// Returns where a text begins on the screen.
 fn find(stage: &Stage, text: &str) -> (u16, u16) {
     let screen = stage.text();

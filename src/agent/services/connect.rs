@@ -159,11 +159,14 @@ const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(2);
 const LOOK_SELDOM: std::time::Duration = std::time::Duration::from_secs(15);
 
 /// Checks a key that the person gave with one request, which tells what models there are; with a model, connects it.
-/// The key is stored in the file of keys only where they say so.
+/// The key is stored in the file of keys only where they say so; else it is held until nebula ends.
 ///
 /// # Errors
 /// Why it cannot be used, for the person. Nothing was changed.
-pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Result<Option<EventBody>, String> {
+pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Result<EventBody, String> {
+    if services.models.connection().provider.is_some_and(|provider| provider.recorded()) {
+        return Err(say::recording_stays().into());
+    }
     let key = Some(form.key.reveal().trim()).filter(|key| !key.is_empty()).map(Secret::new);
     let connection = services.config.read().connection_to(&form.provider, form.base_url.as_deref(), key.clone());
     let provider = provider::connect(&connection).map_err(|e| format!("{}. {}", e.message, e.hint))?;
@@ -171,26 +174,29 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
     let Some(model) = form.model.clone() else {
         let began = std::time::Instant::now();
         let offered = tokio::time::timeout(TO_CHECK, provider.models()).await;
-        let offered =
-            offered.map_err(|_| format!("{} did not answer in {} s", connection.base_url, TO_CHECK.as_secs()))?;
+        let offered = offered.map_err(|_| say::no_answer_in(&connection.base_url, &TO_CHECK.as_secs()))?;
         let offered = offered.map_err(|e| format!("{}. {}", e.message, e.hint))?;
         let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
         let model = match offered.contains(&usual) {
             true => usual,
             false => provider::begin_with(&offered, &usual).cloned().unwrap_or(usual),
         };
-        return Ok(Some(EventBody::Connectable(form.id, offered, model, began.elapsed())));
+        return Ok(EventBody::Connectable(form.id, offered, model, began.elapsed()));
     };
-    if form.keep {
-        let (services, connection, model) = (Arc::clone(services), connection, model.clone());
-        let stored = tokio::task::spawn_blocking(move || keep(&services, &connection, key.as_ref(), &model));
-        stored.await.map_err(|e| e.to_string())??;
-    }
+    let (of_services, of_form, of_model) = (Arc::clone(services), form.keep, model.clone());
+    let stored = tokio::task::spawn_blocking(move || match (of_form, key) {
+        (true, key) => keep(&of_services, &connection, key.as_ref(), &of_model),
+        (false, key) => {
+            of_services.config.change(|config| key.into_iter().for_each(|key| config.hold_key(&connection, key)));
+            Ok(())
+        }
+    });
+    stored.await.map_err(|e| e.to_string())??;
     learnt_windows::recall(services, &provider.place()).await;
     model_facts::describe(services, &*provider, &model).await;
     plug_with_model(services, provider, &model);
     services.report(ServiceReport::Status);
-    Ok(None)
+    Ok(EventBody::Connected(form.id))
 }
 
 /// Stores the key, and under the provider's own name its address and model. The next run begins with it, unless an

@@ -55,6 +55,16 @@ fn is_private(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o077 == 0)
 }
 
+/// Returns a key as it is kept for the server of a connection.
+fn key_of(connection: &Connection, key: Secret) -> StoredKey {
+    StoredKey { provider: connection.provider.clone(), server: server(&connection.base_url), key }
+}
+
+/// Returns whether two keys are for the same provider and server.
+fn is_same_place(one: &StoredKey, other: &StoredKey) -> bool {
+    one.provider == other.provider && one.server == other.server
+}
+
 impl Config {
     /// Returns the key that was kept for the provider in force at this address; an empty one: it needs none.
     pub(in crate::config) fn stored_key(&self, base_url: &str) -> Option<Secret> {
@@ -120,18 +130,23 @@ impl Config {
     pub fn keep_key(&mut self, connection: &Connection, key: Option<&Secret>) -> Result<(), Error> {
         let path = path(&self.paths).ok_or_else(|| Error::no_home("keep the key"))?;
         let mut all = stored(&path)?;
-        let new = StoredKey {
-            provider: connection.provider.clone(),
-            server: server(&connection.base_url),
-            key: key.cloned().unwrap_or_else(|| Secret::new("")),
-        };
-        all.retain(|old| !(old.provider == new.provider && old.server == new.server));
+        let new = key_of(connection, key.cloned().unwrap_or_else(|| Secret::new("")));
+        all.retain(|old| !is_same_place(old, &new));
         all.push(new);
         let row = |row: &StoredKey| json!({"provider": row.provider, "server": row.server, "key": row.key.reveal()});
         let rows: Vec<Value> = all.iter().map(row).collect();
         file::write(&path, format!("{:#}\n", Value::from(rows)).as_bytes())?;
-        self.stored_keys = all;
+        // Those that are held for this run alone stay.
+        self.stored_keys.retain(|held| all.iter().all(|kept| !is_same_place(held, kept)));
+        self.stored_keys.extend(all);
         Ok(())
+    }
+
+    /// Holds a key for the server of a connection until nebula ends, in place of an earlier one.
+    pub fn hold_key(&mut self, connection: &Connection, key: Secret) {
+        let new = key_of(connection, key);
+        self.stored_keys.retain(|old| !is_same_place(old, &new));
+        self.stored_keys.push(new);
     }
 
     /// Returns what `doctor` says of the keys that are kept; none: there are none.
@@ -171,6 +186,12 @@ mod tests {
         for config in [&config, &load()] {
             assert_eq!(config.connection().key, Some(Secret::new("sk-1")));
         }
+        // One for this run alone is in no file, and stays when another is kept.
+        let run = config.connection_to("gemini", None, None);
+        config.hold_key(&run, Secret::new("run"));
+        config.keep_key(&connection, Some(&Secret::new("sk-1"))).expect("kept");
+        assert_eq!(config.connection_of("gemini").key, Some(Secret::new("run")));
+        assert!(load().connection_of("gemini").key.is_none());
         // Not to another server, nor another provider.
         let other = load().connection_to("openai", Some("https://evil.example/v1"), None);
         assert_eq!(other.key, None);

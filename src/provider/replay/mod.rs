@@ -167,7 +167,9 @@ impl Provider for Replay {
     }
 
     fn models(&self) -> BoxFuture<'static, Result<Vec<Model>, Error>> {
-        ready(Ok(vec![Model { name: self.recording.model.clone(), ..Model::default() }])).boxed()
+        // A recording written by hand may name none.
+        let named = Some(&self.recording.model).filter(|name| !name.is_empty());
+        ready(Ok(named.map(|name| Model { name: name.clone(), ..Model::default() }).into_iter().collect())).boxed()
     }
 }
 
@@ -412,6 +414,16 @@ mod tests {
         let got: Vec<_> = replay.stream(ask(vec![])).collect().await;
         assert_eq!(got[0].as_ref().unwrap_err().kind, Kind::Recording);
         assert_eq!(replay.requests().len(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_recording_offers_the_model_that_it_names() {
+        for (model, offered) in [("m-1", 1), ("", 0)] {
+            let recording = Recording { model: model.into(), ..Recording::default() };
+            let models = Replay::new(recording, "x").models().await.unwrap();
+            assert_eq!(models.iter().filter(|row| row.name == model).count(), offered, "{model:?}");
+            assert_eq!(models.len(), offered);
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -31,6 +31,7 @@ pub(super) const COMMANDS: &[(Info, RunCommand)] = &[
             name => set(Setting::Model(name.into())),
         },
     ),
+    (info("/connect", none, say::connect, say::connect_long, None), |app, _| app.open_connect()),
     (info("/plan", none, say::plan, say::plan_long, Some(Action::ToggleMode)), |_, _| set(Setting::Mode(Mode::Plan))),
     (info("/agent", none, say::agent, say::agent_long, None), |app, _| app.agent_mode()),
     (info("/new", none, say::new, say::new_long, None), |_, _| vec![Effect::Send(Command::Open(SessionChoice::New))]),

@@ -46,6 +46,7 @@ impl App {
             EventBody::Opened(info) => return self.opened(info),
             EventBody::Status(status) => return self.status(status),
             EventBody::NotConnected(id, why) => self.connect_form().into_iter().for_each(|form| form.failed(id, &why)),
+            EventBody::Connected(id) => self.connected(id),
             EventBody::Connectable(id, models, usual, took) => {
                 if let Some(form) = self.connect_form() {
                     form.accepted(id, models, &usual, took);
@@ -123,16 +124,26 @@ impl App {
         })
     }
 
+    /// Closes the form that connects a model, and says that one is connected.
+    fn close_connect(&mut self) {
+        self.popups.retain(|popup| !matches!(popup, Popup::Connect(_)));
+        self.say = Some(say::connected(&self.session.status.provider));
+    }
+
+    /// Takes it that what the form sent under `id` is connected.
+    fn connected(&mut self, id: QueryId) {
+        if self.connect_form().is_some_and(|form| form.awaits(id)) {
+            self.close_connect();
+        }
+    }
+
     fn status(&mut self, status: Status) -> Vec<Effect> {
         let recounted = status.unreviewed != self.session.status.unreviewed;
         let lacked = self.lacks_model();
         self.session.status = status;
         self.keyboard.quit_asked = self.keyboard.quit_asked.min(self.session.status.jobs);
-        if self.session.status.model.is_some() {
-            self.popups.retain(|popup| !matches!(popup, Popup::Connect(_)));
-            if lacked {
-                self.say = Some(say::connected(&self.session.status.provider));
-            }
+        if lacked && self.session.status.model.is_some() {
+            self.close_connect();
         }
         match recounted && matches!(self.screen, Screen::Review(_)) {
             true => vec![self.ask(Owner::Review, Query::Review)],

@@ -225,10 +225,7 @@ impl App {
             Action::Up | Action::Down | Action::Open => match self.no_model.act(action, self.now) {
                 NoModelOutcome::Stay => Vec::new(),
                 NoModelOutcome::Tour => self.quit(Exit::Tour),
-                NoModelOutcome::Connect => {
-                    self.popups.push(Popup::Connect(Box::default()));
-                    Vec::new()
-                }
+                NoModelOutcome::Connect => self.open_connect(),
                 NoModelOutcome::Below => {
                     self.go_to_sessions();
                     Vec::new()
@@ -236,6 +233,12 @@ impl App {
             },
             action => self.act_global(action),
         }
+    }
+
+    /// Opens the form that connects a model.
+    pub(super) fn open_connect(&mut self) -> Vec<Effect> {
+        self.popups.push(Popup::Connect(Box::default()));
+        Vec::new()
     }
 
     /// Shows the archive over the whole body.

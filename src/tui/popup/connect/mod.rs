@@ -304,6 +304,11 @@ impl Connect {
         }
     }
 
+    /// Returns whether it waits for what was sent under `id`.
+    pub fn awaits(&self, id: QueryId) -> bool {
+        self.sent == Some(id)
+    }
+
     /// Returns the host that the key goes to; empty while it is not known.
     fn host(&self) -> String {
         match place(self.provider).0 {
