@@ -3,7 +3,7 @@
 use super::Format;
 use crate::proposal::{FileChange, PlaceMatch, Rung};
 
-/// What the model is told of an edit that changes nothing.
+/// The words for the model about an edit that changes nothing.
 pub const UNCHANGED: &str = "changes nothing, for the new text equals the present one";
 
 /// The outcome of one edit.

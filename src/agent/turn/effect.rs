@@ -9,7 +9,7 @@ use crate::agent::session::records::ResultRecord;
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
 use crate::messages::agent as say;
-use crate::protocol::{Level, Mode};
+use crate::protocol::{Level, Mode, TurnEnd};
 use crate::provider::Role;
 
 /// The result of a step, for the turn.
@@ -69,9 +69,10 @@ impl Effect {
         self.step_changed = notes.changed;
     }
 
-    /// Notes the file that two edits left as it was.
-    pub fn note_unchanged(&mut self, path: String) {
+    /// Ends the turn because two edits left this file as it was.
+    pub fn end_unchanged(&mut self, path: String) -> TurnEnd {
         self.unchanged = Some(path);
+        TurnEnd::Done
     }
 
     /// Returns whether the step added last changed a file.

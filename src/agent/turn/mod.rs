@@ -162,10 +162,7 @@ async fn act(
     match (cut, again) {
         (Some(end), _) => return Next::End(end),
         (None, Some(Repeated::Refusal(refusal))) => return Next::End(refused_again(&context.events, &refusal).await),
-        (None, Some(Repeated::Unchanged(path))) => {
-            effect.note_unchanged(path);
-            return Next::End(TurnEnd::Done);
-        }
+        (None, Some(Repeated::Unchanged(path))) => return Next::End(effect.end_unchanged(path)),
         (None, None) => {}
     }
     if let Some(title) = asked_again.filter(|_| go_on) {
