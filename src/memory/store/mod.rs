@@ -317,6 +317,8 @@ fn connect(path: &Path, wait: Duration) -> Result<Connection, Error> {
     check_kind(path)?;
     let mut conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(FIRST_WAIT.min(wait))?;
+    // A statement is planned once, not anew with every value that is bound to it.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.set_prepared_statement_cache_capacity(64);
     // Setting the journal takes a lock; a file that is in WAL already stays in it.
     let journal: String = conn.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
