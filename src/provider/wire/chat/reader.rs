@@ -13,7 +13,8 @@ use crate::provider::transport::{Event, Progress, Reader, Trouble};
 use crate::provider::usage::{Usage, count};
 use crate::provider::{Delta, EndReason};
 
-/// A value of which no form breaks the chunk off that holds it.
+/// A value of which no form breaks the chunk off that holds it. It is small: a chunk is moved several times as it is
+/// read.
 type Any<'a> = Option<&'a RawValue>;
 
 /// A chunk of a stream, or a whole answer: they differ in `delta` and `message`.
@@ -23,8 +24,8 @@ struct ChatChunk<'a> {
     choices: Option<Vec<Choice<'a>>>,
     #[serde(default, borrow)]
     usage: Any<'a>,
-    #[serde(default)]
-    error: Option<Value>,
+    #[serde(default, borrow)]
+    error: Any<'a>,
 }
 
 #[derive(Deserialize)]
@@ -44,12 +45,12 @@ struct Detail<'a> {
     /// A string, or a list of entries that hold one.
     #[serde(default, borrow)]
     content: Any<'a>,
-    #[serde(default)]
-    reasoning_content: Option<Value>,
-    #[serde(default)]
-    reasoning: Option<Value>,
-    #[serde(default)]
-    reasoning_details: Option<Value>,
+    #[serde(default, borrow)]
+    reasoning_content: Any<'a>,
+    #[serde(default, borrow)]
+    reasoning: Any<'a>,
+    #[serde(default, borrow)]
+    reasoning_details: Any<'a>,
     #[serde(default, borrow)]
     refusal: Any<'a>,
     #[serde(default, borrow)]
@@ -80,6 +81,11 @@ struct Function<'a> {
     name: Any<'a>,
     #[serde(default, borrow)]
     arguments: Any<'a>,
+}
+
+/// Returns a value of any form.
+fn value(value: Any) -> Option<Value> {
+    serde_json::from_str(value?.get()).ok()
 }
 
 /// Returns a string or a number as text; nothing for what is neither, or empty.
@@ -215,8 +221,8 @@ impl ChatReader {
     /// Takes a chunk in and appends what it says to `out`.
     fn chunk(&mut self, json: &str, out: &mut Vec<Delta>) -> Result<(), Trouble> {
         let chunk: ChatChunk = serde_json::from_str(json).map_err(|why| Trouble::Unreadable(why.to_string()))?;
-        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(Trouble::Reported(error));
+        if let Some(error) = chunk.error {
+            return Err(Trouble::Reported(value(Some(error)).unwrap_or_else(|| error.get().into())));
         }
         if chunk.choices.is_none() && chunk.usage.is_none() {
             return Err(Trouble::Unreadable("it holds no choices".into()));
@@ -245,7 +251,8 @@ impl ChatReader {
     }
 
     fn said(&mut self, said: Detail, whole: bool, out: &mut Vec<Delta>) {
-        let thinking = self.reasoning.push(said.reasoning_content, said.reasoning, said.reasoning_details);
+        let thinking =
+            self.reasoning.push(value(said.reasoning_content), value(said.reasoning), value(said.reasoning_details));
         // What a server hides is told where it thinks, not where its seal comes: behind the answer.
         let begun = self.begun || !self.slots.is_empty();
         out.extend(thinking.filter(|text| !text.is_empty() || !begun).map(Delta::Thinking));
