@@ -83,7 +83,12 @@ impl Frames {
 }
 
 fn same(a: &Cell, b: &Cell) -> bool {
-    a.fg == b.fg && a.bg == b.bg && a.modifier == b.modifier && a.symbol() == b.symbol()
+    // Nearly every symbol is one byte, and a comparison of slices is a call.
+    let symbols = match (a.symbol().as_bytes(), b.symbol().as_bytes()) {
+        ([a], [b]) => a == b,
+        (a, b) => a == b,
+    };
+    symbols && a.fg == b.fg && a.bg == b.bg && a.modifier == b.modifier
 }
 
 fn width(cell: &Cell) -> usize {

@@ -1,6 +1,8 @@
 //! Styled spans → cells of the screen.
 
-use ratatui::buffer::Buffer;
+use std::sync::LazyLock;
+
+use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
@@ -10,6 +12,9 @@ use super::cut;
 use super::wrap::{breaks, cells};
 use crate::text::clean::clean_line;
 use crate::text::width::is_printable;
+
+/// A cell with each ASCII character: a copy costs less than setting a symbol.
+static ASCII: LazyLock<[Cell; 128]> = LazyLock::new(|| std::array::from_fn(|byte| Cell::from(char::from(byte as u8))));
 
 /// Draws `text` from (`x`, `y`) in at most `width` cells and returns how many it took. A wide character that does
 /// not fit leaves its cell as it was. Every text on the screen passes here, and what would act on the terminal or hide
@@ -23,12 +28,13 @@ pub fn text(buf: &mut Buffer, x: u16, y: u16, width: usize, text: &str, style: S
     if is_printable(text) {
         let mut used = 0;
         let from = buf.index_of(x, y);
+        let cells = &*ASCII;
         for (cell, byte) in buf.content[from..].iter_mut().zip(text.bytes().take(width)) {
-            // Most blanks are blank already.
-            if byte != b' ' || cell.symbol() != " " {
-                cell.set_char(char::from(byte));
-            }
-            cell.set_style(style);
+            let (fg, bg, modifier) = (cell.fg, cell.bg, cell.modifier);
+            *cell = cells[usize::from(byte & 0x7f)].clone();
+            cell.fg = style.fg.unwrap_or(fg);
+            cell.bg = style.bg.unwrap_or(bg);
+            cell.modifier = (modifier | style.add_modifier) - style.sub_modifier;
             used += 1;
         }
         return used;

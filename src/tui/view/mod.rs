@@ -32,7 +32,12 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
     let background = Style::new().bg(ctx.theme.background().unwrap_or_default()).patch(ctx.theme.style(Role::Text));
     let mut blank = Cell::EMPTY;
     blank.set_style(background);
-    buf.content.fill(blank);
+    let (fg, bg, modifier) = (blank.fg, blank.bg, blank.modifier);
+    for cell in &mut buf.content {
+        // Made anew, which costs less than a copy.
+        *cell = Cell::EMPTY;
+        (cell.fg, cell.bg, cell.modifier) = (fg, bg, modifier);
+    }
     let rects = &app.rects;
     if rects.tiny {
         let (w, h) = (buf.area.width, buf.area.height);
