@@ -31,7 +31,11 @@ impl LineParser {
     }
 
     fn take(&mut self) -> Option<Event> {
-        let data = String::from_utf8_lossy(&self.line).trim().to_string();
+        // Checking costs far less than replacing what is broken, which nearly nothing is.
+        let data = match str::from_utf8(&self.line) {
+            Ok(line) => line.trim().to_string(),
+            Err(_) => String::from_utf8_lossy(&self.line).trim().to_string(),
+        };
         self.line.clear();
         (!data.is_empty()).then(|| Event { name: String::new(), data })
     }

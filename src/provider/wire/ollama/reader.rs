@@ -1,5 +1,9 @@
 //! Reads the lines of an answer of Ollama.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::super::reasoning_tags::ReasoningTags;
@@ -19,8 +23,36 @@ pub(super) struct OllamaReader {
     end: Option<EndReason>,
 }
 
+/// A line of nothing but text, as nearly all are.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainLine<'a> {
+    #[serde(default, rename = "model")]
+    _model: IgnoredAny,
+    #[serde(default, rename = "created_at")]
+    _created_at: IgnoredAny,
+    #[serde(borrow)]
+    message: PlainMessage<'a>,
+    done: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainMessage<'a> {
+    #[serde(default, rename = "role")]
+    _role: IgnoredAny,
+    #[serde(borrow)]
+    content: Cow<'a, str>,
+}
+
 impl Reader for OllamaReader {
     fn take(&mut self, event: &Event, out: &mut Vec<Delta>) -> Result<(), Trouble> {
+        if let Ok(PlainLine { message, done: false, .. }) = serde_json::from_str(&event.data) {
+            if !message.content.is_empty() {
+                self.tags.push(&message.content, out);
+            }
+            return Ok(());
+        }
         let line: Value = serde_json::from_str(&event.data).map_err(|why| Trouble::Unreadable(why.to_string()))?;
         if let Some(error) = line.get("error").filter(|error| !error.is_null()) {
             return Err(Trouble::Reported(json!({"message": error})));
@@ -90,4 +122,40 @@ impl OllamaReader {
 fn usage(line: &Value) -> Option<Usage> {
     let (input, output) = (count(&line["prompt_eval_count"]), count(&line["eval_count"]));
     (input.is_some() || output.is_some()).then(|| Usage::new(input.unwrap_or_default(), output.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns what the lines of an answer say, and its end.
+    fn read(lines: &[&str]) -> Result<(Vec<Delta>, Progress), Trouble> {
+        let (mut reader, mut out) = (OllamaReader::new(0), Vec::new());
+        for line in lines {
+            reader.take(&Event { name: String::new(), data: (*line).into() }, &mut out)?;
+        }
+        Ok((out, reader.progress()))
+    }
+
+    #[test]
+    fn a_plain_line_says_what_it_says_among_other_fields() {
+        for content in ["a word", "", "a \\\"quoted\\\" word\\n\\u00e9 é", "<think>no</think> yes"] {
+            let plain = format!(
+                "{{\"model\":\"m\",\"message\":{{\"role\":\"assistant\",\"content\":\"{content}\"}},\"done\":false}}"
+            );
+            let other = plain.replace("\"done\"", "\"another\":1,\"done\"");
+            assert_eq!(read(&[&plain, &plain]), read(&[&other, &other]), "{plain}");
+        }
+    }
+
+    #[test]
+    fn a_line_with_more_than_text_is_read_whole() {
+        let last =
+            r#"{"message":{"role":"assistant","content":"x"},"done":true,"done_reason":"length","eval_count":3}"#;
+        let (said, progress) = read(&[last]).expect("an end");
+        assert_eq!((said.len(), progress), (2, Progress::Done), "{said:?}");
+        let error = read(&[r#"{"error":"no such model","message":{"content":""},"done":false}"#]);
+        assert!(matches!(error, Err(Trouble::Reported(_))), "{error:?}");
+        assert!(matches!(read(&["no JSON"]), Err(Trouble::Unreadable(_))));
+    }
 }
