@@ -5,7 +5,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`tui`] | the screen: panes, input, popups, keys, themes |
-//! | [`cli`] | the command line: `task`, `undo`, `history`, `patch`, `sessions`, settings, the tour |
+//! | [`cli`] | the command line: `task`, `undo`, `history`, `patch`, `sessions`, settings, the tour; what `mcp serve` offers |
 //! | `mcp` | the server of tools for other programs over the Model Context Protocol |
 //! | [`agent`] | the background task, a folder for each life: `services` and `background`, `session`, `change`, `query`, `turn` with `agent/turn/step` |
 //! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |

@@ -124,6 +124,12 @@ pub enum Cmd {
     Usage(UsageArgs),
     /// Take the tour: a recorded model on a copy of a small project
     Demo,
+    /// Serve other programs over the Model Context Protocol
+    Mcp {
+        /// What to do.
+        #[command(subcommand)]
+        what: McpCmd,
+    },
     /// Work with a Strand project
     #[cfg(feature = "strand")]
     #[command(disable_help_flag = true)]
@@ -137,6 +143,38 @@ pub enum Cmd {
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// The commands on the Model Context Protocol.
+#[derive(Debug, Subcommand)]
+pub enum McpCmd {
+    /// Serve the archive to another agent, on standard input and output
+    ///
+    /// It offers archive_list, archive_versions, archive_show, archive_diff, archive_save and archive_restore; the
+    /// tools of the Strand store around or in the workspace, if there is one; with --sessions sessions_search. A
+    /// restore asks the person through the agent; one that cannot ask is refused, with the command to run instead.
+    #[command(after_help = "\
+Exit code 0: the agent closed standard input; 1: the workspace cannot be served; 2: wrong use, or the
+agent did not speak the protocol; 6: there is no such store; 7: the server failed. Several may serve
+one workspace.")]
+    Serve(ServeArgs),
+}
+
+/// Arguments of `mcp serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Offer these tools alone
+    #[arg(long, value_name = "archive|strand", value_parser = ["archive", "strand"])]
+    pub only: Option<String>,
+    /// Restore without asking; what no flag may approve still asks
+    #[arg(long)]
+    pub allow_restore: bool,
+    /// Offer a search of this project's conversations too
+    #[arg(long)]
+    pub sessions: bool,
+    /// The Strand store to serve; found if left out
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
 }
 
 /// Arguments of `doctor`.

@@ -73,7 +73,7 @@ fn keep(message: &Value, after: bool, global: Global) -> Result<()> {
     if after {
         written_by_another(&paths, &title, stores)?;
     } else {
-        let (_, unrecorded) = archive_before(&paths, &title, stores)?;
+        let (_, unrecorded) = archive_before(&paths, "hook", &title, stores)?;
         unrecorded.map_or(Ok(()), Err)?;
     }
     Ok(())

@@ -12,6 +12,7 @@ pub mod out;
 mod parse;
 mod print;
 mod rag;
+mod served;
 mod sessions;
 mod settings;
 mod shell;
@@ -54,6 +55,9 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
             std::iter::once("strand".into()).chain(args),
             crate::serve_strand,
         )));
+    }
+    if let Cmd::Mcp { what: args::McpCmd::Serve(args) } = command {
+        return Ok(served::serve(args, global));
     }
     if let Cmd::Files(files::FilesCmd::Shi { hook: true, after, .. }) = command {
         hook::run(after, global);
@@ -102,7 +106,7 @@ fn run_command(context: &mut Context, command: Cmd) -> Result<i32> {
         Cmd::Rules { what } => shell::check(context, &what),
         #[cfg(feature = "strand")]
         Cmd::Strand { .. } => Ok(0),
-        Cmd::Demo | Cmd::Completions { .. } => Ok(0),
+        Cmd::Demo | Cmd::Completions { .. } | Cmd::Mcp { .. } => Ok(0),
     }
 }
 

@@ -71,17 +71,18 @@ pub fn archive_as_is(paths: &[String], stores: Stores<'_>) -> Result<(Recorded, 
     record_as_is(apply::archive_as_is(paths, false, stores.workspace, stores.archive)?, &cause, stores)
 }
 
-/// Archives files as they are before another program writes them, those that are not there yet too. Takes normalised
-/// paths. The error of memory is apart, as with [`archive_as_is`].
+/// Archives files as they are before another program writes them, those that are not there yet too; `kind` says how it
+/// asked. Takes normalised paths. The error of memory is apart, as with [`archive_as_is`].
 ///
 /// # Errors
 /// When one cannot be read, or the archive fails.
 pub fn archive_before(
     paths: &[String],
+    kind: &str,
     title: &str,
     stores: Stores<'_>,
 ) -> Result<(Recorded, Option<memory::Error>), ApplyError> {
-    let cause = ChangesetCause { kind: "hook".into(), title: title.into(), ..ChangesetCause::default() };
+    let cause = ChangesetCause { kind: kind.into(), title: title.into(), ..ChangesetCause::default() };
     record_as_is(apply::archive_as_is(paths, true, stores.workspace, stores.archive)?, &cause, stores)
 }
 

@@ -1,12 +1,15 @@
 //! The only door to the Model Context Protocol's SDK: what serves a set of tools over stdin and stdout.
 
 mod handler;
+mod joined;
+mod lines;
 mod serve;
 #[cfg(feature = "strand")]
 mod strand;
 mod toolbox;
 
+pub use joined::Joined;
 pub use serve::serve;
 #[cfg(feature = "strand")]
 pub use strand::serve_store;
-pub use toolbox::{Answer, Listing, ToolSpec, Toolbox};
+pub use toolbox::{Client, ConsentQuestion, Contents, Entry, ResourcePage, ServedAnswer, ServedTool, Toolbox};

@@ -3,13 +3,14 @@
 //! The toolbox lives on a thread of its own: it may block on disks and locks, and need not be safe to share. The
 //! protocol runs on another, so that a client is answered while a call takes its time.
 
-use std::io::Write;
+use std::io::{self, BufReader, Write};
 use std::sync::mpsc;
 
 use rmcp::ServiceExt;
-use rmcp::transport::stdio;
+use tokio_util::sync::CancellationToken;
 
 use super::handler::{Handler, Offer, Request};
+use super::lines::Lines;
 use super::toolbox::Toolbox;
 
 /// Exit code where the protocol itself failed.
@@ -21,7 +22,7 @@ pub fn serve(open: impl FnOnce() -> Result<Box<dyn Toolbox>, (String, u8)> + Sen
     let (sender, requests) = mpsc::channel();
     let worker = std::thread::spawn(move || work(open, &ready, &requests));
     let code = match opened.recv() {
-        Ok(Ok(offer)) => converse(Handler::new(offer, sender)),
+        Ok(Ok(offer)) => converse(offer, sender),
         Ok(Err((message, code))) => {
             drop(sender);
             tell(&format!("Error: {message}"));
@@ -58,6 +59,9 @@ fn work(
             Request::Call { name, arguments, client, reply } => {
                 let _ = reply.send(toolbox.call(&name, arguments, &client));
             }
+            Request::Answered { ticket, yes, reply } => {
+                let _ = reply.send(toolbox.answered(&ticket, yes));
+            }
             Request::Resources { cursor, reply } => {
                 let _ = reply.send(toolbox.resources(cursor.as_deref()));
             }
@@ -70,7 +74,7 @@ fn work(
 }
 
 /// Serves the client until it disconnects.
-fn converse(handler: Handler) -> u8 {
+fn converse(offer: Offer, toolbox: mpsc::Sender<Request>) -> u8 {
     // A thread of its own, so that it may be called from within a runtime.
     let talk = std::thread::spawn(move || {
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -80,8 +84,11 @@ fn converse(handler: Handler) -> u8 {
                 return BROKEN;
             }
         };
+        let gone = CancellationToken::new();
+        let (lines, writer) = Lines::over(BufReader::new(io::stdin()), io::stdout(), gone.clone());
+        let handler = Handler::new(offer, toolbox, gone);
         let code = runtime.block_on(async {
-            let served = match handler.serve(stdio()).await {
+            let served = match handler.serve(lines).await {
                 Ok(served) => served,
                 // A client that disconnects before its first message is ignored.
                 Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return 0,
@@ -95,8 +102,8 @@ fn converse(handler: Handler) -> u8 {
                 Err(_) => BROKEN,
             }
         });
-        // A read of stdin that is still open must not keep the program alive.
-        runtime.shutdown_background();
+        drop(runtime);
+        writer.finish();
         code
     });
     talk.join().unwrap_or(BROKEN)

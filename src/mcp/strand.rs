@@ -3,11 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::serve::serve;
-use super::toolbox::{Answer, Listing, ToolSpec, Toolbox};
+use super::toolbox::{Client, Contents, Entry, ResourcePage, ServedAnswer, ServedTool, Toolbox};
 use crate::strand::cli::{self, Opening, Tools};
 
 /// The beginning of the address of a definition.
 const ADDRESS: &str = "strand:///";
+/// The media type of a definition.
+const MEDIA: &str = "text/plain";
 
 const INSTRUCTIONS: &str = "A Strand store holds code as definitions named layer.Name (type, slot, effect, reducer, \
 tile, fn). strand_list names them, strand_view shows them. strand_edit changes parts of one, strand_replace its whole \
@@ -25,12 +27,12 @@ impl Toolbox for Tools {
         "strand"
     }
 
-    fn instructions(&self) -> &'static str {
-        INSTRUCTIONS
+    fn instructions(&self) -> String {
+        INSTRUCTIONS.into()
     }
 
-    fn tools(&self) -> Vec<ToolSpec> {
-        let spec = |tool: cli::Tool| ToolSpec {
+    fn tools(&self) -> Vec<ServedTool> {
+        let spec = |tool: cli::Tool| ServedTool {
             name: tool.name,
             description: tool.description,
             input: tool.input,
@@ -42,13 +44,13 @@ impl Toolbox for Tools {
         self.list().into_iter().map(spec).collect()
     }
 
-    fn call(&mut self, name: &str, arguments: Map<String, Value>, client: &str) -> Option<Answer> {
+    fn call(&mut self, name: &str, arguments: Map<String, Value>, client: &Client) -> Option<ServedAnswer> {
         if !self.has(name) {
             return None;
         }
-        Some(match Tools::call(self, name, arguments, client) {
-            cli::ToolAnswer::Done(value) => Answer::Done(value),
-            cli::ToolAnswer::Refused(value) => Answer::Refused(value),
+        Some(match Tools::call(self, name, arguments, &client.name) {
+            cli::ToolAnswer::Done(value) => ServedAnswer::Done(value),
+            cli::ToolAnswer::Refused(value) => ServedAnswer::Refused(value),
         })
     }
 
@@ -56,14 +58,14 @@ impl Toolbox for Tools {
         vec![("strand:///{layer}.{name}", "definition")]
     }
 
-    fn resources(&mut self, cursor: Option<&str>) -> Result<Listing, String> {
+    fn resources(&mut self, cursor: Option<&str>) -> Result<ResourcePage, String> {
         let page = self.definitions(cursor)?;
-        let resources = page.names.into_iter().map(|name| (format!("{ADDRESS}{name}"), name)).collect();
-        Ok(Listing { resources, next: page.next })
+        let entry = |name: String| Entry { address: format!("{ADDRESS}{name}"), name, media: MEDIA };
+        Ok(ResourcePage { resources: page.names.into_iter().map(entry).collect(), next: page.next })
     }
 
-    fn read(&mut self, address: &str) -> Option<String> {
-        self.text(address.strip_prefix(ADDRESS)?)
+    fn read(&mut self, address: &str) -> Option<Contents> {
+        Some(Contents::Text(self.text(address.strip_prefix(ADDRESS)?)?, MEDIA))
     }
 
     fn close(self: Box<Self>) {

@@ -3,8 +3,10 @@
 
 mod blame;
 mod error;
+mod listing;
 mod moment;
 
 pub use blame::{BlamedLine, LineCause, blame};
 pub use error::PastError;
+pub use listing::{cause, files_of, of_path};
 pub use moment::{Differing, FileThen, Moment, PathThen, REPOSITORY, differing, state_at, version_at};

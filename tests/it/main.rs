@@ -31,6 +31,8 @@ mod rules;
 mod scenes;
 mod screens;
 mod secrets;
+#[cfg(feature = "mcp")]
+mod served;
 mod session;
 mod sessions;
 mod shell;

@@ -9,8 +9,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{ArchiveCommands, DONE, FAILED, HistoryArgs};
-use crate::archive::{Id, Sha, Version};
-use crate::memory::{ChangesetRecord, ChangesetState, ListedFile, StoredFile};
+use crate::archive::{Id, Sha};
+use crate::memory::{ChangesetRecord, ChangesetState, ListedFile};
+use crate::past::{cause, files_of};
 use crate::text::number::plural;
 use crate::text::{size, time};
 
@@ -68,7 +69,7 @@ impl ArchiveCommands<'_> {
             let name = id.to_string();
             let (record, files) = (known.find(&name), known.files(&name));
             let read = match files.len() {
-                0 => match self.read_files(*id, n < COUNTED, &mut folders) {
+                0 => match files_of(*id, n < COUNTED, &mut folders, self.stores()) {
                     Ok(read) => read,
                     Err(error) => {
                         self.complain(&error.to_string())?;
@@ -110,32 +111,6 @@ impl ArchiveCommands<'_> {
             // A changeset that cannot be read is reported by `--check`.
             None => self.archive.approved(id).ok().flatten().map(Cow::Owned),
         }
-    }
-
-    /// Returns the files of a changeset that memory does not know.
-    fn read_files(
-        &self,
-        id: Id,
-        counted: bool,
-        folders: &mut HashMap<String, Vec<Version>>,
-    ) -> Result<Vec<StoredFile>> {
-        let mut files = Vec::new();
-        for path in self.archive.paths(id)? {
-            if !folders.contains_key(&path) {
-                folders.insert(path.clone(), self.archive.versions(&path)?);
-            }
-            let version = folders[&path].iter().rev().find(|v| v.id < id);
-            let counts = version.filter(|_| counted).and_then(|v| self.archive.counts(self.workspace, &path, v));
-            files.push(StoredFile {
-                version: version.map(|v| v.id.to_string()),
-                absent: version.is_some_and(|v| v.absent),
-                sha256: None,
-                added: counts.map(|c| c.added as u64),
-                removed: counts.map(|c| c.removed as u64),
-                path,
-            });
-        }
-        Ok(files)
     }
 
     /// Hands lines or a part of the JSON on.
@@ -211,12 +186,6 @@ impl ArchiveCommands<'_> {
         self.out.flush()?;
         Ok(if damage.is_empty() { DONE } else { FAILED })
     }
-}
-
-/// Returns what a changeset is called, if memory knows its cause.
-pub(super) fn cause(record: Option<&ChangesetRecord>) -> Option<&str> {
-    let cause = &record?.cause;
-    Some(if cause.title.is_empty() { cause.kind.as_str() } else { cause.title.as_str() }).filter(|c| !c.is_empty())
 }
 
 fn row(file: ListedFile<'_>) -> FileRow<'_> {

@@ -8,7 +8,7 @@ mod patch;
 mod prune;
 mod review;
 mod states;
-mod undo;
+pub(super) mod undo;
 mod write;
 
 #[cfg(test)]
@@ -21,12 +21,13 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use crate::agent::background::reconcile::reconcile;
-use crate::archive::Archive;
+use crate::archive::{self, Archive};
 use crate::cli::out::Out;
 use crate::cli::print;
 use crate::config::size;
-use crate::memory::Memory;
-use crate::workspace::{Access, Workspace};
+use crate::execute::Stores;
+use crate::memory::{self, Memory};
+use crate::workspace::{Access, PathError, Workspace};
 
 /// All went well.
 pub const DONE: u8 = 0;
@@ -232,6 +233,31 @@ pub struct PatchArgs {
     pub yes: bool,
 }
 
+/// Archives what commands changed that were cut off, and joins the changesets of killed processes with their causes, so
+/// that a list or an undo meets all there is. Returns lines to tell the person, and what memory said to it.
+///
+/// # Errors
+/// When the archive cannot be read.
+pub(in crate::cli) fn settle(
+    stores: Stores<'_>,
+) -> Result<(Vec<String>, Result<usize, memory::Error>), archive::Error> {
+    let shell = crate::shell::Shell::for_archive(stores.workspace, stores.archive);
+    let lines = crate::agent::adopt(&shell, stores)?;
+    Ok((lines, reconcile(stores.memory, &stores.project(), stores.archive)))
+}
+
+/// Returns a file as it is really written; or the link itself, where only that has been archived.
+///
+/// # Errors
+/// When it is no path that nebula may change.
+pub(in crate::cli) fn archived_path(base: &Path, file: &str, stores: Stores<'_>) -> Result<String, PathError> {
+    let entry = stores.workspace.resolve_from(base, file, Access::Entry);
+    match entry {
+        Ok(path) if stores.archive.versions(&path).is_ok_and(|v| !v.is_empty()) => Ok(path),
+        _ => stores.workspace.resolve_from(base, file, Access::File),
+    }
+}
+
 /// The context of the commands.
 pub struct ArchiveCommands<'a> {
     /// The workspace.
@@ -276,11 +302,10 @@ impl ArchiveCommands<'_> {
         let archived =
             matches!(command, FilesCmd::Undo(_) | FilesCmd::Redo(_) | FilesCmd::History(_) | FilesCmd::Review(_));
         if archived || looks_back {
-            let shell = crate::shell::Shell::for_archive(self.workspace, self.archive);
-            for line in crate::agent::adopt(&shell, self.stores())? {
+            let (lines, mended) = settle(self.stores())?;
+            for line in lines {
                 self.complain(&line)?;
             }
-            let mended = reconcile(self.memory, &self.project(), self.archive);
             self.remembered(mended)?;
         }
         match command {
@@ -312,13 +337,7 @@ impl ArchiveCommands<'_> {
 
     /// Returns a file as it is really written; or the link itself, where only that has been archived.
     fn path(&self, base: &Path, file: &str) -> Result<String> {
-        let entry = self.workspace.resolve_from(base, file, Access::Entry);
-        if let Ok(path) = &entry
-            && self.archive.versions(path).is_ok_and(|v| !v.is_empty())
-        {
-            return Ok(path.clone());
-        }
-        Ok(self.workspace.resolve_from(base, file, Access::File)?)
+        Ok(archived_path(base, file, self.stores())?)
     }
 
     /// Asks, and reads a line; `None` at the end of input.
@@ -364,7 +383,7 @@ impl ArchiveCommands<'_> {
     }
 
     /// Returns memory's answer; without one that is said once, and the command goes on with what the archive knows.
-    fn remembered<T: Default>(&mut self, answer: Result<T, crate::memory::Error>) -> Result<T> {
+    fn remembered<T: Default>(&mut self, answer: Result<T, memory::Error>) -> Result<T> {
         match answer {
             Ok(value) => Ok(value),
             Err(error) => {

@@ -55,7 +55,7 @@ impl ArchiveCommands<'_> {
                 if files.len() > 0 { files.len() } else { self.archive.paths(id).map_or(0, |paths| paths.len()) };
             let mut lines = files.map(|file| file.added.zip(file.removed));
             let sum = lines.try_fold((0, 0), |sum, lines| lines.map(|(a, r)| (sum.0 + a, sum.1 + r)));
-            let cause = super::history::cause(record).unwrap_or_default();
+            let cause = crate::past::cause(record).unwrap_or_default();
             let kind = record.map_or("", |record| record.cause.kind.as_str());
             if as_json {
                 rows.push(json!({

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use anyhow::{Result, anyhow, bail};
 
-use super::history::cause;
 use super::{ArchiveCommands, DONE};
 use crate::archive::{Id, Version};
 use crate::cli::diff::unified;
+use crate::past::cause;
 use crate::proposal::{FileChange, State};
 use crate::text::time;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{ArchiveCommands, AskArgs, DONE, FAILED, NOT_APPROVED, UndoArgs};
 use crate::archive::{Choices, Id, Restoration};
@@ -221,11 +221,8 @@ impl ArchiveCommands<'_> {
         let (previews, not_undone): (Vec<_>, Vec<_>) = previews.iter().partition(|preview| preview.is_file());
         let width = previews.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
         for preview in previews {
-            let (glyph, words, detail) = in_words(&preview.status);
-            let path = padded(&clean_line(&preview.path), width);
-            let line = format!("{glyph} {path}  {words:27}  {detail}");
             let to = if json { &mut self.err } else { &mut self.out };
-            writeln!(to, "{}", line.trim_end())?;
+            writeln!(to, "{}", line(preview, width))?;
         }
         let to = if json { &mut self.err } else { &mut self.out };
         for (n, line) in not_undone.iter().filter_map(|preview| not_undone_words(preview)).enumerate() {
@@ -246,18 +243,7 @@ impl ArchiveCommands<'_> {
         json: bool,
     ) -> Result<()> {
         if json {
-            let files: Vec<_> = previews
-                .iter()
-                .filter(|f| f.is_file())
-                .map(|f| json!({"path": f.path, "fate": word(&f.status), "applied": applied.contains(&f.path)}))
-                .collect();
-            let not_undone = previews.iter().filter_map(|preview| match &preview.status {
-                RestoreStatus::NotUndone(why) => Some(json!({"what": preview.path, "why": why})),
-                _ => None,
-            });
-            let not_undone: Vec<_> = not_undone.collect();
-            let changeset = changeset.map(|id| id.to_string());
-            self.out.json(&json!({"changeset": changeset, "files": files, "not_undone": not_undone}))?;
+            self.out.json(&outcome(changeset, previews, applied))?;
         } else if !applied.is_empty() {
             let archived =
                 changeset.map_or(String::new(), |id| format!("; the replaced versions are archived as {id}"));
@@ -265,6 +251,28 @@ impl ArchiveCommands<'_> {
         }
         Ok(self.out.flush()?)
     }
+}
+
+/// Returns what became of each file, as an object.
+pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview], applied: &BTreeSet<String>) -> Value {
+    let files: Vec<_> = previews
+        .iter()
+        .filter(|f| f.is_file())
+        .map(|f| json!({"path": f.path, "fate": word(&f.status), "applied": applied.contains(&f.path)}))
+        .collect();
+    let not_undone = previews.iter().filter_map(|preview| match &preview.status {
+        RestoreStatus::NotUndone(why) => Some(json!({"what": preview.path, "why": why})),
+        _ => None,
+    });
+    let not_undone: Vec<_> = not_undone.collect();
+    json!({"changeset": changeset.map(|id| id.to_string()), "files": files, "not_undone": not_undone})
+}
+
+/// Returns a preview as a line for the person.
+pub(in crate::cli) fn line(preview: &RestorePreview, width: usize) -> String {
+    let (glyph, words, detail) = in_words(&preview.status);
+    let path = padded(&clean_line(&preview.path), width);
+    format!("{glyph} {path}  {words:27}  {detail}").trim_end().to_owned()
 }
 
 /// Returns whether a merge met lines that both changed.

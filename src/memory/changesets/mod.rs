@@ -29,7 +29,7 @@ pub struct ChangesetCause {
     pub turn: Option<i64>,
     /// The tool call's id.
     pub tool_call: Option<String>,
-    /// Its kind: `edit`, `undo`, `redo`, `patch`, `shi`, `strand`.
+    /// Its kind: `edit`, `undo`, `redo`, `patch`, `shi`, `hook`, `mcp`, `strand`.
     pub kind: String,
     /// The title: the words of the prompt, or `undo of …`.
     pub title: String,

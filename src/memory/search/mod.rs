@@ -21,6 +21,8 @@ pub struct SearchHit {
     pub title: String,
     /// The message; `None`: the words are in the title.
     pub message: Option<i64>,
+    /// The time of the message, or of the session's beginning, in unix milliseconds.
+    pub at: i64,
     /// The author of the message.
     pub role: StoredRole,
     /// The words with some text around them, on one line.
@@ -43,7 +45,8 @@ impl Memory {
         self.index()?;
 
         let mut sql = String::from(
-            "SELECT m.id, m.session_id, m.role, m.content, x.typed, coalesce(sm.title, '')
+            "SELECT m.id, m.session_id, m.role, m.content, x.typed, coalesce(sm.title, ''),
+               coalesce(x.at_ms, unixepoch(m.timestamp) * 1000, 0)
              FROM messages m JOIN sessions s ON s.id = m.session_id JOIN message_meta x ON x.message_id = m.id
              JOIN session_meta sm ON sm.session_id = s.id WHERE s.project_path = ?",
         );
@@ -73,6 +76,7 @@ impl Memory {
                 session: row.get(1)?,
                 title: lossy(row, 5)?.unwrap_or_default(),
                 message: Some(row.get(0)?),
+                at: row.get(6)?,
                 role,
                 snippet,
                 marks,
@@ -124,6 +128,7 @@ fn titles(sessions: &[Session], needles: &[String]) -> Vec<SearchHit> {
             session: s.id.clone(),
             title: title.to_string(),
             message: None,
+            at: s.started,
             role: StoredRole::User,
             snippet,
             marks,

@@ -1,162 +1,22 @@
 //! `strand mcp serve` as an agent's client speaks to it: one process over pipes, message by message.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use super::world::{TODO, World};
+use crate::support::mcp::{Client, fits};
 
-/// A running server, and a client that speaks with it.
-struct Client {
-    server: Child,
-    stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
-    next: u64,
-    /// The values that go with each request in the era without a handshake.
-    meta: Option<Value>,
+/// Starts a server of the world's store.
+fn start(world: &World, args: &[&str]) -> Client {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strand"));
+    command.args(["mcp", "serve", "--store"]).arg(world.path().join("project.strand")).args(args);
+    Client::start(command.env_remove("STRAND_AUTHOR"))
 }
 
-impl Client {
-    fn start(world: &World, args: &[&str]) -> Client {
-        let mut server = Command::new(env!("CARGO_BIN_EXE_strand"))
-            .args(["mcp", "serve", "--store"])
-            .arg(world.path().join("project.strand"))
-            .args(args)
-            .env_remove("STRAND_AUTHOR")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (stdin, stdout) = (server.stdin.take(), BufReader::new(server.stdout.take().unwrap()));
-        Client { server, stdin, stdout, next: 0, meta: None }
-    }
-
-    /// One that shook hands.
-    fn greeted(world: &World, name: &str) -> Client {
-        let mut client = Client::start(world, &[]);
-        client.greet("2025-11-25", name);
-        client
-    }
-
-    fn greet(&mut self, version: &str, name: &str) -> Value {
-        let params = json!({
-            "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": name, "version": "1"},
-        });
-        let result = self.ask("initialize", params)["result"].clone();
-        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
-        result
-    }
-
-    /// One whose requests stand alone.
-    fn stateless(world: &World, name: &str) -> Client {
-        let mut client = Client::start(world, &[]);
-        client.meta = Some(json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }));
-        client
-    }
-
-    fn send(&mut self, line: &str) {
-        let stdin = self.stdin.as_mut().unwrap();
-        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
-        stdin.flush().unwrap();
-    }
-
-    fn ask(&mut self, method: &str, mut params: Value) -> Value {
-        self.next += 1;
-        let id = self.next;
-        if let Some(meta) = &self.meta {
-            params["_meta"] = meta.clone();
-        }
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string());
-        loop {
-            let mut line = String::new();
-            assert!(self.stdout.read_line(&mut line).unwrap() > 0, "the server ended");
-            let answer: Value = serde_json::from_str(&line).unwrap();
-            assert_eq!(answer["jsonrpc"], "2.0", "{line}");
-            if answer["id"] == id {
-                return answer;
-            }
-        }
-    }
-
-    /// Calls a tool. Its structured content, and whether it refused.
-    fn call(&mut self, tool: &str, arguments: Value) -> (Value, bool) {
-        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
-        let result = &answer["result"];
-        let content = result["structuredContent"].clone();
-        assert!(content.is_object(), "{answer}");
-        // The same stands in a block of text.
-        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
-        assert_eq!(text, content);
-        (content, result["isError"] == true)
-    }
-
-    fn done(&mut self, tool: &str, arguments: Value) -> Value {
-        let (content, refused) = self.call(tool, arguments);
-        assert!(!refused, "{tool}: {content}");
-        content
-    }
-
-    /// The error of a call that is refused.
-    fn refused(&mut self, tool: &str, arguments: Value) -> Value {
-        let (content, refused) = self.call(tool, arguments);
-        assert!(refused, "{tool}: {content}");
-        content["error"].clone()
-    }
-
-    /// Ends stdin. The server's exit code and what it said on stderr.
-    fn end(mut self) -> (Option<i32>, String) {
-        drop(self.stdin.take());
-        let out = self.server.wait_with_output().unwrap();
-        (out.status.code(), String::from_utf8(out.stderr).unwrap())
-    }
-}
-
-/// Returns whether a value is what a schema says, as far as these schemas go.
-fn fits(value: &Value, schema: &Value) -> Result<(), String> {
-    if let Some(any) = schema["anyOf"].as_array() {
-        return if any.iter().any(|one| fits(value, one).is_ok()) {
-            Ok(())
-        } else {
-            Err(format!("{value} in {schema}"))
-        };
-    }
-    let kinds: Vec<&str> = match &schema["type"] {
-        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
-        kind => kind.as_str().into_iter().collect(),
-    };
-    let is = |kind: &&str| match *kind {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "integer" => value.is_i64(),
-        "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        _ => value.is_null(),
-    };
-    if !kinds.iter().any(is) {
-        return Err(format!("{value} is not {kinds:?}"));
-    }
-    if schema["enum"].as_array().is_some_and(|all| !all.contains(value)) {
-        return Err(format!("{value} is none of {}", schema["enum"]));
-    }
-    for item in value.as_array().into_iter().flatten() {
-        fits(item, &schema["items"])?;
-    }
-    if let (Some(object), Some(properties)) = (value.as_object(), schema["properties"].as_object()) {
-        for (key, value) in object {
-            fits(value, properties.get(key).ok_or(format!("{key} is not in {schema}"))?)?;
-        }
-        let missing =
-            schema["required"].as_array().into_iter().flatten().find(|key| value.get(key.as_str().unwrap()).is_none());
-        missing.map_or(Ok(()), |key| Err(format!("{key} is missing in {value}")))?;
-    }
-    Ok(())
+/// One whose client shook hands.
+fn greeted(world: &World, name: &str) -> Client {
+    start(world, &[]).greeted(name)
 }
 
 const TOOLS: [&str; 16] = [
@@ -182,7 +42,7 @@ const TOOLS: [&str; 16] = [
 fn every_tool_answers_as_its_schema_says() {
     let world = World::new();
     world.load(TODO);
-    let mut client = Client::greeted(&world, "My Editor");
+    let mut client = greeted(&world, "My Editor");
     let tools = client.ask("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone();
     let mut names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     names.sort_unstable();
@@ -247,7 +107,7 @@ fn every_tool_answers_as_its_schema_says() {
 fn a_refusal_is_a_result_to_act_on() {
     let world = World::new();
     world.load(TODO);
-    let mut client = Client::greeted(&world, "a");
+    let mut client = greeted(&world, "a");
     let error = client.refused("strand_view", json!({"selector": "slot.draf"}));
     assert_eq!((&error["kind"], &error["details"]["did_you_mean"]), (&json!("not-found"), &json!("slot.draft")));
     let error = client.refused("strand_remove", json!({"qname": "slot.shown"}));
@@ -282,13 +142,13 @@ fn both_eras_of_the_protocol_are_answered() {
     world.load(TODO);
     for (asked, answered) in [("2025-06-18", "2025-06-18"), ("2025-11-25", "2025-11-25"), ("2024-11-05", "2025-11-25")]
     {
-        let mut client = Client::start(&world, &[]);
+        let mut client = start(&world, &[]);
         let result = client.greet(asked, "old");
         assert_eq!((&result["protocolVersion"], &result["serverInfo"]["name"]), (&json!(answered), &json!("strand")));
         assert!(client.done("strand_list", json!({}))["names"].is_array());
         assert_eq!(client.end().0, Some(0));
     }
-    let mut client = Client::stateless(&world, "new");
+    let mut client = start(&world, &[]).stateless("new");
     let found = client.ask("server/discover", json!({}))["result"].clone();
     assert_eq!(found["supportedVersions"], json!(["2025-06-18", "2025-11-25", "2026-07-28"]));
     let tools = client.ask("tools/list", json!({}));
@@ -306,7 +166,7 @@ fn definitions_are_resources() {
     let many: Vec<Value> = (0..250).map(draft).collect();
     std::fs::write(world.path().join("many.json"), Value::Array(many).to_string()).unwrap();
     world.out(0, &["patch", "apply", "many.json"]);
-    let mut client = Client::greeted(&world, "a");
+    let mut client = greeted(&world, "a");
     let first = client.ask("resources/list", json!({}))["result"].clone();
     assert_eq!(first["resources"].as_array().unwrap().len(), 200);
     let second = client.ask("resources/list", json!({"cursor": first["nextCursor"]}))["result"].clone();
@@ -323,8 +183,8 @@ fn definitions_are_resources() {
 fn several_servers_serve_one_store() {
     let world = World::new();
     world.load("slot shared = Int = 0\n");
-    let mut one = Client::greeted(&world, "one");
-    let mut two = Client::greeted(&world, "two");
+    let mut one = greeted(&world, "one");
+    let mut two = greeted(&world, "two");
     one.done("strand_replace", json!({"qname": "slot.shared", "body": "Int = 1"}));
     let seen = two.done("strand_view", json!({"selector": "slot.shared"}));
     assert_eq!(seen["definitions"][0]["text"], "slot shared = Int = 1\n");
@@ -352,7 +212,7 @@ fn several_servers_serve_one_store() {
 fn a_server_that_only_reads_offers_nothing_else() {
     let world = World::new();
     world.load(TODO);
-    let mut client = Client::start(&world, &["--read-only"]);
+    let mut client = start(&world, &["--read-only"]);
     client.greet("2025-11-25", "a");
     let tools = client.ask("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone();
     assert!(tools.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
@@ -365,7 +225,7 @@ fn a_server_that_only_reads_offers_nothing_else() {
 fn invalid_messages_do_not_end_the_server() {
     let world = World::new();
     world.load(TODO);
-    let mut client = Client::greeted(&world, "a");
+    let mut client = greeted(&world, "a");
     let deep = "[".repeat(5_000);
     for line in ["", "{", "nonsense", "[1,2]", "null", &deep, "{\"jsonrpc\":\"2.0\"}", "{\"jsonrpc\":\"1.0\",\"id\":1}"]
     {

@@ -10,6 +10,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub use flags::{Add, Check, Fix, Remove, Run, Sync, ViewArgs};
 pub use nested::{ConflictCommand, McpCommand, OpCommand, PatchCommand, StoreCommand};
 
+/// The time that a command waits for another writer, in seconds.
+pub const LOCK_TIMEOUT: u64 = 10;
+
 /// The heading of the options that every command takes.
 const EVERYWHERE: &str = "Options of every command";
 
@@ -62,7 +65,7 @@ pub struct Args {
     #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN", hide_possible_values = true, help_heading = EVERYWHERE)]
     pub color: Color,
     /// Seconds to wait for another writer
-    #[arg(long, global = true, default_value_t = 10, value_name = "S", help_heading = EVERYWHERE)]
+    #[arg(long, global = true, default_value_t = LOCK_TIMEOUT, value_name = "S", help_heading = EVERYWHERE)]
     pub lock_timeout: u64,
     /// What to do
     #[command(subcommand)]

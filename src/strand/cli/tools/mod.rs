@@ -5,17 +5,18 @@ mod arguments;
 mod calls;
 mod schema;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::args::LOCK_TIMEOUT;
 use super::out::{Writer, error_json};
 use super::session::{Session, open_at};
 use crate::strand::id::QName;
 use crate::strand::issue::{Issuer, Refusal};
 use crate::strand::op::author_is_valid;
-use crate::strand::store::Error;
+use crate::strand::store::{Error, Store};
 pub use answer::ToolAnswer;
 pub use schema::Tool;
 
@@ -47,6 +48,17 @@ impl Opening {
             return Err(Refusal::Usage(format!("'{author}' is not an author: use agent:<id> or user:<id>")).into());
         }
         Ok(Opening { root, author, read_only, lock_timeout })
+    }
+
+    /// Returns the tools of the store that is given, else of the one that the environment names, or of the one around or
+    /// in a folder. Returns `None` where there is none. The author is the environment's, as for every command.
+    ///
+    /// # Errors
+    /// When the author is none.
+    pub fn find(given: Option<PathBuf>, folder: &Path) -> Result<Option<Opening>, Error> {
+        let named = given.or_else(|| std::env::var_os("STRAND_STORE").map(PathBuf::from));
+        let Some(root) = named.or_else(|| Store::find(folder)) else { return Ok(None) };
+        Opening::new(root, std::env::var("STRAND_AUTHOR").ok(), false, LOCK_TIMEOUT).map(Some)
     }
 
     /// Opens them.

@@ -1,0 +1,258 @@
+//! `archive_save` and `archive_restore`: what an agent may have done, and what the person is asked.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::refusal::ToolRefusal;
+use super::tools::{ArchiveTools, RestoreStep, WaitingRestore};
+use crate::archive::{Choices, Id, Restoration};
+use crate::cli::files::undo;
+use crate::execute::{Executed, UNGUARDED, archive_before, execute, sweep};
+use crate::mcp::{Client, ConsentQuestion};
+use crate::memory::ChangesetCause;
+use crate::proposal::{Consent, Decision, ForeignChoice, ProposalId, RestorePreview, RestoreStatus};
+use crate::restore_plan::{self, RestorePlan, RestoreScope};
+use crate::text::clean::clean_line;
+use crate::text::number::plural;
+use crate::text::width::cells;
+
+/// The most files that are saved by one call.
+const MAX_FILES: usize = 1_000;
+/// The longest cause, in characters.
+const MAX_CAUSE: usize = 200;
+/// Restores that wait for the person at once: each holds the states of its files.
+const MAX_WAITING: usize = 4;
+/// Files that a question lists.
+const LISTED: usize = 40;
+/// Files for which a refusal names a command each.
+const NAMED: usize = 5;
+
+/// Arguments of `archive_save`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SaveArgs {
+    paths: Vec<String>,
+    cause: Option<String>,
+}
+
+/// Arguments of `archive_restore`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RestoreArgs {
+    version: Option<String>,
+    changeset: Option<String>,
+    path: Option<String>,
+    count: Option<usize>,
+    #[serde(default)]
+    apply: bool,
+    #[serde(default)]
+    force: bool,
+}
+
+impl ArchiveTools {
+    pub(super) fn save(&self, args: &SaveArgs, client: &Client) -> Result<Value, ToolRefusal> {
+        if args.paths.is_empty() || args.paths.len() > MAX_FILES {
+            return Err(ToolRefusal::new("usage", format!("paths has 1 to {MAX_FILES} files")));
+        }
+        let paths = args.paths.iter().map(|path| self.path(path)).collect::<Result<BTreeSet<_>, _>>()?;
+        let (excluded, paths): (Vec<_>, Vec<_>) =
+            paths.into_iter().partition(|path| self.archive().excluded_by(path).is_some());
+        let id = match self.saved_already(&paths)? {
+            Some(id) => Some(id),
+            None if paths.is_empty() => None,
+            None => {
+                let title = match args.cause.as_deref().map(short).filter(|cause| !cause.is_empty()) {
+                    Some(cause) => cause,
+                    None => format!("saved for {}", called(client)),
+                };
+                let (recorded, unrecorded) = archive_before(&paths, "mcp", &title, self.stores())?;
+                if let Some(error) = unrecorded {
+                    self.stores().memory.suspect(&error);
+                    crate::cli::out::complain(format_args!("memory: {error}"));
+                }
+                recorded.changeset
+            }
+        };
+        let mut files = Vec::new();
+        for path in id.iter().flat_map(|_| &paths) {
+            let version = id.map(|id| self.archive().version_in(path, id)).transpose()?.flatten();
+            files.extend(version.map(|v| json!({"path": path, "version": v.id.to_string(), "absent": v.absent})));
+        }
+        Ok(json!({"changeset": id.map(|id| id.to_string()), "files": files, "excluded": excluded}))
+    }
+
+    /// Returns the newest changeset if it holds exactly these files as they are now: saving them again adds nothing.
+    fn saved_already(&self, paths: &[String]) -> Result<Option<Id>, ToolRefusal> {
+        let Some(newest) = self.archive().list()?.first().copied() else { return Ok(None) };
+        let mut held = self.archive().paths(newest).unwrap_or_default();
+        held.sort_unstable();
+        if held != paths {
+            return Ok(None);
+        }
+        for path in paths {
+            let version = self.archive().version_in(path, newest)?;
+            let state = version.map(|version| self.archive().show(&version)).transpose().ok().flatten();
+            if state != Some(self.stores().workspace.read(path)?.state) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(newest))
+    }
+
+    pub(super) fn restore(&mut self, args: &RestoreArgs, client: &Client) -> Result<RestoreStep, ToolRefusal> {
+        self.settle()?;
+        let scope = self.scope(args)?;
+        let plan = restore_plan::plan(&scope, self.stores())?;
+        let foreign = if args.force { ForeignChoice::TakeOld } else { ForeignChoice::Leave };
+        let choices = Choices { others: Some(foreign), ..Choices::default() };
+        let restoration = plan.look(&choices, ProposalId(0), self.stores())?;
+        if !args.apply || restoration.proposal.files.is_empty() {
+            return Ok(RestoreStep::Done(told(None, &restoration, &BTreeSet::new(), Vec::new())));
+        }
+        let takes_foreign = restoration.previews.iter().any(|preview| {
+            matches!(preview.status, RestoreStatus::Foreign { choice: Some(ForeignChoice::TakeOld), .. })
+        });
+        let personal = takes_foreign || restoration.proposal.needs_person().is_some();
+        if self.allow_restore && !personal {
+            let consent = Consent::Flag("--allow-restore");
+            return self.write(&plan, &restoration, consent).map(RestoreStep::Done);
+        }
+        if !client.can_ask {
+            return Err(ToolRefusal::new("consent", self.unasked(&scope, &restoration, takes_foreign, personal)?));
+        }
+        let question = ConsentQuestion {
+            ticket: Uuid::new_v4().to_string(),
+            text: question(&restoration, &called(client), &self.stores().project()),
+            yes: "Restore these files",
+        };
+        if self.waiting.len() >= MAX_WAITING {
+            self.waiting.remove(0);
+        }
+        self.waiting.push(WaitingRestore { ticket: question.ticket.clone(), plan, restoration });
+        Ok(RestoreStep::Ask(question))
+    }
+
+    /// Goes on with a restore that the person has decided.
+    pub(super) fn decided(&self, waiting: WaitingRestore, yes: bool) -> Result<Value, ToolRefusal> {
+        match yes {
+            true => self.write(&waiting.plan, &waiting.restoration, Consent::Person),
+            false => Err(ToolRefusal::new("refused", "the person did not agree: nothing was changed")),
+        }
+    }
+
+    /// Returns which states are wanted.
+    fn scope(&self, args: &RestoreArgs) -> Result<RestoreScope, ToolRefusal> {
+        match (&args.version, &args.changeset, &args.path, args.count) {
+            (Some(version), None, None, None) => {
+                let version = self.version(version)?;
+                Ok(RestoreScope::Version { path: self.path_of(&version)?, version: version.id.to_string() })
+            }
+            (None, Some(changeset), None, None) => Ok(RestoreScope::Changeset(changeset.clone())),
+            (None, None, Some(path), count) => {
+                Ok(RestoreScope::Undo { count: count.unwrap_or(1), files: vec![self.path(path)?] })
+            }
+            _ => Err(ToolRefusal::new("usage", "give one of version, changeset, or path with count")),
+        }
+    }
+
+    /// Writes what was decided, on the road of every change.
+    fn write(&self, plan: &RestorePlan, restoration: &Restoration, consent: Consent) -> Result<Value, ToolRefusal> {
+        let decided = restoration.proposal.decide(&Decision::accept(&restoration.proposal, consent));
+        let decided = decided.map_err(|error| ToolRefusal::new("stale", error.to_string()))?;
+        let Some(decided) = decided else {
+            return Ok(told(None, restoration, &BTreeSet::new(), Vec::new()));
+        };
+        // A file that cannot be swept now is swept at the next start.
+        let _ = sweep(self.archive());
+        let cause = ChangesetCause { kind: plan.kind.into(), title: plan.title.clone(), ..ChangesetCause::default() };
+        let Executed { applied, unrecorded } = execute(&decided, cause, self.stores());
+        for error in unrecorded {
+            self.stores().memory.suspect(&error);
+            crate::cli::out::complain(format_args!("memory: {error}"));
+        }
+        let applied = applied?;
+        let mut notes: Vec<String> = applied.not_kept.iter().map(|file| format!("not kept: {file}")).collect();
+        notes.extend(applied.unguarded.then(|| UNGUARDED.to_owned()));
+        Ok(told(applied.changeset, restoration, &applied.paths.iter().cloned().collect(), notes))
+    }
+
+    /// Returns why nothing was restored, with what the person may run.
+    fn unasked(
+        &self,
+        scope: &RestoreScope,
+        restoration: &Restoration,
+        foreign: bool,
+        personal: bool,
+    ) -> Result<String, ToolRefusal> {
+        let force = if foreign { " --force" } else { "" };
+        let newest = self.archive().list()?.first().copied();
+        let command = match scope {
+            RestoreScope::Changeset(id) if newest.is_some() && newest == self.archive().find_changeset(id).ok() => {
+                format!("`nebula undo{force}`")
+            }
+            _ => {
+                let files = restoration.proposal.files.iter().take(NAMED);
+                let each: Vec<String> = files.map(|file| self.undo_of(scope, &file.path, force)).collect();
+                let more = restoration.proposal.files.len().saturating_sub(NAMED);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                format!("{}{more}", each.join(", "))
+            }
+        };
+        let flag = if personal { "" } else { ", or serve with --allow-restore" };
+        Ok(format!("a restore needs the person: run {command}{flag}; nothing was changed"))
+    }
+
+    /// Returns the command that takes one file back as far.
+    fn undo_of(&self, scope: &RestoreScope, path: &str, force: &str) -> String {
+        let versions = self.archive().versions(path).unwrap_or_default();
+        let back = match scope {
+            RestoreScope::Undo { count, .. } => *count,
+            RestoreScope::Version { version, .. } => {
+                versions.iter().rev().take_while(|v| v.id.to_string() != *version).count() + 1
+            }
+            RestoreScope::Changeset(id) => {
+                let id = self.archive().find_changeset(id).ok();
+                versions.iter().rev().take_while(|v| id.is_some_and(|id| v.id > id)).count() + 1
+            }
+            _ => 1,
+        };
+        format!("`nebula undo {back} {}{force}`", clean_line(path))
+    }
+}
+
+/// Returns what a restore does, or did.
+fn told(id: Option<Id>, restoration: &Restoration, applied: &BTreeSet<String>, notes: Vec<String>) -> Value {
+    let mut answer = undo::outcome(id, &restoration.previews, applied);
+    answer["notes"] = restoration.warnings.iter().cloned().chain(notes).collect::<Vec<_>>().into();
+    answer
+}
+
+/// Returns the question to the person: who asks, and what becomes of each file.
+fn question(restoration: &Restoration, who: &str, project: &str) -> String {
+    let files: Vec<&RestorePreview> = restoration.previews.iter().filter(|preview| preview.is_file()).collect();
+    let written = plural(restoration.proposal.files.len(), "file");
+    let mut text = format!("{who} wants to restore {written} in {}:\n", clean_line(project));
+    let width = files.iter().take(LISTED).map(|file| cells(&file.path)).max().unwrap_or(0);
+    for file in files.iter().take(LISTED) {
+        text.push_str(&undo::line(file, width));
+        text.push('\n');
+    }
+    if files.len() > LISTED {
+        text.push_str(&format!("and {} more\n", files.len() - LISTED));
+    }
+    text.push_str("The states that are replaced are archived first: nebula undo brings them back.");
+    text
+}
+
+/// Returns the client's name, for people.
+fn called(client: &Client) -> String {
+    Some(short(&client.name)).filter(|name| !name.is_empty()).unwrap_or_else(|| "an agent".into())
+}
+
+/// Returns a text on one line, without what could act on a terminal.
+fn short(text: &str) -> String {
+    text.trim().chars().filter(|c| !c.is_control()).take(MAX_CAUSE).collect()
+}

@@ -1,0 +1,73 @@
+//! The contents of changesets, for lists: as memory knows them, else as the archive does.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::archive::{self, Id, Version};
+use crate::execute::Stores;
+use crate::memory::{ChangesetRecord, StoredFile};
+
+use super::PastError;
+
+/// The most changesets that are read to find the one of a version.
+const LOOKED_AT: usize = 1_000;
+
+/// Returns what a changeset is called, if memory knows its cause.
+pub fn cause(record: Option<&ChangesetRecord>) -> Option<&str> {
+    let cause = &record?.cause;
+    Some(if cause.title.is_empty() { cause.kind.as_str() } else { cause.title.as_str() }).filter(|c| !c.is_empty())
+}
+
+/// Returns the files of a changeset that memory does not know; with `counted`, with the lines that changed after it.
+/// `folders` holds the versions that were listed, for the next changeset.
+///
+/// # Errors
+/// When the changeset or the versions of a file cannot be read.
+pub fn files_of(
+    id: Id,
+    counted: bool,
+    folders: &mut HashMap<String, Vec<Version>>,
+    stores: Stores<'_>,
+) -> Result<Vec<StoredFile>, archive::Error> {
+    let mut files = Vec::new();
+    for path in stores.archive.paths(id)? {
+        if !folders.contains_key(&path) {
+            folders.insert(path.clone(), stores.archive.versions(&path)?);
+        }
+        let version = folders[&path].iter().rev().find(|v| v.id < id);
+        let counts = version.filter(|_| counted).and_then(|v| stores.archive.counts(stores.workspace, &path, v));
+        files.push(StoredFile {
+            version: version.map(|v| v.id.to_string()),
+            absent: version.is_some_and(|v| v.absent),
+            sha256: None,
+            added: counts.map(|c| c.added as u64),
+            removed: counts.map(|c| c.removed as u64),
+            path,
+        });
+    }
+    Ok(files)
+}
+
+/// Returns which of the archive's changesets, given newest first, hold a file, newest first.
+///
+/// # Errors
+/// When archive or memory cannot be read.
+pub fn of_path(path: &str, all: &[Id], stores: Stores<'_>) -> Result<Vec<Id>, PastError> {
+    let versions = stores.archive.versions(path)?;
+    let records = stores.memory.changesets_of_path(&stores.project(), path).unwrap_or_default();
+    let mut known = BTreeSet::new();
+    let mut found = BTreeSet::new();
+    for record in &records {
+        let Some(id) = record.id.as_deref().and_then(Id::parse) else { continue };
+        if all.binary_search_by(|other| id.cmp(other)).is_ok() {
+            found.insert(id);
+            known.extend(record.files.iter().filter_map(|file| Id::parse(file.version.as_deref()?)));
+        }
+    }
+    for version in versions.iter().filter(|version| !known.contains(&version.id)) {
+        // The changeset of a version is the next one that names its file.
+        let later = all.partition_point(|id| *id > version.id);
+        let holds = |id: &&Id| stores.archive.paths(**id).is_ok_and(|paths| paths.iter().any(|p| p == path));
+        found.extend(all[..later].iter().rev().take(LOOKED_AT).find(holds));
+    }
+    Ok(found.into_iter().rev().collect())
+}
