@@ -36,13 +36,16 @@ impl ProposalReply {
         let mut words = said.split_whitespace();
         let first = words.next().unwrap_or_default().to_lowercase();
         let rest: Vec<&str> = words.collect();
+        // A word with others behind it is the beginning of a sentence.
+        let (alone, reasoned) = (rest.is_empty(), said.len() < line.len());
         match first.as_str() {
-            "y" | "yes" => Ok(ProposalReply::Accept(numbers(&rest, hunks)?)),
             "n" | "no" => Ok(ProposalReply::Reject(numbers(&rest, hunks)?, reason)),
-            "all" => Ok(ProposalReply::All),
-            "none" => Ok(ProposalReply::None(reason)),
-            "undo" => Ok(ProposalReply::Undo),
-            "help" | "?" => Ok(ProposalReply::Help),
+            "none" if alone => Ok(ProposalReply::None(reason)),
+            _ if reasoned => Err(say::not_understood(&say::reply_help())),
+            "y" | "yes" => Ok(ProposalReply::Accept(numbers(&rest, hunks)?)),
+            "all" if alone => Ok(ProposalReply::All),
+            "undo" if alone => Ok(ProposalReply::Undo),
+            "help" | "?" if alone => Ok(ProposalReply::Help),
             "show" => match numbers(&rest, hunks)?.as_slice() {
                 [one] => Ok(ProposalReply::Show(*one)),
                 _ => Err(say::show_takes_one().into()),
@@ -166,9 +169,41 @@ mod tests {
         assert_eq!(ProposalReply::read(" ALL ", 3), Ok(ProposalReply::All));
         assert_eq!(ProposalReply::read("none because no", 3), Ok(ProposalReply::None(Some("no".into()))));
         assert_eq!(ProposalReply::read("show 2", 3), Ok(ProposalReply::Show(2)));
-        // What was meant as text decides nothing.
+    }
+
+    #[test]
+    fn what_was_meant_as_text_decides_nothing() {
         for text in ["", "y", "yes please do it", "n", "y 4", "y 0", "y 2-1", "what does hunk 2 do?", "show"] {
             assert!(ProposalReply::read(text, 3).is_err(), "{text}");
+        }
+        for text in [
+            "All of this looks too hasty, explain first",
+            "all because the second is right",
+            "all right, but rename it",
+            "none of them",
+            "none of this because it is too hasty",
+            "Undo the second and explain",
+            "undo because it was wrong",
+            "help me with hunk 2",
+            "? which one",
+            "yes because it is right",
+            "y 1 because it is right",
+            "no way",
+            "show me hunk 2",
+        ] {
+            for hunks in [1, 3] {
+                assert!(ProposalReply::read(text, hunks).is_err(), "{text}");
+            }
+        }
+    }
+
+    proptest::proptest! {
+        /// A sentence decides nothing, whatever it begins with.
+        #[test]
+        fn no_sentence_decides(first in "(?i)(all|none|undo|y|yes|n|no|help|show)", rest in "( [a-z]{2,9}){1,6}[.?!]?") {
+            proptest::prop_assume!(!rest.starts_with(" because "));
+            let line = first + &rest;
+            proptest::prop_assert!(ProposalReply::read(&line, 1).is_err());
         }
     }
 }
