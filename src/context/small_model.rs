@@ -37,8 +37,8 @@ pub fn calls(specs: &[ToolSpec]) -> String {
         format!("{} ({})", spec.name, needed.collect::<Vec<_>>().join(", "))
     };
     format!(
-        "If you need another file first, reply with one call alone: {{\"name\": \"readFile\", \"arguments\": {{\"path\": \
-         \"src/main.py\"}}}}. The calls: {}.",
+        "If you need another file first, write one call alone, as JSON, and wait for its result: {{\"name\": \"readFile\", \
+         \"arguments\": {{\"path\": \"src/main.py\"}}}}. The calls: {}.",
         specs.iter().map(call).collect::<Vec<_>>().join(", ")
     )
 }

@@ -53,7 +53,7 @@ async fn a_small_model_is_prompted_for_whole_files() {
     assert!(!tool_names(request).iter().any(|name| writes.contains(name)), "{:?}", tool_names(request));
     let sent = request.messages.last().expect("a message").text().into_owned();
     assert!(sent.starts_with(&format!("greet.py\n```python\n{FILE}```\n\nLet @greet.py take a name\n\n")), "{sent}");
-    assert!(sent.ends_with("then a fenced block with its complete new text."), "{sent}");
+    assert!(sent.ends_with("then a fenced block with the file's complete new text."), "{sent}");
     assert!(weight(request) <= 6 << 10, "{} bytes", weight(request));
     // What comes with it of the project is beside the prompt itself.
     let prompt = request.system.split("\nAll files, by folder:").next().unwrap_or_default();

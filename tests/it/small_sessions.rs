@@ -139,7 +139,7 @@ async fn a_small_model_gets_a_brief_prompt() {
         prompt_text.starts_with(&file) && prompt_text[file.len()..].starts_with("Fix two bugs in Pager."),
         "{prompt_text}"
     );
-    assert!(prompt_text.ends_with("then a fenced block with its complete new text."), "{prompt_text}");
+    assert!(prompt_text.ends_with("then a fenced block with the file's complete new text."), "{prompt_text}");
     let request = &ran.requests[0];
     let system = request["messages"][0]["content"].as_str().expect("a prompt");
     assert!(request.get("tools").is_none(), "{}", request["tools"]);
@@ -160,7 +160,7 @@ async fn a_small_model_reads_by_a_call_in_its_text() {
     let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[&read, &whole]).await;
     let read = ran.last_message(1);
     let file = format!("Result of readFile:\npager.py\n```python\n{}```\n\n", real("01_py_pager/pager.py"));
-    assert!(read.starts_with(&file) && read.ends_with("its complete new text."), "{read}");
+    assert!(read.starts_with(&file) && read.ends_with("the file's complete new text."), "{read}");
     assert!(ran.requests.iter().all(|request| request.get("tools").is_none()));
     assert_eq!((world.read("pager.py"), ran.code), (after, Some(0)));
 }

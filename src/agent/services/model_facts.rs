@@ -136,9 +136,23 @@ pub async fn listed_facts(paths: &Paths, provider: &dyn Provider, model: &str, l
 
 /// Takes down what a server on this computer says of one model.
 pub async fn describe(services: &Services, provider: &dyn Provider, model: &str) {
-    let said = tokio::time::timeout(TO_DESCRIBE, provider.describe(model)).await;
-    if let Ok(facts) = said {
-        lock(&services.models.known).list(&provider.place(), [Model { name: model.into(), facts }]);
+    let said = timeout(TO_DESCRIBE, provider.describe(model)).await;
+    let (place, mut known) = (provider.place(), lock(&services.models.known));
+    // A server that did not answer in time is not waited for again.
+    if said.is_ok() || !known.is_listed(&place, model) {
+        known.list(&place, [Model { name: model.into(), facts: said.unwrap_or_default() }]);
+    }
+}
+
+/// Asks a server on this computer about a model that it was not asked about yet, such as that of a resumed session,
+/// unless its window is configured.
+pub async fn ask_once(services: &Services, provider: &dyn Provider, model: &str) {
+    let place = provider.place();
+    let is_known = || lock(&services.models.known).is_listed(&place, model);
+    let is_configured = || services.config.read().model_config(model).context_window.is_some();
+    if provider.local() && !provider.recorded() && !is_known() && !is_configured() {
+        learnt_windows::recall(services, &place).await;
+        describe(services, provider, model).await;
     }
 }
 

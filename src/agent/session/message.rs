@@ -36,7 +36,7 @@ pub async fn say(
         context.services.models.want_facts();
     }
     // The room for attachments is known once a server on this computer has reported its window.
-    context.services.models.local_search(stop).await;
+    context.model_described(stop).await;
     let target = context.target();
     let mut composed = composed(context, target.capabilities(), prompt, stop).await?;
     may_send(&context.approvals, &composed, stop).await?;

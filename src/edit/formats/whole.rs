@@ -27,7 +27,9 @@ pub(super) const SPEC: FormatSpec = FormatSpec {
         include_str!("../../../assets/prompts/example-ask.md"),
         include_str!("../../../assets/prompts/example-whole.md"),
     ]),
-    reminder: Some("Reply with each changed file: its path on a line, then a fenced block with its complete new text."),
+    reminder: Some(
+        "Reply with each changed file: its path alone on a line, then a fenced block with the file's complete new text.",
+    ),
     label_on_screen: "whole",
     verb: ["write", "writing", "wrote"],
     start: None,

@@ -49,6 +49,11 @@ impl KnownModels {
         self.listed.extend(models.into_iter().map(|model| ((place.to_string(), model.name), model.facts)));
     }
 
+    /// Returns whether the server at `place` was asked about a model.
+    pub fn is_listed(&self, place: &str, model: &str) -> bool {
+        self.listed.contains_key(&(place.to_string(), model.to_string()))
+    }
+
     /// Takes down what a refusal taught of a model.
     pub fn learn(&mut self, place: &str, model: &str, facts: Facts) {
         self.learnt.insert((place.to_string(), model.to_string()), facts);

@@ -36,6 +36,8 @@ struct State {
     wrong: Vec<String>,
     seen: Vec<(String, Value)>,
     number: usize,
+    /// The list of models of the OpenAI-compatible addresses; none: there is no such page.
+    list: Option<Value>,
 }
 
 /// A server on a free port of loopback; gone when dropped.
@@ -73,6 +75,11 @@ impl FakeServer {
     /// Sets the answers to the next requests.
     pub fn plan(&self, plan: Plan) {
         self.lock().plan = plan;
+    }
+
+    /// Sets the list of models.
+    pub fn list(&self, list: Value) {
+        self.lock().list = Some(list);
     }
 
     /// Returns what was wrong with the requests so far.
@@ -127,6 +134,9 @@ async fn read_request(stream: &mut TcpStream) -> Option<(String, Value)> {
 fn answer(state: &Mutex<State>, path: &str, body: &Value) -> (String, String, bool) {
     let mut state = state.lock().expect("no panic under it");
     let path = path.split('?').next().unwrap_or(path);
+    if let Some(list) = state.list.as_ref().filter(|_| path == "/v1/models") {
+        return whole("200 OK", list);
+    }
     let (wire, model) = match path {
         "/v1/chat/completions" => ("chat", body["model"].as_str().unwrap_or_default().to_string()),
         "/v1/responses" => ("responses", body["model"].as_str().unwrap_or_default().to_string()),

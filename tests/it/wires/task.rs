@@ -4,6 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+use super::fake::{FakeServer, Plan};
 use crate::support::mock_server::{Act, MockServer, answer, chunked, saying};
 use crate::support::world::World;
 
@@ -13,15 +14,21 @@ async fn task(world: &World, server: &MockServer, wire: &str, prompt: &str) -> O
 
 /// Runs a task with what is configured of models.
 async fn task_with(world: &World, server: &MockServer, wire: &str, prompt: &str, models: Value) -> Output {
+    run(world, &server.url(), wire, &[prompt], models).await
+}
+
+/// Runs `nebula task --json` with these words, the server at this address being the configured one.
+async fn run(world: &World, url: &str, wire: &str, words: &[&str], models: Value) -> Output {
     std::fs::create_dir_all(world.home().join(".nebula")).expect("made");
     let config = json!({
         "provider": "mine", "model": "m", "models": models,
-        "providers": {"mine": {"wire": wire, "baseUrl": server.url(), "model": "m", "apiKeyEnv": "MINE_API_KEY"}},
+        "providers": {"mine": {"wire": wire, "baseUrl": url, "model": "m", "apiKeyEnv": "MINE_API_KEY"}},
     });
     std::fs::write(world.home().join(".nebula/config.json"), config.to_string()).expect("written");
     let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
     command
-        .args(["task", "--json", prompt])
+        .args(["task", "--json"])
+        .args(words)
         .env_clear()
         .env("HOME", world.home())
         .env("MINE_API_KEY", "sk-very-secret");
@@ -42,6 +49,26 @@ async fn the_window_that_a_server_lists_is_believed_before_anything_is_sent() {
     assert!(says.contains("larger than the model's context window"), "{says}");
     let lines: Vec<String> = server.seen().into_iter().map(|seen| seen.line).collect();
     assert_eq!(lines, ["GET /v1/models"]);
+}
+
+/// The window of a resumed session's own model is believed, whichever model is configured.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_window_of_a_resumed_session_is_that_of_its_model() {
+    let server = FakeServer::start().await;
+    server.list(json!({"data": [{"id": "m", "max_model_len": 16_384}, {"id": "other", "max_model_len": 8_192}]}));
+    server.plan(Plan { text: "Hello.".into(), ..Plan::default() });
+    let world = World::new();
+    for words in [&["--model", "other", "hi"][..], &["--continue", "again"]] {
+        let done = run(&world, &server.url(), "chat", words, json!({})).await;
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    let limits: Vec<_> =
+        server.seen().into_iter().map(|(_, body)| (body["model"].clone(), body["max_tokens"].clone())).collect();
+    assert_eq!(limits.len(), 2);
+    assert!(
+        limits.iter().all(|(model, most)| model == "other" && most.as_u64().is_some_and(|most| most < 8_192)),
+        "{limits:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::agent::services::lock;
+use tokio_util::sync::CancellationToken;
+
 use crate::agent::services::models::ModelConnection;
 use crate::agent::services::target::RequestTarget;
+use crate::agent::services::{lock, model_facts};
 use crate::agent::session::context::SessionContext;
 use crate::provider::Provider;
 
@@ -30,6 +32,15 @@ impl SessionContext {
             connection.provider = Some(Arc::clone(own));
         }
         connection
+    }
+
+    /// Waits for what a server on this computer says of the model that is asked now, for a few seconds at most.
+    pub async fn model_described(&self, stop: &CancellationToken) {
+        self.services.models.local_search(stop).await;
+        if let Some(provider) = self.provider() {
+            let model = self.model();
+            stop.run_until_cancelled(model_facts::ask_once(&self.services, &*provider, &model)).await;
+        }
     }
 
     /// Returns the target of a request that goes out now.

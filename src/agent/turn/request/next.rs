@@ -68,7 +68,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     if let Some(end) = usage::over_budget(&services.config, events, session).await {
         return Err(Unbuilt::Stopped(end));
     }
-    services.models.local_search(&CancellationToken::new()).await;
+    context.model_described(&CancellationToken::new()).await;
     let target = context.keep_target();
     let fitted = model_fit::fitted(context.settings(), &services.config, session, &target);
     context.fit_settings(&fitted);
