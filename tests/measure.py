@@ -770,7 +770,79 @@ def oneline():
     world.close()
 
 
-ALL = [start, first, resume, keys, busy, frames, markdown, idle, steps, wires, headless, oneline, history, completion, rag]
+def guarded(world, text, prepare=None, bare=False):
+    """CPU-seconds of a command and all its processes, under the guard or by the shell alone, and the wall time."""
+    if prepare:
+        subprocess.run(["bash", "-c", prepare], cwd=world.work, check=True, capture_output=True)
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    args = ["bash", "--noprofile", "--norc", "-c", text] if bare else [BINARY, "run", "--", text]
+    done = subprocess.run(args, cwd=world.work, env=world.env, stdin=subprocess.DEVNULL, capture_output=True)
+    wall, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        sys.exit(f"{text} failed: {done.stderr.decode()[-2000:]}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
+
+
+def commands():
+    """commands under the guard: start and end, the cost of a kept file and of a later call, sealing, much output"""
+    world = World()
+    guarded(world, "true")
+    for name, bare in ("true, bare", True), ("true, guarded", False):
+        found = [guarded(world, "true", bare=bare) for _ in range(20)]
+        print(f"{name:30}{statistics.median(w for _, w in found) * 1000:8.1f} ms  {statistics.median(c for c, _ in found) * 1000:.1f} CPU-ms (reach: 8 ms a call)")
+    make = "rm -rf f && mkdir f && cd f && for i in $(seq 10000); do echo $i > $i; done"
+    for name, text in ("append to 10,000 files", "cd f; for i in $(seq 10000); do echo x >> $i; done"), ("rm -rf of 10,000 files", "rm -rf f"):
+        bare = min(guarded(world, text, make, bare=True)[0] for _ in range(2))
+        kept = [guarded(world, text, make) for _ in range(2)]
+        cpu, wall = min(kept)
+        print(f"{name:30}{(cpu - bare) / 10_000 * 1e6:8.1f} CPU-us a file, kept and sealed  {wall * 1000:.0f} ms (reach: 40, sealing 1 s)")
+    later = "for i in $(seq 20000); do echo x >> one; done"
+    bare, kept = min(guarded(world, later, bare=True)[0] for _ in range(2)), min(guarded(world, later)[0] for _ in range(2))
+    print(f"{'a later call on a kept file':30}{(kept - bare) / 20_000 * 1e6:8.1f} CPU-us (reach: 12)")
+    much = "head -c 100000000 /dev/zero | tr '\\0' 'x' | fold -w 99"
+    bare, kept = min(guarded(world, much, bare=True)[0] for _ in range(2)), min(guarded(world, much)[0] for _ in range(2))
+    print(f"{'100 MB of output':30}{kept - bare:8.2f} CPU-s (reach: 1)")
+    world.close()
+
+
+def build():
+    """cargo build of a small crate, bare and under the guard"""
+    world = World()
+    world.env["CARGO_HOME"] = os.environ.get("CARGO_HOME", os.path.expanduser("~/.cargo"))
+    world.env["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME", os.path.expanduser("~/.rustup"))
+    modules = 40
+    world.write("Cargo.toml", '[package]\nname = "measured"\nversion = "0.1.0"\nedition = "2021"\n')
+    world.write(".gitignore", "target\n")
+    world.write("src/lib.rs", "".join(f"pub mod m{i};\n" for i in range(modules)))
+    for i in range(modules):
+        text = "".join(f"pub fn f{n}(a: &[u64]) -> Vec<String> {{ a.iter().map(|x| format!(\"{{}}\", x + {n})).collect() }}\n" for n in range(60))
+        world.write(f"src/m{i}.rs", text)
+    for name, bare in ("cargo build, bare", True), ("cargo build, guarded", False):
+        cpu = min(guarded(world, "cargo build --offline -q", "rm -rf target", bare)[0] for _ in range(3))
+        print(f"{name:30}{cpu:8.2f} CPU-s best of 3 (reach: +2 %)")
+    world.close()
+
+
+def past():
+    """timeline, at and blame over 1,000 changesets, the whole command"""
+    world = World()
+    world.archive(100, 1_000, 10)
+    for i in range(100):
+        world.write(f"src/module{i}/file{i}.rs", "now\n")
+    middle = sorted(name for name in os.listdir(os.path.join(world.work, ".shaft", "archives")) if name.endswith(".txt"))[500][:-4]
+    for args in ["timeline"], ["timeline", "--json"], ["at", middle], ["blame", "src/module7/file7.rs"], ["review"]:
+        times = []
+        for _ in range(10):
+            begun = time.perf_counter()
+            done = subprocess.run([BINARY, *args], cwd=world.work, env=world.env, stdin=subprocess.DEVNULL, capture_output=True)
+            times.append(time.perf_counter() - begun)
+            if done.returncode:
+                sys.exit(f"{args} failed: {done.stderr.decode()}")
+        print(f"{' '.join(args[:1] + [a for a in args[1:] if a.startswith('-')]):30}{statistics.median(times) * 1000:8.1f} ms (median of 10)")
+    world.close()
+
+
+ALL = [start, first, resume, keys, busy, frames, markdown, idle, steps, wires, headless, oneline, history, completion, rag, commands, build, past]
 
 
 def main():

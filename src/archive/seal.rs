@@ -64,6 +64,32 @@ pub struct CommandChanges {
     pub unread: Vec<(String, String)>,
 }
 
+impl CommandChanges {
+    /// Takes out the changes up to a state that was kept again, in rounds, oldest first: a changeset holds one state of a
+    /// path.
+    pub fn take_earlier(&mut self) -> Vec<Vec<CommandChange>> {
+        let mut rounds = Vec::new();
+        loop {
+            // One whose earlier states are taken, or were equal, is the first of its path.
+            let mut seen = BTreeSet::new();
+            let again = self.changes.iter().filter(|change| !seen.insert(&change.entry.path));
+            let later: BTreeSet<String> = again.map(|change| change.entry.path.clone()).collect();
+            if later.is_empty() {
+                return rounds;
+            }
+            let mut taken = BTreeSet::new();
+            let mut round = Vec::new();
+            self.changes.retain(|change| {
+                let path = &change.entry.path;
+                let is_earlier = later.contains(path) && taken.insert(path.clone());
+                round.extend(is_earlier.then(|| change.clone()));
+                !is_earlier
+            });
+            rounds.push(round);
+        }
+    }
+}
+
 impl Archive {
     /// Compares the staged states with the present ones.
     ///
@@ -74,16 +100,25 @@ impl Archive {
         let keep_bytes = entries.len() <= MANY;
         let others = self.changesets_since(staging, &entries)?;
         let mut all = CommandChanges::default();
-        for entry in entries {
-            let before = staged_state(staging.folder(), &entry).map_err(at(staging.folder()))?;
-            let after = match workspace.read_archived(&entry.path) {
-                Ok(read) => read.state,
-                Err(error) => {
-                    all.unread.push((entry.path.clone(), error.to_string()));
-                    State::Absent
-                }
+        for (n, entry) in entries.iter().enumerate() {
+            let before = staged_state(staging.folder(), entry).map_err(at(staging.folder()))?;
+            // Where it was kept again, what stood there then ends what is known of this state.
+            let again = entries[n + 1..].iter().find(|later| later.again && later.path == entry.path);
+            let after = match again {
+                Some(later) => staged_state(staging.folder(), later).map_err(at(staging.folder()))?,
+                None => match workspace.read_archived(&entry.path) {
+                    Ok(read) => read.state,
+                    Err(error) => {
+                        all.unread.push((entry.path.clone(), error.to_string()));
+                        State::Absent
+                    }
+                },
             };
-            let after = self.before_others(&others, staging, &entry)?.unwrap_or(after);
+            let entry = entry.clone();
+            let after = match again {
+                Some(_) => after,
+                None => self.before_others(&others, staging, &entry)?.unwrap_or(after),
+            };
             if before == after {
                 continue;
             }
@@ -315,6 +350,7 @@ mod tests {
             staged: Some("0001".into()),
             inode: (0, 0),
             kept: 0,
+            again: false,
         };
         let state = staged_state(dir.path(), &entry).unwrap();
         assert_eq!((state.bytes().map(|bytes| &bytes[..]), mode()), (Some(&b"kept"[..]), 0o200));
@@ -333,7 +369,7 @@ mod tests {
         fs::write(staged, "before").unwrap();
         let kept = crate::text::time::now() - 1_000;
         let (kind, staged, inode) = (StagedKind::File, Some(name), JournalLine::COPY);
-        staging.add(&JournalLine { path: "a".into(), kind, mode: 0o600, staged, inode, kept }).unwrap();
+        staging.add(&JournalLine { path: "a".into(), kind, mode: 0o600, staged, inode, kept, again: false }).unwrap();
         let seal = |archive: &Archive| {
             let mut lock = archive.lock().unwrap();
             let changes = archive.compare(&workspace, &staging).unwrap().changes;

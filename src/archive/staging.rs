@@ -84,6 +84,9 @@ pub struct JournalLine {
     /// The time at which it was kept, in unix milliseconds; 0: that at which the line is written.
     #[serde(default)]
     pub kept: i64,
+    /// It is a later state of a path that was kept before: someone else had changed it meanwhile.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
 }
 
 impl JournalLine {
@@ -167,7 +170,7 @@ impl CommandStaging {
         self.journal.write_all(&line)
     }
 
-    /// Returns the readable lines of the journal: the first one of a path counts.
+    /// Returns the readable lines of the journal: the first one of a path counts, and those that keep it again.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -181,7 +184,7 @@ impl CommandStaging {
         let lines = text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice::<JournalLine>(line).ok());
         // One that names a file elsewhere is none of this archive's making.
         let is_own = |entry: &JournalLine| entry.staged.as_ref().is_none_or(|name| is_staged(name.as_ref()));
-        Ok(lines.filter(|entry| is_own(entry) && seen.insert(entry.path.clone())).collect())
+        Ok(lines.filter(|entry| is_own(entry) && (seen.insert(entry.path.clone()) || entry.again)).collect())
     }
 
     /// Returns what is known of its command.
@@ -323,7 +326,15 @@ mod tests {
         for (path, staged) in [("a", "/home/me/key"), ("b", "../x"), ("c", ""), ("d", "journal"), ("e", "0001")] {
             let (kind, staged) = (StagedKind::File, Some(staged.to_string()));
             staging
-                .add(&JournalLine { path: path.into(), kind, mode: 0o600, staged, inode: (1, 2), kept: 0 })
+                .add(&JournalLine {
+                    path: path.into(),
+                    kind,
+                    mode: 0o600,
+                    staged,
+                    inode: (1, 2),
+                    kept: 0,
+                    again: false,
+                })
                 .expect("added");
         }
         let paths: Vec<String> = staging.journal().expect("read").into_iter().map(|line| line.path).collect();

@@ -13,6 +13,8 @@ const TITLE: usize = 80;
 pub struct SealedCommand {
     /// The changeset; none: it changed nothing.
     pub changeset: Option<Id>,
+    /// The changesets before it, oldest first: someone else changed some of its files meanwhile.
+    pub earlier: Vec<Id>,
     /// Its changes.
     pub changes: CommandChanges,
     /// The errors of memory. The changeset exists all the same.
@@ -33,6 +35,12 @@ pub fn seal(
     let mut lock = stores.archive.lock()?;
     let changes = stores.archive.compare(stores.workspace, staging)?;
     let mut sealed = SealedCommand { changes, ..SealedCommand::default() };
+    for round in sealed.changes.take_earlier() {
+        let rest = std::mem::replace(&mut sealed.changes.changes, round);
+        let id = archive(&mut lock, staging, (info, &[]), stores, &mut sealed)?;
+        sealed.earlier.push(id);
+        sealed.changes.changes = rest;
+    }
     if !sealed.changes.changes.is_empty() {
         sealed.changeset = Some(archive(&mut lock, staging, (info, not_undone), stores, &mut sealed)?);
     }

@@ -216,7 +216,7 @@ messages! {
     undo_refused(path): "undo of {path} refused: the file changed on disk meanwhile", "{path}を元に戻せません: その間にディスク上で変更されました";
     nothing_restored_told: "Nothing was restored; the model is told.", "何も復元せず、モデルに伝えます。";
     not_archived(path, glob): "{path} is not archived (archiveExclude: {glob})", "{path}はアーカイブされません（archiveExclude: {glob}）";
-    cut_off(files, id): "a command was cut off: its {files} are changeset {id}", "コマンドが中断されました。変更（{files}）はチェンジセット{id}です";
+    cut_off(files, id): "a command was cut off: what it changed ({files}) is changeset {id}", "コマンドが中断されました。変更（{files}）はチェンジセット{id}です";
     cut_off_unsealed(error): "a command was cut off, and what it changed is not archived yet: {error}", "コマンドが中断されました。変更はまだアーカイブされていません: {error}";
     cut_off_unreadable(folder, why): "{folder} holds what a command kept and cannot be read: {why}. It is left as it is (delete the folder if nothing in it is needed)", "{folder}はコマンドの控えですが、読めません: {why}。そのまま残します（不要なら削除できます）";
     cut_off_elsewhere(folder): "{folder} holds what a command kept in another archive: it is left as it is (delete the folder if nothing in it is needed)", "{folder}は別のアーカイブのコマンドの控えです。そのまま残します（不要なら削除できます）";

@@ -65,7 +65,7 @@ pub struct CommandEnd {
     pub ms: Option<u64>,
     /// The changeset of its changes; of a job that of the last ones.
     pub changeset: Option<String>,
-    /// The changes in it. Of a preview none: those that are taken are in its proposal.
+    /// The changes in it. Of a preview those that were taken.
     pub changed: Vec<ChangedPath>,
     /// Folders that can be rebuilt, with the changes in each that were not archived.
     pub derived: BTreeMap<String, u64>,

@@ -408,6 +408,9 @@ impl ShellCommand {
         seal: impl Fn(&mut CommandStaging, &[NotUndone]) -> Result<T, String>,
     ) -> Result<Option<T>, String> {
         let mut staged = self.staged();
+        if staged.staging.is_some() && !shell.workspace.root().is_dir() {
+            return Err("the workspace is gone".into());
+        }
         let left_out = staged.left_out.clone();
         let not_undone = || self.running.progress().summary.not_undone(self.grant, &left_out);
         let seal = |staging: &mut CommandStaging| seal(staging, &not_undone());

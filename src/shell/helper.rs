@@ -96,6 +96,7 @@ struct Helper {
     /// The shell is over: since then.
     over: Option<Instant>,
     told_still: bool,
+    told_stopped: bool,
     /// It runs in a view, which ends with its shell.
     in_view: bool,
     /// Everything is being ended: when SIGKILL is due.
@@ -137,8 +138,8 @@ fn run() -> io::Result<()> {
     });
     thread::spawn(move || wait_for_all(&to));
     let in_view = start.view.is_some();
-    let (over, told_still, ending) = (None, false, None);
-    Helper { nebula, events, shell, left, serving, control, over, told_still, in_view, ending }.serve()
+    let (over, told_still, told_stopped, ending) = (None, false, false, None);
+    Helper { nebula, events, shell, left, serving, control, over, told_still, told_stopped, in_view, ending }.serve()
 }
 
 fn lock(staging: &Path) -> io::Result<File> {
@@ -313,6 +314,11 @@ impl Helper {
             }
             return;
         }
+        if self.over.is_none() && !self.told_stopped && tree::is_stopped(self.shell) {
+            self.told_stopped = true;
+            let words = "it has stopped itself (SIGSTOP), and waits until it is continued or ended";
+            self.tell(&HelperReport::Notice(words.into()));
+        }
         let running = tree::descendants().len();
         if running > MOST_PROCESSES {
             self.tell(&HelperReport::Notice(format!("more than {MOST_PROCESSES} processes: the command was stopped")));
@@ -332,6 +338,8 @@ impl Helper {
         if self.ending.is_none() {
             self.ending = Some(Instant::now() + GRACE);
             tree::signal_all(Signal::TERM);
+            // One that is stopped would not see it.
+            tree::signal_all(Signal::CONT);
             self.refuse_held();
         }
     }

@@ -143,6 +143,9 @@ pub struct Summary {
     /// A state found no room: its call was refused.
     #[serde(default)]
     pub no_room: bool,
+    /// Kept files in whose place someone else put others meanwhile.
+    #[serde(default)]
+    pub meanwhile: Vec<String>,
     /// Writes that were refused.
     pub refused: u64,
     /// The first of them.
@@ -166,6 +169,7 @@ impl Summary {
         }
         self.derived_gone.extend(more.derived_gone);
         self.no_room |= more.no_room;
+        self.meanwhile.extend(more.meanwhile);
         self.refused += more.refused;
         self.first_refused = self.first_refused.take().or(more.first_refused);
         self.not_archived.extend(more.not_archived);
@@ -203,6 +207,11 @@ impl Summary {
         };
         let more = (self.more_not_archived > 0).then(|| NotUndone::new("further paths", "not archived"));
         gone.chain(changed).chain(named).chain(more).chain(reached).collect()
+    }
+
+    /// Returns a line for each file that someone else changed meanwhile.
+    pub fn meanwhile_words(&self) -> impl Iterator<Item = String> + '_ {
+        self.meanwhile.iter().map(|path| format!("changed by someone else meanwhile: {path}"))
     }
 
     /// Returns a line where a state found no room.

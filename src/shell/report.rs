@@ -79,6 +79,7 @@ impl CommandReport {
             notes.push(format!("{count} {processes} as {}", command.id));
         }
         let summary = &progress.summary;
+        notes.extend(summary.meanwhile_words());
         notes.extend(summary.derived_words().chain(summary.room_words()));
         notes.extend(summary.refused_words());
         notes.extend(summary.connection_words().map(|line| {

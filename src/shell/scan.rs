@@ -163,6 +163,7 @@ impl Scan {
                 staged: None,
                 inode: (0, 0),
                 kept: stored,
+                again: false,
             })?;
         }
         let changed: Vec<&Entry> =
@@ -185,7 +186,7 @@ impl Scan {
             };
             let (path, kind, mode) = (entry.path.clone(), entry.kind, entry.mode);
             staging
-                .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY, kept: stored })
+                .add(&JournalLine { path, kind, mode, staged, inode: JournalLine::COPY, kept: stored, again: false })
                 .map_err(at(&self.shadow))?;
         }
         Ok(())

@@ -33,6 +33,12 @@ fn is_helper(pid: i32) -> bool {
     line.split(|b| *b == 0).nth(1) == Some(HELPER.as_bytes())
 }
 
+/// Returns whether a process is stopped by a signal.
+pub fn is_stopped(process: Pid) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero())).unwrap_or_default();
+    status.lines().any(|line| line.strip_prefix("State:").is_some_and(|state| state.trim_start().starts_with('T')))
+}
+
 /// Returns the process that a thread is of.
 pub fn process_of(thread: i32) -> Option<i32> {
     let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;

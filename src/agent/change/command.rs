@@ -67,8 +67,8 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
         Ok(sealed) => (sealed, None),
         Err(why) => (SealedCommand::default(), Some(why)),
     };
-    if let Some(id) = sealed.changeset {
-        tell_changeset(&context.services, &context.events, id).await;
+    for id in sealed.earlier.iter().chain(&sealed.changeset) {
+        tell_changeset(&context.services, &context.events, *id).await;
     }
     if let Some(why) = &failure {
         let detail = say::states_kept();
@@ -130,8 +130,8 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
             services.say(Level::Error, say::not_archived_yet(&job.id, &why), say::states_kept());
             SealedCommand::default()
         });
-        if let Some(id) = sealed.changeset {
-            tell_changeset(&services, &events, id).await;
+        for id in sealed.earlier.iter().chain(&sealed.changeset) {
+            tell_changeset(&services, &events, *id).await;
         }
         seal_jobs(&services, &commands, &events).await;
         let result =
@@ -176,8 +176,9 @@ pub async fn seal_jobs(services: &Arc<Services>, commands: &Commands, events: &E
     for command in commands.unsealed() {
         let own = Arc::clone(services);
         let sealed = tokio::task::spawn_blocking(move || seal_command(&own, &command)).await;
-        if let Ok(Ok(SealedCommand { changeset: Some(id), .. })) = sealed {
-            tell_changeset(services, events, id).await;
+        let SealedCommand { changeset, earlier, .. } = sealed.ok().and_then(Result::ok).unwrap_or_default();
+        for id in earlier.iter().chain(&changeset) {
+            tell_changeset(services, events, *id).await;
         }
     }
 }

@@ -204,7 +204,7 @@ fn a_restore_that_fails_makes_the_folders_again_that_gave_way() {
     fs::write(staged, "before\n").expect("written");
     for (path, kind, staged) in [("a", StagedKind::File, Some(name)), ("a/", StagedKind::Absent, None)] {
         let inode = JournalLine::COPY;
-        let line = JournalLine { path: path.into(), kind, mode: 0o600, staged, inode, kept: 0 };
+        let line = JournalLine { path: path.into(), kind, mode: 0o600, staged, inode, kept: 0, again: false };
         staging.add(&line).expect("added");
     }
     let folder = w.workspace.root().join("a");

@@ -184,9 +184,12 @@ async fn follow(
     as_json: bool,
 ) -> Result<bool> {
     let mut stopped = false;
+    let mut told = 0;
     let mut printer = OutputPrinter { id: &command.id, as_json, masker, held: Vec::new() };
     loop {
         let progress = command.running.progress().clone();
+        progress.notices.iter().skip(told).for_each(out::complain);
+        told = progress.notices.len();
         if progress.failed.is_some() || progress.is_answerable() {
             break;
         }
@@ -273,6 +276,7 @@ fn tell(command: &ShellCommand, sealed: &SealedCommand, as_json: bool, stopped: 
         out::complain(shell::SCANNED);
     }
     let summary = &progress.summary;
+    summary.meanwhile_words().for_each(out::complain);
     let gone = summary.derived_words().filter(|line| line.contains(" removed ")).chain(summary.room_words());
     gone.chain(summary.not_archived_words()).for_each(out::complain);
     if let Some(line) = summary.refused_words() {

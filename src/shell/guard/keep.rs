@@ -4,6 +4,7 @@
 //! A staged hard link shares its bytes with whatever other name the file has. The first write through such a name gives
 //! the staged file bytes of its own first.
 
+mod again;
 mod asks;
 mod outside;
 mod shared;
@@ -50,6 +51,12 @@ pub struct Keeping {
     sealed: HashMap<Inode, PathBuf>,
     /// Inodes whose bytes were copied.
     copied: HashSet<Inode>,
+    /// The files at paths that the command only opens, as they were at its last call.
+    own: HashMap<String, Inode>,
+    /// Paths at which it may itself put other files.
+    loose: HashSet<String>,
+    /// It moves folders, and with them whatever lies in them.
+    loose_folders: bool,
     /// Files that the command made where nothing is archived.
     made: HashSet<PathBuf>,
     names: Names,
@@ -94,6 +101,9 @@ impl Keeping {
             linked: HashMap::new(),
             sealed: HashMap::new(),
             copied: HashSet::new(),
+            own: HashMap::new(),
+            loose: HashSet::new(),
+            loose_folders: false,
             made: HashSet::new(),
             names: Names::default(),
             bytes: 0,
@@ -111,6 +121,7 @@ impl Keeping {
         self.saved.clear();
         self.new_folders.clear();
         self.copied.clear();
+        self.own.clear();
         self.unarchived.clear();
         let notes = self.summary();
         (self.summary, self.gone) = (Summary::default(), BTreeSet::new());
@@ -203,8 +214,13 @@ impl Keeping {
         }
         let Some(name) = self.name(path)? else { return Ok(()) };
         if self.saved.contains(&name) {
+            if meta.is_file() {
+                self.keep_again(path, &name, &meta)?;
+            }
+            self.set_loose(&[path], false);
             return Ok(());
         }
+        self.set_loose(&[path], false);
         if self.is_in_new(&name) && !meta.is_dir() {
             return self.absent(path);
         }
@@ -256,12 +272,25 @@ impl Keeping {
 
     /// Keeps the states before a file or folder gets the name `new`, from which it takes what is there.
     pub fn rename(&mut self, old: &Path, new: &Path, exchange: bool) -> Verdict {
-        let Ok(meta) = fs::symlink_metadata(old) else { return Ok(()) };
         if old == new {
             return Ok(());
         }
+        let Ok(meta) = fs::symlink_metadata(old) else {
+            // Another thread may put something there before the kernel looks: what is at the new name is kept all the same.
+            return match fs::symlink_metadata(new) {
+                Ok(there) if there.is_dir() => self.lose_folder(new),
+                Ok(_) => self.lose(new),
+                Err(_) => self.make(new, false),
+            };
+        };
         self.names.add(old, new);
+        self.set_loose(&[old, new], meta.is_dir());
         self.move_away(old, new, &meta)?;
+        self.replace(old, new, &meta, exchange)
+    }
+
+    /// Keeps what is at `new`, whose place something else takes.
+    fn replace(&mut self, old: &Path, new: &Path, meta: &Metadata, exchange: bool) -> Verdict {
         match fs::symlink_metadata(new) {
             Ok(there) if exchange => {
                 self.move_away(new, old, &there)?;
@@ -388,7 +417,7 @@ impl Keeping {
         if folder && kind == StagedKind::Absent {
             self.new_folders.insert(path.clone());
         }
-        self.add(JournalLine { path, kind, mode, staged: None, inode: JournalLine::COPY, kept: 0 })
+        self.add(JournalLine { path, kind, mode, staged: None, inode: JournalLine::COPY, kept: 0, again: false })
     }
 
     fn add(&mut self, saved: JournalLine) -> Verdict {
@@ -408,6 +437,7 @@ impl Keeping {
             staged: Some(staged),
             inode: inode(meta),
             kept: 0,
+            again: false,
         })
     }
 
@@ -427,6 +457,7 @@ impl Keeping {
             staged: Some(staged),
             inode: inode(meta),
             kept: 0,
+            again: false,
         })
     }
 
@@ -434,9 +465,13 @@ impl Keeping {
     fn copy(&mut self, path: &Path, meta: &Metadata) -> Verdict {
         let own = inode(meta);
         let Some(name) = self.name(path)? else { return Ok(()) };
-        if self.saved.contains(&name) && (meta.nlink() == 1 || self.copied.contains(&own)) {
-            return Ok(());
+        if self.saved.contains(&name) {
+            self.keep_again(path, &name, meta)?;
+            if meta.nlink() == 1 || self.copied.contains(&own) {
+                return Ok(());
+            }
         }
+        self.own.insert(name, own);
         let mut names = vec![path.to_path_buf()];
         if meta.nlink() > 1 {
             names.extend(self.names.others(&self.places, own, path));
@@ -475,6 +510,7 @@ impl Keeping {
                 staged: Some(staged),
                 inode: JournalLine::COPY,
                 kept: 0,
+                again: false,
             })?;
         }
         self.copied.insert(inode(meta));

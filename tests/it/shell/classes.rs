@@ -7,6 +7,7 @@ use nebula::protocol::{
     CallState, Command, CommandCard, CommandClass, CommandDecision, EventBody, Item, QuestionId, Setting, TurnEnd,
 };
 use nebula::provider::{Delta, Replay};
+use nebula::shell::class::{Around, Class, assess};
 use serde_json::json;
 
 use super::tree::{Tree, text, works};
@@ -143,6 +144,36 @@ fn what_is_judged_to_read_changes_nothing() {
         bash.output().expect("bash runs");
         assert_eq!(tree.snapshot(), before, "{text}");
     }
+}
+
+/// The simple commands that a shell traced, without what the shell itself does.
+fn traced(trace: &str) -> impl Iterator<Item = &str> {
+    let lines = trace.lines().filter(|line| line.starts_with('+'));
+    let own = ["for ", "case ", "select ", "[[ ", "(( "];
+    lines.map(|line| line.trim_start_matches('+').trim_start()).filter(move |line| {
+        let sets = line.split(' ').next().is_some_and(|word| word.contains('='));
+        !sets && !line.is_empty() && !own.iter().any(|word| line.starts_with(word))
+    })
+}
+
+#[test]
+fn what_the_shell_traces_of_a_text_that_reads_only_reads() {
+    let lines = include_str!("../../fixtures/commands/classes.tsv").lines().filter_map(|line| line.split_once('\t'));
+    let tree = Tree::new();
+    let around = Around { root: tree.root(), folder: tree.root() };
+    let mut seen = 0;
+    for (_, text) in lines.filter(|(class, _)| *class == "read") {
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["--noprofile", "--norc", "-x", "-c", text]).current_dir(tree.root());
+        bash.env("GIT_OPTIONAL_LOCKS", "0").env("PS4", "+ ").stdin(std::process::Stdio::null());
+        let ran = bash.output().expect("bash runs");
+        let trace = String::from_utf8_lossy(&ran.stderr).into_owned();
+        for command in traced(&trace) {
+            seen += 1;
+            assert_eq!(assess(command, &around, false).class, Class::Read, "{command} of {text}");
+        }
+    }
+    assert!(seen > 80, "{seen}");
 }
 
 #[test]

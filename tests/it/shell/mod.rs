@@ -3,6 +3,7 @@
 mod classes;
 mod forms;
 mod holds;
+mod hostile;
 mod killed;
 mod model;
 mod outsiders;

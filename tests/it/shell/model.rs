@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use nebula::protocol::{CallState, Command, CommandEvent, EventBody, Item, TurnEnd};
+use nebula::protocol::{CallState, Command, CommandEvent, EventBody, Item, Listing, Query, QueryId, TurnEnd};
 use nebula::provider::Replay;
 use serde_json::json;
 
@@ -96,6 +96,34 @@ async fn folder_and_variables_go_on_and_a_failure_is_a_result() {
         "{last_results}"
     );
     assert!(last_results.contains("it had left the workspace"), "{last_results}");
+    live.close().await;
+}
+
+/// What `/env` shows.
+async fn environment(live: &mut Live, id: u64) -> String {
+    live.send(Command::Ask(QueryId(id), Query::Environment));
+    live.until(|event| match event {
+        EventBody::Answer(_, Listing::Table { text, .. }) => Some(text.clone()),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_is_left_to_the_next_command_is_shown_and_cleared() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all").file("sub/x", "");
+    let mut live =
+        start(&world, vec![call("runCommand", json!({"command": "cd sub && export MARK=here"})), say("done")]);
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let shown = environment(&mut live, 1).await;
+    assert!(shown.contains("sub") && shown.contains("MARK") && shown.contains("here"), "{shown}");
+    live.send(Command::ClearEnvironment);
+    let shown = environment(&mut live, 2).await;
+    assert!(!shown.contains("MARK"), "{shown}");
     live.close().await;
 }
 

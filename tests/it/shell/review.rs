@@ -300,6 +300,20 @@ async fn a_moment_is_shown_and_restored_and_each_line_has_its_author() {
 }
 
 #[tokio::test]
+async fn blame_follows_a_file_that_was_moved() {
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\ntwo\nthree\n").approve("all");
+    ran(&world, &["printf 'four\\n' >> a.txt", "mkdir sub && mv a.txt sub/b.txt"]).await;
+    assert_eq!(world.read("sub/b.txt"), "one\ntwo\nthree\nfour\n");
+    let said = nebula(&world, &["blame", "sub/b.txt", "--json"]);
+    let lines: Vec<Value> = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
+    let causes: Vec<_> = lines.iter().map(|line| line["cause"].as_str().expect("a cause")).collect();
+    assert_eq!(causes, ["before", "before", "before", "command"], "{lines:?}");
+    let command = lines[3]["command"].as_str().unwrap_or_default();
+    assert!(command.starts_with("printf"), "the move wrote no line: {lines:?}");
+}
+
+#[tokio::test]
 async fn the_state_of_a_moment_is_written_elsewhere_and_foreign_work_is_not_shown_as_the_past() {
     let path = std::env::var("PATH").expect("a PATH");
     let world =

@@ -16,8 +16,8 @@ use crate::agent::turn::step::call_item::CallItem;
 use crate::archive::staging::CommandInfo;
 use crate::execute::command::cause;
 use crate::messages::card as words;
-use crate::proposal::Proposal;
-use crate::protocol::{CallState, CommandBegan, CommandEnd, CommandEvent, EventBody, Outcome};
+use crate::proposal::{FileChange, HunkKind, Proposal};
+use crate::protocol::{CallState, ChangedPath, CommandBegan, CommandEnd, CommandEvent, EventBody, Outcome};
 use crate::shell::{
     CommandReport, CommandRequest, Exit, Keeper, SealResult, ShellCommand, StartError, View, ViewChanges, files_of_view,
 };
@@ -58,7 +58,7 @@ pub async fn run(
     let output = command.running.output().for_model(&command.id);
     let ok = stopped.is_none() && command.exit().is_none_or(|exit| exit == Exit::Code(0));
     let (view, changes) = changes(&context.services, &command).await;
-    let mut changeset = None;
+    let (mut changeset, mut changed) = (None, Vec::new());
     match changes {
         Ok(changes) => {
             report.files = files_of_view(&changes.files);
@@ -68,14 +68,17 @@ pub async fn run(
                 (count, Purpose::ThrowAway) => {
                     (format!("preview: nothing was changed; {} would have been", plural(count, "file")), None)
                 }
-                (_, Purpose::Propose) => propose(context, item, changes, &command.info, stop).await,
+                (_, Purpose::Propose) => {
+                    let (line, decided) = propose(context, item, changes, &command.info, stop).await;
+                    (line, Some(decided))
+                }
             };
             report.notes.push(line);
-            changeset = taken;
+            (changeset, changed) = taken.unwrap_or_default();
         }
         Err(why) => report.notes.push(format!("preview: nothing was changed; {why}")),
     }
-    let end = CommandEnd { changeset: changeset.clone(), ..ended(&command, stopped, &SealResult::default()) };
+    let end = CommandEnd { changeset: changeset.clone(), changed, ..ended(&command, stopped, &SealResult::default()) };
     context.events.send(EventBody::Command(CommandEvent::Ended(end))).await;
     let (ended, stored) = (Arc::clone(&command), changeset.clone());
     let work = move || {
@@ -111,21 +114,35 @@ async fn changes(
 }
 
 /// Lets the person decide about what a command changed in its view. Returns a line for the model, and the changeset of
-/// what was taken.
+/// what was taken with its files.
 async fn propose(
     context: &Arc<SessionContext>,
     item: &mut CallItem,
     changes: ViewChanges,
     info: &CommandInfo,
     stop: &CancellationToken,
-) -> (String, Option<String>) {
+) -> (String, (Option<String>, Vec<ChangedPath>)) {
     seal_jobs(&context.services, &context.commands, &context.events).await;
     item.set(&context.events, CallState::Asking).await;
     let text = info.command.lines().next().unwrap_or_default();
     let title = words::preview_title(&text);
     let proposal = Arc::new(Proposal { id: context.events.proposal(), title, files: changes.files });
-    let decided = execute_proposal(context, proposal, Vec::new(), Approver::Person, cause(info), stop).await;
-    (result_text(&decided), decided.changeset)
+    let decided =
+        execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Person, cause(info), stop).await;
+    let is_taken = |file: &&FileChange| decided.written.iter().any(|(path, _)| *path == file.path);
+    let changed = proposal.files.iter().filter(is_taken).map(changed_path).collect();
+    (result_text(&decided), (decided.changeset.clone(), changed))
+}
+
+/// Returns a file that was taken, as it is told to programs.
+fn changed_path(file: &FileChange) -> ChangedPath {
+    let kind = match (file.before.is_absent(), file.after.is_absent()) {
+        (true, _) => "made",
+        (_, true) => "removed",
+        _ if file.hunks.iter().all(|hunk| hunk.kind == HunkKind::Mode) => "mode",
+        _ => "changed",
+    };
+    ChangedPath { path: file.path.clone(), kind, added: file.counts.added, removed: file.counts.removed }
 }
 
 /// Returns the result of the proposal, for the model.

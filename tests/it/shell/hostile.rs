@@ -1,0 +1,115 @@
+//! Commands at the edge: threads that race for one path, another hand at work meanwhile, a workspace that goes, a shell that
+//! stops itself.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::tree::{Tree, difference, text, works};
+
+/// Starts a command of which something is done while it waits at a pipe of this name.
+fn start(tree: &Tree, command: &str) -> Child {
+    let mut command = tree.command(&["run", "--", command]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started")
+}
+
+/// Waits until a path is there.
+fn wait_for(path: &Path) {
+    while path.symlink_metadata().is_err() {
+        thread::yield_now();
+    }
+}
+
+/// Returns what a command said once it is over.
+fn ended(child: Child) -> String {
+    let output = child.wait_with_output().expect("over");
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+#[test]
+fn threads_that_race_for_one_path_leave_nothing_behind() {
+    if !works() || std::process::Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let tree = Tree::new();
+    let before = tree.snapshot();
+    let code = "import threading,os\n\
+        def f(i):\n\
+        \x20for k in range(12):\n\
+        \x20\x20open('README.md','a').write(f'{i}\\n')\n\
+        \x20\x20try: os.rename('README.md',f's{i}'); os.rename(f's{i}','README.md')\n\
+        \x20\x20except OSError: pass\n\
+        ts=[threading.Thread(target=f,args=(i,)) for i in range(64)]\n\
+        [t.start() for t in ts];[t.join() for t in ts]\n";
+    fs::write(tree.home().join("race.py"), code).expect("written");
+    let ran = tree.nebula(&["run", "--", "python3", &tree.home().join("race.py").display().to_string()]);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    assert!(tree.nebula(&["undo", "--yes"]).status.success());
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new());
+}
+
+#[test]
+fn the_work_of_another_hand_meanwhile_is_kept() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let (file, pipe) = (tree.root().join("README.md"), tree.root().join("pipe"));
+    let first = fs::read(&file).expect("read");
+    let child = start(&tree, "echo A >> README.md; mkfifo pipe; cat pipe; echo B > README.md; rm pipe");
+    wait_for(&pipe);
+    // As an editor saves: another file in the place of the first.
+    fs::write(tree.root().join("saved"), "by the editor\n").expect("written");
+    fs::rename(tree.root().join("saved"), &file).expect("renamed");
+    fs::write(&pipe, "on\n").expect("written");
+    let said = ended(child);
+    assert!(said.contains("changed by someone else meanwhile: README.md"), "{said}");
+    assert_eq!(fs::read(&file).expect("read"), b"B\n");
+    assert!(tree.nebula(&["undo", "--yes"]).status.success());
+    assert_eq!(fs::read(&file).expect("read"), b"by the editor\n");
+    assert!(tree.nebula(&["undo", "--yes"]).status.success());
+    assert_eq!(fs::read(&file).expect("read"), first);
+    assert!(tree.nebula(&["history", "--check"]).status.success());
+}
+
+#[test]
+fn what_was_kept_stays_when_the_workspace_goes() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let (root, elsewhere) = (tree.root(), tree.home().join("elsewhere"));
+    let child = start(&tree, "echo x > README.md; mkfifo pipe; cat pipe");
+    wait_for(&root.join("pipe"));
+    fs::rename(&root, &elsewhere).expect("renamed");
+    fs::write(elsewhere.join("pipe"), "on\n").expect("written");
+    let said = ended(child);
+    assert!(said.contains("the workspace is gone"), "{said}");
+    fs::rename(&elsewhere, &root).expect("renamed");
+    let undone = tree.nebula(&["undo", "--yes"]);
+    assert!(text(&undone.stderr).contains("a command was cut off: what it changed ("), "{}", text(&undone.stderr));
+    assert!(fs::read_to_string(root.join("README.md")).expect("read").starts_with("# A project"));
+}
+
+#[test]
+fn a_shell_that_stops_itself_is_named_and_can_be_ended() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let mut child = start(&tree, "echo x > README.md; kill -STOP $$");
+    let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+    let line = lines.next().expect("a line").expect("text");
+    assert!(line.contains("has stopped itself (SIGSTOP)"), "{line}");
+    let nebula = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process");
+    kill_process(nebula, Signal::INT).expect("there");
+    let status = child.wait().expect("over");
+    let mut rest = String::new();
+    child.stdout.take().expect("piped").read_to_string(&mut rest).expect("read");
+    assert_ne!(status.code(), Some(0), "{rest}");
+    assert!(tree.nebula(&["undo", "--yes"]).status.success(), "what it changed is archived");
+}
