@@ -220,6 +220,14 @@ impl CommandStaging {
     }
 }
 
+/// Writes down whose command a staging folder is for.
+fn describe(folder: &Path, info: &CommandInfo) -> io::Result<()> {
+    let info = CommandInfo { place: place(folder)?, ..info.clone() };
+    let text = serde_json::to_vec(&info)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(INFO))?;
+    file.write_all(&text)
+}
+
 fn is_staged(name: &std::ffi::OsStr) -> bool {
     !name.is_empty() && name.as_encoded_bytes().iter().all(u8::is_ascii_digit)
 }
@@ -257,11 +265,12 @@ impl Archive {
             return Err(Error::NotAFolder(commands));
         }
         make(&folder).map_err(at(&folder))?;
-        let info = &CommandInfo { place: place(&folder).map_err(at(&folder))?, ..info.clone() };
-        let text = serde_json::to_vec(info).map_err(|e| at(&folder)(e.into()))?;
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(INFO));
-        file.and_then(|mut file| file.write_all(&text)).map_err(at(&folder))?;
-        CommandStaging::open(&folder).map_err(at(&folder))
+        let described = describe(&folder, info).and_then(|()| CommandStaging::open(&folder));
+        described.map_err(|error| {
+            // Nothing was kept in it: left behind, it would be taken for states that cannot be read.
+            let _ = fs::remove_dir_all(&folder);
+            at(&folder)(error)
+        })
     }
 
     /// Returns the staging folders whose processes are gone, oldest first, each with a lock that no other finds it by,

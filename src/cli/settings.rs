@@ -277,14 +277,27 @@ fn archive(context: &Context, memory: &Memory) -> DoctorCheck {
     DoctorCheck { name: "archive", ok, says }
 }
 
+/// The note where hard links cannot reach the archive.
+const COPIES: &str = "files in the workspace's root are replaced by exchange; .shaft lies on another file system, so what \
+     commands remove is copied instead of linked";
+
 /// Checks what writing can rely on here.
 fn file_system(context: &Context) -> DoctorCheck {
     let (ok, says) = match can_exchange(&context.workspace) {
+        Ok(true) if archive_lies_elsewhere(context) => (true, COPIES.into()),
         Ok(true) => (true, "files in the workspace's root are replaced by exchange".into()),
         Ok(false) => (true, UNGUARDED.into()),
         Err(error) => (false, format!("{} cannot be written: {error}", context.workspace.root().display())),
     };
     DoctorCheck { name: "file system", ok, says }
+}
+
+/// Returns whether `.shaft` lies on another file system than the workspace.
+fn archive_lies_elsewhere(context: &Context) -> bool {
+    let device = |path: &std::path::Path| path.metadata().ok().map(|about| std::os::unix::fs::MetadataExt::dev(&about));
+    let root = context.workspace.root();
+    let home = context.archive().ok().map(|archive| archive.home().to_path_buf());
+    home.and_then(|home| device(&home)).is_some_and(|own| Some(own) != device(root))
 }
 
 /// Counts changesets and bytes of the archive; memory stores the size.

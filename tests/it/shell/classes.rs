@@ -170,7 +170,9 @@ fn what_the_shell_traces_of_a_text_that_reads_only_reads() {
         let trace = String::from_utf8_lossy(&ran.stderr).into_owned();
         for command in traced(&trace) {
             seen += 1;
-            assert_eq!(assess(command, &around, false).class, Class::Read, "{command} of {text}");
+            // Brackets are quoted where they name the program.
+            let command = command.replace("'['", "[").replace("']'", "]");
+            assert_eq!(assess(&command, &around, false).class, Class::Read, "{command} of {text}");
         }
     }
     assert!(seen > 80, "{seen}");

@@ -96,7 +96,7 @@ fn a_command_that_is_cut_off_is_undone_all_the_same() {
     };
     assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{}", text(&undone.stderr));
     let printed = text(&undone.stderr) + &text(&undone.stdout);
-    assert!(printed.contains("a command was cut off: its "), "{printed}");
+    assert!(printed.contains("a command was cut off: what it changed ("), "{printed}");
     let left = fs::read_dir(tree.root().join(".shaft/commands")).expect("the folder").count();
     assert_eq!(left, 0, "staging is left");
 }

@@ -1,0 +1,97 @@
+//! Files and folders that get other names: what goes from the old one and what the new one takes the place of are kept.
+
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+
+use super::{Keeping, Verdict, number};
+use crate::archive::staging::StagedKind;
+use crate::shell::places::PathClass;
+
+impl Keeping {
+    /// Keeps the states before a file or folder gets the name `new`, from which it takes what is there.
+    pub fn rename(&mut self, old: &Path, new: &Path, exchange: bool) -> Verdict {
+        if old == new {
+            return Ok(());
+        }
+        let Ok(meta) = fs::symlink_metadata(old) else {
+            // Another thread may put something there before the kernel looks: what is at the new name is kept all the same.
+            return match fs::symlink_metadata(new) {
+                Ok(there) if there.is_dir() => self.lose_folder(new),
+                Ok(_) => self.lose(new),
+                Err(_) => self.make(new, false),
+            };
+        };
+        self.names.add(old, new);
+        self.set_loose(&[old, new], meta.is_dir());
+        self.move_away(old, new, &meta)?;
+        self.replace(old, new, &meta, exchange)
+    }
+
+    /// Keeps what is at `new`, whose place something else takes.
+    fn replace(&mut self, old: &Path, new: &Path, meta: &Metadata, exchange: bool) -> Verdict {
+        match fs::symlink_metadata(new) {
+            Ok(there) if exchange => {
+                self.move_away(new, old, &there)?;
+                match (meta.is_dir(), there.is_dir()) {
+                    (one, other) if one == other => Ok(()),
+                    // A file takes the place of a folder and the other way round: neither was there before.
+                    (one, other) => self.was_absent(new, one).and_then(|()| self.was_absent(old, other)),
+                }
+            }
+            Ok(there) if there.is_dir() => self.lose_folder(new),
+            Ok(_) => self.lose(new),
+            Err(_) => self.make(new, meta.is_dir()),
+        }
+    }
+
+    /// Notes that nothing of this kind was at a path.
+    fn was_absent(&mut self, path: &Path, folder: bool) -> Verdict {
+        match self.places.of(path, folder) {
+            PathClass::Kept => self.note(path, StagedKind::Absent, 0, folder),
+            _ => Ok(()),
+        }
+    }
+
+    /// Answers for a file that is about to have the name `new` too: whoever writes there writes to `old`.
+    pub fn second_name(&mut self, old: &Path, new: &Path) -> Verdict {
+        if self.places.of(old, false) == PathClass::Refused {
+            return self.refuse(old);
+        }
+        self.make(new, false)?;
+        self.names.add(old, new);
+        Ok(())
+    }
+
+    /// Keeps what is at `old` and below, and notes what of it is new at `new`.
+    fn move_away(&mut self, old: &Path, new: &Path, meta: &Metadata) -> Verdict {
+        if !meta.is_dir() {
+            return self.lose(old);
+        }
+        if self.places.root().starts_with(old) {
+            return self.refuse(old);
+        }
+        let mut folders = vec![PathBuf::new()];
+        while let Some(inside) = folders.pop() {
+            let from = join(old, &inside);
+            self.lose_folder(&from)?;
+            self.make(&join(new, &inside), true)?;
+            for entry in fs::read_dir(&from).map_err(|e| number(&e))? {
+                let entry = entry.map_err(|e| number(&e))?;
+                let inside = inside.join(entry.file_name());
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(inside);
+                } else {
+                    let (from, to) = (old.join(&inside), new.join(&inside));
+                    self.lose(&from)?;
+                    self.make(&to, false)?;
+                    self.names.add(&from, &to);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn join(folder: &Path, inside: &Path) -> PathBuf {
+    if inside.as_os_str().is_empty() { folder.to_path_buf() } else { folder.join(inside) }
+}
