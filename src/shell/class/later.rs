@@ -44,6 +44,36 @@ pub fn changed(name: &str, words: &[Word]) -> Vec<String> {
     paths
 }
 
+/// Returns the paths that a command which writes is told to write, by an option or as what it changes in place, beside
+/// those of [`super`]'s targets.
+pub fn written(name: &str, words: &[Word]) -> Vec<String> {
+    let arguments = words.get(1..).unwrap_or_default();
+    let name = base(name);
+    let operands = |words: &[Word]| -> Vec<String> {
+        let known = words.iter().filter_map(Word::value).filter(|word| !word.starts_with('-'));
+        known.map(str::to_string).collect()
+    };
+    let mut paths = outputs(name, arguments);
+    match name {
+        "cp" | "mv" | "ln" | "install" => {
+            for (at, word) in arguments.iter().enumerate() {
+                let next = arguments.get(at + 1).and_then(Word::value);
+                let folder = target(word).map(|folder| if folder.is_empty() { next.unwrap_or_default() } else { folder });
+                paths.extend(folder.map(str::to_string));
+            }
+        }
+        "sed" | "patch" => paths.extend(operands(arguments)),
+        "git" => match git_part(arguments) {
+            [part, add, rest @ ..] if part.value() == Some("worktree") && add.value() == Some("add") => {
+                paths.extend(operands(rest));
+            }
+            _ => {}
+        },
+        _ => {}
+    }
+    paths.into_iter().filter(|path| !path.is_empty()).collect()
+}
+
 /// Returns the folder that an option of `cp` and its like names, as far as it stands in the same word: `-tDIR`, also
 /// behind other letters, and `--target-directory=DIR` with any of its abbreviations.
 fn target(word: &Word) -> Option<&str> {

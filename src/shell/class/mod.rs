@@ -200,7 +200,8 @@ impl Reader<'_> {
         let outside = targets.iter().any(|target| match target {
             Target::Removed(path) | Target::Over(path) | Target::Onto(path, _) => self.is_outside(path),
         });
-        if class < Class::Final && outside {
+        let writes = || later::written(name, words).iter().any(|path| self.is_outside(path));
+        if class < Class::Final && (outside || class > Class::Read && writes()) {
             (class, reason) = (Class::Reach, Reason::Outside);
         }
         // Where it lands is known only when it runs.
