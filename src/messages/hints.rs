@@ -51,6 +51,7 @@ messages! {
     earlier_later_run: "lines of the cause before, after", "前後の原因の行";
     line: "line", "行";
     back_from_review: "back to the list, then close it", "一覧へ戻る。次に閉じる";
+    to_review: "review", "レビュー";
     scroll_preview: "scroll preview", "プレビューをスクロール";
     scroll_the_preview: "scroll the preview", "プレビューをスクロール";
     close: "close", "閉じる";
@@ -111,7 +112,7 @@ messages! {
     edit: "edit", "編集";
     look: "look", "表示";
     layout: "layout", "レイアウト";
-    all_from_now_on: "all from now on", "今後すべて承認";
+    all_from_now_on: "all edits", "今後すべて承認";
     copy_this_hunk: "copy this hunk", "このハンクをコピー";
     diff: "diff", "差分";
     compare_with_now: "compare with now", "現在と比較";

@@ -15,10 +15,12 @@ enum Arrival {
     Proposal,
     Question { choices: bool },
     Permission,
+    CommitMessage,
 }
 
 fn arrive(stage: &mut Stage, arrival: Arrival, n: u64) {
     match arrival {
+        Arrival::CommitMessage => stage.tell(EventBody::CommitMessage("Say hello".into())),
         Arrival::Proposal => {
             let proposal = Proposal { id: ProposalId(100 + n), ..proposal() };
             stage.tell(EventBody::Proposed(Arc::new(proposal), Vec::new()));
@@ -45,7 +47,14 @@ fn decided(stage: &Stage) -> Vec<&Effect> {
     let decides = |effect: &&Effect| match effect {
         Effect::Send(command) => matches!(
             command,
-            Command::Decide(..) | Command::Reply(..) | Command::Restore(_) | Command::Interrupt | Command::Set(_)
+            Command::Decide(..)
+                | Command::Reply(..)
+                | Command::Restore(_)
+                | Command::Interrupt
+                | Command::Set(_)
+                | Command::Commit(_)
+                | Command::DecideCommand(..)
+                | Command::KeepReviewed(_)
         ),
         Effect::Edit { .. } | Effect::OpenFile(_) | Effect::Quit(_) => true,
         _ => false,
@@ -78,10 +87,11 @@ proptest! {
     ) {
         let mut stage = Stage::new(140, 40, "dark");
         reading(&mut stage);
-        // Twenty proposals and ten questions, at any time.
+        // Sixteen proposals, four commit messages and ten questions, at any time.
         let arrivals: Vec<(usize, Arrival)> = arrivals.into_iter().enumerate().map(|(n, (at, choices))| {
             (at, match n {
-                0..20 => Arrival::Proposal,
+                0..16 => Arrival::Proposal,
+                16..20 => Arrival::CommitMessage,
                 20..26 => Arrival::Question { choices },
                 _ => Arrival::Permission,
             })
@@ -160,6 +170,68 @@ fn what_waits_takes_the_keys_once_typing_has_stopped() {
     stage.wait(400);
     stage.keys("a");
     assert!(matches!(decided(&stage)[..], [Effect::Send(Command::Decide(..))]));
+}
+
+#[test]
+fn a_commit_message_waits_for_the_end_of_a_draft() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    stage.keys("and then");
+    arrive(&mut stage, Arrival::CommitMessage, 1);
+    stage.wait(10_000);
+    stage.keys("<enter>");
+    assert!(decided(&stage).is_empty(), "{:?}", decided(&stage));
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    stage.keys("x");
+    arrive(&mut stage, Arrival::CommitMessage, 1);
+    assert!(stage.text().contains("the commit message waits"), "{}", stage.text());
+    stage.keys("<backspace>");
+    stage.wait(2_000);
+    assert!(stage.text().contains("Say hello"), "{}", stage.text());
+    stage.keys("<enter>");
+    assert!(decided(&stage).is_empty(), "keys of who still types");
+    stage.wait(400);
+    stage.keys("<enter>");
+    assert!(matches!(decided(&stage)[..], [Effect::Send(Command::Commit(_))]), "{:?}", decided(&stage));
+}
+
+#[test]
+fn a_question_is_shown_before_it_has_the_keys() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.keys("<f9>");
+    arrive(&mut stage, Arrival::Permission, 1);
+    stage.wait(10_000);
+    assert!(stage.text().contains("F6 answer") && !stage.text().contains("Delete the folder?"), "{}", stage.text());
+    stage.keys("<f6>");
+    assert!(stage.text().contains("Delete the folder?"), "{}", stage.text());
+}
+
+#[test]
+fn a_reason_for_a_proposal_that_is_gone_becomes_a_draft() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    arrive(&mut stage, Arrival::Proposal, 1);
+    stage.wait(3_000);
+    stage.keys("r");
+    stage.keys("it breaks");
+    stage.tell(EventBody::Settled(ProposalId(101), Outcome::Withdrawn));
+    stage.keys(" the build<enter>");
+    assert!(stage.text().contains("› it breaks the build"), "{}", stage.text());
+    assert!(stage.effects.iter().all(|e| !matches!(e, Effect::Send(Command::Submit(_)))), "{:?}", stage.effects);
+}
+
+#[test]
+fn quit_names_a_running_turn_first() {
+    let mut stage = Stage::new(140, 40, "dark");
+    working(&mut stage);
+    stage.keys("/quit<enter>");
+    assert!(decided(&stage).is_empty() && stage.text().contains("a turn is running"), "{}", stage.text());
+    stage.keys("/quit<enter>");
+    assert!(matches!(decided(&stage)[..], [Effect::Quit(_)]), "{:?}", decided(&stage));
 }
 
 #[test]

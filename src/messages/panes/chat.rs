@@ -20,6 +20,7 @@ messages! {
     rejected: "rejected", "却下";
     interrupted: "interrupted", "中断";
     waiting_for_you: "waiting for you", "あなたの操作待ち";
+    waiting: "waiting", "待機中";
     with_state(n, state): "{n} {state}", "{state} {n}";
 
     // What a notice offers.

@@ -18,6 +18,7 @@ messages! {
     tested: "checked:", "テスト:";
     no_answer: "no answer", "回答なし";
     written: "written", "書き込み済み";
+    of_all(n, all): "{n} of {all}", "{all}中{n}";
     written_of(n, hunks): "{n} of {hunks} written", "{hunks}中{n}件を書き込み済み";
     not_written_changed: "not written: changed on disk", "未書き込み: ディスク上で変更されました";
     not_written: "not written", "未書き込み";

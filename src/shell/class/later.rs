@@ -58,7 +58,8 @@ pub fn written(name: &str, words: &[Word]) -> Vec<String> {
         "cp" | "mv" | "ln" | "install" => {
             for (at, word) in arguments.iter().enumerate() {
                 let next = arguments.get(at + 1).and_then(Word::value);
-                let folder = target(word).map(|folder| if folder.is_empty() { next.unwrap_or_default() } else { folder });
+                let folder =
+                    target(word).map(|folder| if folder.is_empty() { next.unwrap_or_default() } else { folder });
                 paths.extend(folder.map(str::to_string));
             }
         }

@@ -15,9 +15,8 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::net::SocketAddrUnix;
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags};
 
-use super::GuardAnswer;
 use super::call::{CallReply, Notification};
-use super::hold::{CallConsent, Consents, HoldQuestion, lock};
+use super::hold::{CallConsent, Consents, GuardAnswer, HoldQuestion, lock};
 use super::path::{descriptor, resolve};
 use super::sys;
 use crate::shell::message::{HoldAnswer, HoldReason, Summary};

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::call::Notification;
+use super::call::{CallReply, Notification};
 use super::sys;
 use crate::proposal::acts_later;
 use crate::shell::message::{Hold, HoldAnswer, HoldReason, HoldSettings};
@@ -237,6 +237,16 @@ fn opening(name: &str, flags: u64) -> String {
     let does = [(libc::O_WRONLY | libc::O_RDWR, "write"), (libc::O_TRUNC, "truncate"), (libc::O_CREAT, "create")];
     let words: Vec<&str> = does.iter().filter(|(bits, _)| flags & *bits as u64 != 0).map(|(_, word)| *word).collect();
     format!("{name} · {}", words.join(", "))
+}
+
+/// The outcome of a call.
+pub enum GuardAnswer {
+    /// It is answered so.
+    Reply(CallReply),
+    /// A thread of its own answers it.
+    Elsewhere,
+    /// It waits for the person.
+    Held(HoldQuestion),
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use call::{CallReply, Notification};
 pub use connect::ConnectionPolicy;
+use hold::GuardAnswer;
 pub use hold::{Consents, HeldCalls};
 pub use keep::Keeping;
 use keep::Refusal;
@@ -79,16 +80,6 @@ pub struct Answering {
     pub home: Option<PathBuf>,
     /// The calls that wait for the person.
     pub held: Arc<HeldCalls>,
-}
-
-/// The outcome of a call.
-pub enum GuardAnswer {
-    /// It is answered so.
-    Reply(CallReply),
-    /// A thread of its own answers it.
-    Elsewhere,
-    /// It waits for the person.
-    Held(hold::HoldQuestion),
 }
 
 /// Answers calls, until no process has the filter any more.

@@ -4,6 +4,8 @@
 use super::{App, At, Attention, Effect, LineFor, Owner, Screen};
 use crate::messages::app as say;
 use crate::tui::pane::id::PaneId;
+use crate::tui::popup::Popup;
+use crate::tui::popup::page::{Page, escaped};
 
 /// The milliseconds after the last typed character within which nothing takes the keys by itself.
 pub(super) const QUIET: i64 = 2000;
@@ -34,11 +36,13 @@ impl App {
 
     fn has_keys(&self, what: Attention) -> bool {
         let at = self.layout.at;
-        match what {
-            Attention::Proposal(_) => at == At::Pane && self.layout.pane == PaneId::Diff,
-            Attention::Restore(_) => at == At::Pane && self.layout.pane == PaneId::Archive,
-            Attention::Question(_) => matches!(at, At::Question | At::Answer),
-        }
+        // Another screen lies over the panes.
+        matches!(self.screen, Screen::Main)
+            && match what {
+                Attention::Proposal(_) => at == At::Pane && self.layout.pane == PaneId::Diff,
+                Attention::Restore(_) => at == At::Pane && self.layout.pane == PaneId::Archive,
+                Attention::Question(_) => matches!(at, At::Question | At::Answer),
+            }
     }
 
     /// Returns whether the person asked for it: only their own restores come while no turn runs.
@@ -47,8 +51,13 @@ impl App {
     }
 
     fn may_take_keys(&self, what: Attention) -> bool {
+        self.is_free() && (self.is_own(what) || self.quiet_at() <= self.now)
+    }
+
+    /// Returns whether nothing is typed, and nothing stands over the panes.
+    fn is_free(&self) -> bool {
         let free = matches!(self.screen, Screen::Main) && self.popups.is_empty() && self.line.is_none();
-        free && self.composer.input.is_empty() && (self.is_own(what) || self.quiet_at() <= self.now)
+        free && self.composer.input.is_empty()
     }
 
     /// Returns when typing has paused for long enough.
@@ -58,7 +67,9 @@ impl App {
 
     /// Returns when something that waits may take the keys by itself, if nothing is typed until then.
     pub(super) fn takes_keys_at(&self) -> Option<i64> {
-        (self.guard.unseen && self.composer.input.is_empty()).then(|| self.quiet_at()).filter(|at| *at > self.now)
+        let comes = self.guard.unseen || self.session.commit_message.is_some();
+        let waits = comes && self.composer.input.is_empty() || self.session.not_sent.is_some();
+        waits.then(|| self.quiet_at()).filter(|at| *at > self.now)
     }
 
     /// Sees what waits now, and gives it the keys if it may have them. Ends every message.
@@ -76,25 +87,46 @@ impl App {
             self.keyboard.chords.clear();
             self.give_keys(what);
         }
+        if waits.is_none() && self.popups.is_empty() && self.quiet_at() <= self.now {
+            self.show_not_sent();
+            self.show_commit_message();
+        }
         effects
+    }
+
+    /// Shows why a message was not sent, where the reasons are too long for a line.
+    fn show_not_sent(&mut self) {
+        if let Some(why) = self.session.not_sent.take() {
+            let reasons: String = why.lines().map(|line| format!("- {}\n", escaped(line))).collect();
+            self.popups.push(Popup::Page(Page::text(say::not_sent().into(), &reasons)));
+        }
+    }
+
+    /// Opens the commit message that waits, if there is one. Its keys decide once none has come for a moment.
+    fn show_commit_message(&mut self) {
+        if !self.is_free() {
+            return;
+        }
+        if let Some(message) = self.session.commit_message.take() {
+            (self.guard.guarded, self.guard.last_key) = (true, self.now);
+            self.keyboard.chords.clear();
+            self.open_commit(message);
+        }
     }
 
     fn attention_changed(&mut self, before: Option<Attention>, waits: Option<Attention>) -> Vec<Effect> {
         let proposal = waits.and_then(Attention::proposal);
+        let is_kept = before.and_then(Attention::proposal) != proposal && self.keep_line();
         // The command does not wait any more.
         if self.line.as_ref().is_some_and(|line| line.owner == Owner::Card) {
             self.line = None;
         }
         if before.and_then(Attention::proposal).is_some() && proposal.is_none() {
-            // Nobody waits for the reason any more.
-            if self.line.as_ref().is_some_and(|l| l.purpose == LineFor::Reason) {
-                self.line = None;
-            }
             if self.guard.before.is_some() || self.layout.pane == PaneId::Diff && self.layout.at == At::Pane {
                 self.leave_proposal();
             }
         }
-        self.guard.guarded = false;
+        self.guard.guarded = is_kept;
         self.guard.unseen = waits.is_some();
         let Some(what) = waits else { return Vec::new() };
         if matches!(what, Attention::Proposal(_)) && !self.is_own(what) {
@@ -113,6 +145,20 @@ impl App {
         }
     }
 
+    /// Puts what was typed about a proposal that is gone into the input, and returns whether it did. Enter sends nothing
+    /// until typing has paused.
+    fn keep_line(&mut self) -> bool {
+        let is_about = |line: &super::Line| matches!(line.purpose, LineFor::Reason | LineFor::Comment | LineFor::Note);
+        let Some(line) = self.line.take_if(|line| is_about(line)) else { return false };
+        let typed = line.editor.text().to_string();
+        let is_kept = !typed.is_empty() && self.composer.input.is_empty();
+        if is_kept {
+            self.composer.input.set(&typed);
+            self.layout.at = At::Input;
+        }
+        is_kept
+    }
+
     /// Gives the keys to what waits.
     pub(super) fn give_keys(&mut self, what: Attention) {
         self.guard.unseen = false;
@@ -124,6 +170,7 @@ impl App {
             Attention::Proposal(_) => self.go_to(PaneId::Diff),
             Attention::Restore(_) => self.go_to(PaneId::Archive),
             Attention::Question(_) => {
+                self.screen = Screen::Main;
                 let has_draft = !self.composer.input.is_empty();
                 if let Some(asking) = self.questions.first_mut() {
                     asking.show(has_draft);

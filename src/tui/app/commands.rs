@@ -133,8 +133,12 @@ impl App {
         COMMANDS.iter().find(|(c, _)| c.name == name).map_or_else(Vec::new, |(_, run)| run(self, rest))
     }
 
-    /// Drafts a commit message, one at a time.
+    /// Drafts a commit message, one at a time, or shows the one that waits.
     pub(super) fn draft_commit(&mut self) -> Vec<Effect> {
+        if let Some(message) = self.session.commit_message.take() {
+            self.open_commit(message);
+            return Vec::new();
+        }
         match std::mem::replace(&mut self.session.drafting, true) {
             true => Vec::new(),
             false => vec![Effect::Send(Command::DraftCommit)],

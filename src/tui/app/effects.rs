@@ -121,8 +121,12 @@ impl App {
         self.layout.at = At::Input;
     }
 
-    /// Quits the program, the first time only where no command runs on.
+    /// Quits the program, the first time only where no turn and no command runs.
     pub(super) fn quit_or_ask(&mut self) -> Vec<Effect> {
+        if self.is_working() && !std::mem::replace(&mut self.keyboard.quit_named, true) {
+            self.name_what_runs();
+            return Vec::new();
+        }
         let jobs = self.session.status.jobs;
         if jobs <= std::mem::replace(&mut self.keyboard.quit_asked, jobs) {
             return self.quit(Exit::Done);

@@ -11,7 +11,7 @@ use crate::tui::input::question::Asking;
 use crate::tui::popup::Popup;
 use crate::tui::popup::connect::Connect;
 use crate::tui::popup::list::Entry;
-use crate::tui::popup::page::Page;
+use crate::tui::popup::page::{Page, escaped};
 use crate::tui::popup::sessions::Sessions;
 use crate::tui::text::wrap::cells;
 
@@ -71,8 +71,7 @@ impl App {
             EventBody::Answered(id) => self.question_answered(id),
             EventBody::Retrying(wait) => self.session.retry = wait,
             EventBody::CommitMessage(text) => {
-                self.session.drafting = false;
-                self.open_commit(text);
+                (self.session.drafting, self.session.commit_message) = (false, Some(text));
             }
             EventBody::CommitEnded => self.session.drafting = false,
             EventBody::Notice(notice) => self.notice(notice),
@@ -106,6 +105,7 @@ impl App {
         self.leave_start();
         self.session.turn = Some(Turn { started: self.now, step: (0, self.now) });
         (self.session.starting, self.session.ended, self.say) = (false, None, None);
+        self.keyboard.quit_named = false;
     }
 
     fn question_answered(&mut self, id: QuestionId) {
@@ -214,8 +214,9 @@ impl App {
         if fits {
             self.say = Some(why);
         } else {
-            let reasons: String = why.lines().map(|line| format!("- {}\n", escaped(line))).collect();
-            self.popups.push(Popup::Page(Page::text(say::not_sent().into(), &reasons)));
+            // A page would take the keys of who types.
+            self.say = why.lines().next().map(str::to_string);
+            self.session.not_sent = Some(why);
         }
     }
 
@@ -381,18 +382,6 @@ impl App {
         *page = Page::text(title, &markdown);
         page.leaves_out = leaves_out;
     }
-}
-
-/// Returns a text as Markdown that shows it as it is.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\\' | '|' | '*' | '_' | '`' | '<' | '[') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// Returns the rules as a table, then the parts of the prompt.

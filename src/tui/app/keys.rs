@@ -11,6 +11,8 @@ use crate::protocol::{Command, Continuation, Prompt, TurnEnd};
 use crate::tui::action::{Action, Context};
 use crate::tui::keys::{Chord, KeyMatch};
 use crate::tui::pane::id::PaneId;
+use crate::tui::popup::Popup;
+use crate::tui::popup::list::ListKind;
 
 impl App {
     /// Handles a key press.
@@ -24,7 +26,8 @@ impl App {
         (self.guard.last_key, self.guard.last_typed) = (self.now, Some(self.now));
         // Stopping is never an accident worth guarding against.
         let stops = self.keyboard.keys.find(Context::Global, &[chord]) == KeyMatch::Action(Action::Cancel);
-        let decides = matches!(self.focus(), Focus::Pane(PaneId::Diff | PaneId::Archive) | Focus::Question);
+        let decides = matches!(self.focus(), Focus::Pane(PaneId::Diff | PaneId::Archive) | Focus::Question)
+            || matches!(self.popups.last(), Some(Popup::List(list)) if matches!(list.kind, ListKind::Commit(_)));
         if guarded && !stops && (decides || self.layout.at == At::Answer) {
             return Vec::new();
         }
@@ -50,6 +53,8 @@ impl App {
             return self.quit(Exit::Done);
         }
         match action {
+            // Enter that was meant for a line which is gone.
+            Some(Action::Send) if guarded => Vec::new(),
             Some(action) => self.act(context, action),
             None if single => chord.letter().map_or(Vec::new(), |c| self.letter(c)),
             None => Vec::new(),
@@ -336,16 +341,8 @@ impl App {
 
     /// Handles Ctrl-C: clears the input, or names the turn that runs; a second one quits.
     pub(super) fn cancel(&mut self) -> Vec<Effect> {
-        self.keyboard.quit_armed = true;
-        let key = self.keyboard.keys.display(Context::Global, Action::Cancel);
-        let running = self.is_busy() || self.session.retry.is_some() || self.session.drafting;
-        let jobs = self.session.status.jobs;
-        self.say = key.map(|key| match (running, jobs) {
-            (true, 0) => say::turn_running(&key),
-            (false, 0) => say::again_quits(&key),
-            (true, _) => format!("{} {} {}", say::turn_running(&key), self.appearance.glyphs.dot, say::jobs_end(jobs)),
-            (false, _) => say::jobs_end(jobs),
-        });
+        self.name_what_runs();
+        let running = self.is_working();
         if !self.popups.is_empty() {
             return self.close_popup();
         }
@@ -358,6 +355,26 @@ impl App {
             self.composer.completion = None;
         }
         Vec::new()
+    }
+
+    /// Says what quitting would end; the next Ctrl-C quits.
+    /// Says what quitting would end; the next Ctrl-C quits.
+    pub(super) fn name_what_runs(&mut self) {
+        self.keyboard.quit_armed = true;
+        let key = self.keyboard.keys.display(Context::Global, Action::Cancel);
+        let running = self.is_working();
+        let jobs = self.session.status.jobs;
+        self.say = key.map(|key| match (running, jobs) {
+            (true, 0) => say::turn_running(&key),
+            (false, 0) => say::again_quits(&key),
+            (true, _) => format!("{} {} {}", say::turn_running(&key), self.appearance.glyphs.dot, say::jobs_end(jobs)),
+            (false, _) => say::jobs_end(jobs),
+        });
+    }
+
+    /// Returns whether nebula works for the person: on a turn, a pause between tries or a commit message.
+    pub(super) fn is_working(&self) -> bool {
+        self.is_busy() || self.session.retry.is_some() || self.session.drafting
     }
 
     /// Handles Esc where nothing nearer takes it: one level back, in the end to the input; from there it interrupts.
@@ -380,7 +397,7 @@ impl App {
             }
             At::Answer if self.question().is_some_and(|q| !q.choices().is_empty()) => self.layout.at = At::Question,
             At::Answer | At::Question => self.layout.at = At::Input,
-            At::Input if self.is_busy() || self.session.retry.is_some() || self.session.drafting => {
+            At::Input if self.is_working() => {
                 return vec![Effect::Send(Command::Interrupt)];
             }
             At::Input => {}

@@ -170,7 +170,7 @@ impl App {
             left_start: None,
             layout: Arrangement::default(),
             guard: Guard::default(),
-            keyboard: Keyboard { keys, chords: Vec::new(), quit_armed: false, quit_asked: 0 },
+            keyboard: Keyboard { keys, chords: Vec::new(), quit_armed: false, quit_named: false, quit_asked: 0 },
             appearance: Appearance {
                 theme,
                 themes,

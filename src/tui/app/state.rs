@@ -86,7 +86,7 @@ pub(in crate::tui) enum Attention {
 
 impl Attention {
     /// Returns the proposal it is about.
-    pub(super) fn proposal(self) -> Option<ProposalId> {
+    pub(in crate::tui) fn proposal(self) -> Option<ProposalId> {
         match self {
             Attention::Proposal(id) | Attention::Restore(id) => Some(id),
             Attention::Question(_) => None,
@@ -122,6 +122,10 @@ pub(in crate::tui) struct Session {
     pub starting: bool,
     /// A commit message is being written.
     pub drafting: bool,
+    /// The reasons why a message was not sent, until they are shown.
+    pub not_sent: Option<String>,
+    /// The commit message that was written, until it is shown.
+    pub commit_message: Option<String>,
     /// The end of the last turn.
     pub ended: Option<TurnEnd>,
     pub retry: Option<Wait>,
@@ -169,6 +173,8 @@ pub(in crate::tui) struct Keyboard {
     pub chords: Vec<Chord>,
     /// The next Ctrl-C quits.
     pub quit_armed: bool,
+    /// The person was told of the running turn, which quitting ends.
+    pub quit_named: bool,
     /// The number of jobs of which the person was told that they end with nebula.
     pub quit_asked: usize,
 }

@@ -352,3 +352,15 @@ fn marks(x: u16, y: u16, bottom: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
         paint::text(buf, x + used as u16 + 1, y + 2, 40, say::words_changed(), dim);
     }
 }
+
+/// Returns a text as Markdown that shows it as it is.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '\\' | '|' | '*' | '_' | '`' | '<' | '[') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}

@@ -190,6 +190,9 @@ fn doing(app: &App) -> Doing {
     if app.session.drafting {
         return Doing::calm(say::writing_commit());
     }
+    if app.session.commit_message.is_some() {
+        return Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::commit_waits());
+    }
     match &app.session.ended {
         Some(TurnEnd::Asking(why)) => Doing::marked(app.appearance.glyphs.asking, Role::Attention, why.as_str()),
         Some(TurnEnd::Interrupted) => Doing::marked(app.appearance.glyphs.broken, Role::Dim, say::interrupted()),

@@ -12,15 +12,8 @@ use super::super::theme::Role;
 use crate::messages::{actions, hints as say};
 
 /// Keys that give way first where there is no room for all.
-const MINOR: [Action; 7] = [
-    Action::Toggle,
-    Action::NextFile,
-    Action::Layout,
-    Action::AcceptSession,
-    Action::ToggleMode,
-    Action::FocusDiff,
-    Action::FocusArchive,
-];
+const MINOR: [Action; 6] =
+    [Action::Toggle, Action::NextFile, Action::Layout, Action::ToggleMode, Action::FocusDiff, Action::FocusArchive];
 
 /// A key, its word, and how early it gives way: the larger, the earlier.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,6 +139,9 @@ fn help_key(app: &App, inner: Context) -> Option<String> {
 /// Returns the word of a hint, as the state has it.
 fn word(app: &App, group: &Group) -> String {
     match (group.context, group.actions) {
+        (_, [Action::FocusDiff]) if app.attention().is_some_and(|what| what.proposal().is_some()) => {
+            say::to_review().into()
+        }
         (Context::Input, [Action::Send]) if app.is_answering() => say::answer().into(),
         (Context::Input, [Action::Send]) if app.is_busy() => say::queue().into(),
         (Context::Pane, [Action::Zoom]) if app.layout.zoom => say::unzoom().into(),

@@ -37,9 +37,12 @@ pub(super) struct CallSummary {
 }
 
 impl CallSummary {
-    /// Returns whether its verb says what happened, or happens; what went wrong is counted by how it ended.
+    /// Returns whether its verb says what happened, or happens; what waits or went wrong is counted by its state.
     fn counts(&self) -> bool {
-        !matches!(self.state, CallState::Refused | CallState::Failed | CallState::Interrupted)
+        !matches!(
+            self.state,
+            CallState::Refused | CallState::Failed | CallState::Interrupted | CallState::Waiting | CallState::Asking
+        )
     }
 
     /// Returns the verb in the form that is true now.
@@ -114,9 +117,12 @@ fn parts(calls: &[CallSummary]) -> Vec<String> {
         (CallState::Refused, say::rejected()),
         (CallState::Interrupted, say::interrupted()),
         (CallState::Asking, say::waiting_for_you()),
+        (CallState::Waiting, say::waiting()),
     ] {
         match calls.iter().filter(|c| c.state == state).count() {
             0 => {}
+            // Its verb says so.
+            _ if calls.len() == 1 && state == CallState::Waiting => {}
             _ if calls.len() == 1 => parts.push(word.into()),
             n => parts.push(say::with_state(&n, &word)),
         }

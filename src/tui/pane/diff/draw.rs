@@ -406,3 +406,38 @@ pub(in crate::tui) fn standing_mark(standing: Standing, look: Look<'_>) -> (&'st
         Standing::Withdrawn => (look.glyphs.broken, Role::Dim),
     }
 }
+
+/// A note for fewer cells leaves out the words that its marks carry.
+const SHORT: u16 = 84;
+/// Columns from which they are shown where nothing is undecided.
+const SHORTER: u16 = 50;
+
+/// Adds how many hunks are accepted, rejected and undecided: `✓ 1 of 4 accepted   ⊘ 1 rejected   ? 2 undecided`.
+pub(super) fn standings(choices: &Choices, width: u16, spans: &mut Vec<Span<'static>>, ctx: &Ctx<'_>) {
+    let (count, open) = choices.count();
+    let all = count.accepted + count.rejected + open;
+    let (mut first, dim) = (true, ctx.theme.style(Role::Dim));
+    // What is left to do always has its word; where nothing is, the others have room for theirs sooner.
+    let words = width >= if open > 0 { SHORT } else { SHORTER };
+    let kinds =
+        [(count.accepted, Standing::Accepted), (count.rejected, Standing::Rejected), (open, Standing::Undecided)];
+    for (n, standing) in kinds.into_iter().filter(|(n, _)| *n > 0) {
+        let (glyph, role) = standing_mark(standing, paint::look(ctx));
+        if !spans.is_empty() {
+            spans.push(span("   ", dim));
+        }
+        spans.push(span(glyph, bold(ctx.theme, role)));
+        let word = match standing {
+            Standing::Undecided => say::undecided_left().to_string(),
+            _ if !words && !first => String::new(),
+            _ => format!(" {}", standing.word()),
+        };
+        // The first says of how many.
+        let n = match std::mem::take(&mut first) && n < all {
+            true => say::of_all(&thousands(n), &thousands(all)),
+            false => thousands(n),
+        };
+        let style = if standing == Standing::Undecided { ctx.theme.style(Role::Text) } else { dim };
+        spans.push(span(format!(" {n}{word}"), style));
+    }
+}

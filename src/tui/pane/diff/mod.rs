@@ -35,11 +35,10 @@ pub(in crate::tui) use page::{DiffPage, Stage, look_around};
 pub use rows::{Heads, Layout};
 pub use view::View;
 
-use super::paint::{self, Pen, bold, span};
+use super::paint::{self, Pen, span};
 use crate::messages::diff as say;
 use crate::proposal::{Counts, FileChange, HunkCount, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
 use crate::protocol::{EventBody, Listing, Outcome, Query, UNDO};
-use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
@@ -431,26 +430,8 @@ impl Diff {
             Stage::Sent => return paint::line(say::being_written(), dim),
             Stage::Settled(how) => return paint::line(how.words(), dim),
         }
-        let (count, open) = page.choices.count();
-        // What is left to do always has its word; where nothing is, the others have room for theirs sooner.
-        let words = width >= if open > 0 { SHORT } else { SHORTER };
         let mut spans: Vec<_> = hits.map(|hits| span(hits, dim)).into_iter().collect();
-        let kinds =
-            [(count.accepted, Standing::Accepted), (count.rejected, Standing::Rejected), (open, Standing::Undecided)];
-        for (n, standing) in kinds.into_iter().filter(|(n, _)| *n > 0) {
-            let (glyph, role) = draw::standing_mark(standing, paint::look(ctx));
-            if !spans.is_empty() {
-                spans.push(span("   ", dim));
-            }
-            spans.push(span(glyph, bold(ctx.theme, role)));
-            let word = match standing {
-                Standing::Undecided => say::undecided_left().to_string(),
-                _ if !words => String::new(),
-                _ => format!(" {}", standing.word()),
-            };
-            let style = if standing == Standing::Undecided { ctx.theme.style(Role::Text) } else { dim };
-            spans.push(span(format!(" {}{word}", thousands(n)), style));
-        }
+        draw::standings(&page.choices, width, &mut spans, ctx);
         Line::from(spans)
     }
 
@@ -493,8 +474,3 @@ impl Diff {
         page.view.draw(&mut pen.part(0, rows + 1, width, height.saturating_sub(rows + 1)), ctx, page.decided());
     }
 }
-
-/// A note for fewer cells leaves out the words that its marks carry.
-const SHORT: u16 = 84;
-/// Columns from which they are shown where nothing is undecided.
-const SHORTER: u16 = 50;

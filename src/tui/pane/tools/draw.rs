@@ -185,7 +185,8 @@ impl RowPainter<'_, '_, '_> {
         let short = |path: &str| cells(&path[cut::name_start(path)..]) + if path.contains('/') { 2 } else { 0 };
         let names = lines.iter().filter_map(|l| place(l)).map(|(p, n, _)| short(p) + 1 + n.len()).max();
         let room = usize::from(self.pen.width().saturating_sub(6));
-        let column = 3 + places.unwrap_or(0).min(23).max(names.unwrap_or(0)).min(room) as u16 + 2;
+        let column =
+            3 + places.unwrap_or(0).min(usize::from(self.pen.width()) / 2).max(names.unwrap_or(0)).min(room) as u16 + 2;
         for (n, line) in lines.iter().enumerate() {
             let Some(y) = self.row() else { continue };
             match (line.sign, place(line)) {
