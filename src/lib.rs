@@ -34,7 +34,7 @@
 //! These rules are tested:
 //! 1. Nothing but `execute` names `workspace::write`. Undo, redo, patch, edits in text and tools all end there.
 //! 2. `execute` takes a `Decided`; only `Proposal::decide` makes one, and only of a decision that names who accepts: the
-//!    person, the policy or a flag. A change without consent does not compile, and its changeset says whose it was.
+//!    person, the policy, a flag, or of a command a rule. A change without consent does not compile, and its changeset says whose it was.
 //! 3. Tools, `restore_plan` and `archive::restore` write nothing.
 //! 4. `tui` and `agent` never name each other; they meet in `protocol`.
 //! 5. Everything below `agent` is synchronous except `provider`, the runs of `tools` and the way to `memory`'s own thread.

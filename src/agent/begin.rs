@@ -52,6 +52,6 @@ pub async fn begin(
     };
     session.post(|memory, id| memory.end_turn(id));
     context.services.flushed().await;
-    context.services.news.told().await;
+    context.services.news.flushed().await;
     (session, Ok((turn, end)))
 }

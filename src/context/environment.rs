@@ -5,12 +5,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use chrono::{Local, TimeZone};
 
 use crate::disk::{self, Links};
 use crate::git::Repository;
+use crate::text::time;
 use crate::workspace::{Ignores, Workspace, git_folder};
 
 /// The limits on what is looked at.
@@ -130,8 +131,7 @@ impl PromptEnvironment {
 
 /// Returns today's date. A clock before 1970 counts as standing at its beginning: the crate would end the program.
 fn date() -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = Local.timestamp_opt(i64::try_from(now.as_secs()).unwrap_or(0), 0).earliest();
+    let now = Local.timestamp_opt(time::now() / 1000, 0).earliest();
     now.map_or(String::new(), |now| now.format("%Y-%m-%d, %A, UTC%:z").to_string())
 }
 

@@ -29,7 +29,7 @@ pub fn begin(services: &Arc<Services>, mut news: UnboundedReceiver<News>) {
             let Some(services) = services.upgrade() else { return };
             match news {
                 News::Changeset(events, id) => tell(&services, &events, id).await,
-                News::Told(told) => drop(told.send(())),
+                News::Flush(flushed) => drop(flushed.send(())),
             }
         }
     });

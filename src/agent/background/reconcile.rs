@@ -21,16 +21,16 @@ pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<us
     let mut unknown: Vec<Id> = archive.list().unwrap_or_default();
     unknown.retain(|id| !known.contains(&id.to_string()));
     unknown.sort_unstable();
-    let mut mended = 0;
+    let mut reconciled = 0;
     for record in pending {
         let found = unknown.iter().position(|id| fits(archive, &record, *id));
         if let Some(at) = found {
             let id = unknown.remove(at);
             memory.applied(record.pending, &id.to_string(), &files(archive, id))?;
-            mended += 1;
+            reconciled += 1;
         }
     }
-    Ok(mended)
+    Ok(reconciled)
 }
 
 /// Returns whether a changeset can be the one of an intent: made after it, of its files and no others.
@@ -85,7 +85,7 @@ mod tests {
         let state = workspace.read("a").expect("read").state;
         let recorded =
             archive.record(&mut archive.lock().expect("locked"), &[("a", &state).into()], None).expect("recorded");
-        assert_eq!(reconcile(&memory, "/p", &archive).expect("mended"), 1);
+        assert_eq!(reconcile(&memory, "/p", &archive).expect("reconciled"), 1);
         let id = recorded.changeset.expect("archived").to_string();
         let record = memory.changeset("/p", &id).expect("read").expect("known");
         assert_eq!((record.cause.kind.as_str(), record.state), ("undo", ChangesetState::Applied));

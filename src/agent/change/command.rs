@@ -194,7 +194,7 @@ pub async fn tell_printed(events: &Events, command: &ShellCommand, is_over: bool
 /// Tells of the changeset of a command, before anything else is told of it.
 async fn tell_changeset(services: &Services, events: &Events, id: Id) {
     services.news.tell(events, id);
-    services.news.told().await;
+    services.news.flushed().await;
 }
 
 fn seal_command(services: &Services, command: &ShellCommand) -> Result<SealedCommand, String> {

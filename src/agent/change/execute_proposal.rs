@@ -104,7 +104,7 @@ fn by_policy(settings: &Settings, archive: &Archive, proposal: &Proposal, asking
     approval::policy(settings.approval, settings.consent, proposal, unarchived)
 }
 
-/// Asks the person, and tests the proposal meanwhile where they wish it or the configuration says so. Returns the
+/// Asks the person, and tests the proposal meanwhile where they ask for it or the configuration says so. Returns the
 /// result of the last test too; no decision: it was interrupted, or failed its test and goes back to the model.
 async fn ask(
     context: &Arc<SessionContext>,

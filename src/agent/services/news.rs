@@ -10,7 +10,7 @@ pub enum News {
     /// A new changeset, told through the events of the session that made it.
     Changeset(Events, Id),
     /// Answered once all before it is told.
-    Told(oneshot::Sender<()>),
+    Flush(oneshot::Sender<()>),
 }
 
 /// The way to the task that tells of new changesets.
@@ -29,9 +29,9 @@ impl ChangesetNews {
     }
 
     /// Waits until all that was handed over is told.
-    pub async fn told(&self) {
-        let (told, wait) = oneshot::channel();
-        let _ = self.0.send(News::Told(told));
+    pub async fn flushed(&self) {
+        let (flushed, wait) = oneshot::channel();
+        let _ = self.0.send(News::Flush(flushed));
         let _ = wait.await;
     }
 }

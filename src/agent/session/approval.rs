@@ -24,7 +24,7 @@ enum PendingRequest {
     Edit(oneshot::Sender<Decision>),
     /// Questions of the person about the hunks of a proposal.
     Comments(mpsc::UnboundedSender<Comment>),
-    /// Wishes to test a proposal.
+    /// Requests to test a proposal.
     Tests(mpsc::UnboundedSender<()>),
     /// A command.
     Command(oneshot::Sender<CommandDecision>),

@@ -3,7 +3,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::pin::pin;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -11,6 +11,7 @@ use futures_util::stream::BoxStream;
 use super::async_stream::async_stream;
 use crate::messages::provider as say;
 use crate::provider::{Backoff, Delta, Deltas, Error, Kind, SkipBackoff};
+use crate::text::time;
 
 /// Requests of one step, in all.
 pub(super) const TRIES: u32 = 5;
@@ -143,8 +144,7 @@ fn jitter(pause: Duration) -> Duration {
 
 /// Returns the Unix milliseconds at the end of a pause that begins now.
 fn until(pause: Duration) -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from((now + pause).as_millis()).unwrap_or(i64::MAX)
+    time::now().saturating_add(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// Returns the pause that a `retry-after-ms` header asks for.
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn seconds_dates_and_nonsense() {
-        let now = UNIX_EPOCH + Duration::from_secs(784_111_777);
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
         assert_eq!(retry_after("120", now), Some(Duration::from_secs(120)));
         assert_eq!(retry_after(" 0.5 ", now), Some(Duration::from_millis(500)));
         assert_eq!(retry_after("Sun, 06 Nov 1994 08:50:37 GMT", now), Some(Duration::from_secs(60)));

@@ -14,7 +14,6 @@ pub use self::status::{StatusData, cost_event};
 use crate::agent::services::events::Events;
 use crate::agent::services::{Services, lock};
 use crate::agent::session::approval::{ApprovalPolicy, PendingApprovals};
-use crate::memory;
 use crate::protocol::{EventBody, Item, Level, Mode, Notice, NoticeAction, RulesView, SessionId, Status};
 use crate::provider::{Provider, SkipBackoff};
 use crate::shell::{CommandReport, Commands, SealResult};
@@ -123,11 +122,6 @@ impl SessionContext {
     /// Returns whether this tool may be used now.
     pub fn allows(&self, tool: &dyn Tool) -> bool {
         tool.kind() != ToolKind::Write || self.settings().mode == Mode::Agent
-    }
-
-    /// Takes what memory answered. An error is recorded for the banner: the session goes on.
-    pub fn record_error<T>(&self, result: Result<T, memory::Error>) -> Option<T> {
-        self.services.record_error(result)
     }
 
     /// Returns the status line as it is now.

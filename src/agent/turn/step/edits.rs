@@ -72,7 +72,7 @@ pub struct CallOutcome {
     pub text: String,
 }
 
-/// Places the edits, proposes what changes, waits for the decision and settles it.
+/// Places the edits, proposes what changes, and executes what is decided.
 pub async fn edits(
     context: &Arc<SessionContext>,
     session: &mut Conversation,

@@ -15,12 +15,12 @@ use crate::workspace::{Access, Workspace};
 
 /// The shortest interval at which a growing edit is shown again.
 pub const OFTEN: Duration = Duration::from_millis(40);
-/// Lines of a growing edit that are told: as many as are shown where it is unfolded.
+/// The lines of a streamed edit that are told: as many as are shown where it is unfolded.
 const TAIL: usize = 40;
-/// The size, in bytes, above which a file is not compared with while an edit of it grows.
+/// The size in bytes from which a file is not compared with a streamed edit of it.
 const LARGEST: usize = 4 << 20;
 
-/// An edit that is arriving.
+/// A streamed edit, as far as it has come.
 pub struct StreamingEdit {
     /// The format it is written in.
     pub format: Format,
