@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use serde_json::{Value, json};
 
-use crate::support::mcp::{Client, fits};
+use crate::support::mcp::{Client, fits, is_portable};
 
 /// A workspace and a home, and the real program.
 struct World(tempfile::TempDir);
@@ -81,6 +81,7 @@ fn every_tool_answers_as_its_schema_says() {
     for tool in &tools {
         for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
             assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)), "{tool}");
+            assert!(is_portable(schema), "{tool}");
         }
         let changes = ["archive_save", "archive_restore"].contains(&tool["name"].as_str().unwrap());
         assert_eq!(tool["annotations"]["readOnlyHint"], !changes);

@@ -28,7 +28,7 @@ fn list(items: Value) -> Value {
 }
 
 fn maybe(kind: &str, words: &str) -> Value {
-    json!({"type": [kind, "null"], "description": words})
+    json!({"anyOf": [{"type": kind}, {"type": "null"}], "description": words})
 }
 
 fn limit(usual: usize) -> Value {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::world::{TODO, World};
-use crate::support::mcp::{Client, fits};
+use crate::support::mcp::{Client, fits, is_portable};
 
 /// Starts a server of the world's store.
 fn start(world: &World, args: &[&str]) -> Client {
@@ -50,6 +50,7 @@ fn every_tool_answers_as_its_schema_says() {
     for tool in &tools {
         for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
             assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)), "{tool}");
+            assert!(is_portable(schema), "{tool}");
         }
         assert_eq!(tool["annotations"]["destructiveHint"], tool["name"] == "strand_remove");
     }

@@ -157,6 +157,15 @@ impl Client {
     }
 }
 
+/// Returns whether every part of a schema names one type alone: not every client reads a list of them.
+pub fn is_portable(schema: &Value) -> bool {
+    match schema {
+        Value::Object(parts) => !parts.get("type").is_some_and(Value::is_array) && parts.values().all(is_portable),
+        Value::Array(parts) => parts.iter().all(is_portable),
+        _ => true,
+    }
+}
+
 /// Returns whether a value is what a schema says, as far as these schemas go.
 pub fn fits(value: &Value, schema: &Value) -> Result<(), String> {
     if let Some(any) = schema["anyOf"].as_array() {
