@@ -44,7 +44,7 @@ pub(super) struct Read {
     pub keys: Map<String, Value>,
     /// One line for each problem in it, with its place.
     pub complaints: Vec<String>,
-    /// It is there and could not be read or understood.
+    /// It is there and could not be read or understood, or is empty.
     pub is_unreadable: bool,
 }
 
@@ -80,7 +80,8 @@ pub(super) fn read(path: &Path, workspace: bool) -> Read {
             if workspace {
                 keep_key_variables(&mut keys, &mut complain);
             }
-            Read { keys, complaints, is_unreadable: false }
+            // An editor may be about to fill it.
+            Read { keys, complaints, is_unreadable: text.trim().is_empty() }
         }
     }
 }

@@ -71,7 +71,7 @@ pub struct Config {
     pub shell: ShellConfig,
     /// The faults of the files, a line each.
     pub warnings: Vec<String>,
-    /// A file is there that could not be read or understood: nothing of it counts.
+    /// A file is there that could not be read or understood, or is empty: nothing of it counts.
     pub is_unreadable: bool,
     /// Keys that the workspace's file sets but may not until its folder is trusted.
     pub untrusted: Vec<String>,

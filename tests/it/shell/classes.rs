@@ -123,6 +123,7 @@ async fn a_rule_that_is_written_meanwhile_holds_for_the_next_command() {
     assert!(state == CallState::Refused && result.contains("no files"), "{result}");
     assert!(!world.has("one"));
     // A file that cannot be read takes no rule away.
+    write("");
     write("{ half");
     live.send(Command::Set(Setting::Theme("light".into())));
     assert_eq!(ended(&mut live).await.0, CallState::Refused);
