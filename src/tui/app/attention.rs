@@ -121,10 +121,9 @@ impl App {
         if self.line.as_ref().is_some_and(|line| line.owner == Owner::Card) {
             self.line = None;
         }
-        if before.and_then(Attention::proposal).is_some() && proposal.is_none() {
-            if self.guard.before.is_some() || self.layout.pane == PaneId::Diff && self.layout.at == At::Pane {
-                self.leave_proposal();
-            }
+        let had_keys = self.guard.before.is_some() || self.layout.pane == PaneId::Diff && self.layout.at == At::Pane;
+        if before.and_then(Attention::proposal).is_some() && proposal.is_none() && had_keys {
+            self.leave_proposal();
         }
         self.guard.guarded = is_kept;
         self.guard.unseen = waits.is_some();
