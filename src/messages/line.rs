@@ -22,10 +22,12 @@ messages! {
     hunk(number, total, path, about): "hunk {number} of {total}: {path}, {about}", "ハンク{number}/{total}: {path}、{about}";
     found(how): ", found {how}", "、一致: {how}";
     show(head, lines, number): "{head}. {lines}: show {number}", "{head}。{lines}: show {number}で表示";
-    decided_one(number, word, left): "hunk {number} {word}. {left}.", "ハンク{number}を{word}。{left}。";
-    decided_many(numbers, word, left): "hunks {numbers} {word}. {left}.", "ハンク{numbers}を{word}。{left}。";
+    decided_one(number, word): "hunk {number} {word}.", "ハンク{number}を{word}。";
+    decided_many(numbers, word): "hunks {numbers} {word}.", "ハンク{numbers}を{word}。";
+    and(first, last): "{first} and {last}", "{first}、{last}";
+    still_open(open, all): " {open} of {all} undecided.", "{all}件中{open}件が未決定。";
     undecided(open, all): "{open} of {all} undecided", "{all}件中{open}件が未決定";
-    written(n, hunks): "{n} of {hunks} written", "{hunks}中{n}件を書き込みました";
+    written(n, hunks, lines): "{n} of {hunks} written, {lines}", "{hunks}中{n}件を書き込みました（{lines}）";
     changeset(id): ": changeset {id}", ": チェンジセット{id}";
     nothing_accepted: "nothing was accepted, nothing was written", "何も承認されず、何も書き込まれませんでした";
     conflict(path): "not written: {path} was changed outside nebula", "未書き込み: {path}がnebula外で変更されました";
@@ -37,6 +39,10 @@ messages! {
     tokens(used, window, percent): " {used} of {window} tokens, {percent}%.", " トークン{used}/{window}、{percent}%。";
     decide: "decide> ", "決定> ";
     yes_or_no(what): "{what} y or n, n is the default", "{what} yかn、既定はn";
+    yes_or_no_help: "y or n, n is the default", "yかn、既定はn";
+    restore_help: "keep 1, merge 1 or restore 1 chooses for a file; y or n, n is the default", "keep 1、merge 1、restore 1でファイルごとに選択。yかn、既定はn";
+    restores_nothing(title): "{title}: nothing is written as it stands.", "{title}: このままでは何も書き込みません。";
+    nothing_else_touched: " Nothing else touched them since.", "その後ほかからの変更はありません。";
     show_hunks(what, hunks): "{what}. {hunks}, show 1 prints one.", "{what}。{hunks}、show 1で1つ表示。";
     answer: "answer> ", "回答> ";
     you: "you> ", "あなた> ";
@@ -45,7 +51,7 @@ messages! {
     answered(reply): "answered: {reply}", "回答: {reply}";
     last_undone: "the last decision is undone", "直前の決定を元に戻しました";
     nothing_decided: "nothing is decided yet", "まだ何も決定していません";
-    above(n): "{n} item of this session are above this line" | "{n} items of this session are above this line", "このセッションの{n}件がこの行より上にあります";
+    recalled(n, id): "{n} item so far; show it with: nebula sessions show {id}" | "{n} items so far; show them with: nebula sessions show {id}", "これまでの{n}件は nebula sessions show {id} で表示";
     approved(title): "approved: {title}", "承認: {title}";
     attempt(why, n, all): "{why}; attempt {n} of {all}", "{why}。試行{n}/{all}";
     not_sent(why, text): "not sent: {why}. The message was: {text}", "未送信: {why}。メッセージ: {text}";

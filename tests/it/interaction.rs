@@ -410,7 +410,8 @@ fn line_mode_decides_by_words_and_moves_no_cursor() {
         "not understood, and nothing was decided",
         "hunk 2 rejected: two stays. 1 of 2 undecided.",
         "the last decision is undone. 2 of 2 undecided",
-        "1 of 2 hunks written",
+        "1 of 2 hunks written, 1 added, 1 removed: changeset ",
+        "hunk 1 accepted.\n",
         "nebula: Done.",
         "changed 1 file, 1 added, 1 removed. waiting 0. failed 0.",
     ] {
@@ -418,15 +419,49 @@ fn line_mode_decides_by_words_and_moves_no_cursor() {
     }
     assert!(!out.contains('\x1b'), "{out}");
     // An undo asks, and each prompt is the last line before what is typed.
-    let (out, after) = chat(&recording, file, "shout\nall\nundo\nshow 1\ny\nredo\ny\nundo\n\n");
+    let lines = "shout\nall of this looks too hasty\nall\nundo\nshow 1\nyes, but why?\ny\nredo\ny\nundo\n\n";
+    let (out, after) = chat(&recording, file, lines);
     assert_eq!(after, file.replace("one", "ONE").replace("two", "TWO"));
-    assert_eq!(out.matches("y or n, n is the default\nanswer> \n").count(), 3, "{out}");
+    assert_eq!(
+        out.matches("Nothing else touched them since.\ny or n, n is the default\nanswer> \n").count(),
+        3,
+        "{out}"
+    );
+    assert_eq!(out.matches("not understood, and nothing was decided").count(), 2, "{out}");
     assert!(out.contains("redo of shout") && out.contains("nothing was accepted, nothing was written"), "{out}");
     assert!(!out.contains("you> \nchanged"), "{out}");
     // Where the input ends nobody approves anything.
     let (out, after) = chat(&recording, file, "shout\n");
     assert_eq!(after, file);
     assert!(out.contains("nothing was accepted"), "{out}");
+}
+
+#[test]
+fn line_mode_names_what_an_undo_leaves_and_lets_the_person_choose() {
+    let edit = json!({"path": "a.txt", "search": "one", "replace": "ONE"}).to_string();
+    let recording = [
+        json!({"step": 1}),
+        json!({"ms": 0, "delta": {"call": {"index": 0, "id": "c", "name": "replaceInFile", "arguments": edit}}}),
+        json!({"ms": 0, "delta": {"end": "calls"}}),
+        json!({"step": 2}),
+        json!({"ms": 0, "delta": {"text": "Done."}}),
+        json!({"ms": 0, "delta": {"end": "stop"}}),
+    ];
+    let mut printed = String::new();
+    let (out, after) = chat_with(&recording, "one\n1\n2\n3\n4\nend\n", |stdin, stdout, file| {
+        stdin.write_all(b"shout\nall\n").expect("written");
+        while !printed.contains("changed 1 file") {
+            let mut byte = [0];
+            stdout.read_exact(&mut byte).expect("it goes on");
+            printed.push(char::from(byte[0]));
+        }
+        std::fs::write(file, "ONE\n1\n2\n3\n4\nend\nmine\n").expect("written");
+        stdin.write_all(b"undo\nmerge\ny\n").expect("written");
+    });
+    assert!(out.contains("undo of shout: nothing is written as it stands.\n"), "{out}");
+    assert!(out.contains("1 a.txt: changed outside nebula, kept as it is\n"), "{out}");
+    assert!(out.contains("1 a.txt: changed outside nebula, will be merged\n") && !out.contains("withdrawn"), "{out}");
+    assert_eq!(after, "one\n1\n2\n3\n4\nend\nmine\n", "{out}");
 }
 
 #[test]

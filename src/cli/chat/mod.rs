@@ -13,13 +13,13 @@ use tokio::sync::mpsc;
 use super::out::{self, Line};
 use crate::agent::{AgentHandle, ended as agent_ended};
 use crate::messages::line as say;
-use crate::proposal::{Choice, Consent, Decision, Proposal};
+use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{
     Command, EventBody, Item, Listing, Mode, Outcome, Prompt, Query, QueryId, Question, QuestionId, Reply,
     RestoreRequest, SessionChoice, Setting, TurnEnd,
 };
 use print::Printer;
-use words::{ProposalReply, Review};
+use words::{ProposalReply, RestoreReply, Review};
 
 /// The open question to the person.
 enum OpenQuestion {
@@ -34,6 +34,8 @@ struct Pending {
     review: Review,
     /// The person requested it: yes or no to all of it.
     restore: bool,
+    /// The files of it that were changed outside nebula, where the person may choose for each.
+    foreign: Vec<String>,
 }
 
 struct Chat {
@@ -51,6 +53,10 @@ struct Chat {
     asked: Option<QuestionId>,
     /// True from an undo or redo on until it has ended.
     restoring: bool,
+    /// True from a choice for a file of a restore on until its new proposal.
+    choosing: bool,
+    /// What is written of the proposal that was decided last.
+    accepted: Counts,
     /// True if the summary of the session's changes was requested after a turn.
     summing_up: bool,
     ended: bool,
@@ -72,6 +78,8 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
         put: None,
         asked: None,
         restoring: false,
+        choosing: false,
+        accepted: Counts::default(),
         summing_up: false,
         ended: false,
     };
@@ -294,23 +302,8 @@ impl Chat {
     }
 
     fn decide(&mut self, mut pending: Box<Pending>, text: &str) -> io::Result<()> {
-        if pending.restore && text.split_whitespace().next() == Some("show") {
-            match ProposalReply::read(text, pending.review.hunks()) {
-                Ok(ProposalReply::Show(number)) => self.printer.hunk(&pending.proposal, number, true)?,
-                Ok(_) => {}
-                Err(why) => self.printer.say(&why)?,
-            }
-            self.waiting.push_front(OpenQuestion::Proposal(pending));
-            return Ok(());
-        }
         if pending.restore {
-            let yes = matches!(text.to_lowercase().as_str(), "y" | "yes");
-            let decision = match yes {
-                true => Decision::accept(&pending.proposal, Consent::Person),
-                false => Decision::refuse(&pending.proposal),
-            };
-            self.send(Command::Decide(pending.proposal.id, decision));
-            return Ok(());
+            return self.decide_restore(pending, text);
         }
         let review = &mut pending.review;
         match ProposalReply::read(text, review.hunks()) {
@@ -338,7 +331,34 @@ impl Chat {
         }
         let mut decision = Decision::new(pending.review.files(), Consent::Person);
         decision.reason.clone_from(&pending.review.reason);
+        self.accepted = print::accepted_lines(&pending.proposal, &pending.review);
         self.send(Command::Decide(pending.proposal.id, decision));
+        Ok(())
+    }
+
+    fn decide_restore(&mut self, pending: Box<Pending>, text: &str) -> io::Result<()> {
+        let id = pending.proposal.id;
+        let decision = match RestoreReply::read(text, pending.review.hunks(), pending.foreign.len()) {
+            Ok(RestoreReply::Yes) => Decision::accept(&pending.proposal, Consent::Person),
+            Ok(RestoreReply::No) => Decision::refuse(&pending.proposal),
+            Ok(RestoreReply::Choose(number, choice)) => {
+                let path = pending.foreign[number - 1].clone();
+                self.choosing = true;
+                self.send(Command::Restore(RestoreRequest::Foreign { proposal: id, path, choice }));
+                return Ok(());
+            }
+            ended => {
+                match ended {
+                    Ok(RestoreReply::Show(number)) => self.printer.hunk(&pending.proposal, number, true)?,
+                    Err(why) => self.printer.say(&why)?,
+                    Ok(_) => {}
+                }
+                self.waiting.push_front(OpenQuestion::Proposal(pending));
+                return Ok(());
+            }
+        };
+        self.accepted = pending.proposal.counts();
+        self.send(Command::Decide(id, decision));
         Ok(())
     }
 
@@ -349,7 +369,7 @@ impl Chat {
                 self.busy = false;
                 self.printer.opened(&info)
             }
-            EventBody::Recalled(items) => self.printer.say(&say::above(items.len())),
+            EventBody::Recalled(items) => self.printer.recalled(items.len()),
             EventBody::Status(status) => {
                 self.printer.status = status;
                 Ok(())
@@ -365,8 +385,11 @@ impl Chat {
             EventBody::Added(id, item) => self.printer.added(id, &item),
             EventBody::Grew(id, text) => self.printer.grew(id, &text),
             EventBody::Changed(id, Item::Call(call)) => self.printer.call(id, &call),
-            EventBody::Proposed(proposal, previews) => self.proposed(proposal, !previews.is_empty()),
-            EventBody::Approved(proposal, _) => self.printer.say(&say::approved(&proposal.title)),
+            EventBody::Proposed(proposal, previews) => self.proposed(proposal, &previews),
+            EventBody::Approved(proposal, _) => {
+                self.accepted = proposal.counts();
+                self.printer.say(&say::approved(&proposal.title))
+            }
             EventBody::Settled(id, outcome) => self.settled(id, &outcome),
             EventBody::Asked(question) => {
                 self.wait_for(OpenQuestion::Question(question));
@@ -379,7 +402,7 @@ impl Chat {
             EventBody::Retrying(Some(wait)) => self.printer.say(&say::attempt(&wait.why, &wait.attempt, &wait.of)),
             EventBody::Notice(notice) => self.printer.notice(&notice),
             EventBody::RestoreEnded => {
-                self.restoring = false;
+                (self.restoring, self.choosing) = (false, false);
                 Ok(())
             }
             EventBody::Returned(prompt, why) => {
@@ -398,12 +421,20 @@ impl Chat {
         }
     }
 
-    fn proposed(&mut self, proposal: std::sync::Arc<Proposal>, restore: bool) -> io::Result<()> {
+    fn proposed(&mut self, proposal: std::sync::Arc<Proposal>, previews: &[RestorePreview]) -> io::Result<()> {
+        self.choosing = false;
         // Only restores come while no turn runs.
-        let restore = restore || !self.busy;
-        self.printer.proposal(&proposal, restore)?;
+        let restore = !previews.is_empty() || !self.busy;
+        // Of a restore that the model asked for nothing can be chosen.
+        let is_foreign =
+            |preview: &&RestorePreview| self.restoring && matches!(preview.status, RestoreStatus::Foreign { .. });
+        let foreign: Vec<String> = previews.iter().filter(is_foreign).map(|preview| preview.path.clone()).collect();
+        match restore {
+            true => self.printer.restore(&proposal, previews, &foreign)?,
+            false => self.printer.proposal(&proposal)?,
+        }
         let review = Review::of(&proposal);
-        self.wait_for(OpenQuestion::Proposal(Box::new(Pending { proposal, review, restore })));
+        self.wait_for(OpenQuestion::Proposal(Box::new(Pending { proposal, review, restore, foreign })));
         Ok(())
     }
 
@@ -423,7 +454,11 @@ impl Chat {
 
     fn settled(&mut self, id: crate::proposal::ProposalId, outcome: &Outcome) -> io::Result<()> {
         self.drop_waiting(|question| matches!(question, OpenQuestion::Proposal(p) if p.proposal.id == id));
-        self.printer.settled(outcome)
+        match (self.choosing, outcome) {
+            // Another proposal of the same restore comes.
+            (true, Outcome::Withdrawn) => Ok(()),
+            _ => self.printer.settled(outcome, self.accepted),
+        }
     }
 
     /// Drops questions that wait no more.

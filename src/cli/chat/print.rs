@@ -6,8 +6,10 @@ use std::io::{self, Write};
 use super::words::Review;
 use crate::cli::out::{self, Out};
 use crate::messages::times::duration;
-use crate::messages::{chat, count, diff, line as say, records, verbs};
-use crate::proposal::{Counts, FileChange, Hunk, HunkKind, Proposal, Rung, State};
+use crate::messages::{archive, chat, count, diff, line as say, records, verbs};
+use crate::proposal::{
+    Choice, Counts, FileChange, ForeignChoice, Hunk, HunkKind, Proposal, RestorePreview, RestoreStatus, Rung, State,
+};
 use crate::protocol::{Attached, Call, CallState, Item, ItemId, Mode, Notice, Outcome, Question, SessionInfo, Status};
 use crate::text::definition::{DefinitionChange, of_change};
 use crate::text::id::short_changeset;
@@ -34,6 +36,8 @@ pub struct Printer {
     last_notice: String,
     /// True if an unfinished line, a prompt, is on the screen.
     open: bool,
+    /// The open session.
+    session: String,
 }
 
 impl Printer {
@@ -82,6 +86,7 @@ impl Printer {
     /// Prints which session is open.
     pub fn opened(&mut self, info: &SessionInfo) -> io::Result<()> {
         self.status = info.status.clone();
+        self.session.clone_from(&info.id);
         let model = info.status.model.clone().unwrap_or_else(|| say::no_model().into());
         let (version, workspace) = (env!("CARGO_PKG_VERSION"), &info.status.workspace);
         let mode = match info.status.mode {
@@ -89,6 +94,11 @@ impl Printer {
             Mode::Agent => say::agent(),
         };
         self.say(&say::opened(&version, workspace, &mode, &model))
+    }
+
+    /// Prints that a session goes on, and how its items are shown.
+    pub fn recalled(&mut self, items: usize) -> io::Result<()> {
+        self.say(&say::recalled(items, &self.session))
     }
 
     /// Prints the words.
@@ -187,7 +197,11 @@ impl Printer {
     /// Prints a question with its choices.
     pub fn question(&mut self, question: &Question) -> io::Result<()> {
         if question.permission {
-            return self.say(&format!("? {}", say::yes_or_no(&question.text)));
+            let text = match question.text.contains('\n') {
+                true => format!("{}\n{}", question.text.trim_end(), say::yes_or_no_help()),
+                false => say::yes_or_no(&question.text),
+            };
+            return self.say(&format!("? {text}"));
         }
         self.say(&format!("? {}", question.text))?;
         for (n, (short, meaning)) in question.choices.iter().enumerate() {
@@ -197,15 +211,30 @@ impl Printer {
         Ok(())
     }
 
+    /// Prints a restore: what it writes, the files of it that stay as they are, and the words for the answer.
+    pub fn restore(&mut self, proposal: &Proposal, previews: &[RestorePreview], foreign: &[String]) -> io::Result<()> {
+        let (files, lines) = (count::files(proposal.files.len()), lines(proposal.counts()));
+        let paths: Vec<&str> = proposal.files.iter().map(|f| f.path.as_str()).collect();
+        let mut what = match paths.as_slice() {
+            [] => say::restores_nothing(&proposal.title),
+            paths => say::show_hunks(
+                &format!("{}: {files}, {lines}: {}", proposal.title, paths.join(", ")),
+                &count::hunks(hunks(proposal).count()),
+            ),
+        };
+        let mut kept = previews.iter().filter_map(|preview| kept(preview, foreign)).peekable();
+        if kept.peek().is_none() && !previews.is_empty() {
+            what.push_str(say::nothing_else_touched());
+        }
+        self.say(&what)?;
+        kept.try_for_each(|line| self.say(&line))?;
+        self.say(if foreign.is_empty() { say::yes_or_no_help() } else { say::restore_help() })
+    }
+
     /// Prints a proposal with its hunks, numbered.
-    pub fn proposal(&mut self, proposal: &Proposal, restore: bool) -> io::Result<()> {
+    pub fn proposal(&mut self, proposal: &Proposal) -> io::Result<()> {
         let (counts, hunks) = (proposal.counts(), hunks(proposal).count());
         let (lines, files) = (lines(counts), count::files(proposal.files.len()));
-        if restore {
-            let paths: Vec<&str> = proposal.files.iter().map(|f| f.path.as_str()).collect();
-            let what = format!("{}: {files}, {lines}: {}", proposal.title, paths.join(", "));
-            return self.say(&say::yes_or_no(&say::show_hunks(&what, &count::hunks(hunks))));
-        }
         self.say(&say::sentences(&say::proposal(&files, &lines, &count::hunks(hunks)), &say::words()))?;
         if let Some(needs) = proposal.needs_person() {
             self.say(&say::careful(&records::localized(&needs.to_string())))?;
@@ -224,6 +253,9 @@ impl Printer {
         if let Some(found) = hunk.found.as_ref().filter(|f| f.rung != Rung::Exact) {
             head.push_str(&say::found(&verbs::found(found.rung.word())));
         }
+        if file.acts_later() {
+            head.push_str(&format!(", {}", diff::acts_later()));
+        }
         if hunk.hidden > 0 {
             head.push_str(&format!(", {}", count::hidden_characters(hunk.hidden)));
         }
@@ -240,20 +272,24 @@ impl Printer {
     pub fn decided(&mut self, numbers: &[usize], word: &str, why: Option<&str>, review: &Review) -> io::Result<()> {
         let names: Vec<String> = numbers.iter().map(usize::to_string).collect();
         let word = why.map_or(word.to_string(), |why| format!("{word}: {why}"));
-        let left = say::undecided(&review.undecided(), &review.hunks());
-        match names.as_slice() {
-            [one] => self.say(&say::decided_one(one, &word, &left)),
-            all => self.say(&say::decided_many(&all.join(", "), &word, &left)),
+        let mut line = match names.as_slice() {
+            [one] => say::decided_one(one, &word),
+            [all @ .., last] => say::decided_many(&say::and(&all.join(", "), last), &word),
+            [] => return Ok(()),
+        };
+        if review.undecided() > 0 {
+            line.push_str(&say::still_open(&review.undecided(), &review.hunks()));
         }
+        self.say(&line)
     }
 
-    /// Prints what became of a proposal.
-    pub fn settled(&mut self, outcome: &Outcome) -> io::Result<()> {
+    /// Prints what became of a proposal, of which these lines were accepted.
+    pub fn settled(&mut self, outcome: &Outcome, accepted: Counts) -> io::Result<()> {
         let words = match outcome {
             Outcome::Applied { hunks, changeset } => {
                 let all = hunks.accepted + hunks.rejected;
                 let named = changeset.as_deref().map(|id| say::changeset(&short_changeset(id))).unwrap_or_default();
-                say::written(&hunks.accepted, &count::hunks(all)) + &named
+                say::written(&hunks.accepted, &count::hunks(all), &lines(accepted)) + &named
             }
             Outcome::Refused => say::nothing_accepted().into(),
             Outcome::Conflict { path, .. } => say::conflict(path),
@@ -283,6 +319,46 @@ impl Printer {
 /// Returns the hunks of all files, in the order of their numbers.
 fn hunks(proposal: &Proposal) -> impl Iterator<Item = (&FileChange, &Hunk)> {
     proposal.files.iter().flat_map(|file| file.hunks.iter().map(move |hunk| (file, hunk)))
+}
+
+/// Returns the line of a file that a restore leaves as it is, or that it writes by the choice for it; none: it is written.
+fn kept(preview: &RestorePreview, foreign: &[String]) -> Option<String> {
+    let said = |words: &str, why: &str| Some(format!("  {}: {words}: {}", preview.path, records::localized(why)));
+    match &preview.status {
+        RestoreStatus::Restore(_) => None,
+        RestoreStatus::Equal => Some(format!("  {}: {}", preview.path, archive::already_equal())),
+        RestoreStatus::NotArchived(why) => said(archive::not_archived(), why),
+        RestoreStatus::Refused(why) => said(archive::not_restored(), why),
+        RestoreStatus::NotUndone(why) => said(archive::not_undone(), why),
+        RestoreStatus::Foreign { choice, .. } => {
+            let number = foreign.iter().position(|path| *path == preview.path);
+            let number = number.map_or(String::from(" "), |at| (at + 1).to_string());
+            let does = match choice {
+                None | Some(ForeignChoice::Leave) => archive::kept(),
+                Some(ForeignChoice::Merge) => archive::will_merge(),
+                Some(ForeignChoice::TakeOld) => archive::will_restore_version(),
+            };
+            Some(format!("{number} {}: {}, {does}", preview.path, archive::foreign()))
+        }
+    }
+}
+
+/// Returns the lines of a proposal's hunks that are accepted.
+pub fn accepted_lines(proposal: &Proposal, review: &Review) -> Counts {
+    let mut counts = Counts::default();
+    for (n, (file, hunk)) in hunks(proposal).enumerate() {
+        if review.choice(n + 1) != Some(Choice::Accept) {
+            continue;
+        }
+        let (added, removed) = match hunk.kind {
+            HunkKind::Lines => (hunk.after.len(), hunk.before.len()),
+            HunkKind::Create | HunkKind::Delete => (file.counts.added, file.counts.removed),
+            HunkKind::Move | HunkKind::Binary | HunkKind::Mode => (0, 0),
+        };
+        counts.added += added;
+        counts.removed += removed;
+    }
+    counts
 }
 
 /// Returns `attached: src/cart.rs:1-9, 38 lines`.

@@ -1,7 +1,7 @@
 //! The words that decide hunks in line mode: `y 1 3`, `n 2 because …`, `all`, `none`, `show 2`, `undo`.
 
 use crate::messages::line as say;
-use crate::proposal::{Choice, FileDecision, Proposal};
+use crate::proposal::{Choice, FileDecision, ForeignChoice, Proposal};
 
 /// A reply to a proposal. Hunks are numbered from 1 over all files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,52 @@ impl ProposalReply {
             },
             _ => Err(say::not_understood(&say::reply_help())),
         }
+    }
+}
+
+/// A reply to the question of a restore.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RestoreReply {
+    /// All of it is written.
+    Yes,
+    /// Nothing is.
+    No,
+    /// A hunk whole.
+    Show(usize),
+    /// What becomes of a file that was changed outside nebula, by its number.
+    Choose(usize, ForeignChoice),
+}
+
+impl RestoreReply {
+    /// Reads a reply to a restore of `hunks` hunks with a choice for each of `files` files.
+    ///
+    /// # Errors
+    /// When a word is not understood; nothing is decided then.
+    pub fn read(line: &str, hunks: usize, files: usize) -> Result<RestoreReply, String> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_lowercase).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let help = if files > 0 { say::restore_help() } else { say::yes_or_no_help() };
+        let choice = |word: &str| match word {
+            "keep" => Some(ForeignChoice::Leave),
+            "merge" => Some(ForeignChoice::Merge),
+            "restore" => Some(ForeignChoice::TakeOld),
+            _ => None,
+        };
+        match words.as_slice() {
+            [] | ["n" | "no"] => Some(RestoreReply::No),
+            ["y" | "yes"] => Some(RestoreReply::Yes),
+            ["show", rest @ ..] => match numbers(rest, hunks)?.as_slice() {
+                [one] => Some(RestoreReply::Show(*one)),
+                _ => return Err(say::show_takes_one().into()),
+            },
+            [word] if files == 1 => choice(word).map(|choice| RestoreReply::Choose(1, choice)),
+            [word, number] => {
+                let number = number.parse::<usize>().ok().filter(|n| (1..=files).contains(n));
+                choice(word).zip(number).map(|(choice, number)| RestoreReply::Choose(number, choice))
+            }
+            _ => None,
+        }
+        .ok_or_else(|| say::not_understood(&help))
     }
 }
 
@@ -195,6 +241,21 @@ mod tests {
                 assert!(ProposalReply::read(text, hunks).is_err(), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn the_words_of_a_restore_are_read() {
+        use ForeignChoice::{Leave, Merge, TakeOld};
+        let read = |line| RestoreReply::read(line, 2, 2);
+        assert_eq!((read(" Y "), read("")), (Ok(RestoreReply::Yes), Ok(RestoreReply::No)));
+        assert_eq!(read("show 2"), Ok(RestoreReply::Show(2)));
+        assert_eq!(read("merge 1"), Ok(RestoreReply::Choose(1, Merge)));
+        assert_eq!(read("restore 2"), Ok(RestoreReply::Choose(2, TakeOld)));
+        assert_eq!(RestoreReply::read("keep", 0, 1), Ok(RestoreReply::Choose(1, Leave)));
+        for text in ["yes but not that", "keep", "keep 3", "merge it 1", "restore everything", "all", "no, wait"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        assert!(RestoreReply::read("keep 1", 2, 0).is_err());
     }
 
     proptest::proptest! {
