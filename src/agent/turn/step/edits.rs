@@ -14,7 +14,7 @@ use crate::agent::session::conversation::{Conversation, SessionFiles};
 use crate::agent::session::records::{EditRecord, KnownFileRecord, ResultRecord, hex, sha};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::comment;
-use crate::agent::turn::step::results::{own_hunks, verdict};
+use crate::agent::turn::step::results::{REJECTED, own_hunks, verdict, written};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
@@ -209,28 +209,45 @@ pub async fn undo(
         }
         Some(outcome_of_proposal) => undo_summary(outcome_of_proposal),
     };
+    if let Some(ProposalResult { outcome: Outcome::Applied { hunks, .. }, .. }) = &outcome_of_proposal {
+        item.call.summary = written(hunks.accepted, hunks.accepted + hunks.rejected);
+        item.call.hunks = Some(*hunks);
+    }
     if let Some(ProposalResult { outcome: Outcome::Conflict { path, .. }, .. }) = &outcome_of_proposal {
         let title = say::undo_refused(&path);
         let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
         context.events.notice_with(Level::Warning, title, say::nothing_restored_told(), actions).await;
     }
-    if let Some(outcome_of_proposal) = outcome_of_proposal {
+    if let Some(outcome_of_proposal) = &outcome_of_proposal {
         record.ok = state == CallState::Done;
-        record.changeset.clone_from(&outcome_of_proposal.changeset);
-        for (path, bytes) in &outcome_of_proposal.written {
-            // To restore a file that may hold keys is not to send it.
-            let is_known = !holds_secrets(path) || files.seen.contains_key(path);
-            if let Some(bytes) = bytes.as_ref().filter(|_| record.ok && is_known) {
-                let sha = files.know(path, bytes);
-                record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
-            }
-        }
+        know_restored(files, outcome_of_proposal, &mut record);
     }
-    item.end(&context.events, state, if state == CallState::Done { "" } else { &text }, &text).await;
+    let reason = match state {
+        CallState::Done => "",
+        CallState::Refused if outcome_of_proposal.is_some_and(|result| matches!(result.outcome, Outcome::Refused)) => {
+            REJECTED
+        }
+        _ => text.as_str(),
+    };
+    item.end(&context.events, state, reason, &text).await;
     record.display = Some(item.record());
     CallOutcome { item: item.id, call: None, record, text }
 }
 
+/// Notes with a result which restored files the session knows from now on.
+fn know_restored(files: &mut SessionFiles, restored: &ProposalResult, record: &mut ResultRecord) {
+    record.changeset.clone_from(&restored.changeset);
+    for (path, bytes) in &restored.written {
+        // To restore a file that may hold keys is not to send it.
+        let is_known = !holds_secrets(path) || files.seen.contains_key(path);
+        if let Some(bytes) = bytes.as_ref().filter(|_| record.ok && is_known) {
+            let sha = files.know(path, bytes);
+            record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
+        }
+    }
+}
+
+/// Returns how an undo of the model ended: its state, and its result for the model.
 fn undo_summary(outcome_of_proposal: &ProposalResult) -> (CallState, String) {
     let paths: Vec<&str> = outcome_of_proposal.written.iter().map(|(p, _)| p.as_str()).collect();
     let reason = outcome_of_proposal.decision.as_ref().and_then(|d| d.reason.as_deref()).map(str::trim).unwrap_or("");
@@ -241,7 +258,10 @@ fn undo_summary(outcome_of_proposal: &ProposalResult) -> (CallState, String) {
         Outcome::Applied { hunks, .. } if hunks.rejected == 0 => {
             (CallState::Done, format!("Restored: {}{says}", paths.join(", ")))
         }
-        Outcome::Applied { .. } => (CallState::Refused, format!("Restored in part: {}{reason}", paths.join(", "))),
+        Outcome::Applied { hunks, .. } => {
+            let count = written(hunks.accepted, hunks.accepted + hunks.rejected);
+            (CallState::Done, format!("{count}: {}. The person rejected the rest.{reason}", paths.join(", ")))
+        }
         Outcome::Refused => (CallState::Refused, format!("The person rejected it; nothing was restored.{reason}")),
         Outcome::Withdrawn => (CallState::Interrupted, "interrupted by the user".into()),
         Outcome::Conflict { path, .. } => {
@@ -466,4 +486,23 @@ fn seen(results: &[EditResult], outcome_of_proposal: &ProposalResult) -> Vec<Kno
     let paths: HashMap<&str, ()> = results.iter().map(|r| (r.path.as_str(), ())).collect();
     let files = outcome_of_proposal.written.iter().filter(|(p, _)| paths.contains_key(p.as_str()));
     files.filter_map(|(p, b)| Some(KnownFileRecord { path: p.clone(), sha256: hex(&sha(b.as_deref()?)) })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proposal::HunkCount;
+
+    #[test]
+    fn an_undo_that_was_accepted_in_part_is_done() {
+        let outcome = |accepted, rejected| ProposalResult {
+            outcome: Outcome::Applied { hunks: HunkCount { accepted, rejected }, changeset: None },
+            written: vec![("a.txt".into(), None)],
+            ..ProposalResult::withdrawn()
+        };
+        let (state, text) = undo_summary(&outcome(1, 1));
+        assert_eq!(state, CallState::Done);
+        assert_eq!(text, "1 of 2 hunks written: a.txt. The person rejected the rest.");
+        assert_eq!(undo_summary(&outcome(2, 0)), (CallState::Done, "Restored: a.txt".into()));
+    }
 }

@@ -10,6 +10,9 @@ use crate::text::number::plural;
 use crate::tools::drift;
 use crate::workspace::holds_secrets;
 
+/// The reason of what the person rejected without words, as the screen shows it.
+pub const REJECTED: &str = "you rejected this";
+
 /// The outcome of one call.
 pub struct Verdict {
     /// Its state on the screen.
@@ -112,12 +115,12 @@ fn decided(results: &[EditResult], proposal: &Proposal, decision: &Decision, sai
         (0, r) => (CallState::Refused, written(0, r)),
         (a, r) => (CallState::Done, written(a, a + r)),
     };
-    let reason = (rejected > 0).then(|| words.unwrap_or("you rejected this").to_string());
+    let reason = (rejected > 0).then(|| words.unwrap_or(REJECTED).to_string());
     Verdict { state, summary, reason, for_model: Some(lines.join("\n")) }
 }
 
 /// Returns how much of a call was written, in words.
-fn written(accepted: usize, all: usize) -> String {
+pub fn written(accepted: usize, all: usize) -> String {
     match (accepted, all) {
         (0, 1) => "not written".into(),
         (1, 1) => "written".into(),
