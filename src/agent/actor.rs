@@ -396,11 +396,10 @@ impl Actor {
         if drifted.is_empty() {
             return;
         }
-        let title = match drifted.as_slice() {
-            [one] => say::changed_since(&one),
-            many => say::files_changed_since(&many.len()),
+        let (title, detail) = match drifted.as_slice() {
+            [one] => (say::changed_since(&one), say::read_it_again().to_string()),
+            many => (say::files_changed_since(&many.len()), say::read_again(&many.join(", "))),
         };
-        let detail = say::read_again(&drifted.join(", "));
         self.context.events.send(EventBody::Drifted(drifted)).await;
         self.context.events.notice(Level::Info, title, detail).await;
     }

@@ -89,7 +89,7 @@ pub enum Error {
     #[error("archiveExclude: {0}")]
     Glob(String),
     /// The lock was held too long.
-    #[error("another nebula has held {} for {seconds} s: let it finish or end it, then try again", path.display())]
+    #[error("another nebula has held {} for {seconds} s: wait for it or end it, then try again", path.display())]
     Busy {
         /// The lock file.
         path: PathBuf,

@@ -17,7 +17,7 @@ pub struct Cli {
     /// What to do; nothing opens the screen.
     #[command(subcommand)]
     pub command: Option<Cmd>,
-    /// The first message; skips the picker of sessions.
+    /// The first message.
     #[arg(value_name = "PROMPT")]
     pub prompt: Vec<String>,
 }

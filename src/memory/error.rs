@@ -110,7 +110,7 @@ impl Trouble {
     pub fn hint(self) -> &'static str {
         match self {
             Trouble::Locked => "end the other program, or try again later",
-            Trouble::ReadOnly => "let it be written",
+            Trouble::ReadOnly => "make it writable",
             Trouble::Denied => "check who owns it and its folder",
             Trouble::InTheWay => "move that away; memory is a file in a folder",
             Trouble::NoHome => "set HOME, or NEBULA_HOME to a folder that can be written",

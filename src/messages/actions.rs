@@ -104,7 +104,7 @@ messages! {
     previous_field: "previous field", "前の項目";
     complete: "complete the name", "名前を補完";
     close: "close", "閉じる";
-    focus_review: "show changes to be reviewed", "確認待ちの変更を表示";
+    focus_review: "show changes to be reviewed", "レビュー待ちの変更を表示";
     net_or_single: "net change, or the entry's alone", "正味の変更、または項目単独";
     focus_timeline: "show the workspace at any moment", "任意の時点のワークスペースを表示";
     blame: "who wrote each line of the file", "ファイルの各行の作成者";

@@ -27,7 +27,7 @@ messages! {
     with_network_does: "this command only", "このコマンドのみ";
     always: "always", "常に許可";
     always_does: "a rule by its first words", "先頭の語による規則";
-    review: "review", "事後確認";
+    review: "review", "レビュー";
     review_does: "what can be undone runs from now on", "元に戻せるものは今後確認なしで実行";
     later: "later", "後で";
     later_does: "the command waits", "コマンドは待機します";

@@ -17,7 +17,7 @@ messages! {
     more_files(n): "{n} more file" | "{n} more files", "あと{n}ファイル";
     questions(n): "{n} question" | "{n} questions", "{n}件の質問";
     jobs(n): "{n} job" | "{n} jobs", "ジョブ{n}件";
-    unreviewed(n): "review {n}", "確認待ち{n}件";
+    unreviewed(n): "review {n}", "レビュー{n}件";
     rules(n): "{n} rule" | "{n} rules", "ルール{n}件";
     sessions(n): "{n} session" | "{n} sessions", "{n}件のセッション";
     earlier_steps(n): "{n} earlier step" | "{n} earlier steps", "以前の{n}ステップ";

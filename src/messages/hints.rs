@@ -70,7 +70,7 @@ messages! {
     always: "always", "常に許可";
     in_view: "preview", "プレビュー";
     with_network: "with network", "通信あり";
-    in_review: "review", "事後確認";
+    in_review: "review", "レビュー";
     run_command: "run the command", "コマンドを実行";
     refuse_command: "refuse it, with a reason", "拒否し、理由をモデルに伝える";
     refuse_or_make_rule: "refuse it, or make the rule", "拒否。規則の作成中は作成";
@@ -122,7 +122,7 @@ messages! {
     pin: "pin", "固定";
     restore: "restore", "復元";
     restore_file: "restore file", "ファイルを復元";
-    undo_changeset: "undo changeset", "変更を元に戻す";
+    undo_changeset: "undo changeset", "チェンジセットを元に戻す";
     redo: "redo", "やり直す";
     keep: "keep", "残す";
     keep_the_file_as_it_is: "keep the file as it is", "ファイルを現在のまま残す";

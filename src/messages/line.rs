@@ -25,7 +25,7 @@ messages! {
     decided_one(number, word): "hunk {number} {word}.", "ハンク{number}を{word}。";
     decided_many(numbers, word): "hunks {numbers} {word}.", "ハンク{numbers}を{word}。";
     and(first, last): "{first} and {last}", "{first}、{last}";
-    still_open(open, all): " {open} of {all} undecided.", "{all}件中{open}件が未決定。";
+    with_open(said, open, all): "{said} {open} of {all} undecided.", "{said}{all}件中{open}件が未決定。";
     undecided(open, all): "{open} of {all} undecided", "{all}件中{open}件が未決定";
     written(n, hunks, lines): "{n} of {hunks} written, {lines}", "{hunks}中{n}件を書き込みました（{lines}）";
     changeset(id): ": changeset {id}", ": チェンジセット{id}";
@@ -42,7 +42,7 @@ messages! {
     yes_or_no_help: "y or n, n is the default", "yかn、既定はn";
     restore_help: "keep 1, merge 1 or restore 1 chooses for a file; y or n, n is the default", "keep 1、merge 1、restore 1でファイルごとに選択。yかn、既定はn";
     restores_nothing(title): "{title}: nothing is written as it stands.", "{title}: このままでは何も書き込みません。";
-    nothing_else_touched: " Nothing else touched them since.", "その後ほかからの変更はありません。";
+    nothing_else_touched(said): "{said} Nothing else touched them since.", "{said}その後ほかからの変更はありません。";
     show_hunks(what, hunks): "{what}. {hunks}, show 1 prints one.", "{what}。{hunks}、show 1で1つ表示。";
     answer: "answer> ", "回答> ";
     you: "you> ", "あなた> ";

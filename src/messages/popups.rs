@@ -58,7 +58,7 @@ messages! {
     from_to(begun, last): "{begun} to {last}", "{begun}から{last}";
     take: "select", "選択";
     complete: "complete", "補完";
-    takes_typed(key): "{key} takes the name as typed", "{key}で入力した名前を使います";
+    takes_typed(key): "{key} uses the name as typed", "{key}で入力した名前を使います";
     no_results: "no result in the window is long enough to leave out", "除外するほど長い結果はウィンドウにありません";
     no_prompts: "none yet: write one as .nebula/prompts/NAME.md", "まだありません。.nebula/prompts/NAME.mdに書いてください";
     nothing_matches: "no match", "一致なし";

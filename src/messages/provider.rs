@@ -17,7 +17,7 @@ messages! {
     server_failed(host, code): "{host} failed ({code})", "{host}でエラーが発生しました（{code}）";
     saved_quoted(quoted): "Your message is saved. {quoted}", "メッセージは保存されています。{quoted}";
     refused(host, code): "{host} refuses the request ({code})", "{host}がリクエストを拒否しました（{code}）";
-    too_long_hint(quoted): "/compact makes it shorter; a model with a larger context window takes it whole. {quoted}", "/compactで短くするか、コンテキストウィンドウの大きいモデルを使ってください。{quoted}";
+    too_long_hint(quoted): "/compact makes it shorter; it may fit a model with a larger context window. {quoted}", "/compactで短くするか、コンテキストウィンドウの大きいモデルを使ってください。{quoted}";
     does_not_fit(model): "the conversation does not fit {model}", "会話が{model}に収まりません";
     pasted_key: "the one that was pasted", "入力されたキー";
     paste_another(quoted): "Paste another one under connect. {quoted}", "接続の画面で別のキーを入力してください。{quoted}";
@@ -27,7 +27,7 @@ messages! {
     set_it_quoted(quoted): "Set it and start nebula again; this session will be here. {quoted}", "設定してnebulaを再起動してください。このセッションは残ります。{quoted}";
     wants_key(host, code, variable): "{host} wants a key ({code}), and {variable} is not set", "{host}にはキーが必要ですが（{code}）、{variable}が設定されていません";
     rejected_key(host, code, key): "{host} rejected the key ({code}): {key}", "{host}がキーを拒否しました（{code}）: {key}";
-    key_not_taken(quoted): "The key is set, but the server does not take it. Set a valid one and start nebula again; this session will be here. {quoted}", "キーは設定されていますが、サーバーが受け付けません。有効なキーを設定してnebulaを再起動してください。このセッションは残ります。{quoted}";
+    key_not_taken(quoted): "The key is set, but the server rejects it. Set a valid one and start nebula again; this session will be here. {quoted}", "キーは設定されていますが、サーバーが受け付けません。有効なキーを設定してnebulaを再起動してください。このセッションは残ります。{quoted}";
     check_headers(quoted): "Check headers in the configuration. {quoted}", "設定のheadersを確認してください。{quoted}";
     no_connection(why): "no connection can be made from here: {why}", "接続できません: {why}";
     check_proxy: "Check the proxy settings and the certificates of this computer.", "このコンピューターのプロキシ設定と証明書を確認してください。";
@@ -55,6 +55,6 @@ messages! {
     broke_off(why): "the answer broke off: {why}", "回答が途切れました: {why}";
     broke_off_by(why): "the answer broke off; {why}", "回答が途切れました。{why}";
     kept_above(said): "What arrived is kept above. {said}", "届いた分は上に残っています。{said}";
-    reasoning_left_out(host): "earlier reasoning was not accepted by {host} and is left out", "以前の推論を{host}が受け付けなかったため、省きます";
+    reasoning_left_out(host): "earlier reasoning was not accepted by {host} and is left out", "以前の思考を{host}が受け付けなかったため、省きます";
     effort_left_out(model, host, effort): "{model} at {host} takes no effort: {effort} is left out", "{host}の{model}はeffortに対応していません: {effort}を省きます";
 }

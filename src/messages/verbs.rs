@@ -35,9 +35,9 @@ verbs! {
     moved_short: "move", "移動";
     moved: "moved", "移動";
     moving: "moving", "移動中";
-    undo: "undo", "取り消し";
-    undid: "undid", "取り消し";
-    undoing: "undoing", "取り消し中";
+    undo: "undo", "元に戻す";
+    undid: "undid", "元に戻す";
+    undoing: "undoing", "元に戻し中";
     ask: "ask", "質問";
     requested: "asked", "質問";
     asking: "asking", "質問中";

@@ -10,7 +10,7 @@ messages! {
     plan: "plan, reads only", "計画、読み取りのみ";
     agent: "agent", "エージェント";
     edits_approved: "edits approved", "編集を承認";
-    review_approved: "review", "事後確認";
+    review_approved: "review", "レビュー";
     all_approved: "edits and commands approved", "編集とコマンドを承認";
     nothing_approved: "nothing approved", "すべて拒否";
     a_recording: "a recording", "録画";

@@ -176,7 +176,7 @@ async fn a_conversation_that_does_not_fit_is_summarised_by_itself_and_nothing_is
     let mut live = world.start();
     live.submit("read them all, `verbatim`");
     let question = live.question().await;
-    assert!(question.text.ends_with("It counts by itself in 10 s."), "{}", question.text);
+    assert!(question.text.ends_with("It is used in 10 s."), "{}", question.text);
     live.send(Command::Reply(question.id, Reply::Choice(0)));
     assert_eq!(live.end().await, TurnEnd::Done);
     let sent = texts(&live.requests().pop().expect("a request"));
@@ -319,7 +319,7 @@ async fn a_summary_is_shown_where_it_stands_until_it_is_undone() {
         };
         items.iter().map(text).collect()
     };
-    let stands = "the summary stands for the conversation so far";
+    let stands = "the summary replaces the conversation so far";
     for wanted in
         [vec!["first", "One.", "In short.", stands, "second", "Two."], vec!["first", "One.", "second", "Two."]]
     {

@@ -240,7 +240,7 @@ fn what_is_wrong_with_a_file_stays_readable() {
     let config = Notice {
         level: Level::Warning,
         title: "/home/me/.nebula/config.json:3:12: expected `,` or `}`".into(),
-        detail: "What is wrong in it does not count; the file is left as it is.".into(),
+        detail: "What is wrong in it is ignored; the file is left as it is.".into(),
         actions: Vec::new(),
         cause: Default::default(),
     };

@@ -55,7 +55,7 @@ struct Chat {
     restoring: bool,
     /// True from a choice for a file of a restore on until its new proposal.
     choosing: bool,
-    /// What is written of the proposal that was decided last.
+    /// The accepted lines of the proposal that was decided last.
     accepted: Counts,
     /// True if the summary of the session's changes was requested after a turn.
     summing_up: bool,

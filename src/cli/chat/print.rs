@@ -224,7 +224,7 @@ impl Printer {
         };
         let mut kept = previews.iter().filter_map(|preview| kept(preview, foreign)).peekable();
         if kept.peek().is_none() && !previews.is_empty() {
-            what.push_str(say::nothing_else_touched());
+            what = say::nothing_else_touched(&what);
         }
         self.say(&what)?;
         kept.try_for_each(|line| self.say(&line))?;
@@ -278,7 +278,7 @@ impl Printer {
             [] => return Ok(()),
         };
         if review.undecided() > 0 {
-            line.push_str(&say::still_open(&review.undecided(), &review.hunks()));
+            line = say::with_open(&line, &review.undecided(), &review.hunks());
         }
         self.say(&line)
     }

@@ -64,7 +64,7 @@ pub enum RestoreReply {
     No,
     /// A hunk whole.
     Show(usize),
-    /// What becomes of a file that was changed outside nebula, by its number.
+    /// A choice for a file that was changed outside nebula, by its number.
     Choose(usize, ForeignChoice),
 }
 

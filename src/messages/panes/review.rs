@@ -3,7 +3,7 @@
 messages! {
     review: "review", "レビュー";
     reading: "reading the archive", "アーカイブを読み込み中";
-    nothing: "nothing waits to be reviewed", "確認待ちの変更はありません";
+    nothing: "nothing waits to be reviewed", "レビュー待ちの変更はありません";
     entries(n): "{n} entry" | "{n} entries", "{n}件";
     turns(n): "{n} turn" | "{n} turns", "{n}ターン";
     wait(n): "{n} entry waits until it is decided" | "{n} entries wait until they are decided", "{n}件が判断を待っています";

@@ -157,4 +157,51 @@ pub(super) const FOR_PERSON: &[(&str, &str)] = &[
     ("{path} is a folder: list shows what is in it", "{path} is a folder"),
     ("placing the edit failed in nebula itself; try another way", "placing the edit failed in nebula itself"),
     ("it failed in nebula itself; try another way", "it failed in nebula itself"),
+    ("{path} exists: writeFile only makes new files", "{path} exists already"),
+    ("{path} does not exist: writeFile makes new files", "{path} does not exist"),
+    (
+        "{path} was not read in this session: read it with readFile first, then hand over its complete new content",
+        "{path} has not been read yet",
+    ),
+    (
+        "{path} changed on disk since it was read: read it again with readFile, then edit",
+        "{path} changed on disk since it was read",
+    ),
+    (
+        "{path} may hold keys: read it with readFile first, which asks the person",
+        "{path} may hold keys and has not been read yet",
+    ),
+    (
+        "there is no patch in `patch`: write a unified diff with `--- a/path` and `+++ b/path`, or `*** Begin Patch` with `*** Update File: path` and `*** End Patch`",
+        "the model's call holds no patch",
+    ),
+    (
+        "{path} is too large to be read whole ({size} bytes): look into it with searchInDirectory",
+        "{path} is too large to be read whole ({size} bytes)",
+    ),
+    ("`keyword` is empty: say what to look for", "the model's call has nothing to search for"),
+    ("`question` is empty: ask something", "the model's call has no question"),
+    ("{name} failed in nebula itself; try another way", "{name} failed in nebula itself"),
+    ("too long: write a script with writeFile, then run it", "the command is too long"),
+    ("stopped by the person", "stopped by you"),
+    (
+        "could be placed, but is left out because another change could not; send it again with that one",
+        "left out, because another change could not be placed",
+    ),
+    ("changes nothing, for the new text equals the present one", "no change: the new text equals the present one"),
+    (
+        "it leaves out {n} of the file's {all} definitions; is a part of the file meant? Nothing was written yet",
+        "it leaves out {n} of the file's {all} definitions; nothing was written yet",
+    ),
+    ("an empty SEARCH makes a new file, but this one exists", "it exists already"),
+    (
+        "the search text fits more than {n} places, at lines {numbers}:",
+        "more than {n} places match, at lines {numbers}",
+    ),
+    ("the search text fits {n} places, at lines {numbers}:", "{n} places match, at lines {numbers}"),
+    (
+        "no lines of the file are the search text; it is only a part of these:",
+        "no lines of the file are the search text; it is only a part of some",
+    ),
+    ("the search text stands only inside of longer words here:", "the search text stands only inside of longer words"),
 ];

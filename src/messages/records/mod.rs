@@ -3,6 +3,7 @@
 
 mod calls;
 mod configuration;
+mod reasons;
 mod stores;
 
 use std::borrow::Cow;
@@ -13,7 +14,7 @@ use super::{Language, language};
 type Record = (&'static str, &'static str);
 
 /// All records, the most frequent first.
-const TABLES: &[&[Record]] = &[calls::RECORDS, stores::RECORDS, configuration::RECORDS];
+const TABLES: &[&[Record]] = &[calls::RECORDS, reasons::RECORDS, stores::RECORDS, configuration::RECORDS];
 
 /// Records inside a record that are looked at: an error names another, which names a third.
 const DEPTH: usize = 4;
@@ -39,11 +40,15 @@ pub fn localized(text: &str) -> Cow<'_, str> {
 
 /// Returns what a result that was written for the model says to the person; none: both read the same.
 fn for_person(text: &str) -> Option<String> {
+    let whole = |text: &str| {
+        calls::FOR_PERSON.iter().find_map(|(english, words)| {
+            let values = values(english, text)?;
+            Some(fill(words, &values, 0))
+        })
+    };
     let bare = text.trim_end_matches('.');
-    calls::FOR_PERSON.iter().find_map(|(english, words)| {
-        let values = values(english, bare)?;
-        Some(fill(words, &values, 0))
-    })
+    // The reason of one edit comes after its file.
+    whole(bare).or_else(|| bare.split_once(": ").and_then(|(place, why)| Some(format!("{place}: {}", whole(why)?))))
 }
 
 /// Returns the cause of a changeset: what a person wrote, or an undo or redo.
@@ -211,8 +216,18 @@ mod tests {
                 "outside the workspace; you rejected this",
             ),
             ("two stays", "two stays"),
+            (
+                "src/a.rs: the search text fits 3 places, at lines 1, 4, 9:",
+                "src/a.rs: 3 places match, at lines 1, 4, 9",
+            ),
         ] {
             assert_eq!(localized(message), want);
+        }
+        // No row says in other words what is still for the model.
+        for (_, words) in calls::FOR_PERSON {
+            for mark in ["the person", "send it again", "File", "InDirectory", "try another way"] {
+                assert!(!words.contains(mark), "{words}");
+            }
         }
     }
 }

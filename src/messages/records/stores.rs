@@ -2,7 +2,7 @@
 
 pub(super) const RECORDS: &[(&str, &str)] = &[
     ("the archive is empty: there is nothing to undo", "アーカイブが空のため、元に戻すものはありません"),
-    ("no changeset can be read: {why}", "読み取れる変更セットがありません: {why}"),
+    ("no changeset can be read: {why}", "読み取れるチェンジセットがありません: {why}"),
     ("the archive is empty: there is nothing to redo", "アーカイブが空のため、やり直すものはありません"),
     (
         "{path} has no archived version: `nebula history` lists what has",
@@ -19,7 +19,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ),
     ("archiveExclude: {glob}", "アーカイブ対象外（archiveExclude）: {glob}"),
     (
-        "another nebula has held {path} for {seconds} s: let it finish or end it, then try again",
+        "another nebula has held {path} for {seconds} s: wait for it or end it, then try again",
         "別のnebulaが{path}を{seconds}秒間使用中です。終了を待つか終了させてから、もう一度試してください",
     ),
     (
@@ -116,7 +116,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("memory was written by a newer nebula", "メモリーは新しいnebulaのものです"),
     ("{trouble!} ({path})", "{trouble!}（{path}）"),
     ("end the other program, or try again later", "そのプログラムを終了するか、あとで試してください"),
-    ("let it be written", "書き込みを許可してください"),
+    ("make it writable", "書き込みを許可してください"),
     ("check who owns it and its folder", "ファイルとフォルダーの所有者を確認してください"),
     ("move that away; memory is a file in a folder", "それを移動してください。メモリーはフォルダー内のファイルです"),
     (

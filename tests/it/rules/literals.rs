@@ -216,6 +216,212 @@ fn every_error_is_in_the_table_of_records() {
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
+/// The sources whose texts become the reasons of calls, mentions, paths, restores and git, each with its texts that no
+/// record has: those for the model alone, parts of others, and names of points of time.
+const REASONS: &[(&str, &[&str])] = &[
+    (
+        "context/attach.rs",
+        &[
+            "lines 7 to 7 of 7 are 7 long",
+            "7, and its line 7 alone is longer than 7: put the part that matters into a file of its own and mention that, or name the file without @, so that the model searches in it",
+            "7: mention fewer lines of it, as 7:7",
+            "7: mention fewer lines of it, as 7:7-7",
+        ],
+    ),
+    (
+        "edit/group/file.rs",
+        &[
+            "Did you mean 7?",
+            "there is no such file.7 Look at the folder with `list`, or make the file",
+            "it is not certain that this is the whole file",
+            "taken as the new text of 7 alone",
+            "Nothing was written yet",
+        ],
+    ),
+    (
+        "edit/locate/tell.rs",
+        &[
+            "Send it again with a neighbouring line or two that stand at only one of them, in both the search and the replacement; or ask for every place (`replaceAll: true`)",
+            "the search text stands",
+            "; it is only a part of these:",
+            "only inside of longer words here:",
+            "Search for the whole line, or for the whole word with what stands around it",
+            "To change each of them, send one change for each",
+            "Copy the search text from there, without the numbers, and send the change again",
+            ", and nothing like it is",
+            "To put something new into it, search for the lines next to the place and repeat them in the replacement",
+            "Read the file, then copy the search text from it",
+        ],
+    ),
+    ("edit/outcome.rs", &["7: ignored, it is the example of the instructions"]),
+    ("edit/place/hunks.rs", &["entities read as characters", "by line number alone", "the patch holds the whole file"]),
+    ("edit/place/numbers.rs", &["at line 7, not 7"]),
+    (
+        "edit/place/passage.rs",
+        &[
+            "entities read as characters",
+            "the search text and its replacement are the same, and 7",
+            "the block has more than one line of 7",
+            "line numbers left out",
+            "blank lines at its ends left out",
+            "without the fence around it",
+            "(The file is not valid text, so only an exact search can find something in it.)",
+        ],
+    ),
+    ("tools/base/context.rs", &["7 changed on disk since it was read: read it again with readFile, then edit7"]),
+    (
+        "tools/ask.rs",
+        &[
+            "One question, ending in a question mark",
+            "Short answers to choose from; each may explain itself after ' - '",
+        ],
+    ),
+    ("tools/patch.rs", &["The patch, as text"]),
+    (
+        "tools/read.rs",
+        &[
+            "First line to read, from 1",
+            "Last line to read",
+            "`endLine` (7) is before `startLine` (7)",
+            "7: look into it with searchInDirectory",
+            "a PNG image",
+            "a JPEG image",
+            "a GIF image",
+            "a zip archive",
+            "a gzip archive",
+            "an SQLite database",
+        ],
+    ),
+    (
+        "tools/search.rs",
+        &[
+            "Where to begin",
+            "What to look for",
+            "The keyword is a regular expression",
+            "Tell upper and lower case apart",
+            "(the first 7 files; search a folder below, or for more letters)",
+        ],
+    ),
+    ("tools/write.rs", &["The full path of the new file to be created", "The content to write into the new file"]),
+    (
+        "shell/report.rs",
+        &[
+            "process still runs",
+            "processes still run",
+            "ask again with needs: [\"network\"] and why, if it must reach further",
+            "not archived yet: 7",
+            "its output is not kept whole: 7",
+        ],
+    ),
+    (
+        "execute/apply.rs",
+        &[
+            "appeared on disk meanwhile",
+            "vanished from disk meanwhile",
+            "changed on disk meanwhile",
+            "7: 7 in its place was removed",
+            "apply: flush folders",
+        ],
+    ),
+    ("edit/place/fit.rs", &[]),
+    ("edit/place/mod.rs", &[]),
+    ("edit/place/whole.rs", &[]),
+    ("agent/turn/step/command/judge.rs", &[]),
+    ("agent/turn/step/tool_run/asked.rs", &[]),
+    ("agent/services/shell.rs", &[]),
+    ("shell/request.rs", &[]),
+    ("workspace/path.rs", &[]),
+    ("archive/restore.rs", &[]),
+    ("archive/repository.rs", &[]),
+    ("git/mod.rs", &[]),
+    ("agent/turn/step/edits.rs", &["The person rejected it; nothing was restored.7"]),
+    (
+        "agent/turn/step/results.rs",
+        &[
+            "Not written, and not decided: the proposal was tested first",
+            "Not written: 7 changed on disk after it was read",
+            "7: decided together with the call before",
+            "The person's reason: 7",
+            "The person says: 7",
+            "The person gave no reason",
+            "7: the person changed the result before accepting it",
+            "7: 7: the person rejected it; the file stays as it was",
+            "rejected, these lines stay as they were",
+            "lines 7-7 of before",
+            "the whole file",
+        ],
+    ),
+    (
+        "agent/turn/step/tool_run/mod.rs",
+        &["Your answer made more than 7 calls", "already done: the file has this change"],
+    ),
+];
+
+/// Words that only the model shall read.
+const MODEL_ALONE: &[&str] = &[
+    "readFile",
+    "writeFile",
+    "editFile",
+    "replaceInFile",
+    "listDirectory",
+    "searchInDirectory",
+    "the person",
+    "send it again",
+    "try another way",
+];
+
+/// Returns the first sentence of a literal, which is what a person reads of it, with 7 for each value.
+fn first_sentence(literal: &str) -> String {
+    let mut text = String::new();
+    for (n, part) in literal.split("\\\n").enumerate() {
+        text.push_str(if n == 0 { part } else { part.trim_start() });
+    }
+    let line = text.split("\\n").next().unwrap_or_default();
+    let sentence = line.split(". ").next().unwrap_or_default().trim().trim_end_matches('.');
+    let mut parts = sentence.split('{');
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        out.push('7');
+        out.push_str(part.split_once('}').map_or("", |(_, rest)| rest));
+    }
+    out.replace("\\\"", "\"").replace("\\\\", "\\")
+}
+
+#[test]
+fn every_reason_is_in_the_table_of_records() {
+    let is_known = |text: &str| with(Language::Japanese, || localized(text) != text);
+    let (mut broken, mut seen, mut used) = (Vec::new(), 0, Vec::new());
+    for source in sources() {
+        let Some((place, allowed)) = REASONS.iter().find(|(place, _)| *place == source.path) else { continue };
+        for literal in literals(&source.code) {
+            let text = first_sentence(&literal);
+            let words = text.split(['7', ' ']).filter(|w| w.chars().any(|c| c.is_ascii_alphabetic())).count();
+            if words < 3 {
+                continue;
+            }
+            seen += 1;
+            let shown = with(Language::English, || localized(&text).into_owned());
+            if MODEL_ALONE.iter().any(|words| shown.contains(words)) && !allowed.contains(&text.as_str()) {
+                broken.push(format!("{place}: the person reads {shown:?}"));
+            }
+            // Some are made to end in a reason.
+            if is_known(&text) || is_known(&format!("{text}: 7")) {
+                continue;
+            }
+            match allowed.iter().find(|known| **known == text) {
+                Some(known) => used.push((*place, *known)),
+                None => broken.push(format!("{place}: {text:?} is not in src/messages/records")),
+            }
+        }
+    }
+    for (place, all) in REASONS {
+        let idle = all.iter().filter(|known| !used.contains(&(*place, **known)));
+        broken.extend(idle.map(|known| format!("{place} has no {known:?} without a record: take it off the list")));
+    }
+    assert!(seen > 120, "only {seen} texts were found");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
 #[test]
 fn words_are_distinguished_from_names() {
     let code = "f(\"two words\", '\"', 'a', r#\"raw \"x\" y\"#, \"say \\\"hi\\\" now\"); // \"no\"\n\"{n} of {all}\"";
