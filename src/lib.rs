@@ -7,7 +7,7 @@
 //! | [`tui`] | the screen: panes, input, popups, keys, themes |
 //! | [`cli`] | the command line: `task`, `undo`, `history`, `patch`, `sessions`, settings, the tour; what `mcp serve` offers |
 //! | `mcp` | the server of tools for other programs over the Model Context Protocol |
-//! | [`agent`] | the background task, a folder for each life: `services` and `background`, `session`, `change`, `query`, `turn` with `agent/turn/step` |
+//! | [`agent`] | the sessions and their turns, a folder for each life: `services` and `background`, `session`, `change`, `query`, `turn` with `agent/turn/step` |
 //! | [`protocol`] | the two enums between a front end and the agent: `Command` down, `Event` up |
 //! | [`tools`] | the tools of the model; a tool answers or says what should change, and writes nothing |
 //! | [`context`] | the parts of a prompt: mentions, rules, templates, retrieval |
@@ -42,8 +42,8 @@
 //! 6. Drawing takes `&App`: nothing is decided while drawing.
 //! 7. Messages are values: no closures, no handles, no serialisation.
 //!
-//! From key to disk: `tui/run` takes a key, `tui/app` turns it into an action and that into a `Command`; `agent/begin`
-//! has `agent/session/message` join the message to the conversation, `agent/turn` runs the turn, `agent/turn/request`
+//! From key to disk: `tui/run` takes a key, `tui/app` turns it into an action and that into a `Command`;
+//! `agent/supervisor` hands it to the session's `agent/actor`, and `agent/begin` has `agent/session/message` join the message to the conversation, `agent/turn` runs the turn, `agent/turn/request`
 //! builds what is asked, `agent/turn/step/stream` takes the answer in, `tools` and `edit` make edits,
 //! `agent/turn/step/edits` one proposal of neighbours, `agent/change/execute_proposal` asks and writes through `execute`,
 //! and the results go back to the model.

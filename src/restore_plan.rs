@@ -1,5 +1,5 @@
 //! Plans undo, redo and restores: from the request to a target for the archive, with its title and kind. Writes
-//! nothing; the resulting proposal takes the one road like any other.
+//! nothing; the resulting proposal is decided and executed like any other.
 
 use crate::archive::restore::{LastWritten, LastWrittenLookup, RestoreError};
 use crate::archive::{self, Choices, Id, Restoration, RestoreTarget};

@@ -1,4 +1,4 @@
-//! The one road's end: what will be written is put down in memory, archived, written, and its outcome recorded.
+//! Executes a decided proposal: what will be written is put down in memory, archived, written, and its outcome recorded.
 //! Edits, undo, redo, restores, `patch` and whatever else changes a file come through [`execute`], from the agent and
 //! from the command line alike.
 //!

@@ -55,7 +55,7 @@ messages! {
     context_title: "context", "コンテキスト";
     configuration_title: "configuration", "設定";
     environment_title: "what the next command begins with", "次のコマンドの開始状態";
-    environment_head(folder): "Folder: `{folder}`. `/env clear` begins anew.\n\n| variable | value |\n|---|---|\n", "フォルダー: `{folder}`。`/env clear`で初期状態に戻します。\n\n| 変数 | 値 |\n|---|---|\n";
+    environment_head(folder): "Folder: `{folder}`. `/env clear` resets it.\n\n| variable | value |\n|---|---|\n", "フォルダー: `{folder}`。`/env clear`で初期状態に戻します。\n\n| 変数 | 値 |\n|---|---|\n";
     preview_has_to_end: "a preview has to end: its changes are told with its call", "プレビューは最後まで実行します: 変更は呼び出しの結果に示します";
     nothing_runs_on: "no command is under way", "実行中のコマンドはありません";
     environment_cleared: "the next command begins in the workspace's root, without the variables that were left", "次のコマンドはワークスペースのルートで、残った変数なしで始まります";

@@ -74,14 +74,14 @@ messages! {
     timeline_long: "A preview; from there all or one file can be restored.", "プレビューです。そこからすべて、または1ファイルを戻せます。";
     file_argument: "FILE", "ファイル";
     blame: "who wrote each line of a file", "ファイルの各行の作成者";
-    blame_long: "Shows beside each run of lines the prompt, the command or the outside hand it is from.", "各行を書いたプロンプト、コマンド、外部の変更を表示します。";
+    blame_long: "Shows beside each run of lines the prompt or the command it is from, or that it was written outside nebula.", "各行を書いたプロンプト、コマンド、外部の変更を表示します。";
     usage: "tokens and cost of this session", "このセッションのトークンと費用";
     usage_long: "By turn and by model.", "ターンごと、モデルごとに表示します。";
     context: "what the context window holds", "コンテキストウィンドウの内訳";
     context_long: "Tokens by part, and the window's size. `x` there leaves a result out.", "部分ごとのトークン数とウィンドウの大きさ。そこで`x`を押すと結果を除外できます。";
     env_arguments: "[clear]", "[clear]";
     env: "folder and variables that commands left", "コマンドが残したフォルダーと変数";
-    env_long: "The next command begins with them; `clear` begins anew.", "次のコマンドはこれらで始まります。`clear`で初期状態に戻します。";
+    env_long: "The next command begins with them; `clear` resets them.", "次のコマンドはこれらで始まります。`clear`で初期状態に戻します。";
     config: "the configuration, and where it comes from", "設定とその出所";
     config_long: "Each key with its value and origin.", "各キーの値と出所を表示します。";
     trust: "trust this folder's configuration", "このフォルダーの設定を信頼";

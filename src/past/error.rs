@@ -10,7 +10,7 @@ pub enum PastError {
     /// A moment is written in no known way.
     #[error("{0} is no moment: give a changeset, SESSION:MESSAGE, 14:05, 2026-11-21T14:05, -2h, or now")]
     Unknown(String),
-    /// Nothing is archived so early.
+    /// The moment is earlier than anything archived.
     #[error("nothing is archived before {0}")]
     TooEarly(String),
     /// Nothing is archived.

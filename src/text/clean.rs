@@ -1,4 +1,4 @@
-//! The one cleaner: what comes from a configuration, a rule, a server, a file name, the archive or an error passes it
+//! The cleaner of untrusted text: what comes from a configuration, a rule, a server, a file name, the archive or an error passes it
 //! before it reaches a terminal.
 //!
 //! Control characters are shown as the key that types them (`^[` for an escape), so that none acts on the terminal.

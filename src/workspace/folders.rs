@@ -1,4 +1,4 @@
-//! Folders that come back, go or get their mode back with a restore. Named only by the road's end.
+//! Folders that come back, go or get their mode back with a restore. Used by `execute` alone.
 //!
 //! Around the writing of the files in them: [`Folders::open_up`] lets the owner write where a mode forbids it,
 //! [`Folders::make`] makes what is missing, [`Folders::remove`] removes what is to go, [`Folders::set_modes`] sets the modes.

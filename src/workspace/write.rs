@@ -1,4 +1,4 @@
-//! Replaces, makes and removes workspace files, atomically. Named only by the road's end.
+//! Replaces, makes and removes workspace files, atomically. Used by `execute` alone.
 //!
 //! A write has three steps: [`Staging::stage`] puts the new state into a temporary file beside its target,
 //! [`Staged::commit`] exchanges the two in one step and looks at what came out, [`Staged::finish`] removes what came

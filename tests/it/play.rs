@@ -42,7 +42,7 @@ fn play(name: &str, format: &str) {
     assert!(grew, "{name}: no edit was seen to grow");
     assert_eq!(now(), wanted("greet.py"), "{name}: written without a decision");
 
-    terminal.press("y", "1 accepted");
+    terminal.press("y", "1 of 2 accepted");
     terminal.keys("n");
     terminal.wait_for("1 rejected");
     terminal.keys("\r");

@@ -131,6 +131,8 @@ impl Chat {
     }
 
     async fn talk(&mut self, lines: &mut mpsc::UnboundedReceiver<Line>) -> io::Result<()> {
+        // One listener for many rounds: a signal that comes between them counts too.
+        let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
         loop {
             self.put_question()?;
             if self.ended && !self.is_busy() && self.waiting.is_empty() {
@@ -146,7 +148,10 @@ impl Chat {
                     Some(line) => self.line(line)?,
                     None => self.end_of_input()?,
                 },
-                _ = tokio::signal::ctrl_c() => self.interrupt()?,
+                _ = &mut interrupted => {
+                    interrupted.set(tokio::signal::ctrl_c());
+                    self.interrupt()?;
+                }
             }
         }
     }

@@ -186,6 +186,8 @@ async fn follow(
     let mut stopped = false;
     let mut told = 0;
     let mut printer = OutputPrinter { id: &command.id, as_json, masker, held: Vec::new() };
+    // One listener for all rounds: a signal that comes between them counts too.
+    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     loop {
         let progress = command.running.progress().clone();
         progress.notices.iter().skip(told).for_each(out::complain);
@@ -199,7 +201,7 @@ async fn follow(
                 Some(RunEvent::Changed) => {}
                 None => break,
             },
-            _ = tokio::signal::ctrl_c() => {
+            _ = &mut interrupted, if !stopped => {
                 stopped = true;
                 command.running.stop();
             }

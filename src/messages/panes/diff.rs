@@ -26,7 +26,7 @@ messages! {
     being_written: "being written", "書き込み中";
     unified: "unified", "統合表示";
     side_by_side: "side by side", "左右並べて";
-    settled: "the proposal is settled; the edit was not used", "提案は決定済みのため、編集は使われませんでした";
+    settled: "the proposal is decided already; the edit was not used", "提案は決定済みのため、編集は使われませんでした";
     left_as_proposed: "the result was left as proposed", "結果は提案のままです";
     equals_file: "the result equals the file as it is: rejected", "結果が現在のファイルと同じため、却下しました";
     kept_as_reason: "kept as the reason; it is sent with the decision", "理由として保存しました。決定と一緒に送信されます";
@@ -44,8 +44,8 @@ messages! {
     edited: "edited", "編集済み";
 
     // Decisions.
-    stays_pending: "the proposal stays pending; nothing is written", "提案は保留のままです。何も書き込まれません";
-    stays_undecided(open, all): "the proposal stays pending, {open} of {all} undecided; nothing is written", "提案は保留のままです（{all}件中{open}件が未決定）。何も書き込まれません";
+    stays_pending: "to be decided later; nothing is written", "後で決定します。何も書き込まれません";
+    stays_undecided(open, all): "to be decided later, {open} of {all} undecided; nothing is written", "提案は保留のままです（{all}件中{open}件が未決定）。何も書き込まれません";
     why_one: "why was it rejected?", "却下の理由は？";
     why_many: "why were they rejected?", "却下の理由は？";
     approve_again: "A again to approve all further edits in this session", "もう一度Aを押すと、このセッションの今後の編集をすべて承認します";

@@ -36,7 +36,7 @@ pub(in crate::provider) enum Again {
     Never,
     /// Yes, at once: the request will be another one.
     Now,
-    /// Yes, after a pause.
+    /// The request is sent again after a pause.
     Later,
     /// Yes, after the pause the server asks for.
     After(Duration),

@@ -34,7 +34,7 @@ pub enum Past {
 /// The outcome of a key.
 #[derive(Debug, PartialEq)]
 pub enum PastOutcome {
-    /// It stays.
+    /// The screen stays open.
     Stay(Vec<PaneEffect>),
     /// It closes.
     Leave(Vec<PaneEffect>),

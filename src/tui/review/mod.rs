@@ -57,7 +57,7 @@ enum QueueLine {
 /// The outcome of a key.
 #[derive(Debug, PartialEq)]
 pub enum ReviewOutcome {
-    /// It stays.
+    /// The screen stays open.
     Stay(Vec<PaneEffect>),
     /// It closes.
     Leave(Vec<PaneEffect>),

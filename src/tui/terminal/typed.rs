@@ -73,7 +73,7 @@ impl Typed {
         polled
     }
 
-    /// Waits for the next thing.
+    /// Waits for the next input.
     pub async fn next(&mut self) -> Option<io::Result<Event>> {
         std::future::poll_fn(|context| self.poll(context)).await
     }

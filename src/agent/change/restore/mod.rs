@@ -1,4 +1,4 @@
-//! Undo, redo and restores: a proposal from the archive, with the preview of each file, that goes the one road.
+//! Undo, redo and restores: a proposal from the archive, with the preview of each file, that is decided and executed like any other.
 
 mod reviewed;
 mod tell;

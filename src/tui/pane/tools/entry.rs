@@ -11,7 +11,7 @@ pub(super) const GROWING: usize = 4;
 pub(super) struct EarlierCalls {
     /// The number of folded calls; 0: none is.
     pub(super) count: usize,
-    /// All calls show, by hand.
+    /// True if the person unfolded the earlier calls.
     pub(super) open: bool,
     pub(super) words: String,
 }

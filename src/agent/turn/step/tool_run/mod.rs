@@ -225,7 +225,8 @@ impl ToolRun<'_> {
 
     async fn answered(&mut self, mut item: CallItem, call: &ToolCall, native: bool, output: ToolOutput) {
         if output.is_error {
-            return self.refuse(item, call, native, CallState::Failed, &output.text).await;
+            let images = output.blocks.into_iter().map(|block| image(&call.name, block)).collect();
+            return self.refuse_with(item, call, native, (CallState::Failed, &output.text), images).await;
         }
         let mut record = ResultRecord { ok: true, ..ResultRecord::failed(&call.id, &call.name) };
         if let Some(FileRead { path, bytes, .. }) = &output.read {
@@ -306,7 +307,18 @@ impl ToolRun<'_> {
         }
     }
 
-    async fn refuse(&mut self, mut item: CallItem, call: &ToolCall, native: bool, state: CallState, why: &str) {
+    async fn refuse(&mut self, item: CallItem, call: &ToolCall, native: bool, state: CallState, why: &str) {
+        self.refuse_with(item, call, native, (state, why), Vec::new()).await;
+    }
+
+    async fn refuse_with(
+        &mut self,
+        mut item: CallItem,
+        call: &ToolCall,
+        native: bool,
+        (state, why): (CallState, &str),
+        images: Vec<Blob>,
+    ) {
         item.end(&self.context.events, state, why, why).await;
         let mut record = ResultRecord::failed(&call.id, &call.name);
         let changes = self.session.tools.is(&call.name, ToolKind::Write);
@@ -317,7 +329,7 @@ impl ToolRun<'_> {
             self.notes.native_edit_failed |= native && !matches!(read, Some(Ok(_)));
         }
         record.display = Some(item.record());
-        self.result(item.id, call, native, record, why);
+        self.result_with(item.id, call, native, record, why, images);
     }
 
     /// Seals what jobs changed so far as changesets of their own.
