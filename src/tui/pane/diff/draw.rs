@@ -411,6 +411,8 @@ pub(in crate::tui) fn standing_mark(standing: Standing, look: Look<'_>) -> (&'st
 const SHORT: u16 = 84;
 /// Columns from which they are shown where nothing is undecided.
 const SHORTER: u16 = 50;
+/// Columns from which the first mark has its word and says of how many: what is left to do comes before it.
+const NARROW: u16 = 50;
 
 /// Adds how many hunks are accepted, rejected and undecided: `✓ 1 of 4 accepted   ⊘ 1 rejected   ? 2 undecided`.
 pub(super) fn standings(choices: &Choices, width: u16, spans: &mut Vec<Span<'static>>, ctx: &Ctx<'_>) {
@@ -429,11 +431,11 @@ pub(super) fn standings(choices: &Choices, width: u16, spans: &mut Vec<Span<'sta
         spans.push(span(glyph, bold(ctx.theme, role)));
         let word = match standing {
             Standing::Undecided => say::undecided_left().to_string(),
-            _ if !words && !first => String::new(),
+            _ if !words && !(first && width >= NARROW) => String::new(),
             _ => format!(" {}", standing.word()),
         };
         // The first says of how many.
-        let n = match std::mem::take(&mut first) && n < all {
+        let n = match std::mem::take(&mut first) && n < all && width >= NARROW {
             true => say::of_all(&thousands(n), &thousands(all)),
             false => thousands(n),
         };
