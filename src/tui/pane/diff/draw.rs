@@ -431,7 +431,7 @@ pub(super) fn standings(choices: &Choices, width: u16, spans: &mut Vec<Span<'sta
         spans.push(span(glyph, bold(ctx.theme, role)));
         let word = match standing {
             Standing::Undecided => say::undecided_left().to_string(),
-            _ if !words && !(first && width >= NARROW) => String::new(),
+            _ if !(words || first && width >= NARROW) => String::new(),
             _ => format!(" {}", standing.word()),
         };
         // The first says of how many.

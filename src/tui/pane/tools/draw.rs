@@ -196,6 +196,7 @@ impl RowPainter<'_, '_, '_> {
                     let spans = self.coloured(&code, n, &line.text, Style::new());
                     self.cut_spans(3, y, spans, room);
                 }
+                ('$', _) => self.command(y, &line.text),
                 _ => self.changed(y, line, &code, n),
             }
         }
@@ -211,6 +212,14 @@ impl RowPainter<'_, '_, '_> {
         let code = Code::of_file(path, text.trim_start());
         let spans = self.coloured(&code, 0, text.trim_start(), Style::new());
         self.cut_spans(column, y, spans, usize::from(self.pen.width().saturating_sub(column + 1)));
+    }
+
+    /// Draws a line of a command's text.
+    fn command(&mut self, y: u16, text: &str) {
+        let width = self.pen.width().saturating_sub(4);
+        self.pen.put(3, y, "$", 1, self.style(Role::Dim));
+        let spans = self.coloured(&Code::of_file("command.sh", text), 0, text, Style::new());
+        self.cut_spans(5, y, spans, usize::from(width.saturating_sub(3)));
     }
 
     /// Draws a line of an edit.
