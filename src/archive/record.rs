@@ -307,15 +307,16 @@ impl Writing<'_> {
     /// Writes one version: under its name at once where a single step makes it whole, else as a temporary file. `equal`
     /// is a version of the same bytes and mode.
     fn write(&mut self, equal: Option<PathBuf>, folder: &Folder, name: &str, before: &Before<'_>) -> io::Result<()> {
-        let (bytes, mode) = match before.state {
+        let text;
+        let (bytes, mode): (&[u8], u32) = match before.state {
             State::Absent => {
                 self.open.push(folder.write_new(name, b"", Some(0o600))?);
                 return Ok(());
             }
             State::Link { target } => return folder.make_link(name, target),
             State::Folder { mode } => {
-                self.open.push(folder.write_new(name, version::folder_text(*mode).as_bytes(), Some(0o600))?);
-                return Ok(());
+                text = version::folder_text(*mode);
+                (text.as_bytes(), 0o600)
             }
             State::Large(file) => return self.write_large(file, folder, name, before),
             State::File { bytes, mode } => (bytes, mode_of(*mode)),

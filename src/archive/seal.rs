@@ -16,7 +16,7 @@ use super::restore::state_sha;
 use super::staging::{CommandStaging, JournalLine, StagedKind};
 use super::version;
 use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at};
-use crate::disk;
+use crate::disk::{self, Folder};
 use crate::proposal::{Counts, State, count_changed};
 use crate::workspace::{Workspace, state_of};
 
@@ -197,7 +197,7 @@ impl Archive {
             let fail = |source| Error::State { file: entry.path.clone(), folder: folder.clone(), source };
             archive.make(folder.file_name().unwrap_or_default(), 0o700).map_err(fail)?;
             let version = folder.join(version::name(id, &entry.path, &shape(entry)));
-            open.extend(name_version(staging.folder(), entry, &version).map_err(fail)?);
+            open.extend(name_version(&archive, staging.folder(), entry, &version).map_err(fail)?);
             folders.insert(folder);
             let absent = entry.kind == StagedKind::Absent;
             files.push(RecordedFile { path: entry.path.clone(), version: id, absent, sha256: change.before });
@@ -290,8 +290,8 @@ fn shape(entry: &JournalLine) -> State {
     }
 }
 
-/// Makes a version of a staged state. Returns the file that is still to be flushed.
-fn name_version(folder: &Path, entry: &JournalLine, version: &Path) -> io::Result<Option<File>> {
+/// Makes a version of a staged state, which gets its name once it is whole. Returns the file that is still to be flushed.
+fn name_version(archive: &Folder, folder: &Path, entry: &JournalLine, version: &Path) -> io::Result<Option<File>> {
     let (text, staged) = match (&entry.kind, &entry.staged) {
         (StagedKind::Absent, _) => (String::new(), None),
         (StagedKind::Folder, _) => (version::folder_text(entry.mode & 0o7777), None),
@@ -299,9 +299,8 @@ fn name_version(folder: &Path, entry: &JournalLine, version: &Path) -> io::Resul
         (_, None) => return Err(io::ErrorKind::NotFound.into()),
     };
     let Some(staged) = staged else {
-        let home = disk::Folder::open(disk::parent(version))?;
-        let name = version.file_name().and_then(|name| name.to_str()).ok_or(io::ErrorKind::InvalidInput)?;
-        return home.write_new(name, text.as_bytes(), Some(0o600)).map(Some);
+        let write = |temp: &str| archive.write_new(temp, text.as_bytes(), Some(0o600));
+        return named_when_whole(archive, version, write).map(Some);
     };
     let meta = fs::symlink_metadata(&staged)?;
     if meta.is_symlink() {
@@ -312,12 +311,31 @@ fn name_version(folder: &Path, entry: &JournalLine, version: &Path) -> io::Resul
     let linked = (meta.nlink() == 1 || entry.inode == JournalLine::COPY) && fs::hard_link(&staged, version).is_ok();
     if !linked {
         let from = open_staged(&staged)?;
-        disk::copy_new(&from, version, entry.mode & 0o1777)?;
+        let copy = |temp: &str| disk::copy_new(&from, &archive.path().join(temp), entry.mode & 0o1777);
+        return named_when_whole(archive, version, copy).map(Some);
     } else if meta.mode() & 0o7777 != entry.mode & 0o1777 {
         fs::set_permissions(version, fs::Permissions::from_mode(entry.mode & 0o1777))?;
     }
     // What cannot be opened all the same is flushed with its folder.
     Ok(open_staged(version).ok())
+}
+
+/// Makes a file in the archive's own folder by `write`, then gives it the name of its version.
+fn named_when_whole(
+    archive: &Folder,
+    version: &Path,
+    write: impl FnOnce(&str) -> io::Result<File>,
+) -> io::Result<File> {
+    let temp = disk::temp_name();
+    let (folder, name) = (disk::parent(version), version.file_name().ok_or(io::ErrorKind::InvalidInput)?);
+    let folder = archive.enter(folder.file_name().ok_or(io::ErrorKind::InvalidInput)?)?;
+    let file = write(&temp)?;
+    if let Err(error) = archive.rename_new(&temp, &folder, name) {
+        // The first error is the one worth telling; should it stay, the next start sweeps it.
+        let _ = archive.remove_file(&temp);
+        return Err(error);
+    }
+    Ok(file)
 }
 
 #[cfg(target_os = "linux")]
