@@ -4,7 +4,7 @@
 //! where the file is still in use under another name; then all is flushed, then the changeset is named, and only then
 //! the staging folder is emptied. A crash before that leaves the staged states, which are sealed by whoever finds them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -13,7 +13,7 @@ use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 use super::restore::state_sha;
-use super::staging::{CommandStaging, JournalLine, StagedKind};
+use super::staging::{CommandStaging, Journal, JournalLine, StagedKind};
 use super::version;
 use super::{Archive, Error, Id, Lock, NotUndone, RecordedFile, Sha, at};
 use crate::disk::{self, Folder};
@@ -43,6 +43,8 @@ pub enum ChangeKind {
 pub struct CommandChange {
     /// The state before, as it was staged.
     pub entry: JournalLine,
+    /// The place of that state in the journal.
+    pub place: usize,
     /// The kind of change.
     pub kind: ChangeKind,
     /// SHA-256 of the state before, as [`state_sha`] gives it.
@@ -91,38 +93,33 @@ impl CommandChanges {
 }
 
 impl Archive {
-    /// Compares the staged states with the present ones.
+    /// Compares the staged states that no changeset was made of yet with the present ones.
     ///
     /// # Errors
     /// When the journal cannot be read.
     pub fn compare(&self, workspace: &Workspace, staging: &CommandStaging) -> Result<CommandChanges, Error> {
-        let entries = staging.journal().map_err(at(staging.folder()))?;
-        let keep_bytes = entries.len() <= MANY;
-        let others = self.changesets_since(staging, &entries)?;
+        let Journal { states, seals } = staging.journal().map_err(at(staging.folder()))?;
+        let keep_bytes = states.len() <= MANY;
+        let mut others = self.changesets_since(staging, &states)?;
+        let is_made = |(id, _): &&(Id, Vec<usize>)| self.paths(*id).is_ok();
+        let sealed: HashSet<usize> = seals.iter().filter(is_made).flat_map(|(_, places)| places).copied().collect();
+        others.retain(|(id, _)| !seals.iter().any(|(own, _)| own == id));
+        let again = kept_again(&states);
+        let staged = |entry| staged_state(staging.folder(), entry).map_err(at(staging.folder()));
         let mut all = CommandChanges::default();
-        for (n, entry) in entries.iter().enumerate() {
-            let before = staged_state(staging.folder(), entry).map_err(at(staging.folder()))?;
-            // Where it was kept again, what stood there then ends what is known of this state.
-            let again = entries[n + 1..].iter().find(|later| later.again && later.path == entry.path);
-            let after = match again {
-                Some(later) => staged_state(staging.folder(), later).map_err(at(staging.folder()))?,
-                None => match workspace.read_archived(&entry.path) {
-                    Ok(read) => read.state,
-                    Err(error) => {
-                        all.unread.push((entry.path.clone(), error.to_string()));
-                        State::Absent
-                    }
+        for (place, entry) in states.iter().enumerate().filter(|(place, _)| !sealed.contains(place)) {
+            let before = staged(entry)?;
+            let after = match again[place] {
+                Some(later) => staged(&states[later])?,
+                None => match self.before_others(&others, staging, entry)? {
+                    Some(state) => state,
+                    None => present(workspace, &entry.path, &mut all),
                 },
-            };
-            let entry = entry.clone();
-            let after = match again {
-                Some(_) => after,
-                None => self.before_others(&others, staging, &entry)?.unwrap_or(after),
             };
             if before == after {
                 continue;
             }
-            if let Some(bit) = lost_bit(&entry, &after) {
+            if let Some(bit) = lost_bit(entry, &after) {
                 let why = format!("its {bit} bit: an undo brings it back without");
                 all.unread.push((entry.path.clone(), why));
             }
@@ -133,7 +130,8 @@ impl Archive {
                 after: state_sha(&after),
                 bytes: text,
                 counts: count_changed(&before, &after),
-                entry,
+                entry: entry.clone(),
+                place,
             });
         }
         Ok(all)
@@ -149,7 +147,7 @@ impl Archive {
             return Ok(Vec::new());
         };
         let since = first.max(staging.since());
-        let newer = self.list()?.into_iter().filter(|id| id.at() > since);
+        let newer = self.list()?.into_iter().rev().filter(|id| id.at() > since);
         // What cannot be read is no ground for anything: the present state counts.
         Ok(newer.filter_map(|id| Some((id, self.paths(id).ok()?))).collect())
     }
@@ -214,10 +212,32 @@ impl Archive {
         flushed.map_err(at(&self.folder))?;
         self.probe_step("seal: changeset").map_err(at(&self.folder))?;
         let paths: Vec<_> = files.iter().map(|file| file.path.as_str()).collect();
+        staging.seals(changeset, changes.iter().map(|change| change.place).collect()).map_err(at(staging.folder()))?;
         self.write_changeset(changeset, &paths, approved, not_undone)?;
         self.probe_step("seal: done").map_err(at(&self.folder))?;
         Ok((changeset, files))
     }
+}
+
+/// Returns, for each state, the place of the next one of its path: what stood there then ends what is known of it.
+fn kept_again(states: &[JournalLine]) -> Vec<Option<usize>> {
+    let mut next = HashMap::new();
+    let mut again = vec![None; states.len()];
+    for (place, state) in states.iter().enumerate().rev() {
+        again[place] = next.get(state.path.as_str()).copied();
+        if state.again {
+            next.insert(state.path.as_str(), place);
+        }
+    }
+    again
+}
+
+/// Returns what is at a path now; what cannot be read is noted.
+fn present(workspace: &Workspace, path: &str, all: &mut CommandChanges) -> State {
+    workspace.read_archived(path).map(|read| read.state).unwrap_or_else(|error| {
+        all.unread.push((path.into(), error.to_string()));
+        State::Absent
+    })
 }
 
 fn change_kind(before: &State, after: &State) -> ChangeKind {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! info.json   what ran, and who approved it; every process that still adds to the folder holds its lock, shared
-//! journal     one line a kept path, written before the path is changed
+//! journal     one line a kept path, written before the path is changed, and one before each changeset made of them
 //! 0001, …     the states before
 //! ```
 //!
@@ -94,6 +94,25 @@ impl JournalLine {
     pub const COPY: (u64, u64) = (0, 0);
 }
 
+/// A line of the journal that says what a changeset is about to be made of: once the changeset is there, these states
+/// are archived. It stands in the journal so that both are emptied in one step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct SealLine {
+    /// The changeset's name.
+    changeset: String,
+    /// The states, by their place in [`Journal::states`].
+    states: Vec<usize>,
+}
+
+/// A journal that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Journal {
+    /// The states that were kept: the first one of each path, and those that were kept again.
+    pub states: Vec<JournalLine>,
+    /// The changesets that were about to be made of them, each with the places of its states.
+    pub(super) seals: Vec<(Id, Vec<usize>)>,
+}
+
 /// The staging folders whose processes are gone.
 #[derive(Debug, Default)]
 pub struct CutOff {
@@ -165,26 +184,47 @@ impl CommandStaging {
     /// Any error of the file system; then the path must not be changed.
     pub fn add(&mut self, entry: &JournalLine) -> io::Result<()> {
         let kept = if entry.kept == 0 { time::now() } else { entry.kept };
-        let mut line = serde_json::to_vec(&JournalLine { kept, ..entry.clone() })?;
-        line.push(b'\n');
-        self.journal.write_all(&line)
+        self.write_line(&JournalLine { kept, ..entry.clone() })
     }
 
-    /// Returns the readable lines of the journal: the first one of a path counts, and those that keep it again.
+    /// Notes that a changeset is about to be made of these states.
+    ///
+    /// # Errors
+    /// Any error of the file system; then the changeset must not be made.
+    pub(super) fn seals(&self, changeset: Id, states: Vec<usize>) -> io::Result<()> {
+        self.write_line(&SealLine { changeset: changeset.to_string(), states })
+    }
+
+    fn write_line(&self, line: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(line)?;
+        line.push(b'\n');
+        (&self.journal).write_all(&line)
+    }
+
+    /// Returns the readable lines of the journal.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn journal(&self) -> io::Result<Vec<JournalLine>> {
+    pub fn journal(&self) -> io::Result<Journal> {
         let text = match fs::read(self.folder.join(JOURNAL)) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Journal::default()),
             Err(error) => return Err(error),
         };
         let mut seen = std::collections::HashSet::new();
-        let lines = text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice::<JournalLine>(line).ok());
         // One that names a file elsewhere is none of this archive's making.
         let is_own = |entry: &JournalLine| entry.staged.as_ref().is_none_or(|name| is_staged(name.as_ref()));
-        Ok(lines.filter(|entry| is_own(entry) && (seen.insert(entry.path.clone()) || entry.again)).collect())
+        let mut journal = Journal::default();
+        for line in text.split(|b| *b == b'\n') {
+            if let Ok(state) = serde_json::from_slice::<JournalLine>(line) {
+                if is_own(&state) && (seen.insert(state.path.clone()) || state.again) {
+                    journal.states.push(state);
+                }
+            } else if let Ok(seal) = serde_json::from_slice::<SealLine>(line) {
+                journal.seals.extend(Id::parse(&seal.changeset).map(|id| (id, seal.states)));
+            }
+        }
+        Ok(journal)
     }
 
     /// Returns what is known of its command.
@@ -346,7 +386,7 @@ mod tests {
                 })
                 .expect("added");
         }
-        let paths: Vec<String> = staging.journal().expect("read").into_iter().map(|line| line.path).collect();
+        let paths: Vec<String> = staging.journal().expect("read").states.into_iter().map(|line| line.path).collect();
         assert_eq!(paths, ["e"]);
     }
 

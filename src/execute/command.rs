@@ -21,8 +21,8 @@ pub struct SealedCommand {
     pub unrecorded: Vec<memory::Error>,
 }
 
-/// Archives what is staged as one changeset, and empties the staging folder. The changeset keeps what an undo of it does
-/// not bring back.
+/// Archives what is staged and empties the staging folder: one changeset, which keeps what an undo of it does not bring
+/// back, and one before it for each state of a path that someone else changed meanwhile.
 ///
 /// # Errors
 /// When the archive refuses: the states then stay staged.
@@ -42,7 +42,9 @@ pub fn seal(
         sealed.changes.changes = rest;
     }
     if !sealed.changes.changes.is_empty() {
-        sealed.changeset = Some(archive(&mut lock, staging, (info, not_undone), stores, &mut sealed)?);
+        let unread = sealed.changes.unread.iter().map(|(path, why)| NotUndone::new(path, why));
+        let not_undone: Vec<NotUndone> = not_undone.iter().cloned().chain(unread).collect();
+        sealed.changeset = Some(archive(&mut lock, staging, (info, &not_undone), stores, &mut sealed)?);
     }
     let emptied = staging.empty();
     emptied.map_err(|source| archive::Error::Io { path: staging.folder().to_path_buf(), source })?;
@@ -60,9 +62,7 @@ fn archive(
     let will: Vec<WriteIntent> = changes.iter().map(write_intent).collect();
     let pending = stores.memory.write_intent(&stores.project(), &cause(info), &will);
     let pending = pending.map_err(|error| sealed.unrecorded.push(error)).ok();
-    let unread = sealed.changes.unread.iter().map(|(path, why)| NotUndone::new(path, why));
-    let not_undone: Vec<NotUndone> = not_undone.iter().cloned().chain(unread).collect();
-    let (id, files) = stores.archive.seal(lock, staging, changes, info.approved.as_deref(), &not_undone)?;
+    let (id, files) = stores.archive.seal(lock, staging, changes, info.approved.as_deref(), not_undone)?;
     if let Some(pending) = pending {
         let file = |(file, will): (&archive::RecordedFile, &WriteIntent)| StoredFile {
             path: file.path.clone(),
@@ -100,5 +100,93 @@ pub fn cause(info: &CommandInfo) -> ChangesetCause {
         kind: "command".into(),
         title,
         approved: info.approved.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::archive::staging::{JournalLine, StagedKind};
+    use crate::archive::{Archive, ArchiveSettings};
+    use crate::memory::Memory;
+    use crate::workspace::Workspace;
+
+    /// Stages these states of the file `a`, each after the first as one that someone else left.
+    fn stage(archive: &Archive, states: &[&str]) -> CommandStaging {
+        let mut staging = archive.stage(&CommandInfo::default()).expect("staged");
+        let kept = crate::text::time::now() - 1_000;
+        for (n, state) in states.iter().enumerate() {
+            let (file, name) = staging.new_name();
+            fs::write(file, state).expect("written");
+            let line = JournalLine {
+                path: "a".into(),
+                kind: StagedKind::File,
+                mode: 0o600,
+                staged: Some(name),
+                inode: JournalLine::COPY,
+                kept,
+                again: n > 0,
+            };
+            staging.add(&line).expect("added");
+        }
+        staging
+    }
+
+    #[test]
+    fn states_in_rounds_are_archived_once_wherever_a_sealing_is_cut_off() {
+        const STEPS_OF_THREE: usize = 12;
+        for cut in 0..=STEPS_OF_THREE {
+            let dir = tempfile::tempdir().expect("a folder");
+            let root = dir.path().join("w");
+            fs::create_dir(&root).expect("made");
+            fs::write(root.join("a"), "now").expect("written");
+            let workspace = Workspace::open(&root).expect("a workspace");
+            let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
+            let (memory, _) = Memory::open(memory::Options::in_folder(&dir.path().join("home")));
+            let mut staging = stage(&archive, &["first", "second", "third"]);
+            let steps = AtomicUsize::new(0);
+            let cuts = move |step: &str| {
+                let n = step.starts_with("seal:").then(|| steps.fetch_add(1, Ordering::Relaxed));
+                if n == Some(cut) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+            };
+            let cutting = archive.clone().with_probe(Arc::new(cuts));
+            let mut seal = |archive: &Archive| {
+                let stores = Stores { workspace: &workspace, archive, memory: &memory };
+                super::seal(&mut staging, &CommandInfo::default(), &[], stores)
+            };
+            assert_eq!(seal(&cutting).is_ok(), cut == STEPS_OF_THREE, "{cut}");
+            seal(&archive).expect("sealed");
+            let mut states: Vec<String> = Vec::new();
+            for id in archive.list().expect("listed") {
+                let version = archive.version_in("a", id).expect("read").expect("a version");
+                states.push(archive.show(&version).expect("read").text().expect("text").to_string());
+            }
+            assert_eq!(states, ["third", "second", "first"], "cut at step {cut}");
+            assert_eq!(seal(&archive).expect("sealed").changeset, None, "nothing is left");
+        }
+    }
+
+    #[test]
+    fn what_a_command_left_is_what_the_first_of_two_others_found() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().join("w");
+        fs::create_dir(&root).expect("made");
+        let workspace = Workspace::open(&root).expect("a workspace");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
+        let staging = stage(&archive, &["before"]);
+        for found in ["by the command", "before"] {
+            let mut lock = archive.lock().expect("locked");
+            let state = crate::proposal::State::file(found.as_bytes());
+            archive.record(&mut lock, &[("a", &state).into()], None).expect("archived");
+        }
+        fs::write(root.join("a"), "by another").expect("written");
+        let changes = archive.compare(&workspace, &staging).expect("compared").changes;
+        let left: Vec<_> = changes.iter().map(|change| change.bytes.as_deref()).collect();
+        assert_eq!(left, [Some(&b"by the command"[..])]);
     }
 }

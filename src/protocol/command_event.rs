@@ -65,6 +65,8 @@ pub struct CommandEnd {
     pub ms: Option<u64>,
     /// The changeset of its changes; of a job that of the last ones.
     pub changeset: Option<String>,
+    /// The changesets before it, oldest first: someone else changed some of its files meanwhile.
+    pub earlier: Vec<String>,
     /// The changes in it. Of a preview those that were taken.
     pub changed: Vec<ChangedPath>,
     /// Folders that can be rebuilt, with the changes in each that were not archived.

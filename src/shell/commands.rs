@@ -478,7 +478,7 @@ impl ShellCommand {
 /// Removes the staging folder of a command that did not start. Where something was kept in it after all, the next start
 /// seals it.
 fn discard(staging: CommandStaging) {
-    if staging.journal().is_ok_and(|lines| lines.is_empty()) {
+    if staging.journal().is_ok_and(|journal| journal.states.is_empty()) {
         let _ = staging.remove();
     }
 }

@@ -300,7 +300,7 @@ fn attempt(trial: &Trial<'_>, guarded: bool, bounded: bool) -> Result<String, Mi
     if let Some(why) = progress.failed {
         return Err(Missing::Trial(why));
     }
-    let saved = staging.journal().unwrap_or_default();
+    let saved = staging.journal().unwrap_or_default().states;
     match !guarded || ["a", "b"].iter().all(|path| saved.iter().any(|saved| saved.path == *path)) {
         true => Ok(progress.sandbox.unwrap_or_default()),
         false => Err(Missing::Guard("the paths of calls cannot be read".into())),

@@ -29,6 +29,8 @@ pub enum Stopped {
 pub struct SealResult {
     /// The changeset; none: it changed nothing.
     pub changeset: Option<Id>,
+    /// Those before it: someone else changed some of its files meanwhile.
+    pub earlier: Vec<Id>,
     /// Its changes.
     pub changes: Vec<CommandChange>,
     /// Paths whose state now could not be read, each with why.

@@ -79,8 +79,7 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     let changed: Vec<String> = sealed.changes.changes.iter().map(|change| change.entry.path.clone()).collect();
     // What a command changed is not someone else's change.
     lock(&context.services.watched.known).retain(|path, _| !changed.contains(path));
-    let result =
-        SealResult { changeset: sealed.changeset, changes: sealed.changes.changes, unread: sealed.changes.unread };
+    let result = seal_result(sealed);
     // Looked at before the rest: of what ends from here on a job's end is told.
     let is_over = command.running.progress().is_over();
     let mut report = CommandReport::new(&command, stopped, &result, failure.as_deref());
@@ -100,6 +99,11 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     context.events.refresh_status();
     let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
     Finished { command: command.info.command.clone(), report, output, ok, changeset }
+}
+
+fn seal_result(sealed: SealedCommand) -> SealResult {
+    let SealedCommand { changeset, earlier, changes, .. } = sealed;
+    SealResult { changeset, earlier, changes: changes.changes, unread: changes.unread }
 }
 
 /// Seals what jobs changed every half minute while this one runs, and renews the count of jobs when it ends.
@@ -134,8 +138,7 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
             tell_changeset(&services, &events, *id).await;
         }
         seal_jobs(&services, &commands, &events).await;
-        let result =
-            SealResult { changeset: sealed.changeset, changes: sealed.changes.changes, unread: sealed.changes.unread };
+        let result = seal_result(sealed);
         let end = command_event::ended(&job, None, &result);
         let changeset = end.changeset.clone();
         tell_printed(&events, &job, true).await;

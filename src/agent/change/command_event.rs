@@ -27,6 +27,7 @@ pub fn ended(command: &ShellCommand, stopped: Option<Stopped>, sealed: &SealResu
         stopped: stopped.is_some() || progress.stopped,
         ms: progress.took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
         changeset: sealed.changeset.map(|id| id.to_string()),
+        earlier: sealed.earlier.iter().map(ToString::to_string).collect(),
         changed: sealed.changes.iter().map(changed).collect(),
         derived: summary.derived.clone(),
         not_archived: summary.not_archived.iter().cloned().chain(unread).collect(),

@@ -30,7 +30,7 @@ fn of_end(end: &CommandEnd) -> Value {
     let left: Vec<_> = end.not_archived.iter().map(|(path, why)| json!({"path": path, "why": why})).collect();
     json!({
         "type": "command_end", "id": end.id, "exit": end.exit, "signal": end.signal, "stopped": end.stopped,
-        "ms": end.ms, "changeset": end.changeset, "changed": changed, "derived": end.derived, "not_archived": left,
+        "ms": end.ms, "changeset": end.changeset, "earlier": end.earlier, "changed": changed, "derived": end.derived, "not_archived": left,
         "refused": {"writes": end.refused_writes, "connections": end.refused_connections}, "running": end.running,
         "grant": end.grant, "keeper": end.keeper,
     })

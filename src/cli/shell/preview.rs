@@ -38,13 +38,12 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     if let Some(line) = command.running.progress().summary.connection_words() {
         out::complain(line);
     }
-    let changes = view.changes(&context.workspace, &shell.places())?;
     if args.json {
-        let nothing = SealResult { changeset: None, changes: Vec::new(), unread: Vec::new() };
+        let nothing = SealResult::default();
         let end = command_end(&command, stopped.then_some(Stopped::Person), &nothing);
         Out::stdout().json(&event_line(&CommandEvent::Ended(end)))?;
     }
-    tell(&changes, args.json)?;
+    tell(&view.changes(&context.workspace, &shell.places())?, args.json)?;
     Ok(code)
 }
 

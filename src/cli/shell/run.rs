@@ -69,7 +69,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
         let _ = record::prune(&logs.join(SESSION), LOGS);
     }
     command.keep_record(sealed.changeset.map(|id| id.to_string()));
-    tell(&command, &sealed, args.json, stopped)
+    tell(&command, sealed, args.json, stopped)
 }
 
 /// Returns what is asked for.
@@ -268,7 +268,7 @@ fn unfinished(bytes: &[u8]) -> usize {
     (1..=bytes.len().min(3)).rev().find(begun).unwrap_or(0)
 }
 
-fn tell(command: &ShellCommand, sealed: &SealedCommand, as_json: bool, stopped: bool) -> Result<i32> {
+fn tell(command: &ShellCommand, sealed: SealedCommand, as_json: bool, stopped: bool) -> Result<i32> {
     let progress = command.running.progress().clone();
     let code = exit_code(command);
     for (path, why) in command.left_out().iter().chain(&sealed.changes.unread) {
@@ -287,15 +287,19 @@ fn tell(command: &ShellCommand, sealed: &SealedCommand, as_json: bool, stopped: 
     if let Some(line) = summary.connection_words() {
         out::complain(format_args!("{line}: `nebula run --network` lifts it"));
     }
-    let changes = &sealed.changes.changes;
+    let SealedCommand { changeset, earlier, changes, .. } = sealed;
     if as_json {
-        let result =
-            SealResult { changeset: sealed.changeset, changes: changes.clone(), unread: sealed.changes.unread.clone() };
+        let result = SealResult { changeset, earlier, changes: changes.changes, unread: changes.unread };
         let end = command_end(command, stopped.then_some(shell::Stopped::Person), &result);
         Out::stdout().json(&event_line(&CommandEvent::Ended(end)))?;
-    } else if let Some(id) = sealed.changeset {
-        let files = plural(changes.len(), "file");
+    } else if let Some(id) = changeset {
+        let files = plural(changes.changes.len(), "file");
         out::aside(format_args!("changed {files}, changeset {id}: `nebula undo` undoes it"));
+        if let Some(first) = earlier.first() {
+            out::aside(format_args!(
+                "what it changed before someone else did is changeset {first}: `nebula at {first} --restore` goes back to before that"
+            ));
+        }
     }
     Ok(code)
 }
