@@ -13,7 +13,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +36,10 @@ const METHODS: [&str; 7] = [
 
 /// The name of the question to the person, and of the field that holds the answer.
 const CONSENT: &str = "consent";
+
+/// The refusal of an answer to a question that is no longer kept.
+const DROPPED: &str =
+    "too many questions were asked at once, so this answer came too late: nothing was changed; call it again";
 
 /// The contents of a toolbox, read once.
 pub struct Offer {
@@ -236,6 +240,9 @@ impl ServerHandler for Handler {
             let yes = self.consents(question, &context).await;
             let ticket = question.ticket.clone();
             answer = self.ask(|reply| Request::Answered { ticket, yes, reply }).await?;
+            // The toolbox keeps so many questions at once.
+            answer
+                .get_or_insert_with(|| ServedAnswer::Refused(json!({"error": {"kind": "stale", "message": DROPPED}})));
         }
         match answer {
             Some(ServedAnswer::Done(value)) => Ok(CallToolResult::structured(value).into()),

@@ -5,6 +5,7 @@
 use std::future::Future;
 use std::io::{self, BufRead, Read, Write};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerResult};
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
@@ -39,11 +40,17 @@ pub(super) struct LineWriter {
 }
 
 impl LineWriter {
-    /// Waits until everything is written that was sent.
+    /// Waits until everything is written that was sent, but not for ever for a client that does not read.
     pub fn finish(self) {
-        // One that has failed already does not wait for more.
-        let _ = self.outgoing.blocking_send(None);
-        let _ = self.thread.join();
+        const LONGEST: Duration = Duration::from_secs(5);
+        let (done, is_done) = std::sync::mpsc::channel::<()>();
+        thread::spawn(move || {
+            // One that has failed already does not wait for more.
+            let _ = self.outgoing.blocking_send(None);
+            let _ = self.thread.join();
+            drop(done);
+        });
+        let _ = is_done.recv_timeout(LONGEST);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::disk::{self, Links};
 use crate::proposal::{LargeFile, State};
 
 /// The largest file that is held whole, in bytes.
-pub(super) const LARGEST_WHOLE: u64 = 64 << 20;
+pub const LARGEST_WHOLE: u64 = 64 << 20;
 
 /// Returns the state of an open file and its stamp of before the bytes were read: a change while they are shows.
 /// `source` is where it lies.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use serde_json::{Value, json};
 
-use crate::support::mcp::{Client, fits, is_portable};
+use crate::support::mcp::{CheckedCalls, Client};
 
 /// A workspace and a home, and the real program.
 struct World(tempfile::TempDir);
@@ -37,6 +37,12 @@ impl World {
         let mut command = Command::new(env!("CARGO_BIN_EXE_nebula"));
         command.args(args).current_dir(self.path("")).env_clear().env("HOME", self.0.path().join("home"));
         command
+    }
+
+    /// Its exit code and standard error.
+    fn failure(&self, args: &[&str]) -> (Option<i32>, String) {
+        let output = self.nebula(args).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
     }
 
     #[track_caller]
@@ -74,28 +80,14 @@ fn every_tool_answers_as_its_schema_says() {
     let world = World::new();
     world.write("a.txt", "one\ntwo\n");
     let mut client = world.serve(&["--sessions"]).with_person(yes()).greeted("My Editor");
-    let tools = client.ask("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone();
-    let mut names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    names.sort_unstable();
-    assert_eq!(names, TOOLS);
-    for tool in &tools {
-        for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
-            assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)), "{tool}");
-            assert!(is_portable(schema), "{tool}");
-        }
+    let mut calls = CheckedCalls::of(&mut client);
+    assert_eq!(calls.names(), TOOLS);
+    for tool in &calls.tools {
         let changes = ["archive_save", "archive_restore"].contains(&tool["name"].as_str().unwrap());
         assert_eq!(tool["annotations"]["readOnlyHint"], !changes);
         assert_eq!(tool["annotations"]["destructiveHint"], tool["name"] == "archive_restore");
     }
-    let mut called = std::collections::BTreeSet::new();
-    let mut call = |name: &str, arguments: Value| {
-        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
-        fits(&arguments, &tool["inputSchema"]).unwrap();
-        let answer = client.done(name, arguments);
-        fits(&answer, &tool["outputSchema"]).unwrap();
-        called.insert(name.to_owned());
-        answer
-    };
+    let mut call = |name: &str, arguments: Value| calls.call(&mut client, name, arguments);
     assert_eq!(call("archive_list", json!({})), json!({"changesets": [], "more": false}));
     let saved = call("archive_save", json!({"paths": ["a.txt", "new.txt"], "cause": "write a greeting"}));
     assert_eq!((&saved["files"][0]["absent"], &saved["files"][1]["absent"]), (&json!(false), &json!(true)));
@@ -120,7 +112,14 @@ fn every_tool_answers_as_its_schema_says() {
     assert_eq!(preview["changeset"], Value::Null);
     assert_eq!(preview["files"][0], json!({"path": "a.txt", "fate": "foreign", "applied": false}));
     assert_eq!(call("sessions_search", json!({"words": "greeting"})), json!({"hits": []}));
-    assert_eq!(called.into_iter().collect::<Vec<_>>(), TOOLS);
+    let recording = world.0.path().join("recording.jsonl");
+    let deltas = [json!({"text": "A greeting is a line."}), json!({"end": "stop"})];
+    let deltas = deltas.map(|delta| json!({"ms": 0, "delta": delta}).to_string()).join("\n");
+    fs::write(&recording, format!("{{\"recording\":1}}\n{{\"step\":1}}\n{deltas}\n")).unwrap();
+    world.run(&["task", "what is a greeting?", "--replay", recording.to_str().unwrap()]);
+    let hits = call("sessions_search", json!({"words": "greeting line"}));
+    assert_eq!((hits["hits"].as_array().unwrap().len(), &hits["hits"][0]["title"]), (1, &json!("what is a greeting?")));
+    assert_eq!(calls.called, TOOLS.map(String::from).into());
     assert_eq!(world.read("a.txt"), "one\n2\n");
     assert_eq!(client.end(), (Some(0), String::new()));
     assert!(String::from_utf8(world.run(&["history", "--check"]).stdout).unwrap().starts_with("the archive is intact"));
@@ -239,7 +238,8 @@ fn a_flag_allows_restores_but_not_of_what_others_changed() {
     let mut asking = world.serve(&["--allow-restore"]).with_person(yes()).greeted("agent");
     asking.done("archive_restore", forced);
     assert_eq!((world.read("a.txt").as_str(), asking.forms.len()), ("new\n", 1));
-    assert!(asking.forms[0]["message"].as_str().unwrap().contains("! a.txt  changed outside nebula"));
+    let form = asking.forms[0]["message"].as_str().unwrap();
+    assert!(form.contains("! a.txt  changed outside nebula       will be overwritten"), "{form}");
     // What acts later is for the person, too.
     world.write("AGENTS.md", "one\n");
     client.done("archive_save", json!({"paths": ["AGENTS.md"]}));
@@ -247,6 +247,44 @@ fn a_flag_allows_restores_but_not_of_what_others_changed() {
     client.done("archive_save", json!({"paths": ["AGENTS.md"]}));
     let error = client.refused("archive_restore", json!({"path": "AGENTS.md", "count": 2, "apply": true}));
     assert_eq!((&error["kind"], world.read("AGENTS.md").as_str()), (&json!("consent"), "two\n"));
+    let mut asking = world.serve(&[]).with_person(yes()).greeted("an\u{202e}agent");
+    asking.done("archive_restore", json!({"path": "AGENTS.md", "count": 2, "apply": true}));
+    let form = asking.forms[0]["message"].as_str().unwrap();
+    assert!(form.starts_with("an⟨U+202E⟩agent wants to restore 1 file"), "{form}");
+    assert!(form.contains("careful: AGENTS.md acts later"), "{form}");
+}
+
+#[test]
+fn the_commands_that_a_refusal_names_are_words_of_a_shell() {
+    let world = World::new();
+    let mut client = world.client(&[]);
+    let files = ["my file.txt", "it's.txt", "b.txt"];
+    files.iter().for_each(|file| world.write(file, "old\n"));
+    let saved = client.done("archive_save", json!({"paths": files}));
+    files.iter().for_each(|file| world.write(file, "new\n"));
+    world.write("c.txt", "");
+    client.done("archive_save", json!({"paths": ["c.txt"]}));
+    let restore = json!({"changeset": saved["changeset"], "force": true, "apply": true});
+    let error = client.refused("archive_restore", restore);
+    let command = r#"nebula undo 1 b.txt 'it'\''s.txt' 'my file.txt' --force"#;
+    assert!(error["message"].as_str().unwrap().contains(&format!("run `{command}`;")), "{error}");
+}
+
+#[test]
+fn flags_that_could_do_nothing_are_wrong_use() {
+    let world = World::new();
+    for flags in [["--only", "archive", "--store", "x"], ["--only", "strand", "--sessions", "--allow-restore"]] {
+        let (code, error) = world.failure(&[&["mcp", "serve"][..], &flags].concat());
+        assert_eq!(code, Some(2), "{error}");
+        assert!(
+            error.contains(&format!(
+                "--only {} leaves nothing for {}",
+                flags[1],
+                flags[2].replace("--sessions", "--allow-restore")
+            )),
+            "{error}"
+        );
+    }
 }
 
 #[test]

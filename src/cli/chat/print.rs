@@ -330,11 +330,13 @@ fn kept(preview: &RestorePreview, foreign: &[String]) -> Option<String> {
         RestoreStatus::NotArchived(why) => said(archive::not_archived(), why),
         RestoreStatus::Refused(why) => said(archive::not_restored(), why),
         RestoreStatus::NotUndone(why) => said(archive::not_undone(), why),
-        RestoreStatus::Foreign { choice, .. } => {
+        RestoreStatus::Foreign { choice, conflicts, .. } => {
             let number = foreign.iter().position(|path| *path == preview.path);
             let number = number.map_or(String::from(" "), |at| (at + 1).to_string());
             let does = match choice {
                 None | Some(ForeignChoice::Leave) => archive::kept(),
+                // Without what nebula wrote there is nothing to merge from.
+                Some(ForeignChoice::Merge) if conflicts.is_none() => archive::cannot_merge(),
                 Some(ForeignChoice::Merge) => archive::will_merge(),
                 Some(ForeignChoice::TakeOld) => archive::will_restore_version(),
             };

@@ -65,6 +65,7 @@ impl ArchiveCommands<'_> {
         if json {
             out.push(b'[');
         }
+        let mut has_row = false;
         for (n, id) in ids.iter().enumerate() {
             let name = id.to_string();
             let (record, files) = (known.find(&name), known.files(&name));
@@ -80,7 +81,7 @@ impl ArchiveCommands<'_> {
             };
             let files = files.chain(read.iter().map(ListedFile::from));
             if json {
-                out.extend_from_slice(if n > 0 { b",\n" } else { b"" });
+                out.extend_from_slice(if std::mem::replace(&mut has_row, true) { b",\n" } else { b"" });
                 let (time, files) = (time::utc_millis(id.at()), files.map(row).collect());
                 let row = Row { id: name, time, cause: cause(record), approved: self.approved(*id, record), files };
                 serde_json::to_writer(&mut out, &row)?;

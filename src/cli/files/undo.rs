@@ -272,7 +272,7 @@ pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview]
 pub(in crate::cli) fn line(preview: &RestorePreview, width: usize) -> String {
     let (glyph, words, detail) = in_words(&preview.status);
     let path = padded(&clean_line(&preview.path), width);
-    format!("{glyph} {path}  {words:27}  {detail}").trim_end().to_owned()
+    format!("{glyph} {path}  {words:27}  {}", clean_line(&detail)).trim_end().to_owned()
 }
 
 /// Returns whether a merge met lines that both changed.
@@ -297,9 +297,16 @@ fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
     match status {
         RestoreStatus::Restore(counts) => ('✓', "will restore", plus_minus(*counts)),
         RestoreStatus::Equal => ('=', "already at that version", String::new()),
-        RestoreStatus::Foreign { at, counts, .. } => {
+        RestoreStatus::Foreign { at, counts, choice, .. } => {
+            let will = match choice {
+                None => "",
+                Some(ForeignChoice::Leave) => "will be kept",
+                Some(ForeignChoice::Merge) => "will be merged",
+                Some(ForeignChoice::TakeOld) => "will be overwritten",
+            };
             let at = at.map_or("deleted".into(), |ms| format!("at {}", time::local(ms)));
-            let detail = [plus_minus(*counts), at].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+            let detail = [will.into(), plus_minus(*counts), at];
+            let detail = detail.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
             ('!', "changed outside nebula", detail.join("  "))
         }
         RestoreStatus::NotArchived(why) => ('⊘', "not archived", why.clone()),
@@ -309,7 +316,7 @@ fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
 }
 
 /// Returns a line for what is not undone.
-fn not_undone_words(preview: &RestorePreview) -> Option<String> {
+pub(in crate::cli) fn not_undone_words(preview: &RestorePreview) -> Option<String> {
     let RestoreStatus::NotUndone(why) = &preview.status else { return None };
     Some(format!("{}: {}", clean_line(&preview.path), clean_line(why)))
 }

@@ -1,6 +1,6 @@
 //! `archive_save` and `archive_restore`: what an agent may have done, and what the person is asked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,7 +17,9 @@ use crate::proposal::{Consent, Decision, ForeignChoice, ProposalId, RestorePrevi
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 use crate::text::clean::clean_line;
 use crate::text::number::plural;
+use crate::text::size;
 use crate::text::width::cells;
+use crate::workspace::LARGEST_WHOLE;
 
 /// The most files that are saved by one call.
 const MAX_FILES: usize = 1_000;
@@ -27,8 +29,10 @@ const MAX_CAUSE: usize = 200;
 const MAX_WAITING: usize = 4;
 /// Files that a question lists.
 const LISTED: usize = 40;
-/// Files for which a refusal names a command each.
-const NAMED: usize = 5;
+/// Files that the commands of a refusal name.
+const NAMED: usize = 20;
+/// The most bytes that are saved by one call: all of them are held at once.
+const MAX_SAVED: u64 = 256 << 20;
 
 /// Arguments of `archive_save`.
 #[derive(Deserialize)]
@@ -60,21 +64,12 @@ impl ArchiveTools {
         let paths = args.paths.iter().map(|path| self.path(path)).collect::<Result<BTreeSet<_>, _>>()?;
         let (excluded, paths): (Vec<_>, Vec<_>) =
             paths.into_iter().partition(|path| self.archive().excluded_by(path).is_some());
-        let id = match self.saved_already(&paths)? {
-            Some(id) => Some(id),
-            None if paths.is_empty() => None,
-            None => {
-                let title = match args.cause.as_deref().map(short).filter(|cause| !cause.is_empty()) {
-                    Some(cause) => cause,
-                    None => format!("saved for {}", called(client)),
-                };
-                let (recorded, unrecorded) = archive_before(&paths, "mcp", &title, self.stores())?;
-                if let Some(error) = unrecorded {
-                    self.stores().memory.suspect(&error);
-                    crate::cli::out::complain(format_args!("memory: {error}"));
-                }
-                recorded.changeset
-            }
+        let id = match &paths[..] {
+            [] => None,
+            paths => match self.saved_already(paths)? {
+                Some(id) => Some(id),
+                None => self.add(paths, args.cause.as_deref(), client)?,
+            },
         };
         let mut files = Vec::new();
         for path in id.iter().flat_map(|_| &paths) {
@@ -84,10 +79,40 @@ impl ArchiveTools {
         Ok(json!({"changeset": id.map(|id| id.to_string()), "files": files, "excluded": excluded}))
     }
 
+    /// Archives files as they are.
+    fn add(&self, paths: &[String], cause: Option<&str>, client: &Client) -> Result<Option<Id>, ToolRefusal> {
+        self.check_size(paths)?;
+        let title = match cause.map(short).filter(|cause| !cause.is_empty()) {
+            Some(cause) => cause,
+            None => format!("saved for {}", called(client)),
+        };
+        let (recorded, unrecorded) = archive_before(paths, "mcp", &title, self.stores())?;
+        if let Some(error) = unrecorded {
+            self.stores().memory.suspect(&error);
+            crate::cli::out::complain(format_args!("memory: {error}"));
+        }
+        Ok(recorded.changeset)
+    }
+
+    /// Refuses to hold too much at once. What is too large to be held in memory is copied, and does not count.
+    fn check_size(&self, paths: &[String]) -> Result<(), ToolRefusal> {
+        let root = self.stores().workspace.root();
+        let size = |path: &String| root.join(path).symlink_metadata().map_or(0, |meta| meta.len());
+        let held: u64 = paths.iter().map(size).filter(|size| *size <= LARGEST_WHOLE).sum();
+        if held <= MAX_SAVED {
+            return Ok(());
+        }
+        let (held, most) = (size::words(held), size::words(MAX_SAVED));
+        let message =
+            format!("these files have {held} together, at most {most} are saved at once: save fewer by one call");
+        Err(ToolRefusal::new("too-large", message))
+    }
+
     /// Returns the newest changeset if it holds exactly these files as they are now: saving them again adds nothing.
     fn saved_already(&self, paths: &[String]) -> Result<Option<Id>, ToolRefusal> {
         let Some(newest) = self.archive().list()?.first().copied() else { return Ok(None) };
-        let mut held = self.archive().paths(newest).unwrap_or_default();
+        // One that cannot be read holds nothing for certain.
+        let Ok(mut held) = self.archive().paths(newest) else { return Ok(None) };
         held.sort_unstable();
         if held != paths {
             return Ok(None);
@@ -194,21 +219,28 @@ impl ArchiveTools {
                 format!("`nebula undo{force}`")
             }
             _ => {
-                let files = restoration.proposal.files.iter().take(NAMED);
-                let each: Vec<String> = files.map(|file| self.undo_of(scope, &file.path, force)).collect();
-                let more = restoration.proposal.files.len().saturating_sub(NAMED);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("{}{more}", each.join(", "))
+                let files = &restoration.proposal.files;
+                let mut by_count: BTreeMap<usize, String> = BTreeMap::new();
+                for file in files.iter().take(NAMED) {
+                    let named = by_count.entry(self.versions_back(scope, &file.path)).or_default();
+                    *named += &format!(" {}", in_shell(&file.path));
+                }
+                let each = by_count.iter().map(|(count, files)| format!("`nebula undo {count}{files}{force}`"));
+                let more = match files.len().saturating_sub(NAMED) {
+                    0 => String::new(),
+                    more => format!(", and so on for {} more", plural(more, "file")),
+                };
+                format!("{}{more}", each.collect::<Vec<_>>().join(", "))
             }
         };
         let flag = if personal { "" } else { ", or serve with --allow-restore" };
         Ok(format!("a restore needs the person: run {command}{flag}; nothing was changed"))
     }
 
-    /// Returns the command that takes one file back as far.
-    fn undo_of(&self, scope: &RestoreScope, path: &str, force: &str) -> String {
+    /// Returns the number of versions that a file is taken back.
+    fn versions_back(&self, scope: &RestoreScope, path: &str) -> usize {
         let versions = self.archive().versions(path).unwrap_or_default();
-        let back = match scope {
+        match scope {
             RestoreScope::Undo { count, .. } => *count,
             RestoreScope::Version { version, .. } => {
                 versions.iter().rev().take_while(|v| v.id.to_string() != *version).count() + 1
@@ -218,8 +250,7 @@ impl ArchiveTools {
                 versions.iter().rev().take_while(|v| id.is_some_and(|id| v.id > id)).count() + 1
             }
             _ => 1,
-        };
-        format!("`nebula undo {back} {}{force}`", clean_line(path))
+        }
     }
 }
 
@@ -230,7 +261,16 @@ fn told(id: Option<Id>, restoration: &Restoration, applied: &BTreeSet<String>, n
     answer
 }
 
-/// Returns the question to the person: who asks, and what becomes of each file.
+/// Returns a path as one word of a shell; what would act on a terminal is shown.
+fn in_shell(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./@+,=%".contains(c);
+    match path.chars().all(is_plain) && !path.starts_with('-') {
+        true => path.to_owned(),
+        false => format!("'{}'", clean_line(&path.replace('\'', "'\\''"))),
+    }
+}
+
+/// Returns the question to the person: who asks, why it is for the person, and what becomes of each file.
 fn question(restoration: &Restoration, who: &str, project: &str) -> String {
     let files: Vec<&RestorePreview> = restoration.previews.iter().filter(|preview| preview.is_file()).collect();
     let written = plural(restoration.proposal.files.len(), "file");
@@ -241,7 +281,13 @@ fn question(restoration: &Restoration, who: &str, project: &str) -> String {
         text.push('\n');
     }
     if files.len() > LISTED {
-        text.push_str(&format!("and {} more\n", files.len() - LISTED));
+        text.push_str(&format!("and {} more, restored too\n", files.len() - LISTED));
+    }
+    let careful = restoration.proposal.needs_person().map(|why| format!("careful: {why}"));
+    let left = restoration.previews.iter().filter_map(undo::not_undone_words).map(|line| format!("not undone: {line}"));
+    for line in careful.into_iter().chain(left.take(LISTED)).chain(restoration.warnings.iter().cloned()) {
+        text.push_str(&clean_line(&line));
+        text.push('\n');
     }
     text.push_str("The states that are replaced are archived first: nebula undo brings them back.");
     text
@@ -252,7 +298,7 @@ fn called(client: &Client) -> String {
     Some(short(&client.name)).filter(|name| !name.is_empty()).unwrap_or_else(|| "an agent".into())
 }
 
-/// Returns a text on one line, without what could act on a terminal.
+/// Returns a text on one line; what could act on a terminal, or hide, is shown.
 fn short(text: &str) -> String {
-    text.trim().chars().filter(|c| !c.is_control()).take(MAX_CAUSE).collect()
+    clean_line(&text.trim().chars().take(MAX_CAUSE).collect::<String>()).into_owned()
 }

@@ -37,6 +37,14 @@ fn open(args: &ServeArgs, global: Global) -> Result<Box<dyn crate::mcp::Toolbox>
         let code = if error.is::<super::UsageError>() { super::USAGE } else { 1 };
         (super::print::one_line(&error), code)
     };
+    let idle = match args.only.as_deref() {
+        Some("archive") => args.store.is_some().then_some("--store"),
+        Some(_) => (args.allow_restore || args.sessions).then_some("--allow-restore and --sessions"),
+        None => None,
+    };
+    if let (Some(flags), Some(only)) = (idle, args.only.as_deref()) {
+        return Err((format!("--only {only} leaves nothing for {flags} to do"), super::USAGE));
+    }
     let context = super::Context::for_one(global, None).map_err(told)?;
     context.config.warnings.iter().for_each(super::out::complain);
     let strand = match args.only.as_deref() {

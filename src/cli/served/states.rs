@@ -17,6 +17,9 @@ use crate::workspace::holds_secrets;
 /// The most bytes of a state or a diff in one answer.
 const MAX_BYTES: usize = 1 << 20;
 
+/// The most bytes of a state that is compared: no other call is answered meanwhile.
+const MAX_COMPARED: usize = 8 << 20;
+
 /// Arguments of `archive_show`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -137,9 +140,12 @@ impl ArchiveTools {
                 self.archive().show(&version)?
             }
         };
+        for state in [&before, &after] {
+            within_of(state.bytes().map_or(0, |bytes| bytes.len()), MAX_COMPARED, &from)?;
+        }
         let counts = count_changed(&before, &after);
         let diff = unified(&FileChange::new(&path, before, after, "diff", &[]), false);
-        within(diff.len(), &format!("`nebula diff {}` prints it", from.id))?;
+        within_of(diff.len(), MAX_BYTES, &from)?;
         let mut answer = json!({"path": path, "added": counts.added, "removed": counts.removed});
         match String::from_utf8(diff) {
             Ok(diff) => answer["diff"] = diff.into(),
@@ -164,6 +170,12 @@ fn part<'t>(text: &'t str, args: &ShowArgs) -> Result<&'t str, ToolRefusal> {
     let part = &text[from..to.max(from)];
     within(part.len(), "ask for fewer lines with startLine and endLine")?;
     Ok(part)
+}
+
+/// Refuses a comparison that is too long.
+fn within_of(bytes: usize, most: usize, from: &Version) -> Result<(), ToolRefusal> {
+    let instead = format!("`nebula diff {}` prints the difference", from.id);
+    within(if bytes <= most { 0 } else { bytes }, &instead)
 }
 
 /// Refuses what is too long for an answer.

@@ -33,7 +33,7 @@ pub(super) struct ArchiveTools {
     pub(super) waiting: Vec<WaitingRestore>,
 }
 
-/// A restore that waits for the person. What is written is what was shown, or nothing.
+/// A restore that waits for the person. What is written is what was looked at for the question, or nothing.
 pub(super) struct WaitingRestore {
     pub ticket: String,
     pub plan: RestorePlan,

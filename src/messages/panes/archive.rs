@@ -38,6 +38,7 @@ messages! {
     not_archived: "not archived", "アーカイブなし";
     kept: "kept as it is", "現在のまま残します";
     will_merge: "will be merged", "マージします";
+    cannot_merge: "cannot be merged, kept as it is", "マージできないため、現在のまま残します";
     will_restore_version: "will restore this version", "このバージョンを復元します";
     at(time): "at {time}", "{time}";
     previews: "previews", "プレビュー";

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::world::{TODO, World};
-use crate::support::mcp::{Client, fits, is_portable};
+use crate::support::mcp::{CheckedCalls, Client};
 
 /// Starts a server of the world's store.
 fn start(world: &World, args: &[&str]) -> Client {
@@ -43,26 +43,12 @@ fn every_tool_answers_as_its_schema_says() {
     let world = World::new();
     world.load(TODO);
     let mut client = greeted(&world, "My Editor");
-    let tools = client.ask("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone();
-    let mut names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    names.sort_unstable();
-    assert_eq!(names, TOOLS);
-    for tool in &tools {
-        for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
-            assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)), "{tool}");
-            assert!(is_portable(schema), "{tool}");
-        }
+    let mut calls = CheckedCalls::of(&mut client);
+    assert_eq!(calls.names(), TOOLS);
+    for tool in &calls.tools {
         assert_eq!(tool["annotations"]["destructiveHint"], tool["name"] == "strand_remove");
     }
-    let mut called = std::collections::BTreeSet::new();
-    let mut call = |name: &str, arguments: Value| {
-        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
-        fits(&arguments, &tool["inputSchema"]).unwrap();
-        let answer = client.done(name, arguments);
-        fits(&answer, &tool["outputSchema"]).unwrap();
-        called.insert(name.to_owned());
-        answer
-    };
+    let mut call = |name: &str, arguments: Value| calls.call(&mut client, name, arguments);
     let seen = call("strand_view", json!({"selector": "slot.draft", "units": true}));
     assert_eq!(seen["definitions"][0]["text"], "slot draft = Text = \"\"\n");
     assert_eq!(seen["definitions"][0]["units"][0]["unit"], 1);
@@ -99,7 +85,7 @@ fn every_tool_answers_as_its_schema_says() {
     assert_eq!(call("strand_episode", json!({"episode_id": "latest"}))["episode"], ran["episode"]);
     assert_eq!(call("strand_conflicts", json!({}))["conflicts"], json!([]));
     assert_eq!(call("strand_sync", json!({"dry_run": true}))["ops"], 0);
-    assert_eq!(called.into_iter().collect::<Vec<_>>(), TOOLS);
+    assert_eq!(calls.called, TOOLS.map(String::from).into());
     assert_eq!(client.end(), (Some(0), String::new()));
     assert_eq!(world.out(0, &["store", "verify"]).split(' ').next(), Some("ok"));
 }

@@ -1,5 +1,6 @@
 //! A client of an MCP server: one process over pipes, message by message.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -158,6 +159,46 @@ impl Client {
 }
 
 /// Returns whether every part of a schema names one type alone: not every client reads a list of them.
+/// Calls whose arguments and answers are checked against the schemas of their tools.
+pub struct CheckedCalls {
+    /// The tools as the server lists them.
+    pub tools: Vec<Value>,
+    /// The names of the tools that were called.
+    pub called: BTreeSet<String>,
+}
+
+impl CheckedCalls {
+    /// Lists the tools, whose schemas must be portable.
+    pub fn of(client: &mut Client) -> CheckedCalls {
+        let tools = client.ask("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone();
+        for tool in &tools {
+            for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
+                let kind = (&schema["type"], &schema["additionalProperties"]);
+                assert_eq!(kind, (&json!("object"), &json!(false)), "{tool}");
+                assert!(is_portable(schema), "{tool}");
+            }
+        }
+        CheckedCalls { tools, called: BTreeSet::new() }
+    }
+
+    /// The names of all tools, in order.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[track_caller]
+    pub fn call(&mut self, client: &mut Client, name: &str, arguments: Value) -> Value {
+        let tool = self.tools.iter().find(|tool| tool["name"] == name).unwrap();
+        fits(&arguments, &tool["inputSchema"]).unwrap();
+        let answer = client.done(name, arguments);
+        fits(&answer, &tool["outputSchema"]).unwrap();
+        self.called.insert(name.to_owned());
+        answer
+    }
+}
+
 pub fn is_portable(schema: &Value) -> bool {
     match schema {
         Value::Object(parts) => !parts.get("type").is_some_and(Value::is_array) && parts.values().all(is_portable),
