@@ -53,7 +53,10 @@ pub fn files_of(
 /// When archive or memory cannot be read.
 pub fn of_path(path: &str, all: &[Id], stores: Stores<'_>) -> Result<Vec<Id>, PastError> {
     let versions = stores.archive.versions(path)?;
-    let records = stores.memory.changesets_of_path(&stores.project(), path).unwrap_or_default();
+    let records = stores.memory.changesets_of_path(&stores.project(), path).unwrap_or_else(|error| {
+        stores.memory.suspect(&error);
+        Vec::new()
+    });
     let mut known = BTreeSet::new();
     let mut found = BTreeSet::new();
     for record in &records {
@@ -63,10 +66,12 @@ pub fn of_path(path: &str, all: &[Id], stores: Stores<'_>) -> Result<Vec<Id>, Pa
             known.extend(record.files.iter().filter_map(|file| Id::parse(file.version.as_deref()?)));
         }
     }
+    let mut read = HashMap::new();
+    let names_it = |id: &Id| stores.archive.paths(*id).is_ok_and(|paths| paths.iter().any(|p| p == path));
     for version in versions.iter().filter(|version| !known.contains(&version.id)) {
         // The changeset of a version is the next one that names its file.
         let later = all.partition_point(|id| *id > version.id);
-        let holds = |id: &&Id| stores.archive.paths(**id).is_ok_and(|paths| paths.iter().any(|p| p == path));
+        let holds = |id: &&Id| *read.entry(**id).or_insert_with(|| names_it(id));
         found.extend(all[..later].iter().rev().take(LOOKED_AT).find(holds));
     }
     Ok(found.into_iter().rev().collect())

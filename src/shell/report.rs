@@ -29,7 +29,7 @@ pub enum Stopped {
 pub struct SealResult {
     /// The changeset; none: it changed nothing.
     pub changeset: Option<Id>,
-    /// Those before it: someone else changed some of its files meanwhile.
+    /// The changesets before it, oldest first: someone else changed some of its files meanwhile.
     pub earlier: Vec<Id>,
     /// Its changes.
     pub changes: Vec<CommandChange>,

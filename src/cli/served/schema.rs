@@ -247,7 +247,7 @@ fn searching() -> ServedTool {
     );
     reads(
         SEARCH,
-        "Searches what was said in this project's conversations with nebula, newest first. All words must occur.",
+        "Searches what was said in this project's conversations with nebula, titles first, each newest first. All words must occur.",
         object(json!({"words": text("the words"), "limit": limit(super::tools::HITS)}), &["words"]),
         object(json!({"hits": list(hit)}), &["hits"]),
     )

@@ -32,8 +32,8 @@ pub struct SearchHit {
 }
 
 impl Memory {
-    /// Returns messages and titles of this project's sessions that hold all words, newest first, at most `limit`. Words
-    /// are found from their beginning, and anywhere when they have three characters or more; Chinese, Japanese and
+    /// Returns titles and messages of this project's sessions that hold all words, the titles first, each newest first, at
+    /// most `limit`. Words are found from their beginning, and anywhere when they have three characters or more; Chinese, Japanese and
     /// Korean text anywhere.
     pub fn search(&self, project: &str, words: &str, limit: usize) -> Result<Vec<SearchHit>, Error> {
         let terms = tokens::terms(words);
@@ -82,9 +82,11 @@ impl Memory {
                 marks,
             })
         })?;
-        for row in rows {
-            hits.push(row?);
-        }
+        let messages = rows.collect::<Result<Vec<SearchHit>, _>>()?;
+        // Titles leave room for messages.
+        let found = messages.len();
+        hits.truncate((limit / 2).max(limit.saturating_sub(found)));
+        hits.extend(messages);
         hits.truncate(limit);
         Ok(hits)
     }
