@@ -23,6 +23,7 @@
 //! | [`config`] | values read at start: files, flags, settings in the environment; the names of formats are those of `edit` |
 //! | [`edit`] | pure: a model's words → edits → file changes; the ladder that finds their place |
 //! | [`proposal`] | pure: file changes, hunks, decisions, previews of restores, merges |
+//! | `code` | pure: definitions of source files in Rust, Python, TypeScript and Go, and changes of one of them |
 //! | [`strand`] | code as a content-addressed graph edited by ops; uses only `disk`, `text` and, for remotes, `git` of the crate |
 //! | [`messages`] | the texts of the screen, in English and Japanese |
 //! | [`text`] | the cleaner of what a terminal is given, widths, sizes, word distance, the clock; anyone may use it |
@@ -51,6 +52,8 @@
 pub mod agent;
 pub mod archive;
 pub mod cli;
+#[cfg(feature = "code")]
+pub mod code;
 pub mod config;
 pub mod context;
 pub mod disk;
@@ -78,6 +81,16 @@ pub mod workspace;
 /// Serves a Strand store to an agent. Returns the exit code.
 #[cfg(all(feature = "strand", feature = "mcp"))]
 pub use mcp::serve_store as serve_strand;
+
+/// Works on definitions of ordinary source files, for `strand code`. Returns the exit code.
+#[cfg(all(feature = "strand", feature = "code"))]
+pub use cli::run_code;
+
+/// Says that this program reads no source files. Returns the exit code.
+#[cfg(all(feature = "strand", not(feature = "code")))]
+pub fn run_code(_: Vec<std::ffi::OsString>, _: bool) -> u8 {
+    strand::cli::unable("this program was built without definitions of source files (feature code)")
+}
 
 /// Says that this program cannot serve. Returns the exit code.
 #[cfg(all(feature = "strand", not(feature = "mcp")))]

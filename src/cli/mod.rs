@@ -2,6 +2,8 @@
 
 mod args;
 mod chat;
+#[cfg(all(feature = "strand", feature = "code"))]
+mod code;
 mod commit;
 mod context;
 mod demo;
@@ -24,6 +26,8 @@ use std::io::{self, Read};
 use anyhow::{Context as _, Result, bail};
 
 pub use args::{Cli, Cmd, Global};
+#[cfg(all(feature = "strand", feature = "code"))]
+pub use code::run as run_code;
 pub use context::Context;
 pub use demo::{PROMPT as TOUR_PROMPT, Tour};
 pub use parse::parse;
@@ -54,6 +58,7 @@ pub fn run(command: Cmd, global: Global) -> Result<i32> {
         return Ok(i32::from(crate::strand::cli::main(
             std::iter::once("strand".into()).chain(args),
             crate::serve_strand,
+            crate::run_code,
         )));
     }
     if let Cmd::Mcp { what: args::McpCmd::Serve(args) } = command {

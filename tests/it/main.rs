@@ -3,6 +3,8 @@
 mod attributes;
 mod back;
 mod card;
+#[cfg(all(feature = "strand", feature = "code"))]
+mod code;
 mod command;
 mod compact;
 mod context;

@@ -378,7 +378,7 @@ impl ArchiveCommands<'_> {
     }
 
     /// Complains in one line.
-    fn complain(&mut self, what: &str) -> Result<()> {
+    pub(in crate::cli) fn complain(&mut self, what: &str) -> Result<()> {
         Ok(writeln!(self.err, "nebula: {what}")?)
     }
 

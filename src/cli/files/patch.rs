@@ -46,7 +46,7 @@ impl ArchiveCommands<'_> {
         if args.dry_run {
             return Ok(DONE);
         }
-        let Some(consent) = self.consent_to(&proposal, args)? else { return Ok(NOT_APPROVED) };
+        let Some(consent) = self.consent_to(&proposal, args.yes, args.file != "-")? else { return Ok(NOT_APPROVED) };
         let Some(decided) = proposal.decide(&Decision::accept(&proposal, consent))? else { return Ok(DONE) };
         let applied = self.execute(&decided, "patch", "patch")?;
         let archived =
@@ -179,8 +179,13 @@ impl ArchiveCommands<'_> {
     }
 
     /// Asks, or lets `--yes` answer for what it may: not for what needs a person, and not for what no
-    /// archive would bring back.
-    fn consent_to(&mut self, proposal: &Proposal, args: &PatchArgs) -> Result<Option<Consent>> {
+    /// archive would bring back. Where standard input held the change, there is no one left to ask.
+    pub(in crate::cli) fn consent_to(
+        &mut self,
+        proposal: &Proposal,
+        yes: bool,
+        someone_left: bool,
+    ) -> Result<Option<Consent>> {
         let mut needs_person = proposal.needs_person().map(|why| why.to_string());
         for file in &proposal.files {
             if let Some(glob) = self.archive.excluded_by(&file.path) {
@@ -189,10 +194,9 @@ impl ArchiveCommands<'_> {
                 needs_person = Some(what);
             }
         }
-        // A patch from standard input leaves no one to ask.
-        let can_ask = self.can_ask && args.file != "-";
+        let can_ask = self.can_ask && someone_left;
         match needs_person {
-            None if args.yes => return Ok(Some(Consent::Flag("--yes"))),
+            None if yes => return Ok(Some(Consent::Flag("--yes"))),
             Some(why) if !can_ask => {
                 self.complain(&format!("nothing was changed: {why}, which only a person at a terminal can approve"))?;
                 return Ok(None);

@@ -16,7 +16,7 @@ impl ArchiveCommands<'_> {
     }
 
     /// Writes the decided changes. A file system error changes nothing.
-    pub(super) fn execute(&mut self, decided: &Decided, kind: &str, title: &str) -> Result<Applied> {
+    pub(in crate::cli) fn execute(&mut self, decided: &Decided, kind: &str, title: &str) -> Result<Applied> {
         // A file that cannot be swept now is swept at the next start.
         let _ = sweep(self.archive);
         let cause = ChangesetCause { kind: kind.into(), title: title.into(), ..ChangesetCause::default() };

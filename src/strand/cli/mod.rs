@@ -29,8 +29,12 @@ use session::{none_in, open, root};
 /// Serves the tools of a store over the Model Context Protocol on stdin and stdout. Returns the exit code.
 pub type Serve = fn(Opening) -> u8;
 
+/// Works on definitions of ordinary source files: the words after `code`, and whether JSON is asked for before them.
+/// Returns the exit code.
+pub type RunCode = fn(Vec<OsString>, bool) -> u8;
+
 /// Runs the command with its arguments, the program's name first. Returns the exit code.
-pub fn main(args: impl IntoIterator<Item = OsString>, serve: Serve) -> u8 {
+pub fn main(args: impl IntoIterator<Item = OsString>, serve: Serve, code: RunCode) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     let json = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json");
     let args = match Args::try_parse_from(args) {
@@ -42,6 +46,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>, serve: Serve) -> u8 {
         }
         Err(error) => return out::misused(&error, json),
     };
+    if let Command::Code { words } = args.command {
+        return code(words, args.json);
+    }
     let mut out = Writer::new(&args);
     match dispatch(args, &mut out, serve) {
         Ok(code) => code,

@@ -11,7 +11,7 @@ use crate::strand::store::Error;
 /// Runs a command on an open store. Returns its exit code.
 pub(super) fn perform(s: &mut Session, command: Command, out: &mut Writer) -> Result<u8, Error> {
     match command {
-        Command::Init { .. } | Command::Store(StoreCommand::Repair) | Command::Mcp(_) => Ok(0),
+        Command::Init { .. } | Command::Store(StoreCommand::Repair) | Command::Mcp(_) | Command::Code { .. } => Ok(0),
         Command::View(view) => read::view(s, out, &view),
         Command::List { layer, hash, long } => read::list(s, out, layer.as_deref(), hash, long),
         Command::Add(add) => write::add(s, out, &add),

@@ -314,6 +314,13 @@ Exit: 0 done, 6 no such conflict")]
     /// Serve the store to an agent
     #[command(subcommand)]
     Mcp(McpCommand),
+    /// List, view and change definitions of ordinary source files
+    #[command(disable_help_flag = true, after_help = "JSON: 'strand code COMMAND --help' tells it")]
+    Code {
+        /// Everything after 'code'; --help tells the commands
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORDS")]
+        words: Vec<std::ffi::OsString>,
+    },
     /// Run an event and record it as an episode
     #[command(after_help = "\
 Examples:

@@ -1,0 +1,140 @@
+//! The arguments of `strand code`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Words that hold for every command.
+const AFTER: &str = "\
+A selector names definitions:
+  fn.main, class.Foo*         of a kind, anywhere in the workspace
+  src/cart.rs::Cart.total     in a file; * any run, ? one character, no dots
+  src/cart.rs:12              the innermost at a line
+  src/cart.rs, src, **/a.ts   all of a file, a folder, a pattern of paths
+  ...::Cart.fmt#2             the second of that name
+Several stand with commas. Paths are relative to the workspace, else to here.
+Kinds: fn method class struct enum trait interface type const var mod macro
+field. A file called like a kind is written ./mod.rs.
+
+Attributes, decorators and documentation directly above a definition belong to
+it. A hash is that of its tokens: comments and white space do not count.
+Files of Rust, Python, TypeScript and Go are read, as git would find them, up
+to 2 MiB each. No types are inferred and no macro is expanded.
+
+With --json a failure is told on stdout as well:
+{\"error\": {\"code\", \"kind\", \"message\", \"details\"}}, code being the exit code.
+
+Exit codes:
+  0  done
+  2  wrong usage, several definitions where one is meant, a text that is not
+     one definition or would not parse
+  3  refused: changed since it was viewed, not approved, or something else
+     would be changed as well
+  6  not found
+  7  a file cannot be read or written";
+
+/// Definitions of ordinary source files: Rust, Python, TypeScript, Go
+#[derive(Debug, Parser)]
+#[command(name = "strand code", bin_name = "strand code", after_help = AFTER)]
+pub struct CodeArgs {
+    /// The folder whose files are meant [else found upwards]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// Answer in JSON on stdout
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to do
+    #[command(subcommand)]
+    pub command: CodeCommand,
+}
+
+/// The command.
+#[derive(Debug, Subcommand)]
+pub enum CodeCommand {
+    /// List definitions: id, kind, lines
+    #[command(after_help = "\
+JSON: {nodes: [{id, path, kind, lines: [first, last], hash}],
+       errors: [{path, line}], skipped: [{path, why}]}
+      errors are syntax errors: definitions near them may be missing
+Exit: 0 found, 6 nothing of that name")]
+    List {
+        /// A selector; left out: all
+        #[arg(default_value = "**")]
+        selector: String,
+    },
+    /// Print definitions, each under its id, kind, lines and hash
+    #[command(after_help = "\
+JSON: {nodes: [{id, path, kind, lines: [first, last], hash, text}],
+       errors: [{path, line}], skipped: [{path, why}]}
+      with --outline the text is the signature
+Exit: 0 found, 6 nothing of that name")]
+    View(ViewCode),
+    /// Replace one definition; nothing outside it changes by a byte
+    #[command(after_help = "\
+The text is one definition of the same kind. It is indented like the one it
+replaces and gets its line endings. What is replaced is archived first:
+'nebula undo' brings it back, 'nebula history' lists it.
+
+JSON: {op-id, id, path, hash, diff, diagnostics: [{path, line, message}]};
+      op-id is the changeset, null if nothing was written
+Exit: 0 replaced, 2 the text does not fit, 3 changed since it was viewed, or
+      not approved, 6 nothing of that name")]
+    Replace(ReplaceCode),
+}
+
+/// Arguments of `view`.
+#[derive(Debug, Args)]
+pub struct ViewCode {
+    /// A selector
+    pub selector: String,
+    /// Signatures alone
+    #[arg(long)]
+    pub outline: bool,
+}
+
+/// Arguments of `replace`.
+#[derive(Debug, Args)]
+pub struct ReplaceCode {
+    /// A selector that means one definition
+    pub selector: String,
+    /// The file with the text; - is stdin
+    #[arg(default_value = "-")]
+    pub file: String,
+    /// Its hash as 'view' printed it; 12 digits will do
+    #[arg(long, value_name = "H")]
+    pub expect_hash: String,
+    /// The way it is asked for.
+    #[command(flatten)]
+    pub ask: AskCode,
+}
+
+/// The way a change is asked for.
+#[derive(Debug, Args)]
+pub struct AskCode {
+    /// Print what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    pub yes: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::CodeArgs;
+
+    #[test]
+    fn every_help_fits_a_terminal_and_tells_its_json() {
+        let mut command = CodeArgs::command();
+        command.build();
+        let mut helps = vec![command.render_long_help().to_string()];
+        for below in command.get_subcommands_mut().filter(|below| below.get_name() != "help") {
+            helps.push(below.render_long_help().to_string());
+            assert!(helps.last().is_some_and(|help| help.contains("JSON: ")), "{}", below.get_name());
+        }
+        let long: Vec<&str> = helps.iter().flat_map(|help| help.lines()).filter(|l| l.chars().count() > 80).collect();
+        assert_eq!(long, Vec::<&str>::new());
+    }
+}

@@ -1,0 +1,186 @@
+//! Finds the definitions that a selector means: in the files it names, else in all that git would find.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::failure::Failed;
+use crate::code::{CodeFault, LARGEST, NodeSelector, SourceFile, SourceLanguage};
+use crate::proposal::State;
+use crate::text::distance::nearest_few;
+use crate::workspace::{Access, ReadError, Workspace};
+
+/// Ids that are offered where nothing was found.
+const OFFERED: usize = 3;
+/// Files in which a name is looked for that may have been meant.
+const LOOKED_IN: usize = 2_000;
+
+/// The place that a command is about, and the form of its answer.
+pub struct Place<'a> {
+    /// The files.
+    pub workspace: &'a Workspace,
+    /// The shell's folder.
+    pub folder: PathBuf,
+    /// True if the answer is JSON.
+    pub json: bool,
+}
+
+/// A file as it was read, with its definitions.
+pub struct FoundFile {
+    /// The definitions.
+    pub source: SourceFile,
+    /// The state it was read from.
+    pub state: State,
+}
+
+/// Findings beside the definitions.
+#[derive(Default)]
+pub struct Notes {
+    /// Files with syntax errors, and the line of the first.
+    pub errors: Vec<(String, usize)>,
+    /// Source files that are not read, and why.
+    pub skipped: Vec<(String, String)>,
+}
+
+impl Place<'_> {
+    /// Returns a selector whose paths are those of the workspace.
+    pub fn selector(&self, text: &str) -> Result<NodeSelector, Failed> {
+        let selector = NodeSelector::parse(text)?;
+        Ok(selector.with_paths(|path| {
+            let full = self.workspace.full(path);
+            let there = |access| self.workspace.resolve_from(&self.folder, path, access).ok();
+            match full.symlink_metadata() {
+                Ok(_) => None,
+                Err(_) => there(Access::File)
+                    .filter(|path| self.workspace.full(path).exists())
+                    .or_else(|| there(Access::Folder).filter(|path| self.workspace.full(path).is_dir())),
+            }
+        }))
+    }
+
+    /// Visits each file in which a selector means definitions, in the order of their paths.
+    pub fn each(
+        &self,
+        selector: &NodeSelector,
+        mut see: impl FnMut(FoundFile, Vec<usize>) -> Result<(), Failed>,
+    ) -> Result<Notes, Failed> {
+        let mut notes = Notes::default();
+        let mut found = false;
+        for path in self.paths(selector)? {
+            let Some(file) = self.read(&path, selector, &mut notes)? else { continue };
+            let at = selector.of(&file.source);
+            notes.errors.extend(file.source.errors.first().map(|error| (path, file.source.line(*error))));
+            if !at.is_empty() {
+                found = true;
+                see(file, at)?;
+            }
+        }
+        match found {
+            true => Ok(notes),
+            false => Err(self.not_found(selector, &notes)),
+        }
+    }
+
+    /// Returns the one definition that a selector means.
+    pub fn one(&self, text: &str) -> Result<(FoundFile, usize), Failed> {
+        let selector = self.selector(text)?;
+        let (mut ids, mut only) = (Vec::new(), None);
+        self.each(&selector, |file, at| {
+            ids.extend(at.iter().map(|at| file.source.id(*at)));
+            only = at.first().map(|at| (file, *at));
+            Ok(())
+        })?;
+        match (only, ids.as_slice()) {
+            (Some(one), [_]) => Ok(one),
+            _ => Err(CodeFault::Ambiguous { selector: text.to_owned(), candidates: ids }.into()),
+        }
+    }
+
+    /// Returns the source files that a selector may mean.
+    pub fn paths(&self, selector: &NodeSelector) -> Result<BTreeSet<String>, Failed> {
+        let mut paths = BTreeSet::new();
+        let Some(named) = selector.named_paths() else {
+            self.walk("", selector, &mut paths);
+            return Ok(paths);
+        };
+        for path in named {
+            match self.workspace.full(&path).is_dir() {
+                true => {
+                    let folder = self.workspace.resolve(&path, Access::Folder).map_err(anyhow::Error::from)?;
+                    self.walk(&folder, selector, &mut paths);
+                }
+                false => drop(paths.insert(path)),
+            }
+        }
+        Ok(paths)
+    }
+
+    fn walk(&self, folder: &str, selector: &NodeSelector, paths: &mut BTreeSet<String>) {
+        for entry in self.workspace.walk(folder).build().flatten() {
+            if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+                continue;
+            }
+            let path = entry.path().strip_prefix(self.workspace.root()).ok().and_then(|path| path.to_str());
+            let path = path.filter(|path| SourceLanguage::of_path(path).is_some() && selector.may_be_in(path));
+            paths.extend(path.map(str::to_owned));
+        }
+    }
+
+    /// Reads a file. None: it holds nothing that the selector means, or its definitions are not read.
+    fn read(&self, path: &str, selector: &NodeSelector, notes: &mut Notes) -> Result<Option<FoundFile>, Failed> {
+        let named = selector.named_paths().is_some_and(|named| named.iter().any(|named| named == path));
+        match self.read_file(path, |bytes| selector.may_name(path, bytes)) {
+            Ok(read) => Ok(read),
+            Err(failed) if named => Err(failed),
+            Err(failed) => {
+                notes.skipped.push((path.to_owned(), failed.to_string()));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Reads a file that is worth it, by its bytes.
+    pub fn read_file(&self, path: &str, worth: impl FnOnce(&[u8]) -> bool) -> Result<Option<FoundFile>, Failed> {
+        let path = self.workspace.resolve(path, Access::File).map_err(anyhow::Error::from)?;
+        let too_large = |size: u64| CodeFault::Unreadable {
+            path: path.clone(),
+            why: format!("has {size} bytes: definitions are read from files up to {} MiB", LARGEST >> 20),
+        };
+        match self.workspace.stamp(&path).map(|stamp| stamp.size()) {
+            Some(size) if size > LARGEST as u64 => return Err(too_large(size).into()),
+            _ => {}
+        }
+        let state = match self.workspace.read_whole(&path) {
+            Ok(read) => read.state,
+            Err(ReadError::TooLarge { size, .. }) => return Err(too_large(size).into()),
+            Err(error) => return Err(anyhow::Error::from(error).into()),
+        };
+        let Some(bytes) = state.bytes() else { return Ok(None) };
+        if !worth(bytes) {
+            return Ok(None);
+        }
+        let source = SourceFile::read(&path, bytes)?;
+        Ok(Some(FoundFile { source, state }))
+    }
+
+    /// Says that nothing was found, and what may have been meant.
+    fn not_found(&self, selector: &NodeSelector, notes: &Notes) -> Failed {
+        let mut near = Vec::new();
+        if let Some(name) = selector.name() {
+            let mut ids: Vec<(String, String)> = Vec::new();
+            for path in self.paths(selector).unwrap_or_default().into_iter().take(LOOKED_IN) {
+                let Ok(Some(file)) = self.read_file(&path, |_| true) else { continue };
+                let nodes = file.source.nodes.iter().enumerate();
+                ids.extend(nodes.map(|(at, node)| (node.name.clone(), file.source.id(at))));
+            }
+            let names: BTreeSet<&str> = ids.iter().map(|(name, _)| name.as_str()).collect();
+            for name in nearest_few(name, names.into_iter(), OFFERED) {
+                near.extend(ids.iter().find(|(own, _)| own == name).map(|(_, id)| id.clone()));
+            }
+        }
+        let failed = Failed::from(CodeFault::NotFound { selector: selector.text().to_owned(), near });
+        match notes.skipped.first() {
+            Some((path, why)) => failed.and(&format!("; {path} was not read: {why}")),
+            None => failed,
+        }
+    }
+}

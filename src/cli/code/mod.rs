@@ -1,0 +1,77 @@
+//! `strand code`: lists, shows and replaces definitions of ordinary source files. The files are the truth; a
+//! change is a proposal on the road of every change.
+
+mod args;
+mod failure;
+mod find;
+mod read;
+mod write;
+
+use std::ffi::OsString;
+use std::io;
+
+use clap::Parser;
+
+use super::args::Global;
+use super::context::Context;
+use super::files::ArchiveCommands;
+use super::out::{self, Out};
+use args::{CodeArgs, CodeCommand};
+use failure::{Failed, USAGE};
+use find::Place;
+
+/// Runs `strand code` with the words after it; `json` if that was asked for before them. Returns the exit code.
+pub fn run(words: Vec<OsString>, json: bool) -> u8 {
+    let json = json || words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    let words = std::iter::once(OsString::from("strand code")).chain(words);
+    let args = match CodeArgs::try_parse_from(words) {
+        Ok(args) => args,
+        Err(error) if !error.use_stderr() => {
+            let _ = error.print();
+            return 0;
+        }
+        Err(error) => {
+            let text = error.render().to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned();
+            return Failed::new("usage", USAGE, text).tell(json);
+        }
+    };
+    match perform(args, json) {
+        Ok(code) => code,
+        Err(failed) => failed.tell(json),
+    }
+}
+
+fn perform(args: CodeArgs, json: bool) -> Result<u8, Failed> {
+    let global = Global { workspace: args.workspace, ..Global::default() };
+    let context = Context::for_one(global, None)?;
+    let place = Place { workspace: &context.workspace, folder: context.folder.clone(), json };
+    match &args.command {
+        CodeCommand::List { selector } => read::list(&place, selector),
+        CodeCommand::View(view) => read::view(&place, view),
+        CodeCommand::Replace(replace) => with_archive(&context, |files| write::replace(&place, files, replace)),
+    }
+}
+
+/// Runs what changes files.
+fn with_archive(
+    context: &Context,
+    change: impl FnOnce(&mut ArchiveCommands<'_>) -> Result<u8, Failed>,
+) -> Result<u8, Failed> {
+    context.config.warnings.iter().for_each(out::complain);
+    let (archive, memory) = (context.archive()?, context.memory());
+    let mut input = io::stdin().lock();
+    change(&mut ArchiveCommands {
+        workspace: &context.workspace,
+        archive: &archive,
+        memory: &memory,
+        folder: context.folder.clone(),
+        max_size: context.config.archive_max_size,
+        format: None,
+        session: None,
+        can_ask: out::at_terminal(),
+        input: &mut input,
+        out: Out::stdout(),
+        err: Out::stderr(),
+    })
+}

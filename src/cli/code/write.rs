@@ -1,0 +1,128 @@
+//! `replace`: the change of one definition as a proposal, asked for, archived and written like any other.
+
+use std::io::{Read, Write};
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use super::args::{AskCode, ReplaceCode};
+use super::failure::{Failed, REFUSED, USAGE};
+use super::find::{FoundFile, Place};
+use crate::cli::diff::unified;
+use crate::cli::files::{ArchiveCommands, DONE};
+use crate::code::{self, CodeFault, LARGEST, SourceFile};
+use crate::disk;
+use crate::proposal::{Decision, FileChange, Proposal, ProposalId, State};
+
+/// The fewest digits of a hash that name it.
+const DIGITS: usize = 12;
+
+pub(super) fn replace(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &ReplaceCode) -> Result<u8, Failed> {
+    let (file, at) = place.one(&args.selector)?;
+    expect(&file.source, at, &args.expect_hash)?;
+    let text = text(files, &args.file)?;
+    let new = code::replace(&file.source, at, &text)?;
+    let (old, now) = (called(&file.source, at), called(&new.file, new.at));
+    let renamed = if old == now { String::new() } else { format!(" by {now}") };
+    let answer = json!({"id": new.file.id(new.at), "path": file.source.path, "hash": new.file.hash(new.at)});
+    let title = format!("code: replace {old}{renamed}");
+    carry_out(place, files, Change { file, new: new.file, title, answer, piped: args.file == "-" }, &args.ask)
+}
+
+/// Returns a definition's kind and name, as the cause of a changeset says them.
+pub(super) fn called(file: &SourceFile, at: usize) -> String {
+    let node = &file.nodes[at];
+    format!("{}.{}", node.kind.word(), node.dotted)
+}
+
+/// Refuses a definition that is not the one that was viewed.
+fn expect(file: &SourceFile, at: usize, expected: &str) -> Result<(), Failed> {
+    let digits = expected.strip_prefix("h:").unwrap_or(expected);
+    if digits.len() < DIGITS || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        let why = format!("'{expected}' is no hash: 'strand code view' prints it, {DIGITS} digits of it will do");
+        return Err(CodeFault::Usage(why).into());
+    }
+    let hash = file.hash(at);
+    if hash.trim_start_matches("h:").starts_with(&digits.to_ascii_lowercase()) {
+        return Ok(());
+    }
+    Err(CodeFault::Stale { id: file.id(at), hash: hash.to_owned(), expected: expected.to_owned() }.into())
+}
+
+/// Reads the new text.
+fn text(files: &mut ArchiveCommands<'_>, file: &str) -> Result<String, Failed> {
+    let mut bytes = Vec::new();
+    if file == "-" {
+        let most = LARGEST as u64 + 1;
+        files.input.take(most).read_to_end(&mut bytes).context("cannot read standard input")?;
+    } else {
+        let path = files.folder.join(file);
+        bytes = disk::read_named(&path, LARGEST as u64).with_context(|| format!("cannot read {}", path.display()))?;
+    }
+    if bytes.len() > LARGEST {
+        return Err(Failed::new("usage", USAGE, format!("the text is larger than {} MiB", LARGEST >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|_| Failed::new("usage", USAGE, "the text is not UTF-8: nothing was changed"))
+}
+
+/// A change that was found possible.
+struct Change {
+    file: FoundFile,
+    new: SourceFile,
+    title: String,
+    answer: Value,
+    /// Standard input held the text, so that nobody can be asked.
+    piped: bool,
+}
+
+/// Asks, archives and writes.
+fn carry_out(place: &Place<'_>, files: &mut ArchiveCommands<'_>, change: Change, ask: &AskCode) -> Result<u8, Failed> {
+    let Change { file, new, title, mut answer, piped } = change;
+    let after = State::file(new.text.clone().into_bytes());
+    let path = file.source.path.clone();
+    let changes = file.state.bytes() != after.bytes();
+    let change = FileChange::new(&path, file.state, after, "code", &[]);
+    let diff = unified(&change, false);
+    answer["diff"] = String::from_utf8_lossy(&diff).into();
+    answer["op-id"] = Value::Null;
+    answer["diagnostics"] = diagnostics(&new);
+    if !changes {
+        files.complain(&format!("{path} has this text already: nothing to change"))?;
+    } else {
+        if !place.json {
+            let shown = unified(&change, files.out.is_terminal());
+            files.out.styled(&shown)?;
+            files.out.flush()?;
+        }
+        if !ask.dry_run {
+            let proposal = Proposal { id: ProposalId(0), title: title.clone(), files: vec![change] };
+            let consent = files.consent_to(&proposal, ask.yes, !piped)?;
+            let consent =
+                consent.ok_or_else(|| Failed::new("consent", REFUSED, "not approved: nothing was changed"))?;
+            let decided = proposal.decide(&Decision::accept(&proposal, consent)).map_err(anyhow::Error::from)?;
+            if let Some(decided) = decided {
+                let applied = files.execute(&decided, "code", &title)?;
+                let id = applied.changeset.map(|id| id.to_string());
+                let archived =
+                    id.as_ref().map_or(String::new(), |id| format!("; the replaced version is archived as {id}"));
+                if !place.json {
+                    let hash = answer["hash"].as_str().map_or(String::new(), |hash| format!(", {hash} now"));
+                    let (title, done) = (title.trim_start_matches("code: "), "done");
+                    writeln!(files.err, "{done}: {title} in {path}{hash}{archived}")?;
+                }
+                answer["op-id"] = id.into();
+            }
+        }
+    }
+    if place.json {
+        files.out.json(&answer)?;
+    }
+    files.out.flush()?;
+    Ok(DONE)
+}
+
+/// Returns the syntax errors of a file for a program: those that were there before.
+fn diagnostics(file: &SourceFile) -> Value {
+    let one = |at: &usize| json!({"path": file.path, "line": file.line(*at), "message": "syntax error"});
+    file.errors.iter().map(one).collect()
+}

@@ -1,0 +1,155 @@
+//! One source file: its text, its syntax tree, its definitions.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use tree_sitter::{Node, Parser, Tree};
+
+use super::fault::CodeFault;
+use super::lang::{self, CodeNode, SourceLanguage, Syntax};
+
+/// The largest file that is read, in bytes.
+pub const LARGEST: usize = 2 << 20;
+
+/// A text with its definitions.
+pub struct SourceFile {
+    /// The path it was given under.
+    pub path: String,
+    /// The language.
+    pub language: SourceLanguage,
+    /// The whole text.
+    pub text: String,
+    /// Its definitions in the order of the text; one stands after that which holds it.
+    pub nodes: Vec<CodeNode>,
+    /// The beginnings of its syntax errors.
+    pub errors: Vec<usize>,
+    tree: Tree,
+    line_starts: Vec<usize>,
+    hashes: OnceCell<Vec<String>>,
+}
+
+impl SourceFile {
+    /// Reads the definitions of a file.
+    ///
+    /// # Errors
+    /// When the path is of no known language, or the bytes are too many or no UTF-8.
+    pub fn read(path: &str, bytes: &[u8]) -> Result<SourceFile, CodeFault> {
+        let fault = |why: String| CodeFault::Unreadable { path: path.to_owned(), why };
+        let language = SourceLanguage::of_path(path)
+            .ok_or_else(|| fault("is no source file of Rust, Python, TypeScript or Go".to_owned()))?;
+        if bytes.len() > LARGEST {
+            return Err(fault(format!("is larger than {} MiB: its definitions are not read", LARGEST >> 20)));
+        }
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            fault(format!("is not UTF-8 from byte {}: its definitions are not read", error.valid_up_to()))
+        })?;
+        SourceFile::of_text(path, language, text.to_owned()).ok_or_else(|| fault("cannot be parsed".to_owned()))
+    }
+
+    /// Reads the definitions of a text. None: its grammar does not load.
+    pub(super) fn of_text(path: &str, language: SourceLanguage, text: String) -> Option<SourceFile> {
+        let mut parser = Parser::new();
+        parser.set_language(&language.grammar()).ok()?;
+        let tree = parser.parse(&text, None)?;
+        let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let mut nodes = lang::definitions(language, tree.root_node(), &text);
+        number(&mut nodes);
+        let errors = errors(tree.root_node());
+        let path = path.to_owned();
+        Some(SourceFile { path, language, text, nodes, errors, tree, line_starts, hashes: OnceCell::new() })
+    }
+
+    /// Returns its syntax tree.
+    pub(super) fn syntax(&self) -> Syntax<'_> {
+        Syntax { root: self.tree.root_node(), language: self.language, text: &self.text }
+    }
+
+    /// Returns the id of a definition: its path and dotted name, with its number if there are several of that name.
+    pub fn id(&self, at: usize) -> String {
+        let node = &self.nodes[at];
+        let number = if node.shared { format!("#{}", node.number) } else { String::new() };
+        format!("{}::{}{number}", self.path, node.dotted)
+    }
+
+    /// Returns the number of the line that holds a byte, from 1.
+    pub fn line(&self, byte: usize) -> usize {
+        self.line_starts.partition_point(|start| *start <= byte)
+    }
+
+    /// Returns the first and last line of a definition, from 1.
+    pub fn lines(&self, at: usize) -> (usize, usize) {
+        let range = &self.nodes[at].range;
+        (self.line(range.start), self.line(range.end.saturating_sub(1).max(range.start)))
+    }
+
+    /// Returns the white space that precedes a byte on its line, if nothing else does.
+    pub(super) fn indentation(&self, byte: usize) -> Option<&str> {
+        let start = self.line_starts[self.line(byte) - 1];
+        let before = &self.text[start..byte];
+        before.bytes().all(|b| matches!(b, b' ' | b'\t')).then_some(before)
+    }
+
+    /// Returns the text of a definition; the first line with its indentation, if the definition begins the line.
+    pub fn text_of(&self, at: usize) -> &str {
+        let range = &self.nodes[at].range;
+        let start = range.start - self.indentation(range.start).map_or(0, str::len);
+        &self.text[start..range.end]
+    }
+
+    /// Returns a definition without its body, on one line.
+    pub fn signature(&self, at: usize) -> String {
+        let node = &self.nodes[at];
+        let end = node.body.unwrap_or_else(|| {
+            let line = self.text[node.own.start..node.own.end].find('\n');
+            line.map_or(node.own.end, |line| node.own.start + line)
+        });
+        let words: Vec<&str> = self.text[node.own.start..end].split_whitespace().collect();
+        words.join(" ")
+    }
+
+    /// Returns the hash of a definition: BLAKE3 of its tokens, whatever its comments and white space are.
+    pub fn hash(&self, at: usize) -> &str {
+        &self.hashes.get_or_init(|| lang::hashes(self.syntax(), &self.nodes))[at]
+    }
+
+    /// Returns the number of definitions that hold a definition.
+    pub fn depth(&self, at: usize) -> usize {
+        std::iter::successors(self.nodes[at].parent, |parent| self.nodes[*parent].parent).count()
+    }
+}
+
+/// Numbers the definitions of equal names.
+fn number(nodes: &mut [CodeNode]) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for node in nodes.iter_mut() {
+        let count = counts.entry(node.dotted.clone()).or_default();
+        *count += 1;
+        node.number = *count;
+    }
+    for node in nodes {
+        node.shared = counts.get(&node.dotted).is_some_and(|count| *count > 1);
+    }
+}
+
+/// Returns the beginnings of what the grammar does not accept or misses.
+fn errors(root: Node<'_>) -> Vec<usize> {
+    let mut found = Vec::new();
+    if !root.has_error() {
+        return found;
+    }
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        if node.is_error() || node.is_missing() {
+            found.push(node.start_byte());
+        }
+        if node.has_error() && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return found;
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The languages: their grammars, and which of their syntax nodes are definitions.
+
+mod go;
+mod kind;
+mod language;
+mod node;
+mod parts;
+mod python;
+mod rust;
+mod tokens;
+mod typescript;
+mod walk;
+
+pub use kind::NodeKind;
+pub use language::SourceLanguage;
+pub use node::CodeNode;
+pub(super) use tokens::{Syntax, code_between, hashes, multiline_strings};
+pub(super) use walk::definitions;

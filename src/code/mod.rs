@@ -1,0 +1,24 @@
+//! Definitions of ordinary source files in Rust, Python, TypeScript and Go: found by grammars, named by ids, replaced
+//! and removed one at a time.
+//!
+//! Bytes are handed in: nothing here reads a file, writes one or waits. What comes out of a change is the whole text of
+//! the file, which becomes a proposal like any other.
+//!
+//! A [`SourceFile`] is one text with its definitions, the [`CodeNode`]s; a [`NodeSelector`] chooses among them. No types
+//! are inferred, no macro is expanded: what is found is what the text says.
+
+mod fault;
+mod file;
+mod lang;
+mod select;
+mod shift;
+mod splice;
+
+#[cfg(test)]
+mod tests;
+
+pub use fault::CodeFault;
+pub use file::{LARGEST, SourceFile};
+pub use lang::{CodeNode, NodeKind, SourceLanguage};
+pub use select::NodeSelector;
+pub use splice::{SplicedFile, remove, replace};

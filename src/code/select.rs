@@ -1,0 +1,257 @@
+//! Selectors: the words that name definitions.
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::fault::CodeFault;
+use super::file::SourceFile;
+use super::lang::{CodeNode, NodeKind};
+
+/// A choice of definitions: `fn.main`, `src/cart.rs::Cart.total`, `src/cart.rs:12`, `src`, several of them with commas.
+#[derive(Debug, Clone)]
+pub struct NodeSelector {
+    text: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone)]
+struct Part {
+    paths: PathPattern,
+    what: What,
+}
+
+/// The files of a part.
+#[derive(Debug, Clone)]
+enum PathPattern {
+    All,
+    /// One file, or all below a folder.
+    Is(String),
+    Like(GlobMatcher),
+}
+
+/// The definitions of a part, in its files.
+#[derive(Debug, Clone)]
+enum What {
+    All,
+    Kind(NodeKind, NamePattern),
+    Named(NamePattern),
+    Line(usize),
+}
+
+/// A name with `*` for any run of characters and `?` for one, neither of them a dot; `#2` for the second of its name.
+#[derive(Debug, Clone)]
+struct NamePattern {
+    text: String,
+    number: Option<usize>,
+}
+
+impl NodeSelector {
+    /// Reads a selector.
+    ///
+    /// # Errors
+    /// When it cannot be meant.
+    pub fn parse(text: &str) -> Result<NodeSelector, CodeFault> {
+        let parts = text.split(',').map(|part| Part::parse(part.trim())).collect::<Result<_, _>>()?;
+        Ok(NodeSelector { text: text.to_owned(), parts })
+    }
+
+    /// Returns its text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the paths of the files or folders it names one by one; none: it may mean any.
+    pub fn named_paths(&self) -> Option<Vec<String>> {
+        let named = |part: &Part| match &part.paths {
+            PathPattern::Is(path) => Some(path.clone()),
+            _ => None,
+        };
+        self.parts.iter().map(named).collect()
+    }
+
+    /// Returns whether it may mean a definition of a file, by the file's path.
+    pub fn may_be_in(&self, path: &str) -> bool {
+        self.parts.iter().any(|part| part.paths.holds(path))
+    }
+
+    /// Returns whether it may mean a definition of a text: one that holds no name of it is not worth parsing.
+    pub fn may_name(&self, path: &str, text: &[u8]) -> bool {
+        self.parts.iter().filter(|part| part.paths.holds(path)).any(|part| match &part.what {
+            What::Kind(_, name) | What::Named(name) => {
+                name.plain().is_none_or(|name| memchr::memmem::find(text, name.as_bytes()).is_some())
+            }
+            What::All | What::Line(_) => true,
+        })
+    }
+
+    /// Returns the definitions it means in a file, by their places in its list, in order.
+    pub fn of(&self, file: &SourceFile) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        for part in self.parts.iter().filter(|part| part.paths.holds(&file.path)) {
+            found.extend(part.what.of(file));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Returns the last name that it asks for, for telling what else may have been meant.
+    pub fn name(&self) -> Option<&str> {
+        self.parts.iter().find_map(|part| match &part.what {
+            What::Kind(_, name) | What::Named(name) => Some(name.text.rsplit('.').next().unwrap_or(&name.text)),
+            _ => None,
+        })
+    }
+
+    /// Returns it with other paths in place of those it names one by one, where there is another.
+    #[must_use]
+    pub fn with_paths(mut self, other: impl Fn(&str) -> Option<String>) -> NodeSelector {
+        for part in &mut self.parts {
+            if let PathPattern::Is(path) = &mut part.paths
+                && let Some(other) = other(path)
+            {
+                *path = other;
+            }
+        }
+        self
+    }
+}
+
+impl Part {
+    fn parse(text: &str) -> Result<Part, CodeFault> {
+        let part = |paths, what| Ok(Part { paths, what });
+        if text.is_empty() {
+            return Err(CodeFault::Usage("a selector is empty: use fn.name, path::name, path:LINE or path".to_owned()));
+        }
+        if let Some((path, name)) = text.split_once("::") {
+            return match name {
+                "" => Err(CodeFault::Usage(format!("{text} names no definition: leave :: away for all of the file"))),
+                name => part(PathPattern::parse(path)?, What::Named(NamePattern::parse(name))),
+            };
+        }
+        if let Some((kind, name)) = text.split_once('.')
+            && let Some(kind) = NodeKind::named(kind)
+            && !name.is_empty()
+            && !name.contains(['/', ':'])
+        {
+            return part(PathPattern::All, What::Kind(kind, NamePattern::parse(name)));
+        }
+        if let Some((path, line)) = text.rsplit_once(':') {
+            let line = line.parse().ok().filter(|line| *line > 0);
+            let line =
+                line.ok_or_else(|| CodeFault::Usage(format!("{text} names no line: after : stands a number")))?;
+            return part(PathPattern::parse(path)?, What::Line(line));
+        }
+        part(PathPattern::parse(text)?, What::All)
+    }
+}
+
+impl PathPattern {
+    fn parse(text: &str) -> Result<PathPattern, CodeFault> {
+        let text = text.trim_start_matches("./").trim_end_matches('/');
+        if text.is_empty() || text == "." || text == "**" || text == "*" {
+            return Ok(PathPattern::All);
+        }
+        if !text.contains(['*', '?']) {
+            return Ok(PathPattern::Is(text.to_owned()));
+        }
+        // Folders such as `[id]` mean themselves.
+        let plain: String =
+            text.chars().flat_map(|c| "[]{}\\".contains(c).then_some('\\').into_iter().chain([c])).collect();
+        let glob = GlobBuilder::new(&plain).literal_separator(true).backslash_escape(true).build();
+        let glob =
+            glob.map_err(|error| CodeFault::Usage(format!("{text} is no pattern of paths: {}", error.kind())))?;
+        Ok(PathPattern::Like(glob.compile_matcher()))
+    }
+
+    fn holds(&self, path: &str) -> bool {
+        match self {
+            PathPattern::All => true,
+            PathPattern::Is(own) => {
+                path.strip_prefix(own.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            }
+            PathPattern::Like(glob) => glob.is_match(path),
+        }
+    }
+}
+
+impl What {
+    fn of(&self, file: &SourceFile) -> Vec<usize> {
+        let nodes = || file.nodes.iter().enumerate();
+        match self {
+            What::All => (0..file.nodes.len()).collect(),
+            What::Kind(kind, name) => {
+                nodes().filter(|(_, node)| node.kind == *kind && name.is_of(node, true)).map(|(at, _)| at).collect()
+            }
+            What::Named(name) => nodes().filter(|(_, node)| name.is_of(node, false)).map(|(at, _)| at).collect(),
+            What::Line(line) => {
+                let holds = |at: &usize| {
+                    let (first, last) = file.lines(*at);
+                    (first..=last).contains(line)
+                };
+                // The innermost stands last.
+                (0..file.nodes.len()).rfind(holds).into_iter().collect()
+            }
+        }
+    }
+}
+
+impl NamePattern {
+    fn parse(text: &str) -> NamePattern {
+        let numbered = text.rsplit_once('#').filter(|(name, _)| !name.is_empty());
+        match numbered.and_then(|(name, number)| Some((name, number.parse().ok()?))) {
+            Some((name, number)) => NamePattern { text: name.to_owned(), number: Some(number) },
+            None => NamePattern { text: text.to_owned(), number: None },
+        }
+    }
+
+    /// Returns the last name in it, if no character of that is open.
+    fn plain(&self) -> Option<&str> {
+        self.text.rsplit('.').next().filter(|name| !name.contains(['*', '?']))
+    }
+
+    /// Returns whether it means a definition; `anywhere`: whatever holds it, unless the pattern says so.
+    fn is_of(&self, node: &CodeNode, anywhere: bool) -> bool {
+        let numbered = self.number.is_none_or(|number| number == node.number);
+        let all = self.text.as_bytes();
+        let named = match anywhere {
+            true if self.text.contains('.') => {
+                let ends = node.dotted.match_indices('.').map(|(at, _)| &node.dotted[at + 1..]);
+                std::iter::once(node.dotted.as_str()).chain(ends).any(|end| like(all, end.as_bytes()))
+            }
+            true => like(all, node.name.as_bytes()),
+            false => like(all, node.dotted.as_bytes()),
+        };
+        numbered && named
+    }
+}
+
+/// Returns whether a name is one that a pattern means.
+fn like(pattern: &[u8], name: &[u8]) -> bool {
+    // The place after the last `*`, and what it has taken so far.
+    let (mut p, mut n, mut star) = (0, 0, None);
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p + 1, n));
+                p += 1;
+            }
+            // A character may be of several bytes.
+            Some(b'?') if name[n] != b'.' => {
+                n += 1;
+                while n < name.len() && name[n] & 0xc0 == 0x80 {
+                    n += 1;
+                }
+                p += 1;
+            }
+            Some(c) if *c == name[n] => (p, n) = (p + 1, n + 1),
+            _ => match star {
+                Some((after, taken)) if name[taken] != b'.' => {
+                    star = Some((after, taken + 1));
+                    (p, n) = (after, taken + 1);
+                }
+                _ => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == b'*')
+}

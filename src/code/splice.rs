@@ -1,0 +1,147 @@
+//! Replaces or removes one definition: nothing outside it changes by a byte, and the file parses as well as before.
+
+use std::ops::Range;
+
+use super::fault::CodeFault;
+use super::file::SourceFile;
+use super::lang::{CodeNode, NodeKind, code_between};
+use super::shift::{indented, with_endings};
+
+/// A file with one definition replaced.
+pub struct SplicedFile {
+    /// The file as it would be.
+    pub file: SourceFile,
+    /// The place of the new definition in its list.
+    pub at: usize,
+}
+
+/// Replaces a definition by a text.
+///
+/// # Errors
+/// When the text is not one definition of the same kind, or something else would not be what it is.
+pub fn replace(file: &SourceFile, at: usize, text: &str) -> Result<SplicedFile, CodeFault> {
+    let old = &file.nodes[at];
+    alone(file, at)?;
+    let not_one = |found: &str| CodeFault::NotOne { id: file.id(at), kind: old.kind.word(), found: found.to_owned() };
+    let text = text.trim_end();
+    if text.trim().is_empty() {
+        return Err(not_one("empty"));
+    }
+    let line = file.text[..old.range.start].rfind('\n').map_or(0, |end| end + 1);
+    let white = file.text[line..].len() - file.text[line..].trim_start_matches([' ', '\t']).len();
+    let text = with_endings(text, &file.text[old.range.clone()], &file.text);
+    let text = indented(&text, &file.text[line..line + white], file.language);
+    let new = reread(file, &old.range, &text)?;
+    let range = old.range.start..old.range.start + text.len();
+    let inside = |node: &CodeNode| range.start <= node.range.start && node.range.end <= range.end;
+    let outer: Vec<usize> = (0..new.nodes.len())
+        .filter(|at| inside(&new.nodes[*at]) && !new.nodes[*at].parent.is_some_and(|parent| inside(&new.nodes[parent])))
+        .collect();
+    let found = match outer.as_slice() {
+        [one] => *one,
+        [] => return Err(not_one("no definition")),
+        [first, .., last] => {
+            let (first, last) = (&new.nodes[*first], &new.nodes[*last]);
+            return Err(not_one(&format!("{} definitions, {} to {}", outer.len(), first.name, last.name)));
+        }
+    };
+    let node = &new.nodes[found];
+    if node.kind != old.kind {
+        return Err(not_one(&format!("a {}", node.kind.word())));
+    }
+    if code_between(new.syntax(), &(range.start..node.range.start))
+        || code_between(new.syntax(), &(node.range.end..range.end))
+    {
+        return Err(not_one("more than a definition"));
+    }
+    let (before, after) = (others(file, &old.range), others(&new, &range));
+    same(file, at, &before, &after)?;
+    Ok(SplicedFile { file: new, at: found })
+}
+
+/// Removes a definition, with the lines it fills, one empty line beside it, and the comma that ends a field.
+///
+/// # Errors
+/// When the file would not parse as well as before, or something else would not be what it is.
+pub fn remove(file: &SourceFile, at: usize) -> Result<SourceFile, CodeFault> {
+    alone(file, at)?;
+    let range = &file.nodes[at].range;
+    let cut = lines_of(file, at);
+    let new = reread(file, &cut, "")?;
+    same(file, at, &others(file, range), &others(&new, &(cut.start..cut.start)))?;
+    Ok(new)
+}
+
+/// Refuses a definition that shares its text with another: `a, b = 1, 2`.
+fn alone(file: &SourceFile, at: usize) -> Result<(), CodeFault> {
+    let own = &file.nodes[at];
+    let beside = (0..file.nodes.len()).find(|other| *other != at && file.nodes[*other].range == own.range);
+    beside.map_or(Ok(()), |other| Err(CodeFault::Others { id: file.id(at), other: file.id(other) }))
+}
+
+/// Reads the file again with other text in a range.
+fn reread(file: &SourceFile, range: &Range<usize>, text: &str) -> Result<SourceFile, CodeFault> {
+    let whole = [&file.text[..range.start], text, &file.text[range.end..]].concat();
+    let new = SourceFile::read(&file.path, whole.as_bytes())?;
+    if new.errors.len() <= file.errors.len() {
+        return Ok(new);
+    }
+    let moved = |at: usize| if at < range.end { Some(at) } else { (at + text.len()).checked_sub(range.len()) };
+    let known: Vec<usize> = file.errors.iter().filter_map(|at| moved(*at)).collect();
+    let first = new.errors.iter().find(|at| !known.contains(at)).or(new.errors.first());
+    Err(CodeFault::Syntax { path: file.path.clone(), line: first.map_or(1, |at| new.line(*at)) })
+}
+
+/// A definition beside the one that changes: what it is called, and its text if it does not hold that one.
+type Other<'f> = (&'f str, NodeKind, Option<&'f str>, usize);
+
+/// Returns the definitions that do not lie in a range.
+fn others<'f>(file: &'f SourceFile, range: &Range<usize>) -> Vec<Other<'f>> {
+    let apart = |node: &CodeNode| node.range.end <= range.start || range.end <= node.range.start;
+    let within = |node: &CodeNode| range.start <= node.range.start && node.range.end <= range.end;
+    let nodes = file.nodes.iter().enumerate().filter(|(_, node)| apart(node) || !within(node));
+    let other = |(at, node): (usize, &'f CodeNode)| {
+        let text = apart(node).then(|| &file.text[node.range.clone()]);
+        (node.dotted.as_str(), node.kind, text, at)
+    };
+    nodes.map(other).collect()
+}
+
+/// Refuses a change after which other definitions are not what they were.
+fn same(file: &SourceFile, at: usize, before: &[Other<'_>], after: &[Other<'_>]) -> Result<(), CodeFault> {
+    let equal = |old: &Other<'_>, new: &Other<'_>| (old.0, old.1, old.2) == (new.0, new.1, new.2);
+    let differs = before.iter().enumerate().find(|(n, old)| !after.get(*n).is_some_and(|new| equal(old, new)));
+    let other = match differs {
+        Some((_, old)) => file.id(old.3),
+        None if after.len() > before.len() => after[before.len()].0.to_owned(),
+        None => return Ok(()),
+    };
+    Err(CodeFault::Others { id: file.id(at), other })
+}
+
+/// Returns the bytes that go with a definition.
+fn lines_of(file: &SourceFile, at: usize) -> Range<usize> {
+    let (text, node) = (&file.text, &file.nodes[at]);
+    let blank = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
+    let mut end = node.range.end;
+    let comma = end + blank(&text[end..]);
+    if node.kind == NodeKind::Field && text[comma..].starts_with(',') {
+        end = comma + 1;
+    }
+    let start = file.indentation(node.range.start).map(|white| node.range.start - white.len());
+    let rest = end + blank(&text[end..]);
+    let next = ["\r\n", "\n"].iter().find(|ending| text[rest..].starts_with(**ending));
+    let (start, mut end) = match (start, next) {
+        (Some(start), Some(ending)) => (start, rest + ending.len()),
+        (Some(start), None) if rest == text.len() => (start, rest),
+        // Something else is on its lines.
+        _ => return node.range.start..rest,
+    };
+    let above = text[..start].trim_end_matches([' ', '\t']);
+    let parted = above.is_empty() || above.ends_with("\n\n") || above.ends_with("\n\r\n");
+    let line = end + blank(&text[end..]);
+    if let Some(ending) = ["\r\n", "\n"].iter().find(|ending| text[line..].starts_with(**ending)).filter(|_| parted) {
+        end = line + ending.len();
+    }
+    start..end
+}

@@ -1,0 +1,472 @@
+//! What is found in a text, and what a change of one definition leaves alone.
+
+use super::*;
+
+fn read(path: &str, text: &str) -> SourceFile {
+    SourceFile::read(path, text.as_bytes()).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+/// Kind, name and lines of each definition.
+fn listed(path: &str, text: &str) -> Vec<String> {
+    let file = read(path, text);
+    let line = |at: usize| {
+        let ((first, last), id) = (file.lines(at), file.id(at));
+        format!("{} {} {first}-{last}", file.nodes[at].kind.word(), id.split("::").last().unwrap_or_default())
+    };
+    (0..file.nodes.len()).map(line).collect()
+}
+
+const RUST: &str = "\
+//! Of the file.
+use std::fmt;
+
+/// A cart.
+#[derive(Debug)]
+// Kept small.
+pub struct Cart<T> {
+    /// Its items.
+    items: Vec<T>, // note
+    pub total: u64,
+}
+
+impl<T> Cart<T> {
+    const MOST: usize = 8;
+
+    /// Adds.
+    pub fn add(&mut self, item: T) {
+        fn inner() {}
+        self.items.push(item);
+    }
+}
+
+impl fmt::Display for Cart<u8> {
+    fn fmt(&self) {}
+}
+
+impl fmt::Binary for &Cart<u8> {
+    fn fmt(&self) {}
+}
+
+#[cfg(test)]
+
+mod tests {
+    enum Fruit { Apple, Pear(u8) }
+    trait Eaten { type By; fn eat(&self); }
+}
+
+macro_rules! twice { ($x:expr) => { $x + $x } }
+static A: u8 = 1;
+type B = u8;
+";
+
+#[test]
+fn rust_is_listed() {
+    let found = listed("a.rs", RUST);
+    let want = [
+        "struct Cart 4-11",
+        "field Cart.items 8-9",
+        "field Cart.total 10-10",
+        "const Cart.MOST 14-14",
+        "method Cart.add 16-20",
+        "fn Cart.add.inner 18-18",
+        "method Cart.fmt#1 24-24",
+        "method Cart.fmt#2 28-28",
+        "mod tests 31-36",
+        "enum tests.Fruit 34-34",
+        "field tests.Fruit.Apple 34-34",
+        "field tests.Fruit.Pear 34-34",
+        "trait tests.Eaten 35-35",
+        "type tests.Eaten.By 35-35",
+        "method tests.Eaten.eat 35-35",
+        "macro twice 38-38",
+        "const A 39-39",
+        "type B 40-40",
+    ];
+    assert_eq!(found, want);
+}
+
+const PYTHON: &str = "\
+import os
+LIMIT: int = 8
+a, b = 1, 2
+
+@cached
+@other(1)
+def total(items):
+    def inner():
+        pass
+    x = 1
+    return sum(items)
+
+class Cart(Base):
+    \"\"\"A cart.\"\"\"
+    size = 3
+
+    @property
+    def total(self):
+        return 1
+
+    @total.setter
+    def total(self, to):
+        pass
+
+    async def load(self): ...
+
+type Pair[T] = tuple[T, T]
+";
+
+#[test]
+fn python_is_listed() {
+    let want = [
+        "var LIMIT 2-2",
+        "var a 3-3",
+        "var b 3-3",
+        "fn total 5-11",
+        "fn total.inner 8-9",
+        "class Cart 13-25",
+        "field Cart.size 15-15",
+        "method Cart.total#1 17-19",
+        "method Cart.total#2 21-23",
+        "method Cart.load 25-25",
+        "type Pair 27-27",
+    ];
+    assert_eq!(listed("a.py", PYTHON), want);
+}
+
+const TYPESCRIPT: &str = "\
+import { x } from './x';
+/** A cart. */
+export default class Cart<T> extends Base {
+  private items: T[] = [];
+  /** Adds. */
+  @logged()
+  add(item: T): void { const f = () => 1; }
+  get size() { return 1; }
+  #hidden = 1;
+}
+export interface Shape { area(): number; name?: string; }
+type Pair = [number, number];
+export const total = (items: number[]) => {
+  return items.length;
+};
+const one = 1, two = 2;
+let three: number;
+export enum Color { Red, Green = 'g' }
+declare function outer(a: string): void;
+namespace A.B { export const inside = 1; }
+export function* gen() { const local = 1; }
+abstract class Base { abstract run(): void; }
+";
+
+#[test]
+fn typescript_is_listed() {
+    let want = [
+        "class Cart 2-10",
+        "field Cart.items 4-4",
+        "method Cart.add 5-7",
+        "fn Cart.add.f 7-7",
+        "method Cart.size 8-8",
+        "field Cart.#hidden 9-9",
+        "interface Shape 11-11",
+        "method Shape.area 11-11",
+        "field Shape.name 11-11",
+        "type Pair 12-12",
+        "fn total 13-15",
+        "const one 16-16",
+        "const two 16-16",
+        "var three 17-17",
+        "enum Color 18-18",
+        "field Color.Red 18-18",
+        "field Color.Green 18-18",
+        "fn outer 19-19",
+        "mod A.B 20-20",
+        "const A.B.inside 20-20",
+        "fn gen 21-21",
+        "class Base 22-22",
+        "method Base.run 22-22",
+    ];
+    assert_eq!(listed("a.ts", TYPESCRIPT), want);
+    assert_eq!(listed("a.tsx", TYPESCRIPT), want);
+    let component = listed("b.tsx", "export const App = () => <div className=\"a\">{total(1)}</div>;\n");
+    assert_eq!(component, ["fn App 1-1"]);
+}
+
+const GO: &str = "\
+package cart
+
+import \"fmt\"
+
+// Cart holds
+// items.
+type Cart[T any] struct {
+\titems, more []T // note
+\tBase
+}
+
+type (
+\t// Shape has an area.
+\tShape interface {
+\t\tArea() float64
+\t}
+\tID = int
+)
+
+// far away
+
+// Add adds.
+func (c *Cart[T]) Add(item T) {
+\tvar local = 1
+}
+
+func Total() int { return 1 }
+
+const (
+\tA, B = iota, 2
+\tC
+)
+
+var x = 1
+";
+
+#[test]
+fn go_is_listed() {
+    let want = [
+        "struct Cart 5-10",
+        "field Cart.items 8-8",
+        "field Cart.more 8-8",
+        "interface Shape 13-16",
+        "method Shape.Area 15-15",
+        "type ID 17-17",
+        "method Cart.Add 22-25",
+        "fn Total 27-27",
+        "const A 30-30",
+        "const B 30-30",
+        "const C 31-31",
+        "var x 34-34",
+    ];
+    assert_eq!(listed("a.go", GO), want);
+}
+
+#[test]
+fn signatures_leave_the_bodies_out() {
+    let signatures = |path: &str, text: &str| -> Vec<String> {
+        let file = read(path, text);
+        (0..file.nodes.len()).map(|at| file.signature(at)).collect()
+    };
+    let rust = signatures("a.rs", RUST);
+    assert!(rust.contains(&"pub fn add(&mut self, item: T)".to_owned()), "{rust:?}");
+    assert!(rust.contains(&"pub struct Cart<T>".to_owned()), "{rust:?}");
+    assert!(rust.contains(&"macro_rules! twice".to_owned()), "{rust:?}");
+    let python = signatures("a.py", PYTHON);
+    assert!(python.contains(&"@cached @other(1) def total(items):".to_owned()), "{python:?}");
+    let typescript = signatures("a.ts", TYPESCRIPT);
+    assert!(typescript.contains(&"export const total = (items: number[]) =>".to_owned()), "{typescript:?}");
+    let go = signatures("a.go", GO);
+    assert!(go.contains(&"type Cart[T any] struct".to_owned()), "{go:?}");
+    assert!(go.contains(&"func (c *Cart[T]) Add(item T)".to_owned()), "{go:?}");
+}
+
+#[test]
+fn a_hash_is_of_tokens_alone() {
+    let hash = |path: &str, text: &str| read(path, text).hash(0).to_owned();
+    let a = hash("a.rs", "fn a() { b(1); }");
+    assert_eq!(a, hash("a.rs", "// x\n\nfn a()\n{\n    b(1); // y\n}\n"));
+    assert!(a.starts_with("h:") && a.len() == 66);
+    for other in ["fn a() { b(2); }", "fn a() { b(1) }", "#[test]\nfn a() { b(1); }"] {
+        assert_ne!(a, hash("a.rs", other), "{other}");
+    }
+    assert_ne!(hash("a.rs", "const A: &str = \" \";"), hash("a.rs", "const A: &str = \"\";"));
+    assert_ne!(hash("a.rs", "fn ab() { c }"), hash("a.rs", "fn a() { bc }"));
+    assert_ne!(hash("a.ts", "const a = `x y`;"), hash("a.ts", "const a = `xy`;"));
+    // White space of Python has a meaning.
+    let python = "def a():\n    if b:\n        c()\n        d()\n";
+    assert_eq!(hash("a.py", python), hash("a.py", "def a():\n\n  if b:\n     c() # x\n     d()\n"));
+    assert_ne!(hash("a.py", python), hash("a.py", "def a():\n    if b:\n        c()\n    d()\n"));
+    // It is the same wherever the definition stands.
+    let method = |text: &str, at: usize| read("a.py", text).hash(at).to_owned();
+    let alone = method("class A:\n    def f(self):\n        pass\n", 1);
+    assert_eq!(alone, method("class A:\n    x = 1\n    def f(self):\n        pass\n    y = 2\n", 2));
+    assert_eq!(alone, method("def f(self):\n    pass\n", 0));
+}
+
+#[test]
+fn what_is_no_source_is_refused() {
+    let fault = |path: &str, bytes: &[u8]| SourceFile::read(path, bytes).err().map(|fault| fault.to_string());
+    assert_eq!(fault("a.txt", b""), Some("a.txt is no source file of Rust, Python, TypeScript or Go".into()));
+    assert_eq!(fault("a.rs", b"fn \xff"), Some("a.rs is not UTF-8 from byte 3: its definitions are not read".into()));
+    let large = vec![b' '; LARGEST + 1];
+    assert_eq!(fault("a.rs", &large), Some("a.rs is larger than 2 MiB: its definitions are not read".into()));
+    assert_eq!(fault("a.rs", &large[1..]), None);
+    assert_eq!(fault("a.go", b""), None);
+}
+
+#[test]
+fn what_is_intact_is_found_beside_errors() {
+    let file = read("a.rs", "fn a() {}\nfn b( {\nfn c() {}\n");
+    assert!(!file.errors.is_empty());
+    assert!(file.nodes.iter().any(|node| node.name == "a" && !node.broken));
+    // Depth overflows no stack.
+    let deep = format!("fn a() {{ {}{} }}", "(".repeat(200_000), ")".repeat(200_000));
+    let file = read("a.rs", &deep);
+    assert_eq!(file.nodes.len(), 1);
+    assert!(file.hash(0).starts_with("h:"));
+}
+
+fn at(file: &SourceFile, selector: &str) -> usize {
+    let found = NodeSelector::parse(selector).unwrap_or_else(|fault| panic!("{fault}")).of(file);
+    assert_eq!(found.len(), 1, "{selector} is {found:?}");
+    found[0]
+}
+
+#[test]
+fn selectors_mean_what_they_say() {
+    let file = read("src/cart.rs", RUST);
+    let ids = |selector: &str| -> Vec<String> {
+        let found = NodeSelector::parse(selector).unwrap_or_else(|fault| panic!("{fault}")).of(&file);
+        found.into_iter().map(|at| file.id(at).trim_start_matches("src/cart.rs::").to_owned()).collect()
+    };
+    assert_eq!(ids("method.add"), ["Cart.add"]);
+    assert_eq!(ids("method.Cart.add"), ["Cart.add"]);
+    assert_eq!(ids("method.art.add"), Vec::<String>::new());
+    assert_eq!(ids("method.fmt"), ["Cart.fmt#1", "Cart.fmt#2"]);
+    assert_eq!(ids("src/cart.rs::Cart.fmt#2"), ["Cart.fmt#2"]);
+    assert_eq!(ids("src/*.rs::Cart.?o*"), ["Cart.total"]);
+    assert_eq!(ids("**/cart.rs::Cart"), ["Cart"]);
+    assert_eq!(ids("src::*"), ["Cart", "tests", "twice", "A", "B"]);
+    assert_eq!(ids("src/cart.rs").len(), file.nodes.len());
+    assert_eq!(ids("src/cart.rs:18"), ["Cart.add.inner"]);
+    assert_eq!(ids("src/cart.rs:19"), ["Cart.add"]);
+    assert_eq!(ids("src/cart.rs:1"), Vec::<String>::new());
+    assert_eq!(ids("const.A, type.B"), ["A", "B"]);
+    assert_eq!(ids("lib/cart.rs::Cart"), Vec::<String>::new());
+    assert_eq!(ids("src/car"), Vec::<String>::new());
+    for wrong in ["", "a.rs::", "a.rs:x", "a.rs:0", "fn.a,"] {
+        assert!(NodeSelector::parse(wrong).is_err(), "{wrong}");
+    }
+    let square = NodeSelector::parse("app/[id]/*.ts").unwrap_or_else(|fault| panic!("{fault}"));
+    assert!(square.may_be_in("app/[id]/page.ts") && !square.may_be_in("app/i/page.ts"));
+    let named = NodeSelector::parse("fn.total").unwrap_or_else(|fault| panic!("{fault}"));
+    assert!(named.may_name("a.rs", b"fn total()") && !named.may_name("a.rs", b"fn tota()"));
+}
+
+/// Replaces one definition of a text.
+fn replaced(path: &str, text: &str, selector: &str, by: &str) -> Result<String, CodeFault> {
+    let file = read(path, text);
+    replace(&file, at(&file, &format!("{path}{selector}")), by).map(|new| new.file.text)
+}
+
+#[test]
+fn a_replacement_takes_the_place_of_one_definition() {
+    let text = "mod a {\n    /// Old.\n    fn b() {\n        1\n    }\n\n    fn c() {}\n}\n";
+    let want = "mod a {\n    /// New.\n    fn b() {\n        2\n    }\n\n    fn c() {}\n}\n";
+    for by in [
+        "/// New.\nfn b() {\n    2\n}\n",
+        "    /// New.\n    fn b() {\n        2\n    }",
+        "/// New.\n    fn b() {\n        2\n    }",
+        "\n\n/// New.\r\nfn b() {\r\n    2\r\n}\r\n",
+    ] {
+        assert_eq!(replaced("a.rs", text, "::a.b", by).as_deref(), Ok(want), "{by:?}");
+    }
+    // Tabs, strings, other line endings.
+    let by = "fn b() {\n    x(\"\n  as it is\n\");\n}";
+    let kept = replaced("a.rs", &text.replace("    ", "\t"), "::a.b", by).unwrap_or_else(|fault| panic!("{fault}"));
+    assert!(kept.starts_with("mod a {\n\tfn b() {\n\t    x(\"\n  as it is\n\");\n\t}\n\n\tfn c"), "{kept}");
+    let dos = text.replace('\n', "\r\n");
+    assert_eq!(
+        replaced("a.rs", &dos, "::a.b", "/// New.\nfn b() {\n    2\n}\n").as_deref(),
+        Ok(want.replace('\n', "\r\n").as_str())
+    );
+    let python = "class A:\n    def f(self):\n        return 1\n\n    x = 1\n";
+    let want = "class A:\n    def f(self):\n        \"\"\"Doc.\n\n        More.\"\"\"\n        return 2\n\n    x = 1\n";
+    let by = "def f(self):\n    \"\"\"Doc.\n\n    More.\"\"\"\n    return 2\n";
+    assert_eq!(replaced("a.py", python, "::A.f", by).as_deref(), Ok(want));
+    let copied = "def f(self):\n        \"\"\"Doc.\n\n        More.\"\"\"\n        return 2\n";
+    assert_eq!(replaced("a.py", python, "::A.f", copied).as_deref(), Ok(want));
+    // The end of the file is as it was.
+    assert_eq!(replaced("a.go", "package a\nvar x = 1", "::x", "var x = 2\n").as_deref(), Ok("package a\nvar x = 2"));
+    // A comment of its own may go with it, and its name may change.
+    let with_comment = replaced("a.rs", "fn a() {}\n", "::a", "// Why.\nfn b() {}").unwrap_or_default();
+    assert_eq!(with_comment, "// Why.\nfn b() {}\n");
+}
+
+#[test]
+fn a_replacement_that_is_more_or_less_than_one_definition_is_refused() {
+    let text = "use x;\nfn a() {}\nstruct B;\nmod c { fn d() {} }\n";
+    let refused = |selector: &str, by: &str| replaced("a.rs", text, selector, by).expect_err(by).to_string();
+    for by in [
+        "",
+        "  \n",
+        "fn a() {} fn e() {}",
+        "struct A;",
+        "fn a() {} use y;",
+        "use y;\nfn a() {}",
+        "a;",
+        "impl X { fn a() {} }",
+    ] {
+        let fault = refused("::a", by);
+        assert!(fault.starts_with("the text for a.rs::a must be one fn and nothing else, but it is"), "{by}: {fault}");
+    }
+    for by in ["fn a() {", "fn a() }", "fn a() {}\n}", "fn (", "fn a() {} \"", "fn a() {} /*"] {
+        let fault = replaced("a.rs", text, "::a", by).expect_err(by);
+        assert!(matches!(fault.kind(), "syntax" | "others" | "not-one"), "{by}: {fault}");
+    }
+    // It would reach beyond its place.
+    assert!(replaced("a.rs", text, "::c.d", "fn d() {} } mod e {").is_err());
+    assert!(replaced("a.rs", text, "::a", "fn a() {}\n/// Of the next.").is_err());
+    // An error that was there stays, one more does not come.
+    let broken = "fn a() {}\nfn b( {}\n";
+    assert!(replaced("a.rs", broken, "::a", "fn a() { 1 }").is_ok());
+    assert_eq!(replaced("a.rs", broken, "::a", "fn a() { ( }").expect_err("refused").kind(), "syntax");
+    // Two names of one text.
+    assert_eq!(replaced("a.py", "a, b = 1, 2\n", "::a", "a = 1").expect_err("refused").kind(), "others");
+}
+
+#[test]
+fn a_removal_takes_whole_lines() {
+    let removed = |path: &str, text: &str, selector: &str| {
+        let file = read(path, text);
+        remove(&file, at(&file, &format!("{path}{selector}"))).map(|new| new.text)
+    };
+    let text = "fn a() {}\n\n/// B.\nfn b() {}\n\nfn c() {}\n";
+    assert_eq!(removed("a.rs", text, "::b").as_deref(), Ok("fn a() {}\n\nfn c() {}\n"));
+    assert_eq!(removed("a.rs", text, "::a").as_deref(), Ok("/// B.\nfn b() {}\n\nfn c() {}\n"));
+    assert_eq!(removed("a.rs", &text.replace('\n', "\r\n"), "::b").as_deref(), Ok("fn a() {}\r\n\r\nfn c() {}\r\n"));
+    assert_eq!(removed("a.rs", "struct A { x: u8, y: u8 }", "::A.x").as_deref(), Ok("struct A { y: u8 }"));
+    assert_eq!(
+        removed("a.rs", "struct A {\n    x: u8,\n    y: u8,\n}\n", "::A.x").as_deref(),
+        Ok("struct A {\n    y: u8,\n}\n")
+    );
+    assert_eq!(removed("a.rs", "fn a() {} fn b() {} // x\n", "::b").as_deref(), Ok("fn a() {} // x\n"));
+    // What would be left is not Python.
+    assert!(removed("a.py", "class A:\n    def f(self):\n        pass\n", "::A.f").is_err());
+    assert_eq!(removed("a.py", "a, b = 1, 2\n", "::a").expect_err("refused").kind(), "others");
+}
+
+/// Replaces each definition of a file by its own text; returns how many.
+fn round(path: &str, bytes: &[u8]) -> usize {
+    let Ok(file) = SourceFile::read(path, bytes) else { return 0 };
+    let mut done = 0;
+    for at in 0..file.nodes.len() {
+        let range = &file.nodes[at].range;
+        if file.nodes.iter().filter(|other| other.range == *range).count() > 1 {
+            continue;
+        }
+        for text in [file.text_of(at), &file.text[range.clone()]] {
+            let new = replace(&file, at, text).unwrap_or_else(|fault| panic!("{}: {fault}", file.id(at)));
+            assert!(new.file.text == file.text, "{} is not as it was", file.id(at));
+            assert_eq!(new.file.hash(new.at), file.hash(at), "{}", file.id(at));
+        }
+        done += 1;
+    }
+    done
+}
+
+#[test]
+fn a_definition_replaced_by_itself_changes_no_byte() {
+    for (path, text) in [("a.rs", RUST), ("a.py", PYTHON), ("a.ts", TYPESCRIPT), ("a.tsx", TYPESCRIPT), ("a.go", GO)] {
+        let dos = text.replace('\n', "\r\n");
+        for text in [text, &dos, text.trim_end(), &text.replace("    ", "\t"), &format!("\u{feff}{text}")] {
+            assert!(round(path, text.as_bytes()) >= 8, "{path}");
+        }
+    }
+}

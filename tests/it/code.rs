@@ -1,0 +1,217 @@
+//! `strand code`, typed at the real program: what it prints, what it writes, what it refuses.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+struct World {
+    dir: tempfile::TempDir,
+}
+
+const CART: &str = "\
+/// A cart.
+pub struct Cart {
+    items: Vec<u64>,
+}
+
+impl Cart {
+    /// Sums.
+    pub fn total(&self) -> u64 {
+        self.items.iter().sum()
+    }
+}
+
+fn helper() {}
+";
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        for folder in ["work/.git", "work/src", "work/app", "home"] {
+            fs::create_dir_all(dir.path().join(folder)).expect("made");
+        }
+        let world = World { dir };
+        world.write("src/cart.rs", CART);
+        world.write("app/main.py", "class Cart:\n    def total(self):\n        return 1\n");
+        world.write(".gitignore", "/out\n");
+        world.write("notes.txt", "fn total() {}\n");
+        world
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join("work").join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("written");
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("there")
+    }
+
+    fn run_in(&self, folder: &str, program: &str, words: &[&str], input: &str) -> Output {
+        let mut command = Command::new(program);
+        command.args(words).current_dir(self.path(folder)).env_clear().env("HOME", self.dir.path().join("home"));
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+        // One that has no use for its input may be gone already.
+        let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
+        child.wait_with_output().expect("ended")
+    }
+
+    /// Runs `strand code`, wants an exit code, and gives both outputs.
+    #[track_caller]
+    fn code(&self, exit: i32, words: &[&str], input: &str) -> (String, String) {
+        let out = self.run_in("", env!("CARGO_BIN_EXE_strand"), &[&["code"], words].concat(), input);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+        assert_eq!(out.status.code(), Some(exit), "{words:?}: {} {}", text(&out.stdout), text(&out.stderr));
+        (text(&out.stdout), text(&out.stderr))
+    }
+
+    #[track_caller]
+    fn json(&self, exit: i32, words: &[&str], input: &str) -> Value {
+        let (out, _) = self.code(exit, &[words, &["--json"]].concat(), input);
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"))
+    }
+
+    fn hash(&self, selector: &str) -> String {
+        let seen = self.json(0, &["view", selector], "");
+        seen["nodes"][0]["hash"].as_str().expect("a hash").to_owned()
+    }
+
+    fn nebula(&self, words: &[&str]) -> String {
+        let out = self.run_in("", env!("CARGO_BIN_EXE_nebula"), words, "");
+        assert_eq!(out.status.code(), Some(0), "{out:?}");
+        String::from_utf8(out.stdout).expect("text")
+    }
+}
+
+#[test]
+fn definitions_are_listed_and_viewed() {
+    let world = World::new();
+    let (listed, _) = world.code(0, &["list"], "");
+    let want = "\
+app/main.py::Cart  class  1-3
+app/main.py::Cart.total  method  2-3
+src/cart.rs::Cart  struct  1-4
+src/cart.rs::Cart.items  field  3-3
+src/cart.rs::Cart.total  method  7-10
+src/cart.rs::helper  fn  13-13
+";
+    assert_eq!(listed, want);
+    assert_eq!(world.code(0, &["list", "method.total,class.*"], "").0.lines().count(), 3);
+    let (seen, _) = world.code(0, &["view", "src/cart.rs::Cart.total"], "");
+    let hash = world.hash("src/cart.rs::Cart.total");
+    let text = "    /// Sums.\n    pub fn total(&self) -> u64 {\n        self.items.iter().sum()\n    }\n";
+    assert_eq!(seen, format!("src/cart.rs::Cart.total  method  7-10  {hash}\n{text}"));
+    let (outline, _) = world.code(0, &["view", "--outline", "src"], "");
+    let want = "\
+src/cart.rs
+     1  pub struct Cart
+     3    items: Vec<u64>
+     7  pub fn total(&self) -> u64
+    13  fn helper()
+";
+    assert_eq!(outline, want);
+    let json = world.json(0, &["view", "src/cart.rs:9"], "");
+    assert_eq!(json["nodes"][0]["id"], "src/cart.rs::Cart.total");
+    assert_eq!(json["nodes"][0]["lines"], serde_json::json!([7, 10]));
+    // A path is one of the workspace, else one from here; the flag may stand before.
+    for (folder, path) in [("src", "cart.rs:13"), ("src", "src/cart.rs:13"), ("app", "../src/cart.rs:13")] {
+        let out = world.run_in(folder, env!("CARGO_BIN_EXE_nebula"), &["strand", "--json", "code", "list", path], "");
+        let json: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|error| panic!("{error}: {out:?}"));
+        assert_eq!(json["nodes"][0]["id"], "src/cart.rs::helper", "{path}");
+    }
+}
+
+#[test]
+fn what_is_not_read_is_told() {
+    let world = World::new();
+    world.write("src/broken.rs", "fn a() {}\nfn b( {\n");
+    fs::write(world.path("src/latin.rs"), b"fn a() { \"\xe9\" }").expect("written");
+    world.write("src/large.py", &" ".repeat((2 << 20) + 1));
+    fs::create_dir(world.path("out")).expect("made");
+    world.write("out/a.rs", "fn a() {}");
+    std::os::unix::fs::symlink("/etc/hostname", world.path("src/link.rs")).expect("linked");
+    let (listed, told) = world.code(0, &["list", "fn.a"], "");
+    assert_eq!(listed, "src/broken.rs::a  fn  1-1\n");
+    assert!(told.contains("syntax errors, so definitions may be missing: src/broken.rs:2"), "{told}");
+    assert!(told.contains("src/large.py has 2097153 bytes") && told.contains("src/latin.rs is not UTF-8"), "{told}");
+    let json = world.json(0, &["list", "fn.a"], "");
+    assert_eq!(
+        (&json["errors"][0]["path"], json["skipped"].as_array().map(Vec::len)),
+        (&"src/broken.rs".into(), Some(2))
+    );
+    // One that is asked for by its path is an answer of its own.
+    assert_eq!(world.json(2, &["view", "src/latin.rs::a"], "")["error"]["kind"], "unreadable");
+    assert_eq!(world.json(2, &["view", "src/large.py"], "")["error"]["kind"], "unreadable");
+    assert_eq!(world.json(2, &["view", "notes.txt"], "")["error"]["kind"], "unreadable");
+    assert_eq!(world.json(6, &["view", "src/none.rs"], "")["error"]["kind"], "not-found");
+    assert_ne!(world.json(7, &["view", "src/link.rs"], "")["error"]["kind"], Value::Null);
+    let missing = &world.json(6, &["view", "fn.helpr"], "")["error"];
+    assert_eq!(missing["details"]["did_you_mean"][0], "src/cart.rs::helper");
+    assert_eq!(world.json(2, &["frob"], "")["error"]["kind"], "usage");
+    assert_eq!(world.json(2, &["view", "a.rs:x"], "")["error"]["kind"], "usage");
+}
+
+#[test]
+fn a_definition_is_replaced_recorded_and_undone() {
+    let world = World::new();
+    let selector = "src/cart.rs::Cart.total";
+    let hash = world.hash(selector);
+    let text = "/// Sums all.\npub fn total(&self) -> u64 {\n    self.items.iter().copied().sum()\n}\n";
+    let want = CART.replace("/// Sums.", "/// Sums all.").replace("iter().sum", "iter().copied().sum");
+    let dry = world.json(0, &["replace", selector, "--expect-hash", &hash, "--dry-run"], text);
+    assert_eq!(dry["op-id"], Value::Null);
+    assert!(
+        dry["diff"].as_str().is_some_and(|diff| diff.contains("+        self.items.iter().copied().sum()")),
+        "{dry}"
+    );
+    assert_eq!(world.read("src/cart.rs"), CART);
+    // Nobody can be asked.
+    assert_eq!(world.json(3, &["replace", selector, "--expect-hash", &hash], text)["error"]["kind"], "consent");
+    assert_eq!(world.read("src/cart.rs"), CART);
+    let done = world.json(0, &["replace", selector, "--expect-hash", &hash, "--yes"], text);
+    assert_eq!(world.read("src/cart.rs"), want);
+    assert_eq!(done["hash"].as_str(), Some(&*world.hash(selector)));
+    let history: Value = serde_json::from_str(&world.nebula(&["history", "--json"])).expect("JSON");
+    assert_eq!(history[0]["cause"], "code: replace method.Cart.total");
+    assert_eq!((&history[0]["id"], &history[0]["approved"]), (&done["op-id"], &"flag --yes".into()));
+    // The hash of what is no longer there.
+    let stale = world.json(3, &["replace", selector, "--expect-hash", &hash, "--yes"], text);
+    assert_eq!((&stale["error"]["kind"], &stale["error"]["details"]["hash"]), (&"stale".into(), &done["hash"]));
+    world.nebula(&["undo", "--yes"]);
+    assert_eq!(world.read("src/cart.rs"), CART);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_changes_nothing() {
+    let world = World::new();
+    let hash = world.hash("fn.helper");
+    let refused = |words: &[&str], text: &str| {
+        let exit = if words.contains(&"fn.none") { 6 } else { 2 };
+        world.json(exit, &[&["replace", "--yes", "--expect-hash", &hash], words].concat(), text)["error"].clone()
+    };
+    assert_eq!(refused(&["fn.helper"], "fn helper() {")["kind"], "syntax");
+    assert_eq!(refused(&["fn.helper"], "struct A;")["kind"], "not-one");
+    assert_eq!(refused(&["fn.helper"], "")["kind"], "not-one");
+    assert_eq!(refused(&["method.total"], "fn total() {}")["details"]["candidates"].as_array().map(Vec::len), Some(2));
+    assert_eq!(refused(&["fn.none"], "fn none() {}")["kind"], "not-found");
+    assert_eq!(world.json(2, &["replace", "fn.helper"], "fn helper() {}")["error"]["kind"], "usage");
+    let short = world.json(2, &["replace", "fn.helper", "--expect-hash", "h:12"], "fn helper() {}");
+    assert_eq!(short["error"]["kind"], "usage");
+    assert_eq!(world.read("src/cart.rs"), CART);
+    // A file of the text, with a beginning of the hash; white space and comments do not make it stale.
+    world.write("src/cart.rs", &CART.replace("fn helper() {}", "// Why.\nfn helper()  { /* none */ }"));
+    world.write("new.txt", "fn helper() { 1; }\n");
+    world.code(0, &["replace", "fn.helper", "new.txt", "--yes", "--expect-hash", &hash[..14]], "");
+    assert_eq!(world.read("src/cart.rs"), CART.replace("fn helper() {}", "// Why.\nfn helper() { 1; }"));
+    // The same again changes nothing, and says so.
+    let (_, told) =
+        world.code(0, &["replace", "fn.helper", "new.txt", "--yes", "--expect-hash", &world.hash("fn.helper")], "");
+    assert!(told.contains("nothing to change"), "{told}");
+}
