@@ -40,6 +40,7 @@ messages! {
     decide: "decide> ", "決定> ";
     yes_or_no(what): "{what} y or n, n is the default", "{what} yかn、既定はn";
     yes_or_no_help: "y or n, n is the default", "yかn、既定はn";
+    hold_help(keys): "one of {keys}; n is the default", "{keys}のいずれか、既定はn";
     restore_help: "keep 1, merge 1 or restore 1 chooses for a file; y or n, n is the default", "keep 1、merge 1、restore 1でファイルごとに選択。yかn、既定はn";
     restores_nothing(title): "{title}: nothing is written as it stands.", "{title}: このままでは何も書き込みません。";
     nothing_else_touched(said): "{said} Nothing else touched them since.", "{said}その後ほかからの変更はありません。";

@@ -273,7 +273,8 @@ pub struct Question {
     pub text: String,
     /// Choices: a short answer and, after it, what it means (may be empty).
     pub choices: Vec<(String, String)>,
-    /// A permission: the first choice permits, the last, which is the default, does not.
+    /// A permission: the last choice, which is the default, refuses. The first permits, but where a call waits: its
+    /// choices have keys.
     pub permission: bool,
     /// The command that waits, where it is about one.
     pub card: Option<Arc<CommandCard>>,

@@ -269,6 +269,8 @@ impl Watched {
     /// Returns what stands on the screen in each pane, at two sizes.
     async fn looks(&mut self) -> Vec<(String, Buffer)> {
         let mut looks = Vec::new();
+        // What took the keys by itself is gone for a while.
+        self.stage.wait(1_000);
         for (width, height) in [(140, 42), (80, 30)] {
             self.stage.resize(width, height);
             for keys in ["<f5>gg", "G[", "<f4>gg", "<enter>", "<esc>G", "<f2>", "<f3>jk", "z", "z<esc><esc>"] {
@@ -348,7 +350,7 @@ fn chat(recording: &[serde_json::Value], file: &str, input: &str) -> (String, St
 }
 
 /// Returns what line mode prints for what is typed; the typist reads what is printed, and knows the file.
-fn chat_with(
+pub fn chat_with(
     recording: &[serde_json::Value],
     file: &str,
     types: impl FnOnce(&mut ChildStdin, &mut ChildStdout, &Path),
@@ -366,6 +368,7 @@ fn chat_with(
         .current_dir(dir.path().join("work"))
         .env_clear()
         .env("HOME", dir.path().join("home"))
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -380,6 +383,29 @@ fn chat_with(
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{err}");
     (out, std::fs::read_to_string(dir.path().join("work/a.txt")).expect("the file"))
+}
+
+/// Reads what is printed until it holds these words.
+fn read_until(stdout: &mut ChildStdout, words: &str) {
+    let mut printed = String::new();
+    while !printed.contains(words) {
+        let mut byte = [0];
+        stdout.read_exact(&mut byte).expect("it goes on");
+        printed.push(char::from(byte[0]));
+    }
+}
+
+/// A recording whose model changes `one` in `a.txt` to `ONE`.
+fn one_edit() -> [serde_json::Value; 6] {
+    let edit = json!({"path": "a.txt", "search": "one", "replace": "ONE"}).to_string();
+    [
+        json!({"step": 1}),
+        json!({"ms": 0, "delta": {"call": {"index": 0, "id": "c", "name": "replaceInFile", "arguments": edit}}}),
+        json!({"ms": 0, "delta": {"end": "calls"}}),
+        json!({"step": 2}),
+        json!({"ms": 0, "delta": {"text": "Done."}}),
+        json!({"ms": 0, "delta": {"end": "stop"}}),
+    ]
 }
 
 #[test]
@@ -438,23 +464,9 @@ fn line_mode_decides_by_words_and_moves_no_cursor() {
 
 #[test]
 fn line_mode_names_what_an_undo_leaves_and_lets_the_person_choose() {
-    let edit = json!({"path": "a.txt", "search": "one", "replace": "ONE"}).to_string();
-    let recording = [
-        json!({"step": 1}),
-        json!({"ms": 0, "delta": {"call": {"index": 0, "id": "c", "name": "replaceInFile", "arguments": edit}}}),
-        json!({"ms": 0, "delta": {"end": "calls"}}),
-        json!({"step": 2}),
-        json!({"ms": 0, "delta": {"text": "Done."}}),
-        json!({"ms": 0, "delta": {"end": "stop"}}),
-    ];
-    let mut printed = String::new();
-    let (out, after) = chat_with(&recording, "one\n1\n2\n3\n4\nend\n", |stdin, stdout, file| {
+    let (out, after) = chat_with(&one_edit(), "one\n1\n2\n3\n4\nend\n", |stdin, stdout, file| {
         stdin.write_all(b"shout\nall\n").expect("written");
-        while !printed.contains("changed 1 file") {
-            let mut byte = [0];
-            stdout.read_exact(&mut byte).expect("it goes on");
-            printed.push(char::from(byte[0]));
-        }
+        read_until(stdout, "changed 1 file");
         std::fs::write(file, "ONE\n1\n2\n3\n4\nend\nmine\n").expect("written");
         stdin.write_all(b"undo\nmerge\ny\n").expect("written");
     });
@@ -466,26 +478,26 @@ fn line_mode_names_what_an_undo_leaves_and_lets_the_person_choose() {
 
 #[test]
 fn line_mode_goes_on_after_an_undo_that_meets_a_change() {
-    let edit = json!({"path": "a.txt", "search": "one", "replace": "ONE"}).to_string();
-    let recording = [
-        json!({"step": 1}),
-        json!({"ms": 0, "delta": {"call": {"index": 0, "id": "c", "name": "replaceInFile", "arguments": edit}}}),
-        json!({"ms": 0, "delta": {"end": "calls"}}),
-        json!({"step": 2}),
-        json!({"ms": 0, "delta": {"text": "Done."}}),
-        json!({"ms": 0, "delta": {"end": "stop"}}),
-    ];
-    let (out, after) = chat_with(&recording, "one\n", |stdin, stdout, file| {
+    let (out, after) = chat_with(&one_edit(), "one\n", |stdin, stdout, file| {
         stdin.write_all(b"shout\nall\nundo\n").expect("written");
-        let mut printed = String::new();
-        while !printed.contains("n is the default\nanswer> ") {
-            let mut byte = [0];
-            stdout.read_exact(&mut byte).expect("it goes on");
-            printed.push(char::from(byte[0]));
-        }
+        read_until(stdout, "n is the default\nanswer> ");
         std::fs::write(file, "theirs\n").expect("written");
         stdin.write_all(b"y\nhelp\nquit\n").expect("written");
     });
     assert!(out.contains("changed on disk meanwhile") && out.contains("you> "), "{out}");
     assert_eq!(after, "theirs\n");
+}
+
+#[test]
+fn line_mode_sends_no_command_of_the_screen_to_the_model() {
+    let said = [
+        json!({"step": 1}),
+        json!({"ms": 0, "delta": {"text": "I got a message."}}),
+        json!({"ms": 0, "delta": {"end": "stop"}}),
+    ];
+    let (out, _) = chat(&said, "one\n", "/connect openai sk-key\n/rag words\n/model\n");
+    for name in ["/connect", "/rag", "/model"] {
+        assert!(out.contains(&format!("{name} works on the screen alone; nothing was sent")), "{out}");
+    }
+    assert!(!out.contains("I got a message."), "{out}");
 }

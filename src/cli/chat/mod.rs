@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::Instant;
 
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::out::{self, Line};
@@ -18,6 +19,7 @@ use crate::protocol::{
     Command, EventBody, Item, Listing, Mode, Outcome, Prompt, Query, QueryId, Question, QuestionId, Reply,
     RestoreRequest, SessionChoice, Setting, TurnEnd,
 };
+use crate::tui::is_screen_command;
 use print::Printer;
 use words::{ProposalReply, RestoreReply, Review};
 
@@ -95,35 +97,6 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
     }
 }
 
-/// Commands of the screen that have no word here: no model is meant to get them.
-const ON_SCREEN: &[&str] = &[
-    "/model",
-    "/effort",
-    "/resume",
-    "/sessions",
-    "/undo",
-    "/redo",
-    "/history",
-    "/file",
-    "/format",
-    "/theme",
-    "/rules",
-    "/review",
-    "/timeline",
-    "/env",
-    "/stats",
-    "/blame",
-    "/usage",
-    "/context",
-    "/config",
-    "/commit",
-    "/trust",
-    "/compact",
-    "/export",
-    "/mouse",
-    "/help",
-];
-
 impl Chat {
     fn send(&self, command: Command) {
         // A closed channel is noticed by its other half.
@@ -131,8 +104,8 @@ impl Chat {
     }
 
     async fn talk(&mut self, lines: &mut mpsc::UnboundedReceiver<Line>) -> io::Result<()> {
-        // One listener for many rounds: a signal that comes between them counts too.
-        let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
+        // One listener for all rounds: a signal that comes between them counts too.
+        let mut interrupts = signal(SignalKind::interrupt())?;
         loop {
             self.put_question()?;
             if self.ended && !self.is_busy() && self.waiting.is_empty() {
@@ -148,10 +121,7 @@ impl Chat {
                     Some(line) => self.line(line)?,
                     None => self.end_of_input()?,
                 },
-                _ = &mut interrupted => {
-                    interrupted.set(tokio::signal::ctrl_c());
-                    self.interrupt()?;
-                }
+                _ = interrupts.recv() => self.interrupt()?,
             }
         }
     }
@@ -272,7 +242,10 @@ impl Chat {
             "/new" => Command::Open(SessionChoice::New),
             "/model" if !rest.is_empty() => Command::Set(Setting::Model(rest.trim().into())),
             "/effort" if !rest.is_empty() => Command::Set(Setting::Effort(rest.trim().into())),
-            word if ON_SCREEN.contains(&word) => return self.printer.say(&say::on_screen_only(&word)),
+            // No model is meant to get a command of the screen, nor a key behind it.
+            word if word != "/prompt" && is_screen_command(word) => {
+                return self.printer.say(&say::on_screen_only(&word));
+            }
             _ => {
                 self.busy = true;
                 Command::Submit(Prompt { text: text.to_string() })
@@ -284,22 +257,19 @@ impl Chat {
     }
 
     fn answer(&mut self, question: Question, text: &str) -> io::Result<()> {
-        let number = text.parse::<usize>().ok();
-        let chosen = number.map(|n| n.wrapping_sub(1)).filter(|index| *index < question.choices.len());
-        let yes = matches!(text.to_lowercase().as_str(), "y" | "yes");
-        let no = matches!(text.to_lowercase().as_str(), "n" | "no");
-        let reply = match (chosen, question.permission) {
-            (_, true) if yes => Reply::Choice(0),
-            // Other words go to the model, as the reason.
-            (_, true) if !text.is_empty() && number.is_none() && !no => Reply::Text(text.to_string()),
-            // No is the default of what is to be permitted.
-            (_, true) => Reply::Choice(question.choices.len().saturating_sub(1)),
-            (Some(index), _) => Reply::Choice(index),
-            (None, _) if text.is_empty() => {
+        let reply = match (&question.hold, text) {
+            (Some(hold), text) => match words::hold_choice(text, hold) {
+                Ok(index) => Reply::Choice(index),
+                Err(why) => {
+                    self.waiting.push_front(OpenQuestion::Question(question));
+                    return self.printer.say(&why);
+                }
+            },
+            (None, "") if !question.permission => {
                 self.waiting.push_front(OpenQuestion::Question(question));
                 return Ok(());
             }
-            (None, _) => question.typed(text),
+            (None, text) => reply(&question, text),
         };
         self.printer.say(&say::answered(&reply.words(&question.choices)))?;
         self.send(question.answer(reply));
@@ -485,5 +455,22 @@ impl Chat {
         self.summing_up = true;
         self.send(Command::Ask(QueryId(0), Query::SessionDiff));
         self.printer.end_line()
+    }
+}
+
+/// Returns the reply that a line is to a question that is not about a call of a command.
+fn reply(question: &Question, text: &str) -> Reply {
+    let number = text.parse::<usize>().ok();
+    let chosen = number.map(|n| n.wrapping_sub(1)).filter(|index| *index < question.choices.len());
+    let yes = matches!(text.to_lowercase().as_str(), "y" | "yes");
+    let no = matches!(text.to_lowercase().as_str(), "n" | "no");
+    match (chosen, question.permission) {
+        (_, true) if yes => Reply::Choice(0),
+        // Other words go to the model, as the reason.
+        (_, true) if !text.is_empty() && number.is_none() && !no => Reply::Text(text.to_string()),
+        // No is the default of what is to be permitted.
+        (_, true) => Reply::Choice(question.choices.len().saturating_sub(1)),
+        (Some(index), _) => Reply::Choice(index),
+        (None, _) => question.typed(text),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::words::Review;
+use super::words::{Review, hold_help};
 use crate::cli::out::{self, Out};
 use crate::messages::times::duration;
 use crate::messages::{archive, chat, count, diff, line as say, records, verbs};
@@ -196,6 +196,13 @@ impl Printer {
 
     /// Prints a question with its choices.
     pub fn question(&mut self, question: &Question) -> io::Result<()> {
+        if let Some(hold) = &question.hold {
+            self.say(&format!("? {}", question.text))?;
+            for (key, (short, meaning)) in hold.keys.iter().zip(&question.choices) {
+                self.say(&format!("  {key} {short}: {meaning}"))?;
+            }
+            return self.say(&hold_help(hold));
+        }
         if question.permission {
             let text = match question.text.contains('\n') {
                 true => format!("{}\n{}", question.text.trim_end(), say::yes_or_no_help()),

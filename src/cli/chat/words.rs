@@ -2,6 +2,7 @@
 
 use crate::messages::line as say;
 use crate::proposal::{Choice, FileDecision, ForeignChoice, Proposal};
+use crate::protocol::HoldCard;
 
 /// A reply to a proposal. Hunks are numbered from 1 over all files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,27 @@ impl ProposalReply {
             _ => Err(say::not_understood(&say::reply_help())),
         }
     }
+}
+
+/// Reads the choice about a call of a running command that waits: the key of one. No word is the last, which refuses.
+///
+/// # Errors
+/// When it is no key of a choice; the text names those that are.
+pub fn hold_choice(line: &str, hold: &HoldCard) -> Result<usize, String> {
+    let said = line.to_lowercase();
+    let key = match said.as_str() {
+        "yes" => "y",
+        "" | "no" => "n",
+        said => said,
+    };
+    let chosen = hold.keys.iter().position(|known| key.chars().eq([*known]));
+    chosen.ok_or_else(|| say::not_understood(&hold_help(hold)))
+}
+
+/// Returns the keys of the choices about a call that waits: `one of y, a, x, n; n is the default`.
+pub fn hold_help(hold: &HoldCard) -> String {
+    let keys: Vec<String> = hold.keys.iter().map(char::to_string).collect();
+    say::hold_help(&keys.join(", "))
 }
 
 /// A reply to the question of a restore.
@@ -215,6 +237,19 @@ mod tests {
         assert_eq!(ProposalReply::read(" ALL ", 3), Ok(ProposalReply::All));
         assert_eq!(ProposalReply::read("none because no", 3), Ok(ProposalReply::None(Some("no".into()))));
         assert_eq!(ProposalReply::read("show 2", 3), Ok(ProposalReply::Show(2)));
+    }
+
+    #[test]
+    fn a_call_that_waits_takes_the_keys_of_its_choices_alone() {
+        // What cannot be kept has no `y`: to go on without it is said by its own key.
+        let hold = HoldCard { keys: vec!['g', 'x', 'n'], ..HoldCard::default() };
+        for (line, index) in [("g", 0), ("X", 1), ("n", 2), ("no", 2), ("", 2)] {
+            assert_eq!(hold_choice(line, &hold), Ok(index), "{line}");
+        }
+        for line in ["y", "yes", "a", "1", "gx", "go on", "n because it is mine"] {
+            let why = hold_choice(line, &hold).expect_err("no choice");
+            assert_eq!(why, "not understood, and nothing was decided: one of g, x, n; n is the default", "{line}");
+        }
     }
 
     #[test]

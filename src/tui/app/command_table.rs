@@ -102,6 +102,11 @@ pub(super) const COMMANDS: &[(Info, RunCommand)] = &[
     (info("/quit", none, say::quit, say::quit_long, None), |app, _| app.quit_or_ask()),
 ];
 
+/// Returns whether a word is a command of the palette, `/model` for one.
+pub fn is_screen_command(word: &str) -> bool {
+    COMMANDS.iter().any(|(info, _)| info.name == word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! Calls of a running command that wait for the person.
 
+use std::io::Write;
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use serde_json::json;
 
 use super::model::{ended, last_results, start, world};
 use super::tree::works;
+use crate::interaction::chat_with;
 use crate::support::world::{Live, World, call, say};
 
 /// An agent whose model runs a script of the workspace, whose text names nothing of what it does.
@@ -204,4 +206,32 @@ async fn a_command_of_the_persons_own_waits_for_what_cannot_be_undone_alone() {
     let call = ended(&mut live).await;
     assert!(call.result.as_deref().is_some_and(|result| result.contains("there")), "{call:?}");
     live.close().await;
+}
+
+#[test]
+fn line_mode_lists_the_choices_and_reads_their_keys() {
+    if !works() {
+        return;
+    }
+    let command = json!({"command": "sh ./tool.sh"}).to_string();
+    let recording = [
+        json!({"step": 1}),
+        json!({"ms": 0, "delta": {"call": {"index": 0, "id": "c", "name": "runCommand", "arguments": command}}}),
+        json!({"ms": 0, "delta": {"end": "calls"}}),
+        json!({"step": 2}),
+        json!({"ms": 0, "delta": {"text": "Done."}}),
+        json!({"ms": 0, "delta": {"end": "stop"}}),
+    ];
+    let (out, after) = chat_with(&recording, "one\n", |stdin, _, file| {
+        let script = "echo 1 > AGENTS.md && echo 2 > CLAUDE.md && echo both > a.txt\n";
+        std::fs::write(file.with_file_name("tool.sh"), script).expect("written");
+        stdin.write_all(b"go\ny\ng\na\n").expect("written");
+    });
+    assert!(out.contains("wants to change AGENTS.md, which acts later"), "{out}");
+    for (key, name) in [('y', "allow"), ('a', "allow all"), ('x', "stop the command"), ('n', "refuse the call")] {
+        assert!(out.contains(&format!("\n  {key} {name}: ")), "{out}");
+    }
+    assert!(out.contains("not understood, and nothing was decided: one of y, a, x, n; n is the default"), "{out}");
+    assert!(out.contains("answered: allow all"), "{out}");
+    assert_eq!(after, "both\n", "one answer for both: {out}");
 }
