@@ -112,6 +112,11 @@ impl CommandProgress {
     pub fn is_over(&self) -> bool {
         self.failed.is_some() || self.ended
     }
+
+    /// Returns whether nothing of it runs any more and all that it printed is read.
+    pub fn is_read(&self) -> bool {
+        self.failed.is_some() || self.ended && self.drained
+    }
 }
 
 #[derive(Default)]

@@ -35,6 +35,8 @@ pub struct Finished {
     pub output: String,
     /// True if it ended well.
     pub ok: bool,
+    /// The time that its shell ran; none: it runs on.
+    pub took: Option<Duration>,
     /// The changeset of what it changed.
     pub changeset: Option<String>,
 }
@@ -98,7 +100,8 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     }
     context.events.refresh_status();
     let ok = matches!(exit, Some((shell::Exit::Code(0), _)) | None) && stopped.is_none();
-    Finished { command: command.info.command.clone(), report, output, ok, changeset }
+    let took = command.running.progress().took;
+    Finished { command: command.info.command.clone(), report, output, ok, took, changeset }
 }
 
 fn seal_result(sealed: SealedCommand) -> SealResult {
@@ -106,7 +109,8 @@ fn seal_result(sealed: SealedCommand) -> SealResult {
     SealResult { changeset, earlier, changes: changes.changes, unread: changes.unread }
 }
 
-/// Seals what jobs changed every half minute while this one runs, and renews the count of jobs when it ends.
+/// Seals what jobs changed every half minute while this one runs, and tells what it prints. When it has ended and all of
+/// that is told, its end is told and recorded, and the count of jobs renewed.
 fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
     let (services, events) = (Arc::clone(&context.services), context.events.clone());
     let (commands, job) = (Arc::clone(&context.commands), Arc::clone(job));
@@ -116,7 +120,7 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
         job.running.on_change(move || tell.notify_one());
         let mut due = tokio::time::Instant::now() + SEAL_EACH;
         // What changed before the listener stood was told to nobody.
-        while !job.running.progress().is_over() {
+        while !job.running.progress().is_read() {
             tokio::select! {
                 () = changed.notified() => {
                     tell_printed(&events, &job, false).await;
@@ -150,8 +154,7 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
 }
 
 /// Lets the commands of the model's calls run on as jobs, so that the calls are answered; where there are none, those of
-/// the person. One in a view has to end: its changes are
-/// told with its call.
+/// the person. One in a view has to end: its changes are told with its call.
 pub async fn run_on(commands: &Commands, events: &Events) {
     let waits =
         |command: &&Arc<ShellCommand>| command.keeper != Keeper::View && !command.running.progress().is_answerable();

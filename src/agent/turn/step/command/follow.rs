@@ -39,14 +39,18 @@ pub async fn follow(
         };
         if command.running.progress().is_answerable() {
             // The line that a job is at ends later.
-            let is_over = command.running.progress().is_over();
+            let is_over = command.running.progress().is_read();
             tell_printed(events, command, is_over).await;
             return stopped;
         }
         if due && shown_at.elapsed() >= PACE {
             (shown_at, due) = (Instant::now(), false);
             show(item, command, &text);
-            item.set(events, if is_held { CallState::Asking } else { CallState::Running }).await;
+            let state = if is_held { CallState::Asking } else { CallState::Running };
+            match item.call.state == state {
+                true => item.tell(events).await,
+                false => item.set(events, state).await,
+            }
             tell_printed(events, command, false).await;
         }
         tokio::select! {

@@ -295,6 +295,7 @@ pub fn run_of_person(context: &Arc<SessionContext>, text: String, stop: Cancella
         item.call.summary = finished.report.summary.clone();
         item.call.reason = (!finished.ok).then(|| finished.report.line.clone());
         item.call.result = Some(finished.report.text(&finished.output));
+        item.call.took = finished.took;
         item.set(&context.events, CallState::Done).await;
     });
 }

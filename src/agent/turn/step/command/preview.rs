@@ -89,7 +89,8 @@ pub async fn run(
     let _ = tokio::task::spawn_blocking(work).await;
     command.mark_reported();
     context.events.refresh_status();
-    Ok(Finished { command: command.info.command.clone(), report, output, ok, changeset })
+    let took = command.running.progress().took;
+    Ok(Finished { command: command.info.command.clone(), report, output, ok, took, changeset })
 }
 
 async fn create(services: &Arc<Services>) -> Result<View, StartError> {

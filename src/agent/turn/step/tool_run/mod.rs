@@ -271,6 +271,7 @@ impl ToolRun<'_> {
         item.call.summary = finished.report.summary.clone();
         item.call.reason = (!finished.ok).then(|| finished.report.line.clone());
         item.call.result = Some(text.clone());
+        item.call.took = finished.took;
         item.set(&self.context.events, CallState::Done).await;
         // A result that says how it went is no failed call, whatever the command's code.
         let record = ResultRecord {
