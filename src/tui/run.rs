@@ -1,6 +1,6 @@
 //! The loop: what happened becomes a message, what is to be done outside is done, and the screen is drawn, at once
 //! after a key, else at most once in 8 ms. With nothing to show it sleeps until something happens; after some seconds of
-//! that it gives memory back that it does not need to wait.
+//! that it gives back memory that it does not need while it waits.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::app::{App, Options};
 use super::msg::{EditFor, Effect, Exit, Msg};
 use super::terminal::{Abilities, Late, Sorted, TerminalScreen, Typed, editor, restore_on_panic};
 use super::text::highlight::{Highlighter, QUIET};
-use crate::protocol::{Addressed, Command, Event, EventBody};
+use crate::protocol::{Addressed, Command, CommandEvent, Event, EventBody};
 use crate::text::time;
 
 /// The time between two frames that no key asked for.
@@ -210,7 +210,7 @@ impl Front {
                 let answered = |m: &Msg| matches!(m, Msg::Agent(Event { body: EventBody::Answer(..), .. }));
                 let urgent = self.app.awaits_answer() && self.held.iter().any(answered);
                 let due = !self.dirty || drawn.elapsed() >= FRAME || self.held.len() >= HELD;
-                match urgent || due {
+                match (urgent || due) && !self.held.is_empty() {
                     true => Ok(Woken::Messages { messages: std::mem::take(&mut self.held), urgent }),
                     false => Ok(Woken::Held),
                 }
@@ -377,9 +377,10 @@ fn gather(all: &mut Vec<Msg>, events: &mut mpsc::Receiver<Event>) {
     }
 }
 
-/// Adds an event; text that grows what grew last becomes one with it.
+/// Adds an event; text that grows what grew last becomes one with it. What the screen does not show is left out.
 fn join(all: &mut Vec<Msg>, event: Event) {
     match (all.last_mut(), event) {
+        (_, Event { body: EventBody::Command(CommandEvent::Printed { .. } | CommandEvent::Held(_)), .. }) => {}
         (
             Some(Msg::Agent(Event { body: EventBody::Grew(id, text), .. })),
             Event { body: EventBody::Grew(other, more), .. },

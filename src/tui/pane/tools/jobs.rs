@@ -29,8 +29,9 @@ struct JobRow {
 pub(super) struct Jobs(Vec<JobRow>);
 
 impl Jobs {
-    /// Takes in what is told of a command.
-    pub(super) fn apply(&mut self, event: &CommandEvent, now: i64) {
+    /// Takes in what is told of a command. Returns whether a row came or went.
+    pub(super) fn apply(&mut self, event: &CommandEvent, now: i64) -> bool {
+        let before = self.count();
         match event {
             CommandEvent::Began(began) => {
                 if let Some(id) = began.id.clone() {
@@ -44,11 +45,16 @@ impl Jobs {
             }
             CommandEvent::Ended(end) => self.0.retain(|job| job.id != end.id),
         }
+        self.count() != before
+    }
+
+    fn count(&self) -> usize {
+        self.0.iter().filter(|job| job.is_job).count()
     }
 
     /// Returns the number of rows in a pane of this height.
     pub(super) fn rows(&self, height: u16) -> u16 {
-        let jobs = self.0.iter().filter(|job| job.is_job).count().min(MOST);
+        let jobs = self.count().min(MOST);
         u16::try_from(jobs).unwrap_or(0).min(height / SHARE)
     }
 

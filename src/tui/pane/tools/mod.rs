@@ -81,10 +81,7 @@ impl Tools {
                 None => self.add(*id, call.clone(), now),
             },
             EventBody::Drifted(paths) => self.drifted(paths),
-            EventBody::Command(event) => {
-                self.jobs.apply(event, now);
-                self.stale = true;
-            }
+            EventBody::Command(event) => self.stale |= self.jobs.apply(event, now),
             EventBody::Grew(id, text) => {
                 if let Some(entry) = self.places.get(id).and_then(|i| self.calls.get_mut(*i)) {
                     entry.call.arguments.push_str(text);
