@@ -409,9 +409,8 @@ pub(in crate::tui) fn standing_mark(standing: Standing, look: Look<'_>) -> (&'st
 
 /// A note for fewer cells leaves out the words that its marks carry.
 const SHORT: u16 = 84;
-/// Columns from which they are shown where nothing is undecided.
-const SHORTER: u16 = 50;
-/// Columns from which the first mark has its word and says of how many: what is left to do comes before it.
+/// Columns from which they are shown where nothing is undecided, and from which the first mark has its word and says of
+/// how many: what is left to do comes before it.
 const NARROW: u16 = 50;
 
 /// Adds how many hunks are accepted, rejected and undecided: `✓ 1 of 4 accepted   ⊘ 1 rejected   ? 2 undecided`.
@@ -420,7 +419,7 @@ pub(super) fn standings(choices: &Choices, width: u16, spans: &mut Vec<Span<'sta
     let all = count.accepted + count.rejected + open;
     let (mut first, dim) = (true, ctx.theme.style(Role::Dim));
     // What is left to do always has its word; where nothing is, the others have room for theirs sooner.
-    let words = width >= if open > 0 { SHORT } else { SHORTER };
+    let words = width >= if open > 0 { SHORT } else { NARROW };
     let kinds =
         [(count.accepted, Standing::Accepted), (count.rejected, Standing::Rejected), (open, Standing::Undecided)];
     for (n, standing) in kinds.into_iter().filter(|(n, _)| *n > 0) {
