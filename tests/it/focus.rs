@@ -4,17 +4,24 @@ use std::sync::Arc;
 
 use nebula::proposal::{Proposal, ProposalId};
 use nebula::protocol::*;
-use nebula::tui::app::Effect;
+use nebula::tui::app::{Effect, Msg, Start};
 use proptest::prelude::*;
 
+use crate::keys::list_changes;
 use crate::scenes::*;
 
 /// An event that arrives while the person types.
 #[derive(Debug, Clone, Copy)]
 enum Arrival {
     Proposal,
-    Question { choices: bool },
+    Question {
+        choices: bool,
+    },
     Permission,
+    /// A command that waits for its decision.
+    Card,
+    /// A call of a running command.
+    Hold,
     CommitMessage,
 }
 
@@ -25,21 +32,33 @@ fn arrive(stage: &mut Stage, arrival: Arrival, n: u64) {
             let proposal = Proposal { id: ProposalId(100 + n), ..proposal() };
             stage.tell(EventBody::Proposed(Arc::new(proposal), Vec::new()));
         }
-        Arrival::Question { .. } | Arrival::Permission => {
-            let choices = !matches!(arrival, Arrival::Question { choices: false });
-            let named = |name: &str| (name.to_string(), String::new());
-            let choices = if choices { vec![named("yes, delete it"), named("no")] } else { Vec::new() };
-            let text = "Delete the folder?".into();
+        Arrival::Question { choices: false } => stage.tell(EventBody::Asked(question(n, "Which folder?", &[]))),
+        Arrival::Question { .. } => {
+            stage.tell(EventBody::Asked(question(n, "Delete the folder?", &["yes, delete it", "no"])))
+        }
+        Arrival::Permission => {
             stage.tell(EventBody::Asked(Question {
-                id: QuestionId(100 + n),
-                text,
-                choices,
-                permission: matches!(arrival, Arrival::Permission),
-                card: None,
-                hold: None,
+                permission: true,
+                ..question(n, "Delete the folder?", &["yes", "no"])
             }));
         }
+        Arrival::Card => {
+            let card = CommandCard { text: "make all".into(), source: "make all".into(), ..CommandCard::default() };
+            let asked = question(n, "Run this command?", &["run", "no"]);
+            stage.tell(EventBody::Asked(Question { permission: true, card: Some(Arc::new(card)), ..asked }));
+        }
+        Arrival::Hold => {
+            let (command, wants) = ("c7".to_string(), "make wants to change .envrc".to_string());
+            let hold = HoldCard { command, wants, keys: vec!['y', 'a', 'x', 'n'], ..HoldCard::default() };
+            let asked = question(n, "c7 is held", &["allow", "allow all", "stop", "refuse"]);
+            stage.tell(EventBody::Asked(Question { permission: true, hold: Some(Arc::new(hold)), ..asked }));
+        }
     }
+}
+
+fn question(n: u64, text: &str, choices: &[&str]) -> Question {
+    let choices = choices.iter().map(|name| (name.to_string(), String::new())).collect();
+    Question { id: QuestionId(100 + n), text: text.into(), choices, permission: false, card: None, hold: None }
 }
 
 /// Commands and effects that decide something, or act on a file.
@@ -199,6 +218,23 @@ fn a_commit_message_waits_for_the_end_of_a_draft() {
 }
 
 #[test]
+fn a_commit_message_is_shown_before_anything_was_said() {
+    let mut stage = Stage::start(140, 40, "dark", Start::New);
+    stage.tell(opened(status()));
+    stage.keys("/commit<enter>");
+    assert!(stage.text().contains("writing a commit message"), "{}", stage.text());
+    stage.keys("x");
+    arrive(&mut stage, Arrival::CommitMessage, 1);
+    assert!(stage.text().contains("the commit message waits"), "{}", stage.text());
+    stage.keys("<backspace>");
+    stage.wait(2_000);
+    assert!(stage.text().contains("Say hello"), "{}", stage.text());
+    stage.wait(400);
+    stage.keys("<enter>");
+    assert!(matches!(decided(&stage)[..], [Effect::Send(Command::Commit(_))]), "{:?}", decided(&stage));
+}
+
+#[test]
 fn a_question_is_shown_before_it_has_the_keys() {
     let mut stage = Stage::new(140, 40, "dark");
     reading(&mut stage);
@@ -212,16 +248,101 @@ fn a_question_is_shown_before_it_has_the_keys() {
 
 #[test]
 fn a_reason_for_a_proposal_that_is_gone_becomes_a_draft() {
+    // A proposal that waits, and its reason line; with a draft the person went there themselves.
+    let reasoning = |draft: &str| {
+        let mut stage = Stage::new(140, 40, "dark");
+        reading(&mut stage);
+        stage.keys(draft);
+        arrive(&mut stage, Arrival::Proposal, 1);
+        stage.wait(3_000);
+        stage.keys(if draft.is_empty() { "r" } else { "<f2>r" });
+        stage
+    };
+    let submits = |stage: &Stage| stage.effects.iter().any(|e| matches!(e, Effect::Send(Command::Submit(_))));
+    for (draft, reason, after) in [
+        ("", "it breaks", "› it breaks the build"),
+        ("and then", "it breaks", "it breaks the build"),
+        ("", "", "›  the build"),
+    ] {
+        let mut stage = reasoning(draft);
+        stage.keys(reason);
+        stage.wait(500);
+        stage.tell(EventBody::Settled(ProposalId(101), Outcome::Withdrawn));
+        stage.keys("<enter> the build<enter>");
+        let text = stage.text();
+        assert!(text.contains(after) && text.contains(draft), "{text}");
+        assert!(!submits(&stage) && !text.contains("queued"), "{draft}, {reason}: {text}");
+    }
+    // A large paste is one character of the line.
+    let mut stage = reasoning("");
+    let pasted = "it breaks ".repeat(150);
+    stage.say(Msg::Paste(pasted.clone()));
+    stage.tell(EventBody::Settled(ProposalId(101), Outcome::Withdrawn));
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    stage.wait(1_000);
+    stage.keys("<enter>");
+    let sent = stage.sent();
+    let Some(Command::Submit(prompt)) = sent.last() else { panic!("{sent:?}") };
+    assert_eq!(prompt.text, pasted);
+}
+
+#[test]
+fn words_for_a_command_that_is_gone_become_a_draft() {
+    for keys in ["n", "e"] {
+        let mut stage = Stage::new(140, 40, "dark");
+        reading(&mut stage);
+        arrive(&mut stage, Arrival::Card, 1);
+        stage.wait(3_000);
+        stage.keys(keys);
+        // Another command, and a proposal, take nothing from the line.
+        arrive(&mut stage, Arrival::Card, 2);
+        arrive(&mut stage, Arrival::Proposal, 3);
+        stage.keys("not so");
+        assert!(stage.text().contains("not so"), "{}", stage.text());
+        stage.wait(3_000);
+        stage.tell(EventBody::Answered(QuestionId(101)));
+        stage.keys(" fast<enter>");
+        assert!(stage.text().contains("not so fast"), "{}", stage.text());
+        assert!(decided(&stage).is_empty() && !stage.text().contains("queued"), "{}", stage.text());
+    }
+    // A text that was not changed is no words of the person's.
     let mut stage = Stage::new(140, 40, "dark");
     reading(&mut stage);
+    arrive(&mut stage, Arrival::Card, 1);
+    stage.wait(3_000);
+    stage.keys("e");
+    assert!(stage.text().contains("› make all"), "{}", stage.text());
+    stage.tell(EventBody::Answered(QuestionId(101)));
+    assert!(!stage.text().contains("› make all"), "{}", stage.text());
+}
+
+#[test]
+fn a_reason_in_the_review_queue_stays_when_a_proposal_arrives() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    stage.keys("<f8>");
+    list_changes(&mut stage);
+    stage.keys("rnot ");
     arrive(&mut stage, Arrival::Proposal, 1);
     stage.wait(3_000);
-    stage.keys("r");
-    stage.keys("it breaks");
-    stage.tell(EventBody::Settled(ProposalId(101), Outcome::Withdrawn));
-    stage.keys(" the build<enter>");
-    assert!(stage.text().contains("› it breaks the build"), "{}", stage.text());
-    assert!(stage.effects.iter().all(|e| !matches!(e, Effect::Send(Command::Submit(_)))), "{:?}", stage.effects);
+    stage.keys("yet a");
+    assert!(stage.text().contains("› not yet a") && decided(&stage).is_empty(), "{}", stage.text());
+}
+
+#[test]
+fn a_call_of_a_job_waits_beyond_the_turn() {
+    let mut stage = Stage::new(140, 40, "dark");
+    reading(&mut stage);
+    arrive(&mut stage, Arrival::Hold, 1);
+    arrive(&mut stage, Arrival::Permission, 2);
+    stage.wait(3_000);
+    assert!(stage.text().contains("make wants to change .envrc"), "{}", stage.text());
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    assert!(stage.text().contains("make wants to change .envrc"), "{}", stage.text());
+    stage.keys("n");
+    assert_eq!(decided(&stage), [&Effect::Send(Command::Reply(QuestionId(101), Reply::Choice(3)))]);
+    stage.tell(EventBody::Answered(QuestionId(101)));
+    assert!(!stage.text().contains("Delete the folder?") && !stage.text().contains("F6"), "{}", stage.text());
 }
 
 #[test]

@@ -280,6 +280,12 @@ fn scenes(context: Context) -> Vec<Scene> {
 /// The changes that wait to be reviewed, and what those of the turn changed.
 fn reviewing() -> Stage {
     let mut stage = main_screen(said, "<f8>");
+    list_changes(&mut stage);
+    stage
+}
+
+/// Tells the review queue what is in it.
+pub fn list_changes(stage: &mut Stage) {
     let entry = |id: &str, command, title: &str| ReviewRow {
         id: id.into(),
         title: title.into(),
@@ -297,7 +303,6 @@ fn reviewing() -> Stage {
     let later = vec![("src/cart.rs".to_string(), 0)];
     let change = ReviewChange { change, units: vec![".git/index".into()], later };
     stage.answer(|query| matches!(query, Query::ReviewChange(..)), Listing::ReviewChange(change));
-    stage
 }
 
 /// Two files with two hunks each.

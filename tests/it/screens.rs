@@ -234,6 +234,7 @@ fn what_changed_on_disk_is_shown_again_from_its_notice() {
     stage.tell(EventBody::Settled(ProposalId(99), Outcome::Refused));
     stage.item(Item::Notice(notice));
     stage.item(Item::Answer { text: "I read it again.".into() });
+    stage.wait(400);
     stage.keys("<enter>");
     assert!(stage.text().contains("another") && stage.text().contains("a.rs"), "{}", stage.text());
 }

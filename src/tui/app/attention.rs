@@ -1,7 +1,7 @@
 //! The requests that wait for the person, and the rule by which one takes the keys by itself: never while the input
 //! holds text, nor within two seconds of the last typed character. Until then a banner above the input tells of it.
 
-use super::{App, At, Attention, Effect, LineFor, Owner, Screen};
+use super::{App, At, Attention, Effect, Line, Screen};
 use crate::messages::app as say;
 use crate::tui::pane::id::PaneId;
 use crate::tui::popup::Popup;
@@ -34,6 +34,14 @@ impl App {
             && self.attention().is_some_and(|what| what.proposal().is_some() && self.has_keys(what))
     }
 
+    /// Returns whether this waits still, if behind others.
+    fn is_waiting(&self, what: Attention) -> bool {
+        match what {
+            Attention::Question(id) => self.questions.iter().any(|asking| asking.question.id == id),
+            what => self.attention() == Some(what),
+        }
+    }
+
     fn has_keys(&self, what: Attention) -> bool {
         let at = self.layout.at;
         // Another screen lies over the panes.
@@ -51,13 +59,12 @@ impl App {
     }
 
     fn may_take_keys(&self, what: Attention) -> bool {
-        self.is_free() && (self.is_own(what) || self.quiet_at() <= self.now)
+        matches!(self.screen, Screen::Main) && self.is_free() && (self.is_own(what) || self.quiet_at() <= self.now)
     }
 
-    /// Returns whether nothing is typed, and nothing stands over the panes.
+    /// Returns whether nothing is typed, and nothing stands over the screen.
     fn is_free(&self) -> bool {
-        let free = matches!(self.screen, Screen::Main) && self.popups.is_empty() && self.line.is_none();
-        free && self.composer.input.is_empty()
+        self.popups.is_empty() && self.line.is_none() && self.composer.input.is_empty()
     }
 
     /// Returns when typing has paused for long enough.
@@ -76,9 +83,15 @@ impl App {
     pub(super) fn attend(&mut self) -> Vec<Effect> {
         let (before, waits) = (self.guard.waited, self.attention());
         let mut effects = Vec::new();
+        let is_over = self.line.as_ref().and_then(|line| line.about).is_some_and(|what| !self.is_waiting(what));
+        let line = self.line.take_if(|_| is_over);
         if waits != before {
             self.guard.waited = waits;
             effects.extend(self.attention_changed(before, waits));
+        }
+        if let Some(line) = line {
+            self.keep_words(&line);
+            self.guard.unseen |= waits != before && waits.is_some();
         }
         if let Some(what) = waits.filter(|what| self.guard.unseen && self.may_take_keys(*what)) {
             // Who asked for it in a pane means it with the next key.
@@ -104,7 +117,7 @@ impl App {
 
     /// Opens the commit message that waits, if there is one. Its keys decide once none has come for a moment.
     fn show_commit_message(&mut self) {
-        if !self.is_free() {
+        if !(self.is_free() && matches!(self.screen, Screen::Main | Screen::Start(_))) {
             return;
         }
         if let Some(message) = self.session.commit_message.take() {
@@ -116,16 +129,10 @@ impl App {
 
     fn attention_changed(&mut self, before: Option<Attention>, waits: Option<Attention>) -> Vec<Effect> {
         let proposal = waits.and_then(Attention::proposal);
-        let is_kept = before.and_then(Attention::proposal) != proposal && self.keep_line();
-        // The command does not wait any more.
-        if self.line.as_ref().is_some_and(|line| line.owner == Owner::Card) {
-            self.line = None;
-        }
         let had_keys = self.guard.before.is_some() || self.layout.pane == PaneId::Diff && self.layout.at == At::Pane;
         if before.and_then(Attention::proposal).is_some() && proposal.is_none() && had_keys {
             self.leave_proposal();
         }
-        self.guard.guarded = is_kept;
         self.guard.unseen = waits.is_some();
         let Some(what) = waits else { return Vec::new() };
         if matches!(what, Attention::Proposal(_)) && !self.is_own(what) {
@@ -135,7 +142,8 @@ impl App {
         if self.has_keys(what) {
             // The next of several: keys meant for the one before it are dropped.
             self.guard.unseen = false;
-            self.guard.guarded = !self.is_own(what) && before.and_then(Attention::proposal) != proposal;
+            let is_next = !self.is_own(what) && before.and_then(Attention::proposal) != proposal;
+            self.guard.guarded = is_next || self.is_guarded();
             self.guard.last_key = self.now;
         }
         match what {
@@ -144,18 +152,17 @@ impl App {
         }
     }
 
-    /// Puts what was typed about a proposal that is gone into the input, and returns whether it did. Enter sends nothing
-    /// until typing has paused.
-    fn keep_line(&mut self) -> bool {
-        let is_about = |line: &super::Line| matches!(line.purpose, LineFor::Reason | LineFor::Comment | LineFor::Note);
-        let Some(line) = self.line.take_if(|line| is_about(line)) else { return false };
-        let typed = line.editor.text().to_string();
-        let is_kept = !typed.is_empty() && self.composer.input.is_empty();
-        if is_kept {
-            self.composer.input.set(&typed);
-            self.layout.at = At::Input;
+    /// Puts what was typed about something that waits no more into the input, behind a draft. Enter sends nothing until
+    /// typing has paused.
+    fn keep_words(&mut self, line: &Line) {
+        let (typed, draft) = (line.editor.expanded(), self.composer.input.expanded());
+        match (typed.is_empty() || typed == line.begun, draft.is_empty()) {
+            (true, _) => {}
+            (false, true) => self.composer.input.set(&typed),
+            (false, false) => self.composer.input.set(&format!("{draft}\n{typed}")),
         }
-        is_kept
+        self.layout.at = At::Input;
+        (self.guard.guarded, self.guard.last_key) = (true, self.now);
     }
 
     /// Gives the keys to what waits.

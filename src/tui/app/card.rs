@@ -1,11 +1,10 @@
 //! The card of a command that waits: its keys, and the lines in which a reason or another text is written.
 
-use super::{App, At, Effect, Line, LineFor, LineInput, Owner};
+use super::{App, At, Attention, Effect, Line, LineFor, LineInput, Owner};
 use crate::messages::card as say;
 use crate::protocol::{Command, CommandCard, CommandDecision, QuestionId};
 use crate::tui::action::Action;
 use crate::tui::card::{CardOutcome, CardState};
-use crate::tui::input::Editor;
 
 impl App {
     /// Returns the card that stands on the screen, and what has been chosen on it.
@@ -50,7 +49,8 @@ impl App {
     }
 
     fn ask_line(&mut self, purpose: LineFor, prompt: &str, text: &str) -> Vec<Effect> {
-        self.line = Some(Line { owner: Owner::Card, purpose, prompt: prompt.into(), editor: Editor::with(text) });
+        let about = self.questions.first().map(|asking| Attention::Question(asking.question.id));
+        self.line = Some(Line::new(Owner::Card, purpose, prompt.into(), text.into(), about));
         Vec::new()
     }
 

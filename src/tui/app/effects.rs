@@ -5,7 +5,6 @@ use crate::messages::app as say;
 use crate::protocol::{Command, Query, QueryId};
 use crate::text::number::thousands;
 use crate::tui::action::{Action, Context};
-use crate::tui::input::Editor;
 use crate::tui::pane::id::PaneId;
 
 impl App {
@@ -40,7 +39,10 @@ impl App {
                 return self.route_effects(owner, done);
             }
             PaneEffect::Line { purpose, prompt, text } => {
-                self.line = Some(Line { owner, purpose, prompt, editor: Editor::with(&text) });
+                let is_about = owner == Owner::Pane(PaneId::Diff) && purpose != LineFor::Search;
+                let waiting = self.panes.diff.waiting().filter(|_| is_about);
+                let about = waiting.map(|waiting| Attention::Proposal(waiting.id));
+                self.line = Some(Line::new(owner, purpose, prompt, text, about));
             }
             PaneEffect::ShowChange(path) => self.show_change(&path),
             PaneEffect::Blame(path) => return self.open_blame(&path),

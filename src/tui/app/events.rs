@@ -223,10 +223,10 @@ impl App {
     fn turn_ended(&mut self, end: TurnEnd) -> Vec<Effect> {
         let long = self.session.turn.is_some_and(|t| self.now - t.started >= LONG_TURN);
         (self.session.turn, self.session.starting, self.session.retry) = (None, false, None);
-        self.questions.clear();
-        if matches!(self.layout.at, At::Question | At::Answer) {
-            self.layout.at = At::Input;
-        }
+        // A call of a job, or of a command of the person's, waits on.
+        let others: Vec<QuestionId> =
+            self.questions.iter().map(|q| &q.question).filter(|q| q.hold.is_none()).map(|q| q.id).collect();
+        others.into_iter().for_each(|id| self.question_answered(id));
         // Who reads a pane of the page is back at the input; a full pane is left by its reader alone.
         let resting = self.now - self.guard.last_key >= attention::QUIET;
         if self.layout.at == At::Pane && resting && !self.is_full() && self.attention().is_none() {
@@ -424,12 +424,12 @@ fn longest_fence(text: &str) -> usize {
     runs.max().unwrap_or(0).max(2)
 }
 
-/// Returns the row of a model: its window, its price, what it reads, and whether it is in use or retired.
-/// A result that can be left out: its place, what it is, its tokens.
+/// Returns the row of a result that can be left out: its place, what it is, its tokens.
 fn result_entry(result: &WindowResult) -> Entry {
     Entry { name: format!("{} {}", result.index, result.name), note: number::tokens(result.tokens), ..Entry::default() }
 }
 
+/// Returns the row of a model: its window, its price, what it reads, and whether it is in use or retired.
 fn model_entry(model: &ModelRow, current: &str, dot: &str) -> Entry {
     let window = model.window.map(|window| say::window_of(&number::tokens(window.into())));
     let price = model.price.map(|(input, output)| say::price_of(&format!("${input:.2}"), &format!("${output:.2}")));

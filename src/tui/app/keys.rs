@@ -132,7 +132,7 @@ impl App {
     }
 
     fn type_input(&mut self, c: char) -> Vec<Effect> {
-        if self.composer.input.is_empty() {
+        if self.composer.input.is_empty() && !self.is_guarded() {
             match c {
                 '/' => {
                     self.open_palette("/");
@@ -357,7 +357,6 @@ impl App {
         Vec::new()
     }
 
-    /// Says what quitting would end; the next Ctrl-C quits.
     /// Says what quitting would end; the next Ctrl-C quits.
     pub(super) fn name_what_runs(&mut self) {
         self.keyboard.quit_armed = true;

@@ -109,6 +109,16 @@ pub(super) struct Line {
     pub purpose: LineFor,
     pub prompt: String,
     pub editor: Editor,
+    /// The text it began with.
+    pub begun: String,
+    /// The proposal or the question it is about. Where that waits no more, what was typed is kept.
+    pub about: Option<Attention>,
+}
+
+impl Line {
+    fn new(owner: Owner, purpose: LineFor, prompt: String, begun: String, about: Option<Attention>) -> Line {
+        Line { owner, purpose, prompt, editor: Editor::with(&begun), begun, about }
+    }
 }
 
 /// The word in place of a theme's name: dark or light, as the terminal's background is.

@@ -170,7 +170,7 @@ fn doing(app: &App) -> Doing {
         Screen::Start(_) if app.lacks_model() => {
             return Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::no_model());
         }
-        Screen::Start(_) => return Doing::calm(say::new()),
+        Screen::Start(_) => return commit(app).unwrap_or_else(|| Doing::calm(say::new())),
         Screen::Sessions(_) => return Doing::calm(say::search_sessions()),
         Screen::Main | Screen::Review(_) | Screen::Past(_) => {}
     }
@@ -187,11 +187,8 @@ fn doing(app: &App) -> Doing {
     if app.is_busy() {
         return Doing::marked(app.appearance.glyphs.spin(app.tick()), Role::Accent, now(app));
     }
-    if app.session.drafting {
-        return Doing::calm(say::writing_commit());
-    }
-    if app.session.commit_message.is_some() {
-        return Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::commit_waits());
+    if let Some(commit) = commit(app) {
+        return commit;
     }
     match &app.session.ended {
         Some(TurnEnd::Asking(why)) => Doing::marked(app.appearance.glyphs.asking, Role::Attention, why.as_str()),
@@ -202,6 +199,15 @@ fn doing(app: &App) -> Doing {
         }
         _ => Doing::calm(say::ready()),
     }
+}
+
+/// Returns the state of a commit message that is written, or that waits.
+fn commit(app: &App) -> Option<Doing> {
+    if app.session.drafting {
+        return Some(Doing::calm(say::writing_commit()));
+    }
+    let waits = || Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::commit_waits());
+    app.session.commit_message.as_ref().map(|_| waits())
 }
 
 /// Returns `step 41 · reading src/cart.rs · 14 s`: the step of the turn, what it does, and for how long.
