@@ -13,6 +13,42 @@ pub const FORMATS: &[(&str, Text)] = &[
     ("lines", format_lines),
 ];
 
+/// The names of all commands, as they are typed.
+pub const NAMES: &[&str] = &[
+    "/model",
+    "/connect",
+    "/plan",
+    "/agent",
+    "/new",
+    "/resume",
+    "/sessions",
+    "/undo",
+    "/redo",
+    "/history",
+    "/review",
+    "/timeline",
+    "/file",
+    "/format",
+    "/effort",
+    "/theme",
+    "/rules",
+    "/rag",
+    "/prompt",
+    "/commit",
+    "/compact",
+    "/export",
+    "/stats",
+    "/blame",
+    "/usage",
+    "/context",
+    "/config",
+    "/env",
+    "/trust",
+    "/mouse",
+    "/help",
+    "/quit",
+];
+
 messages! {
     title: "commands", "コマンド";
     model: "choose the model for this session", "このセッションのモデルを選択";

@@ -33,5 +33,5 @@ pub mod theme;
 mod toml_place;
 pub mod view;
 
-pub use app::{Exit, Options, Start, is_screen_command, key_words};
+pub use app::{Exit, Options, Start, key_words};
 pub use run::{Error, Handle, Left, run};

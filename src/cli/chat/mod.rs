@@ -13,13 +13,12 @@ use tokio::sync::mpsc;
 
 use super::out::{self, Line};
 use crate::agent::{AgentHandle, ended as agent_ended};
-use crate::messages::line as say;
+use crate::messages::{commands, line as say};
 use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{
     Command, EventBody, Item, Listing, Mode, Outcome, Prompt, Query, QueryId, Question, QuestionId, Reply,
     RestoreRequest, SessionChoice, Setting, TurnEnd,
 };
-use crate::tui::is_screen_command;
 use print::Printer;
 use words::{ProposalReply, RestoreReply, Review};
 
@@ -243,7 +242,7 @@ impl Chat {
             "/model" if !rest.is_empty() => Command::Set(Setting::Model(rest.trim().into())),
             "/effort" if !rest.is_empty() => Command::Set(Setting::Effort(rest.trim().into())),
             // No model is meant to get a command of the screen, nor a key behind it.
-            word if word != "/prompt" && is_screen_command(word) => {
+            word if word != "/prompt" && commands::NAMES.contains(&word) => {
                 return self.printer.say(&say::on_screen_only(&word));
             }
             _ => {

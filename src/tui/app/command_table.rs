@@ -102,16 +102,16 @@ pub(super) const COMMANDS: &[(Info, RunCommand)] = &[
     (info("/quit", none, say::quit, say::quit_long, None), |app, _| app.quit_or_ask()),
 ];
 
-/// Returns whether a word is a command of the palette, `/model` for one.
-pub fn is_screen_command(word: &str) -> bool {
-    COMMANDS.iter().any(|(info, _)| info.name == word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::messages::{Language, with};
     use crate::text::width::cells;
+
+    #[test]
+    fn the_names_are_those_of_the_table() {
+        assert_eq!(COMMANDS.iter().map(|(info, _)| info.name).collect::<Vec<_>>(), say::NAMES);
+    }
 
     #[test]
     fn every_command_of_the_contract_is_there() {

@@ -1,6 +1,6 @@
 //! The commands of the palette, and the effects of a choice.
 
-use super::command_table::{COMMANDS, is_screen_command};
+use super::command_table::COMMANDS;
 use super::{AUTO, App, At, EditFor, Effect, Owner, Screen};
 use crate::messages::{Text, app, commands as say};
 use crate::protocol::{
@@ -124,7 +124,7 @@ impl App {
     /// Runs a command typed whole into the input; `None`: it is no command.
     pub(super) fn typed_command(&mut self, text: &str) -> Option<Vec<Effect>> {
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let known = is_screen_command(name) && !text.contains('\n');
+        let known = COMMANDS.iter().any(|(c, _)| c.name == name) && !text.contains('\n');
         known.then(|| self.run_command(name, rest.trim()))
     }
 

@@ -18,7 +18,6 @@ mod state;
 
 use std::path::PathBuf;
 
-pub use command_table::is_screen_command;
 use load::Loaded;
 pub use load::key_words;
 pub use state::Focus;
