@@ -60,6 +60,9 @@ pub enum Error {
     /// Memory's thread has ended.
     #[error("memory has stopped; start nebula again")]
     Stopped,
+    /// A piece of work panicked. Others go on.
+    #[error("memory failed in nebula itself at this request, and did not do it; try again")]
+    Panicked,
     /// SQLite's own complaint.
     #[error("memory: {0}")]
     Sql(#[from] rusqlite::Error),

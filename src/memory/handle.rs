@@ -65,10 +65,11 @@ impl MemoryHandle {
         (MemoryHandle(Arc::new(Shared { memory, locks, listener, jobs, thread, next })), notices)
     }
 
-    /// Has `work` done after everything that was posted before. An error reaches the listener as [`DatabaseNotice::Failed`].
+    /// Has `work` done after everything that was posted before. An error or a panic reaches the listener as
+    /// [`DatabaseNotice::Failed`].
     pub fn post(&self, work: impl FnOnce(&Memory) -> Result<(), Error> + Send + 'static) {
         self.post_job(Box::new(move |memory| {
-            if let Err(error) = work(memory) {
+            if let Err(error) = guarded(memory, work) {
                 memory.report(&error);
             }
         }));
@@ -95,13 +96,13 @@ impl MemoryHandle {
     /// up the answer, not the work.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Stopped`] when the thread is gone.
+    /// Those of `work`; [`Error::Panicked`] when it panicked, [`Error::Stopped`] when the thread is gone.
     pub async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Memory) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (answer, answered) = oneshot::channel();
-        self.post_job(Box::new(move |memory| drop(answer.send(work(memory)))));
+        self.post_job(Box::new(move |memory| drop(answer.send(guarded(memory, work)))));
         answered.await.unwrap_or(Err(Error::Stopped))
     }
 
@@ -109,13 +110,13 @@ impl MemoryHandle {
     /// thread itself: it waits for the disk and for locks.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Stopped`] when the thread is gone.
+    /// As [`MemoryHandle::ask`].
     pub fn ask_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Memory) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (answer, answered) = mpsc::channel();
-        self.post_job(Box::new(move |memory| drop(answer.send(work(memory)))));
+        self.post_job(Box::new(move |memory| drop(answer.send(guarded(memory, work)))));
         answered.recv().unwrap_or(Err(Error::Stopped))
     }
 
@@ -139,7 +140,10 @@ impl MemoryHandle {
     /// Handles an error of a read: where it says that the file is damaged, the next start reads all of it.
     pub fn suspect(&self, error: &Error) {
         if error.trouble() == Some(Trouble::Corrupt) {
-            self.post_job(Box::new(Memory::suspect_damage));
+            self.post(|memory| {
+                memory.suspect_damage();
+                Ok(())
+            });
         }
     }
 
@@ -162,14 +166,15 @@ impl MemoryHandle {
     /// Does what was posted, tries once more to write to the file what is only in RAM, and ends the thread. For
     /// blocking code. Work posted later is done by the poster itself.
     pub fn close(&self) {
-        self.post_job(Box::new(|memory| {
+        self.post(|memory| {
             if memory.banner().is_some() {
                 // The person was notified already that it is only in RAM.
                 let _ = memory.reconnect_now();
             }
             // The store itself may be dropped while the process exits, which would end the copy in its middle each time.
             memory.store().shorten_log();
-        }));
+            Ok(())
+        });
         self.0.end();
     }
 
@@ -203,6 +208,11 @@ impl Drop for Shared {
     }
 }
 
+/// Does one piece of work. A panic loses it, not the thread: a transaction it left open was rolled back.
+fn guarded<T>(memory: &Memory, work: impl FnOnce(&Memory) -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(|| work(memory))).unwrap_or(Err(Error::Panicked))
+}
+
 /// The time without work after which memory indexes what was said.
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -218,16 +228,15 @@ fn run(memory: &Memory, work: &mpsc::Receiver<Job>) {
             (false, true) => work.recv().map_err(Into::into),
         };
         match job {
-            // A panic loses one piece of work, not the thread: a transaction it left open was rolled back.
             Ok(job) => {
                 indexed = false;
-                drop(catch_unwind(AssertUnwindSafe(|| job(memory))));
+                job(memory);
             }
             Err(RecvTimeoutError::Timeout) if passes => memory.retry_now(),
             Err(RecvTimeoutError::Timeout) => {
                 indexed = true;
-                if let Err(error) = memory.index() {
-                    memory.suspect(&error);
+                if let Err(error) = guarded(memory, Memory::index) {
+                    memory.report(&error);
                 }
             }
             Err(RecvTimeoutError::Disconnected) => return,
@@ -391,7 +400,7 @@ mod tests {
         let error: Result<(), Error> = memory.ask_blocking(|_| Err(Error::NoMessage(7)));
         assert!(matches!(error, Err(Error::NoMessage(7))));
         let lost: Result<(), Error> = memory.ask_blocking(|_| panic!("a fault"));
-        assert!(matches!(lost, Err(Error::Stopped)));
+        assert!(matches!(lost, Err(Error::Panicked)), "its thread goes on");
         memory.close();
         assert_eq!(memory.ask_blocking(move |m| Ok(m.load(&session)?.len())).expect("read"), 1, "also at the end");
     }
@@ -403,7 +412,9 @@ mod tests {
         memory.post(|m| m.keep_extra("none", 7, "{}"));
         assert!(matches!(w.heard(), DatabaseNotice::Failed { error } if error.contains("no message 7")));
         let lost: Result<(), Error> = memory.ask(|_| panic!("a fault")).await;
-        assert!(matches!(lost, Err(Error::Stopped)));
+        assert!(matches!(lost, Err(Error::Panicked)), "its thread goes on");
+        memory.post(|_| panic!("a fault"));
+        assert!(matches!(w.heard(), DatabaseNotice::Failed { error } if error.contains("in nebula itself")));
         let session = memory.create(new());
         memory.append(&session, said("still here"));
         memory.flushed().await;

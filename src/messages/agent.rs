@@ -92,12 +92,13 @@ messages! {
     ram_until: "This session is kept in RAM until it works.", "復旧するまで、このセッションはRAMに保持します。";
     broke_off_here: "the answer broke off here", "回答はここで途切れました";
     arrived_above: "What arrived is kept above.", "届いた分は上に残っています。";
-    damaged_calls(id): "the calls of message {id} cannot be read", "メッセージ{id}の呼び出しを読めません";
-    damaged_calls_left_out: "They are damaged in memory, and left out of what the model is sent. The text is above.", "メモリー内で壊れているため、モデルには送信しません。本文は上にあります。";
-    damaged_attachments(n, id): "images and documents of message {id} that cannot be read: {n}", "メッセージ{id}の読めない画像と文書: {n}件";
-    damaged_attachments_left_out: "They are damaged in memory, and left out of what the model is sent, which is told so.", "メモリー内で壊れているため、モデルには送信せず、その旨だけ伝えます。";
-    damaged_parts(id): "the order of the parts of message {id} cannot be read", "メッセージ{id}の部分の順序を読めません";
-    damaged_parts_left_out: "It is damaged in memory. The text and the calls are whole; the provider's own form of them is not sent back.", "メモリー内で壊れています。本文と呼び出しは無事ですが、プロバイダー独自の形式では送り返しません。";
+    damaged_session: "a part of this session is damaged in memory and cannot be read", "メモリー内でこのセッションの一部が壊れていて、読めません";
+    lost_calls(ids): "Calls or results of message {ids}: the model is not sent them. Ask again for what it still needs.", "メッセージ{ids}の呼び出しまたは結果: モデルには送信しません。まだ必要なものは改めて依頼してください。";
+    lost_blobs(ids): "Images or documents of message {ids}: the model is told that they are missing. Attach them again where they matter.", "メッセージ{ids}の画像または文書: 欠けていることだけモデルに伝えます。必要なら添付し直してください。";
+    lost_parts(ids): "The order of the parts of message {ids}: texts and calls are whole, but the provider's own form of them is not sent back. There is nothing to do.", "メッセージ{ids}の部分の順序: 本文と呼び出しは無事ですが、プロバイダー独自の形式では送り返しません。操作は不要です。";
+    lost_files(ids): "Which files were attached or read in message {ids}: they count as unread, and nebula reads them again before it edits them.", "メッセージ{ids}で添付または読んだファイルの記録: 未読として扱い、nebulaは編集の前に読み直します。";
+    lost_beside(ids): "Times, sizes or rules shown beside message {ids}: what the model is sent is whole. There is nothing to do.", "メッセージ{ids}に表示する時間、サイズまたはルール: モデルに送信する内容は無事です。操作は不要です。";
+    lost_prompt: "Which results were left out of the window: they are sent again. /context leaves them out again.", "ウィンドウから除外した結果の記録: 再び送信します。/contextで除外し直せます。";
     wrong_config: "What is wrong in it is ignored; the file is left as it is.", "誤りのある項目は無効です。ファイルはそのままです。";
     left_out_trust: "It is left out. /trust lets it count here, if you know who wrote it.", "この項目は無効です。作成者が分かる場合は/trustで有効にできます。";
     open_not_deleted: "the open session is not deleted", "開いているセッションは削除しません";
@@ -118,6 +119,8 @@ messages! {
     compact_or_new: "/compact summarises it; /new begins another.", "/compactで要約、/newで新しい会話を開始します。";
     summary_of_conversation(text): "**Summary of this conversation**\n\n{text}", "**この会話の要約**\n\n{text}";
     oldest_not_in_summary(n): "The oldest messages ({n}) did not fit and are not in it.", "古いメッセージ{n}件は入りきらず、含まれていません。";
+    no_facts: "memory could not be read: what you said and what was changed is missing from the summary", "メモリーを読めず、要約にあなたの発言と変更の記録が含まれていません";
+    no_facts_long: "Drop the summary to keep the conversation as it is; nebula sessions show has all of it.", "会話をそのまま残すには要約を破棄してください。全文はnebula sessions showで読めます。";
     summary_stands: "the summary replaces the conversation so far", "これまでの会話を要約に置き換えました";
     compact_undo: "Memory keeps every message; /compact undo sends them again.", "すべてのメッセージはメモリーに残ります。/compact undoで再び送信します。";
     send_summary: "Send this summary in place of the conversation so far?", "これまでの会話の代わりにこの要約を送信しますか？";

@@ -336,3 +336,27 @@ async fn a_summary_is_shown_where_it_stands_until_it_is_undone() {
         again.close().await;
     }
 }
+
+/// Memory that cannot be read is named, and the summary is not offered as if it held what was said.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_summary_without_its_facts_says_so() {
+    let world = World::new().model([say("One."), say("In short.")]);
+    let mut live = world.start();
+    live.submit("the first");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let other = rusqlite::Connection::open(world.home().join(".nebula/memory.db")).expect("a database");
+    other.execute_batch("ALTER TABLE message_parts RENAME TO gone").expect("damaged");
+    compacted(&mut live, "drop it").await;
+    let notices = format!("{:?}", live.events);
+    assert!(notices.contains("is missing from the summary"), "{notices}");
+    let banner = |event: &EventBody| match event {
+        EventBody::Status(status) => status.banner.clone(),
+        _ => None,
+    };
+    let banner = match live.events.iter().find_map(banner) {
+        Some(banner) => banner,
+        None => live.until(banner).await,
+    };
+    assert!(banner.contains("message_parts"), "{banner}");
+    other.execute_batch("ALTER TABLE gone RENAME TO message_parts").expect("whole again");
+}

@@ -43,7 +43,7 @@ impl ArchiveSize {
         let services = &self.services;
         let known = {
             let project = services.project();
-            services.memory.ask_blocking(move |memory| memory.archive_size(&project)).ok().flatten()
+            services.record_error(services.memory.ask_blocking(move |memory| memory.archive_size(&project))).flatten()
         };
         match known.filter(|size| time::now() - size.at < GOOD_FOR) {
             Some(known) => {

@@ -63,7 +63,7 @@ fn archived(services: &Services, id: Id) -> Option<Changeset> {
 /// Counts what waits to be reviewed where a changeset can have changed that. Returns whether it did.
 fn recounted(services: &Services, id: Id) -> bool {
     // Only what nobody was asked about joins the queue, and only what is in it can leave it.
-    let approved = services.archive.approved(id).ok().flatten();
+    let approved = services.record_error(services.archive.approved(id)).flatten();
     let unasked = approved.as_deref().is_some_and(Consent::is_unasked);
     (unasked || services.counts.unreviewed.load(Ordering::Relaxed) > 0) && review::count(services)
 }

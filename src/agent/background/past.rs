@@ -127,8 +127,8 @@ fn cause(services: &Services, cause: LineCause, prompts: &mut TypedPrompts<'_>) 
         LineCause::Changeset { id, unsure } => {
             let (at, changeset) = (Some(id.at()), Some(id.to_string()));
             let (project, name) = (services.project(), id.to_string());
-            let record = services.memory.ask_blocking(move |memory| memory.changeset(&project, &name)).ok().flatten();
-            let Some(record) = record else {
+            let record = services.memory.ask_blocking(move |memory| memory.changeset(&project, &name));
+            let Some(record) = services.record_error(record).flatten() else {
                 return BlameCause { kind: PastKind::Edit, unsure, at, changeset, ..unknown };
             };
             let turn = turn_of(&record);
@@ -169,8 +169,8 @@ impl<'a> TypedPrompts<'a> {
     }
 
     fn of(&mut self, message: i64) -> (String, i64) {
-        let typed = || self.services.memory.ask_blocking(move |memory| memory.typed(message)).ok().flatten();
-        let read = || typed().map(|(text, at)| (short(&text), at));
+        let typed = || self.services.memory.ask_blocking(move |memory| memory.typed(message));
+        let read = || self.services.record_error(typed()).flatten().map(|(text, at)| (short(&text), at));
         self.known.entry(message).or_insert_with(|| read().unwrap_or_default()).clone()
     }
 }

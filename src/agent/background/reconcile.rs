@@ -3,22 +3,22 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::archive::{Archive, Id};
-use crate::memory::{ChangesetRecord, Error, Memory, StoredFile};
+use crate::agent::services::StoreError;
+use crate::archive::{self, Archive, Id};
+use crate::memory::{ChangesetRecord, Memory, StoredFile};
 
 /// Records in memory the changesets of intents without an outcome. Returns how many. Intents without a
 /// changeset stay as they are: either nothing was written, or their process is still writing.
 ///
 /// # Errors
-/// When memory cannot be read or written.
-pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<usize, Error> {
+/// When memory cannot be read or written, or the archive cannot be read.
+pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<usize, StoreError> {
     let pending = memory.pending(project)?;
     if pending.is_empty() {
         return Ok(0);
     }
     let known: HashSet<String> = memory.changesets(project)?.into_iter().filter_map(|c| c.id).collect();
-    // An archive that cannot be read has nothing to reconcile.
-    let mut unknown: Vec<Id> = archive.list().unwrap_or_default();
+    let mut unknown: Vec<Id> = archive.list()?;
     unknown.retain(|id| !known.contains(&id.to_string()));
     unknown.sort_unstable();
     let mut reconciled = 0;
@@ -26,7 +26,7 @@ pub fn reconcile(memory: &Memory, project: &str, archive: &Archive) -> Result<us
         let found = unknown.iter().position(|id| fits(archive, &record, *id));
         if let Some(at) = found {
             let id = unknown.remove(at);
-            memory.applied(record.pending, &id.to_string(), &files(archive, id))?;
+            memory.applied(record.pending, &id.to_string(), &files(archive, id)?)?;
             reconciled += 1;
         }
     }
@@ -45,17 +45,17 @@ fn fits(archive: &Archive, record: &ChangesetRecord, id: Id) -> bool {
     })
 }
 
-fn files(archive: &Archive, id: Id) -> Vec<StoredFile> {
+fn files(archive: &Archive, id: Id) -> Result<Vec<StoredFile>, archive::Error> {
     let file = |path: String| {
-        let version = archive.version_in(&path, id).ok().flatten();
-        StoredFile {
+        let version = archive.version_in(&path, id)?;
+        Ok(StoredFile {
             version: version.as_ref().map(|v| v.id.to_string()),
             absent: version.is_some_and(|v| v.absent),
             path,
             ..StoredFile::default()
-        }
+        })
     };
-    archive.paths(id).unwrap_or_default().into_iter().map(file).collect()
+    archive.paths(id)?.into_iter().map(file).collect()
 }
 
 #[cfg(test)]
@@ -91,5 +91,9 @@ mod tests {
         assert_eq!((record.cause.kind.as_str(), record.state), ("undo", ChangesetState::Applied));
         assert_eq!(record.files[0].version, Some(recorded.files[0].version.to_string()));
         assert_eq!(reconcile(&memory, "/p", &archive).expect("nothing left"), 0);
+        std::fs::remove_dir_all(archive.folder()).expect("removed");
+        std::fs::write(archive.folder(), "in its place").expect("written");
+        let unread = reconcile(&memory, "/p", &archive);
+        assert!(matches!(unread, Err(StoreError::Archive(_))), "an archive that cannot be read is no empty one");
     }
 }

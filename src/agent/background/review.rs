@@ -27,8 +27,8 @@ pub fn turns(services: &Services) -> Result<Vec<ReviewTurn>, String> {
         let same = known.or_else(|| of.last().filter(|last| **last == entry.turn).map(|_| of.len() - 1));
         let at = same.unwrap_or_else(|| {
             let message = entry.turn.as_ref().map(|(_, message)| *message);
-            let typed = message
-                .and_then(|message| services.memory.ask_blocking(move |memory| memory.typed(message)).ok().flatten());
+            let typed = message.map(|message| services.memory.ask_blocking(move |memory| memory.typed(message)));
+            let typed = typed.and_then(|typed| services.record_error(typed).flatten());
             let (typed, _) = typed.unwrap_or_default();
             let title = crate::text::clean::clean_line(typed.trim());
             turns.push(ReviewTurn {

@@ -1,10 +1,10 @@
 //! A session as a document: Markdown, JSON, or a page for a browser.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::agent::session::context::SessionContext;
-use crate::agent::session::records::{read_calls, read_results};
-use crate::memory::{self, StoredMessage, StoredRole};
+use crate::agent::session::records::{ResultRecord, read_calls, read_results};
+use crate::memory::{self, NewMessage, StoredMessage, StoredRole};
 use crate::proposal::{FileChange, Proposal, State};
 use crate::protocol::ExportFormat;
 use crate::text::time::utc;
@@ -80,17 +80,35 @@ fn markdown(session: &memory::Session, messages: &[StoredMessage]) -> String {
                 if !text.trim().is_empty() {
                     out.push_str(&format!("\n{}\n", text.trim_end()));
                 }
-                for call in read_calls(m.tool_calls.as_deref()) {
-                    out.push_str(&format!("\n### calls {}\n\n{}\n", call.name, fenced(&call.arguments)));
+                for (name, arguments) in calls(m) {
+                    out.push_str(&format!("\n### calls {name}\n\n{}\n", fenced(&arguments)));
                 }
             }
             StoredRole::Tool => {
-                let names: Vec<_> = read_results(m.tool_results.as_deref()).into_iter().map(|r| r.name).collect();
-                out.push_str(&format!("\n### result of {}\n\n{}\n", names.join(", "), fenced(text)));
+                out.push_str(&format!("\n### result of {}\n\n{}\n", called(m), fenced(text)));
             }
         }
     }
     out
+}
+
+/// The name of a call that is damaged in memory.
+const DAMAGED: &str = "(damaged in memory, cannot be read)";
+
+/// Returns the names and arguments of the calls of a message; where they cannot be read, one with all that is stored.
+fn calls(m: &NewMessage) -> Vec<(String, String)> {
+    let stored = m.tool_calls.as_deref();
+    match read_calls(stored) {
+        Some(calls) => calls.into_iter().map(|call| (call.name, call.arguments)).collect(),
+        None => vec![(DAMAGED.into(), stored.unwrap_or_default().into())],
+    }
+}
+
+/// Returns the names of the calls that a message answers.
+fn called(m: &NewMessage) -> String {
+    let results = read_results(m.tool_results.as_deref());
+    let names = |results: Vec<ResultRecord>| results.into_iter().map(|r| r.name).collect::<Vec<_>>().join(", ");
+    results.map_or(DAMAGED.into(), names)
 }
 
 /// Returns who says a user message: text that nobody typed is nebula's own.
@@ -106,8 +124,9 @@ fn fenced(text: &str) -> String {
 }
 
 fn as_json(session: &memory::Session, messages: &[StoredMessage]) -> String {
+    // What is no JSON stays the text that it is.
     let parsed = |text: &Option<String>| {
-        text.as_deref().and_then(|t| serde_json::from_str::<serde_json::Value>(t).ok()).unwrap_or_default()
+        text.as_deref().map(|text| serde_json::from_str::<Value>(text).unwrap_or_else(|_| text.into()))
     };
     let rows: Vec<_> = messages
         .iter()
@@ -155,16 +174,14 @@ fn html(session: &memory::Session, messages: &[StoredMessage]) -> String {
             )),
             StoredRole::Assistant => {
                 out.push_str(&format!("<section><h2>nebula <time>{when}</time></h2><pre>{text}</pre>"));
-                for call in read_calls(m.tool_calls.as_deref()) {
-                    let (name, arguments) = (escape(&call.name), escape(&call.arguments));
+                for (name, arguments) in calls(m) {
+                    let (name, arguments) = (escape(&name), escape(&arguments));
                     out.push_str(&format!("<details><summary>{name}</summary><pre>{arguments}</pre></details>"));
                 }
                 out.push_str("</section>\n");
             }
             StoredRole::Tool => {
-                let names: Vec<_> =
-                    read_results(m.tool_results.as_deref()).into_iter().map(|r| escape(&r.name)).collect();
-                let names = names.join(", ");
+                let names = escape(&called(m));
                 out.push_str(&format!("<details><summary>result of {names}</summary><pre>{text}</pre></details>\n"));
             }
         }
@@ -192,5 +209,26 @@ mod tests {
         assert_eq!(escape("<b>&\"</b>"), "&lt;b&gt;&amp;&quot;&lt;/b&gt;");
         assert_eq!(fenced("a\n```\nb"), "````\na\n```\nb\n````");
         assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn damaged_calls_are_exported_as_they_are_stored() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (memory, _) = memory::Memory::open(memory::Options::in_folder(dir.path()));
+        let id = memory.create(&memory::NewSession::default()).expect("made");
+        let mut answer = NewMessage::text(StoredRole::Assistant, "text");
+        answer.tool_calls = Some("[torn".into());
+        let mut result = NewMessage::text(StoredRole::Tool, "done");
+        result.tool_results = Some("[torn too".into());
+        for message in [answer, result] {
+            memory.append(&id, &message).expect("stored");
+        }
+        let (session, rows) = (memory.get(&id).expect("there"), memory.load(&id).expect("read"));
+        for format in [ExportFormat::Markdown, ExportFormat::Html] {
+            let text = document(&session, &rows, format);
+            assert!(text.contains("[torn") && text.matches(DAMAGED).count() == 2, "{text}");
+        }
+        let text = document(&session, &rows, ExportFormat::Json);
+        assert!(text.contains("\"[torn\"") && text.contains("\"[torn too\""), "{text}");
     }
 }

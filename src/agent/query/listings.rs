@@ -8,6 +8,7 @@ use crate::agent::change::restore;
 use crate::agent::services::changesets::{changesets, counts};
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, cost_event};
+use crate::agent::session::damage::SessionDamage;
 use crate::agent::session::{prompt_parts, transcript};
 use crate::archive::restore::state_sha;
 use crate::archive::{Archive, Id};
@@ -17,7 +18,7 @@ use crate::memory::{self, SessionUse, UsageBy, UsageRow, UsageWords, usage_table
 use crate::messages::{agent as say, verbs};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
-    EventBody, Listing, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
+    EventBody, Item, Listing, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
 };
 use crate::provider::models;
 use crate::text::clean::clean_line;
@@ -211,9 +212,11 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
             }
         }
     }
+    let mut items = transcript::items(&rows, &services.tools(), None);
+    items.extend(SessionDamage::of(&rows, false).notice().map(Item::Notice));
     Ok(SessionPreview {
         id: id.to_string(),
-        items: transcript::items(&rows, &services.tools(), None),
+        items,
         files,
         cost: cost_event(&session.totals),
         counts: Counts { added: session.totals.added as usize, removed: session.totals.removed as usize },
@@ -237,7 +240,7 @@ fn written(services: &Services, path: &str) -> Result<Option<memory::Written>, m
 
 /// Returns whether a file is as nebula itself last wrote it.
 pub fn is_own(services: &Services, path: &str) -> bool {
-    let written = written(services, path).ok().flatten();
+    let written = services.record_error(written(services, path)).flatten();
     let read = services.workspace.read(path);
     written.zip(read.ok()).is_some_and(|(written, read)| written.is(state_sha(&read.state)))
 }
@@ -272,10 +275,12 @@ fn fits(archive: &Archive, id: Id, known: &memory::ChangesetListing, words: &str
 
 fn versions(services: &Services, path: String) -> Result<Listing, String> {
     let found = services.archive.versions(&path).map_err(|e| e.to_string())?;
-    let causes = {
+    // Without their causes the versions can still be restored.
+    let causes = services.record_error({
         let (project, path) = (services.project(), path.clone());
-        services.memory.ask_blocking(move |memory| memory.changesets_of_path(&project, &path)).unwrap_or_default()
-    };
+        services.memory.ask_blocking(move |memory| memory.changesets_of_path(&project, &path))
+    });
+    let causes = causes.unwrap_or_default();
     let rows = found.iter().map(|v| {
         let id = v.id.to_string();
         let of = causes.iter().find(|c| c.files.iter().any(|f| f.version.as_deref() == Some(&id)));
@@ -290,7 +295,7 @@ fn versions(services: &Services, path: String) -> Result<Listing, String> {
         }
     });
     let rows: Vec<_> = rows.collect();
-    let foreign = changed_since(services, &path).ok().flatten().is_some();
+    let foreign = services.record_error(changed_since(services, &path)).flatten().is_some();
     let now = match (found.last(), services.workspace.read_whole(&path)) {
         (Some(newest), Ok(read)) => {
             let archived = services.archive.show(newest).map_err(|e| e.to_string())?;

@@ -1,7 +1,7 @@
 //! A changeset of the archive as a front end shows it, with what memory knows of its cause.
 
 use crate::agent::services::Services;
-use crate::archive::{Archive, Id};
+use crate::archive::{self, Archive, Id};
 use crate::memory::{self, SessionUse};
 use crate::proposal::Counts;
 use crate::protocol::{Changeset, ChangesetFile};
@@ -11,16 +11,19 @@ use crate::protocol::{Changeset, ChangesetFile};
 pub fn changesets(services: &Services, ids: &[Id]) -> Vec<Changeset> {
     let (project, names) = (services.project(), ids.iter().map(Id::to_string).collect::<Vec<_>>());
     let records = services.memory.ask_blocking(move |memory| {
-        Ok(names.iter().map(|name| memory.changeset(&project, name).ok().flatten()).collect::<Vec<_>>())
+        // One that cannot be read hides no other.
+        Ok(names.iter().map(|name| memory.changeset(&project, name)).collect::<Vec<_>>())
     });
-    let records = records.unwrap_or_else(|_| vec![None; ids.len()]);
-    ids.iter().zip(records).map(|(id, record)| changeset(services, *id, record.as_ref())).collect()
+    let mut records = services.record_error(records).into_iter().flatten();
+    let mut record = || services.record_error(records.next()?).flatten();
+    ids.iter().map(|id| changeset(services, *id, record().as_ref())).collect()
 }
 
 /// Returns whether memory knows the cause of a changeset. For blocking code alone.
 pub fn is_recorded(services: &Services, id: Id) -> bool {
     let (project, name) = (services.project(), id.to_string());
-    services.memory.ask_blocking(move |memory| memory.changeset(&project, &name)).is_ok_and(|record| record.is_some())
+    let record = services.memory.ask_blocking(move |memory| memory.changeset(&project, &name));
+    services.record_error(record).flatten().is_some()
 }
 
 fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRecord>) -> Changeset {
@@ -35,7 +38,7 @@ fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRecord
                 counts: counts(f.added, f.removed),
             })
             .collect(),
-        None => unknown_files(&services.archive, id),
+        None => services.record_error(unknown_files(&services.archive, id)).unwrap_or_default(),
     };
     let (cause, by) = match known {
         Some(record) => (record.cause.title.clone(), by(services, record)),
@@ -59,11 +62,8 @@ fn other_nebula(services: &Services, record: &memory::ChangesetRecord) -> bool {
     let elsewhere = |id: &String| {
         let other = SessionUse::InUse { mine: false };
         let asked_for = id.clone();
-        services.memory.in_use(id)
-            && services
-                .memory
-                .ask_blocking(move |memory| memory.get(&asked_for))
-                .is_ok_and(|session| session.state == other)
+        let read = || services.record_error(services.memory.ask_blocking(move |memory| memory.get(&asked_for)));
+        services.memory.in_use(id) && read().is_some_and(|session| session.state == other)
     };
     record.cause.session.as_ref().is_some_and(elsewhere)
 }
@@ -73,18 +73,16 @@ pub fn counts(added: Option<u64>, removed: Option<u64>) -> Option<Counts> {
     Some(Counts { added: added? as usize, removed: removed? as usize })
 }
 
-fn unknown_files(archive: &Archive, id: Id) -> Vec<ChangesetFile> {
-    let paths = archive.paths(id).unwrap_or_default();
-    paths
-        .into_iter()
-        .map(|path| {
-            let version = archive.version_in(&path, id).ok().flatten();
-            ChangesetFile {
-                version: version.as_ref().map(|v| v.id.to_string()).unwrap_or_default(),
-                absent: version.is_some_and(|v| v.absent),
-                path,
-                counts: None,
-            }
+/// Returns the files of a changeset as the archive alone knows them.
+fn unknown_files(archive: &Archive, id: Id) -> Result<Vec<ChangesetFile>, archive::Error> {
+    let file = |path: String| {
+        let version = archive.version_in(&path, id)?;
+        Ok(ChangesetFile {
+            version: version.as_ref().map(|v| v.id.to_string()).unwrap_or_default(),
+            absent: version.is_some_and(|v| v.absent),
+            path,
+            counts: None,
         })
-        .collect()
+    };
+    archive.paths(id)?.into_iter().map(file).collect()
 }

@@ -31,7 +31,7 @@ use crate::agent::services::models::ModelAccess;
 use crate::agent::services::news::ChangesetNews;
 pub use crate::agent::services::shell::{command_rules, shell};
 use crate::agent::services::watched::WatchedFiles;
-use crate::archive::Archive;
+use crate::archive::{self, Archive};
 use crate::config::{Config, RuleConfig};
 use crate::context::prompts::{self, Prompts};
 use crate::execute::Stores;
@@ -78,6 +78,17 @@ pub struct Services {
     /// The way to the task that tells of new changesets.
     pub news: ChangesetNews,
     reports: mpsc::UnboundedSender<ServiceReport>,
+}
+
+/// The reason why something that is stored could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// That of memory.
+    #[error(transparent)]
+    Memory(#[from] memory::Error),
+    /// That of the archive.
+    #[error(transparent)]
+    Archive(#[from] archive::Error),
 }
 
 /// The counts that every status line shows.
@@ -212,18 +223,23 @@ impl Services {
         self.report(ServiceReport::Standing(Notice::new(level, title, detail)));
     }
 
-    /// Takes what memory answered. An error is recorded for the banner: the session goes on.
-    pub fn record_error<T>(&self, result: Result<T, memory::Error>) -> Option<T> {
-        let record = |e: memory::Error| {
-            self.memory.suspect(&e);
-            self.record_trouble(e.to_string());
+    /// Takes what memory or the archive answered. An error is recorded for the banner: the session goes on.
+    pub fn record_error<T>(&self, result: Result<T, impl Into<StoreError>>) -> Option<T> {
+        let record = |error: StoreError| {
+            if let StoreError::Memory(error) = &error {
+                self.memory.suspect(error);
+            }
+            self.record_trouble(error.to_string());
         };
-        result.map_err(record).ok()
+        result.map_err(|error| record(error.into())).ok()
     }
 
-    /// Records for the banner why something could not be stored.
+    /// Records for the banner why something could not be stored or read.
     pub fn record_trouble(&self, what: String) {
-        *lock(&self.trouble) = Some(what);
+        let before = lock(&self.trouble).replace(what.clone());
+        if before != Some(what) {
+            self.report(ServiceReport::Status);
+        }
     }
 
     /// Waits until memory has done what was posted, unless another program holds it up; then it is written later.

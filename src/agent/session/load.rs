@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::agent::session::conversation::Conversation;
+use crate::agent::session::damage::SessionDamage;
 use crate::agent::session::prompt_state::PromptState;
 use crate::agent::session::records::{
     AnswerRecord, ResultRecord, attached_files, blob, parse_sha, read_answer, read_results, spans,
@@ -40,10 +41,16 @@ impl Conversation {
         let mut session = Conversation::new(record.id.clone(), Arc::clone(tools), memory.clone());
         session.title = record.title.clone();
         session.totals = record.totals;
-        session.prompt = PromptState::read(record.extra.as_deref());
+        let prompt = PromptState::read(record.extra.as_deref());
+        let damaged_prompt = prompt.is_none();
+        session.prompt = prompt.unwrap_or_default();
         // A long session is read for the model and for the person side by side.
         let items = std::thread::scope(|scope| {
-            let items = scope.spawn(|| transcript::items(&rows, tools, summary.as_ref()));
+            let items = scope.spawn(|| {
+                let mut items = transcript::items(&rows, tools, summary.as_ref());
+                items.extend(SessionDamage::of(&rows, damaged_prompt).notice().map(Item::Notice));
+                items
+            });
             for row in &rows {
                 let before = session.messages.len();
                 session.take_in(row);
@@ -82,23 +89,25 @@ impl Conversation {
         match m.role {
             memory::StoredRole::User => {
                 self.turn = Some(row.id);
-                for (path, sha256) in m.meta.attached.as_deref().map(attached_files).unwrap_or_default() {
+                for (path, sha256) in attached_files(m.meta.attached.as_deref()) {
                     if let Some(sha) = sha256.as_deref().and_then(parse_sha) {
                         self.files.seen.insert(path.clone(), FileVersion { sha, text: None });
                     }
                     self.files.touch(&path);
                 }
                 let runs = Runs { text: &text, blobs: m.blobs.iter().map(blob).collect(), ..Runs::default() };
-                self.push(Message::of_runs(Role::User, runs, spans(m)), row.id);
+                self.push(Message::of_runs(Role::User, runs, spans(m).unwrap_or_default()), row.id);
             }
             memory::StoredRole::Assistant => {
-                self.sent.size = AnswerRecord::read(m.meta.extra.as_deref()).context.or(self.sent.size);
+                let answer = AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default();
+                self.sent.size = answer.context.or(self.sent.size);
                 self.push(read_answer(m), row.id);
                 // The result of edits written in the text is kept with the answer itself.
-                read_results(m.tool_results.as_deref()).iter().for_each(|result| self.take_seen(result));
+                let results = read_results(m.tool_results.as_deref()).unwrap_or_default();
+                results.iter().for_each(|result| self.take_seen(result));
             }
             memory::StoredRole::Tool => {
-                let mut results = read_results(m.tool_results.as_deref());
+                let mut results = read_results(m.tool_results.as_deref()).unwrap_or_default();
                 let open = self.open_calls();
                 if results.is_empty() {
                     // It cannot be read: it stands for the first call that waits for one.
@@ -110,7 +119,7 @@ impl Conversation {
                     let blobs = m.blobs.iter().map(blob).collect();
                     let result = ToolResult { call: result.id, text: text.clone(), blobs: Vec::new(), ok: result.ok };
                     let runs = Runs { result: Some(result), blobs, ..Runs::default() };
-                    self.push(Message::of_runs(Role::Tool, runs, spans(m)), row.id);
+                    self.push(Message::of_runs(Role::Tool, runs, spans(m).unwrap_or_default()), row.id);
                 }
             }
         }
@@ -139,7 +148,9 @@ impl Conversation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agent::session::prompt_state::PromptFacts;
     use crate::memory::NewMessage;
+    use crate::protocol::Level;
     use crate::provider::Blob;
 
     fn nowhere() -> MemoryHandle {
@@ -172,9 +183,73 @@ mod tests {
         let (session, items) = load(&memory, record);
         let answers: Vec<_> = session.messages.iter().map(|m| m.answers()).collect();
         assert_eq!(answers, [None, Some("a"), Some("b"), None]);
-        let message =
-            items.iter().filter(|i| matches!(i, Item::Notice(n) if n.title.contains("cannot be read"))).count();
-        assert_eq!(message, 2);
+        let [.., Item::Notice(notice)] = items.as_slice() else { panic!("{items:?}") };
+        assert_eq!(items.iter().filter(|item| matches!(item, Item::Notice(_))).count(), 1, "{items:?}");
+        assert!(notice.detail.starts_with("Calls or results of message 2, 4:"), "{notice:?}");
+    }
+
+    /// A session of one message and its record, the columns of which are then set by `damage`.
+    fn damaged(role: memory::StoredRole, damage: &str) -> (Conversation, Vec<Item>) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (memory, _) = Memory::open(memory::Options::in_folder(dir.path()));
+        let new = memory::NewSession { project: "/p".into(), ..memory::NewSession::default() };
+        let id = memory.create(&new).expect("made");
+        let mut message = NewMessage::text(role, "look");
+        if role == memory::StoredRole::Assistant {
+            let origin = memory::MessageOrigin { wire: "chat".into(), place: "p".into(), model: "m".into() };
+            let part = memory::MessagePart { kind: "text".into(), bytes: 4, seal: None, origin: Some(origin) };
+            message.parts = vec![part];
+        }
+        memory.append(&id, &message).expect("stored");
+        let prompt = PromptState { base: Some(PromptFacts::default()), ..PromptState::default() };
+        memory.set_extra(&id, &prompt.to_record().expect("a record")).expect("stored");
+        let file = rusqlite::Connection::open(memory::Options::in_folder(dir.path()).path).expect("the database");
+        file.execute_batch(damage).expect("damaged");
+        let record = memory.get(&id).expect("there");
+        load(&memory, record)
+    }
+
+    #[test]
+    fn every_record_that_cannot_be_read_is_named_once_with_what_to_do() {
+        use memory::StoredRole::{Assistant, User};
+        let bad_read = r#"[{"id":"a","name":"readFile","ok":true,"seen":[{"path":"a","sha256":"00"}]}]"#;
+        let bad_read = format!("UPDATE messages SET tool_results = '{bad_read}'");
+        let bad_attached = r#"[{"path":"a","lines":1,"bytes":2,"sha256":"00"}]"#;
+        let bad_attached = format!("UPDATE message_meta SET attached = '{bad_attached}'");
+        let rows = [
+            (Assistant, "UPDATE message_meta SET extra = '{torn'", "Times, sizes or rules shown beside message 1:"),
+            (User, "UPDATE message_meta SET extra = '{torn'", "Times, sizes or rules shown beside message 1:"),
+            (User, "UPDATE message_meta SET attached = '[torn'", "Which files were attached or read in message 1:"),
+            (User, &bad_attached, "Which files were attached or read in message 1:"),
+            (Assistant, &bad_read, "Which files were attached or read in message 1:"),
+            (Assistant, "UPDATE message_parts SET kind = 'new'", "The order of the parts of message 1:"),
+            (Assistant, "UPDATE message_parts SET wire = 'new'", "The order of the parts of message 1:"),
+            (User, "UPDATE session_meta SET extra = '{torn'", "Which results were left out of the window:"),
+        ];
+        for (role, damage, line) in rows {
+            let (session, items) = damaged(role, damage);
+            assert_eq!(session.messages[0].text(), "look", "{damage}");
+            let [_, Item::Notice(notice)] = items.as_slice() else { panic!("{damage}: {items:?}") };
+            assert_eq!(notice.level, Level::Warning);
+            assert!(notice.title.contains("cannot be read"), "{notice:?}");
+            assert!(notice.detail.starts_with(line) && !notice.detail.contains('\n'), "{damage}: {notice:?}");
+        }
+        let both = "UPDATE message_meta SET extra = '{torn'; UPDATE session_meta SET extra = '{torn'";
+        let (_, items) = damaged(User, both);
+        let [_, Item::Notice(notice)] = items.as_slice() else { panic!("{items:?}") };
+        assert_eq!(notice.detail.lines().count(), 2, "{notice:?}");
+    }
+
+    #[test]
+    fn a_session_that_can_be_read_has_no_notice() {
+        for role in [memory::StoredRole::Assistant, memory::StoredRole::User] {
+            for whole in ["SELECT 1", "UPDATE message_meta SET extra = NULL", "UPDATE message_meta SET extra = ''"] {
+                assert_eq!(damaged(role, whole).1.len(), 1, "{whole}");
+            }
+        }
+        // Another record of a message than that of its rules.
+        let nudge = format!("UPDATE message_meta SET extra = '{}'", memory::NUDGE_MARK);
+        assert_eq!(damaged(memory::StoredRole::User, &nudge).1.len(), 1);
     }
 
     #[test]
@@ -213,6 +288,6 @@ mod tests {
         assert!(session.messages[0].text().contains("damaged in memory"), "{:?}", session.messages[0]);
         let [Item::User { text, .. }, Item::Notice(notice)] = items.as_slice() else { panic!("{items:?}") };
         assert_eq!(text, "look");
-        assert!(notice.title.contains("cannot be read: 1"), "{notice:?}");
+        assert!(notice.detail.starts_with("Images or documents of message 1:"), "{notice:?}");
     }
 }

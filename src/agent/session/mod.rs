@@ -4,6 +4,7 @@ pub mod approval;
 pub mod call_preview;
 pub mod context;
 pub mod conversation;
+pub mod damage;
 pub mod load;
 pub mod message;
 pub mod open;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::session::records::read_json;
 use crate::context::environment::PromptEnvironment;
 use crate::context::rules::{ActiveRule, Rules};
 use crate::edit::Format;
@@ -54,20 +55,18 @@ impl PromptState {
         self.now = None;
     }
 
-    /// Reads the state as memory stored it; anything unreadable begins again.
-    pub fn read(record: Option<&str>) -> Self {
-        let Some(record) = record.and_then(|text| serde_json::from_str::<PromptRecord>(text).ok()) else {
-            return Self::default();
-        };
+    /// Reads the state as memory stored it, if it did; `None`: it cannot be read.
+    pub fn read(record: Option<&str>) -> Option<Self> {
+        let Some(record) = read_json::<Option<PromptRecord>>(record)? else { return Some(Self::default()) };
         let last_sent = record.last_sent.map_or_else(|| record.base.facts(), |last_sent| last_sent.facts());
-        PromptState {
+        Some(PromptState {
             base: Some(record.base.facts()),
             last_sent,
             covered: record.covered,
             left_out: record.left_out,
             chosen: record.chosen,
             ..Self::default()
-        }
+        })
     }
 
     /// Returns the state as memory stores it; `None` before the first request.
@@ -115,9 +114,10 @@ struct RuleRecord {
     text: String,
 }
 
-/// The rules that joined with a message, as memory stores them beside it.
-#[derive(Serialize, Deserialize)]
+/// The rules that joined with a message, as memory stores them beside it; none where another record is there.
+#[derive(Default, Serialize, Deserialize)]
 pub struct JoinedRecord {
+    #[serde(default)]
     rules: Vec<ChipRecord>,
 }
 
@@ -137,11 +137,10 @@ impl JoinedRecord {
     }
 }
 
-/// Returns the rules that joined with a stored message, from what was kept beside it.
-pub fn joined(extra: Option<&str>) -> Vec<RuleChip> {
-    let record = extra.and_then(|json| serde_json::from_str::<JoinedRecord>(json).ok());
+/// Returns the rules that joined with a stored message, from what was kept beside it; `None`: it cannot be read.
+pub fn joined(extra: Option<&str>) -> Option<Vec<RuleChip>> {
     let chip = |c: ChipRecord| RuleChip { path: c.path, reason: c.reason, bytes: c.bytes };
-    record.map_or(Vec::new(), |r| r.rules.into_iter().map(chip).collect())
+    Some(read_json::<JoinedRecord>(extra)?.rules.into_iter().map(chip).collect())
 }
 
 impl FactsRecord {
@@ -191,13 +190,13 @@ mod tests {
             left_out: 2,
             ..PromptState::default()
         };
-        let read = PromptState::read(state.to_record().as_deref());
+        let read = PromptState::read(state.to_record().as_deref()).expect("readable");
         assert_eq!((read.base.as_ref(), &read.last_sent), (Some(&base), &base));
         assert_eq!((read.covered, read.left_out), (3, 2));
         state.last_sent.live.git = Some("branch main; 1 changed (a)".into());
-        let read = PromptState::read(state.to_record().as_deref());
+        let read = PromptState::read(state.to_record().as_deref()).expect("readable");
         assert_eq!((read.base.as_ref(), &read.last_sent), (Some(&base), &state.last_sent));
-        assert!(PromptState::read(Some("{}")).base.is_none());
-        assert!(PromptState::read(None).base.is_none());
+        assert!(PromptState::read(Some("{}")).is_none());
+        assert!(PromptState::read(None).is_some_and(|read| read.base.is_none()));
     }
 }

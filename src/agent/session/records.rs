@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -190,9 +191,9 @@ impl AnswerRecord {
         (*self != AnswerRecord::default()).then(|| to_json(self))
     }
 
-    /// Reads back what [`AnswerRecord::write`] wrote; what cannot be read is nothing.
-    pub fn read(extra: Option<&str>) -> Self {
-        extra.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    /// Reads back what [`AnswerRecord::write`] wrote; `None`: it cannot be read.
+    pub fn read(extra: Option<&str>) -> Option<Self> {
+        read_json(extra)
     }
 }
 
@@ -241,19 +242,18 @@ fn calls_json(calls: &[ToolCall]) -> Option<String> {
     (!records.is_empty()).then(|| to_json(&records))
 }
 
-/// Reads back what `calls_json` wrote; what cannot be read is no call.
-pub fn read_calls(text: Option<&str>) -> Vec<ToolCall> {
-    let records: Vec<CallRecord> = text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default();
-    records.into_iter().map(|c| ToolCall { id: c.id, name: c.name, arguments: c.arguments }).collect()
+/// Reads a record beside a message or session, the usual one where there is none; `None`: it cannot be read.
+pub(super) fn read_json<T: DeserializeOwned + Default>(text: Option<&str>) -> Option<T> {
+    match text.filter(|text| !text.trim().is_empty()) {
+        None => Some(T::default()),
+        Some(text) => serde_json::from_str(text).ok(),
+    }
 }
 
-/// Returns whether what was kept beside a message can be read; [`read_calls`] and [`read_results`] take what cannot for
-/// none.
-pub fn is_readable(message: &NewMessage) -> bool {
-    let calls = message.tool_calls.as_deref().filter(|text| !text.trim().is_empty());
-    let results = message.tool_results.as_deref().filter(|text| !text.trim().is_empty());
-    calls.is_none_or(|text| serde_json::from_str::<Vec<CallRecord>>(text).is_ok())
-        && results.is_none_or(|text| serde_json::from_str::<Vec<ResultRecord>>(text).is_ok())
+/// Reads back what `calls_json` wrote; `None`: it cannot be read.
+pub fn read_calls(text: Option<&str>) -> Option<Vec<ToolCall>> {
+    let call = |c: CallRecord| ToolCall { id: c.id, name: c.name, arguments: c.arguments };
+    Some(read_json::<Vec<CallRecord>>(text)?.into_iter().map(call).collect())
 }
 
 /// Returns results as memory stores them.
@@ -261,9 +261,9 @@ pub fn results_json(results: &[ResultRecord]) -> String {
     to_json(&results)
 }
 
-/// Reads results; what cannot be read is no result.
-pub fn read_results(text: Option<&str>) -> Vec<ResultRecord> {
-    text.and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default()
+/// Reads results; `None`: they cannot be read.
+pub fn read_results(text: Option<&str>) -> Option<Vec<ResultRecord>> {
+    read_json(text)
 }
 
 /// Returns a message of the model, as memory stores it.
@@ -288,24 +288,32 @@ pub fn assistant_record(message: &Message, state: MessageState, meta: MessageMet
     record
 }
 
-/// Returns the parts of a message. An unknown kind was stored by a newer nebula: then nothing of the order is trusted.
-pub fn spans(record: &NewMessage) -> Vec<Span> {
+/// Returns the parts of a message; `None`: one is of an unknown kind, which a newer nebula stored, and then nothing of the
+/// order is trusted.
+pub fn spans(record: &NewMessage) -> Option<Vec<Span>> {
     let span = |part: &MessagePart| {
         let kind = PartKind::parse(&part.kind)?;
         Some(Span { kind, bytes: part.bytes, seal: part.seal.as_deref().map(Into::into) })
     };
-    record.parts.iter().map(span).collect::<Option<_>>().unwrap_or_default()
+    record.parts.iter().map(span).collect()
+}
+
+/// Returns the wire format of an answer's origin; `None`: it is none that this nebula knows.
+pub fn wire_of(origin: &MessageOrigin) -> Option<Wire> {
+    Wire::parse(&origin.wire)
 }
 
 /// Reads back what [`assistant_record`] wrote.
 pub fn read_answer(record: &NewMessage) -> Message {
     let (text, thinking) = (record.content.as_deref(), record.meta.thinking.as_deref());
-    let calls = read_calls(record.tool_calls.as_deref());
-    let mut message = Message::answer(text.unwrap_or_default(), thinking.unwrap_or_default(), calls, spans(record));
-    message.origin = record.parts.iter().find_map(|part| part.origin.as_ref()).and_then(|o| {
-        let wire = Wire::parse(&o.wire)?;
-        Some(Arc::new(Origin { wire, place: o.place.clone(), model: o.model.clone() }))
-    });
+    let calls = read_calls(record.tool_calls.as_deref()).unwrap_or_default();
+    let spans = spans(record).unwrap_or_default();
+    let mut message = Message::answer(text.unwrap_or_default(), thinking.unwrap_or_default(), calls, spans);
+    message.origin = record
+        .parts
+        .iter()
+        .find_map(|part| part.origin.as_ref())
+        .and_then(|o| Some(Arc::new(Origin { wire: wire_of(o)?, place: o.place.clone(), model: o.model.clone() })));
     message
 }
 
@@ -372,6 +380,11 @@ impl AttachedRecord {
         AttachedRecord { path: a.path.clone(), range: a.range, lines: a.lines, bytes: a.bytes, sha256 }
     }
 
+    /// Returns whether the file's version can be read, where there is one.
+    pub fn is_readable(&self) -> bool {
+        self.sha256.as_deref().is_none_or(|hex| parse_sha(hex).is_some())
+    }
+
     /// Returns the attachment as the screen shows it.
     pub fn to_attached(&self) -> Attached {
         Attached { path: self.path.clone(), range: self.range, lines: self.lines, bytes: self.bytes }
@@ -384,18 +397,19 @@ pub fn write_attached(records: &[AttachedRecord]) -> String {
     serde_json::to_string(records).unwrap_or_default()
 }
 
-fn attached_records(text: &str) -> Vec<AttachedRecord> {
-    serde_json::from_str(text).unwrap_or_default()
+/// Reads what was attached to a message, as it was kept; `None`: it cannot be read.
+pub fn attached_records(text: Option<&str>) -> Option<Vec<AttachedRecord>> {
+    read_json(text)
 }
 
-/// Reads what was attached to a message, as it was kept.
-pub fn read_attached(text: &str) -> Vec<Attached> {
-    attached_records(text).iter().map(AttachedRecord::to_attached).collect()
+/// Returns what was attached to a message, as the screen shows it.
+pub fn read_attached(text: Option<&str>) -> Vec<Attached> {
+    attached_records(text).unwrap_or_default().iter().map(AttachedRecord::to_attached).collect()
 }
 
 /// Returns the files that were attached to a message, with the SHA-256 in hex of those that were attached whole.
-pub fn attached_files(text: &str) -> Vec<(String, Option<String>)> {
-    attached_records(text).into_iter().map(|r| (r.path, r.sha256)).collect()
+pub fn attached_files(text: Option<&str>) -> Vec<(String, Option<String>)> {
+    attached_records(text).unwrap_or_default().into_iter().map(|r| (r.path, r.sha256)).collect()
 }
 
 #[cfg(test)]
@@ -408,7 +422,7 @@ mod tests {
         assert_eq!(parse_sha(&hex(&a)), Some(a));
         assert_eq!(parse_sha("é"), None);
         let calls = vec![ToolCall { id: "1".into(), name: "list".into(), arguments: "{\"broken".into() }];
-        assert_eq!(read_calls(calls_json(&calls).as_deref()), calls);
+        assert_eq!(read_calls(calls_json(&calls).as_deref()), Some(calls));
         assert_eq!(calls_json(&[]), None);
     }
 }

@@ -55,7 +55,7 @@ fn plan(rows: &[StoredMessage]) -> Option<&str> {
     let is_plan = |row: &&StoredMessage| {
         row.message.role == StoredRole::Assistant
             && row.message.meta.state == MessageState::Complete
-            && AnswerRecord::read(row.message.meta.extra.as_deref()).plan
+            && AnswerRecord::read(row.message.meta.extra.as_deref()).is_some_and(|answer| answer.plan)
     };
     let text = rows.iter().rfind(is_plan)?.message.content.as_deref()?;
     Some(text).filter(|text| !text.trim().is_empty())
@@ -66,7 +66,9 @@ fn plan(rows: &[StoredMessage]) -> Option<&str> {
 fn failing(rows: &[StoredMessage]) -> Option<(String, String)> {
     let mut failing: Option<(String, String)> = None;
     for row in rows {
-        for result in read_results(row.message.tool_results.as_deref()).into_iter().filter(|result| result.ok) {
+        for result in
+            read_results(row.message.tool_results.as_deref()).unwrap_or_default().into_iter().filter(|result| result.ok)
+        {
             let Some(command) = result.command else { continue };
             match result.display.is_some_and(|display| display.is_failure()) {
                 false => drop(failing.take_if(|(failed, _)| *failed == command)),
@@ -126,10 +128,10 @@ type Happened = (BTreeMap<String, ()>, BTreeMap<String, Vec<String>>, Vec<String
 fn happened(rows: &[StoredMessage]) -> Happened {
     let (mut read, mut changed, mut refused): Happened = Default::default();
     for row in rows {
-        for attached in row.message.meta.attached.as_deref().map(read_attached).unwrap_or_default() {
+        for attached in read_attached(row.message.meta.attached.as_deref()) {
             read.insert(attached.path, ());
         }
-        for result in read_results(row.message.tool_results.as_deref()) {
+        for result in read_results(row.message.tool_results.as_deref()).unwrap_or_default() {
             read.extend(result.seen.iter().map(|seen| (seen.path.clone(), ())));
             for edit in &result.edits {
                 if let Some(changeset) = result.changeset.as_ref().filter(|_| edit.ok.unwrap_or(result.ok)) {

@@ -8,14 +8,14 @@ use std::time::Duration;
 use crate::agent::session::call_preview;
 use crate::agent::session::prompt_state;
 use crate::agent::session::records::{
-    AnswerRecord, EditRecord, ResultRecord, arguments, is_readable, read_attached, read_calls, read_results, spans,
+    AnswerRecord, EditRecord, ResultRecord, arguments, read_attached, read_calls, read_results, spans,
 };
 use crate::edit::Format;
 use crate::edit::stream::{self, End, KnownFile, Piece};
 use crate::memory::{self, ConversationSummary, MessageState, NewMessage, StoredRole};
 use crate::messages::agent as say;
 use crate::proposal::Rung;
-use crate::protocol::{Attached, Call, CallState, Item, Level, Notice};
+use crate::protocol::{Call, CallState, Item, Level, Notice};
 use crate::provider::{PartKind, Span};
 use crate::tools::ToolSet;
 
@@ -52,7 +52,8 @@ impl Transcript {
         match m.role {
             StoredRole::User => {
                 let Some(typed) = typed(row) else { return };
-                items.push(Item::User { text: typed.to_string(), at: row.at, attached: attached(&m.meta) });
+                let attached = read_attached(m.meta.attached.as_deref());
+                items.push(Item::User { text: typed.to_string(), at: row.at, attached });
             }
             StoredRole::Assistant => {
                 let first = items.len();
@@ -65,28 +66,18 @@ impl Transcript {
                 });
             }
             StoredRole::Tool => {
-                for result in read_results(m.tool_results.as_deref()) {
+                for result in read_results(m.tool_results.as_deref()).unwrap_or_default() {
                     if let Some(Item::Call(call)) = open.remove(&result.id).and_then(|at| items.get_mut(at)) {
                         ended(call, &result, text);
                     }
                 }
             }
         }
-        items.extend(damage(row).map(|(title, detail)| Item::Notice(Notice::new(Level::Warning, title, detail))));
-        let joined = prompt_state::joined(m.meta.extra.as_deref());
+        let joined = prompt_state::joined(m.meta.extra.as_deref()).unwrap_or_default();
         if !joined.is_empty() {
             items.push(Item::Rules(joined));
         }
     }
-}
-
-/// Returns what of a message is damaged in memory, as the title and the detail of notices.
-fn damage(row: &memory::StoredMessage) -> impl Iterator<Item = (String, &'static str)> {
-    let calls = (!is_readable(&row.message)).then(|| say::damaged_calls(&row.id));
-    let blobs = (row.damage.blobs > 0).then(|| say::damaged_attachments(&row.damage.blobs, &row.id));
-    let parts = row.damage.parts.then(|| say::damaged_parts(&row.id));
-    let details = [say::damaged_calls_left_out(), say::damaged_attachments_left_out(), say::damaged_parts_left_out()];
-    [calls, blobs, parts].into_iter().zip(details).filter_map(|(title, detail)| Some((title?, detail)))
 }
 
 /// Returns what the person typed in a message: an entry of the conversation. None where nothing was typed: nebula wrote
@@ -109,12 +100,12 @@ fn assistant(
 ) {
     let m = &row.message;
     let first = items.len();
-    let said = said(text, m.meta.thinking.as_deref().unwrap_or_default(), &spans(m));
+    let said = said(text, m.meta.thinking.as_deref().unwrap_or_default(), &spans(m).unwrap_or_default());
     // Thoughts that a server tells behind the calls stand below them.
     let behind = said.iter().take_while(|part| !part.behind_calls).count();
     let (said, behind) = said.split_at(behind);
     items.extend(written(said, m, tools).unwrap_or_else(|| said.iter().filter_map(Said::item).collect()));
-    for call in read_calls(m.tool_calls.as_deref()) {
+    for call in read_calls(m.tool_calls.as_deref()).unwrap_or_default() {
         let mut call_item = call_preview::of_tool(tools, &call.name, CallState::Interrupted);
         if let Ok(value) = arguments(&call.arguments) {
             call_item.main = tools.main(&call.name, &value);
@@ -128,7 +119,7 @@ fn assistant(
         items.push(Item::Call(call_item));
     }
     items.extend(behind.iter().filter_map(Said::item));
-    let times = AnswerRecord::read(m.meta.extra.as_deref()).thought_ms;
+    let times = AnswerRecord::read(m.meta.extra.as_deref()).unwrap_or_default().thought_ms;
     let thoughts = items[first..].iter_mut().filter_map(|item| match item {
         Item::Thinking { took, .. } => Some(took),
         _ => None,
@@ -235,7 +226,7 @@ impl<'a> Rest<'a> {
 /// Returns an answer with edits or calls in its text: prose and calls as they were shown when it came. None where what
 /// was kept of their results does not fit what the text is read as.
 fn written(said: &[Said], m: &NewMessage, tools: &ToolSet) -> Option<Vec<Item>> {
-    let results = read_results(m.tool_results.as_deref());
+    let results = read_results(m.tool_results.as_deref()).unwrap_or_default();
     if results.is_empty() {
         return None;
     }
@@ -377,9 +368,4 @@ fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
     if let Some(call_item) = &result.display {
         call_item.show(call);
     }
-}
-
-/// Returns what was attached, as `records` kept it.
-fn attached(meta: &memory::MessageMeta) -> Vec<Attached> {
-    meta.attached.as_deref().map(read_attached).unwrap_or_default()
 }

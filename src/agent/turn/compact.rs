@@ -156,14 +156,20 @@ fn largest(status: &StatusData, session: &Conversation) -> String {
     say::largest_parts(&largest.join(", "))
 }
 
-/// Returns the facts from memory in front of what the model wrote.
+/// Returns the facts from memory in front of what the model wrote. Where they cannot be read, the person is told so.
 async fn with_facts(context: &SessionContext, session: &Conversation, prose: &str) -> String {
-    let rows = session.stored().await;
+    let rows = context.services.record_error(session.stored().await);
     let room = window::facts_room(&context.status_data, session, &context.target());
     // A model that does not keep to its limit is cut.
     let most = prose.floor_char_boundary(session.window.bytes(u64::from(PROSE)));
     let (prose, cut) = (&prose[..most], if most < prose.len() { CUT } else { "" });
-    format!("{}\n{prose}{cut}", summary_facts::facts(&rows, room))
+    match rows {
+        Some(rows) => format!("{}\n{prose}{cut}", summary_facts::facts(&rows, room)),
+        None => {
+            context.events.notice(Level::Warning, say::no_facts(), say::no_facts_long()).await;
+            format!("{prose}{cut}")
+        }
+    }
 }
 
 /// Returns the model's summary, and how many of the oldest messages did not fit and are not in it.

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
+use crate::agent::StoreError;
 use crate::agent::background::reconcile::reconcile;
 use crate::archive::{self, Archive};
 use crate::cli::out::Out;
@@ -243,7 +244,11 @@ pub(in crate::cli) fn settle(
 ) -> Result<(Vec<String>, Result<usize, memory::Error>), archive::Error> {
     let shell = crate::shell::Shell::for_archive(stores.workspace, stores.archive);
     let lines = crate::agent::adopt(&shell, stores)?;
-    Ok((lines, reconcile(stores.memory, &stores.project(), stores.archive)))
+    match reconcile(stores.memory, &stores.project(), stores.archive) {
+        Ok(reconciled) => Ok((lines, Ok(reconciled))),
+        Err(StoreError::Memory(error)) => Ok((lines, Err(error))),
+        Err(StoreError::Archive(error)) => Err(error),
+    }
 }
 
 /// Returns a file as it is really written; or the link itself, where only that has been archived.

@@ -94,6 +94,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ),
     ("{path}: {why}; check who owns the folder", "{path}: {why}。フォルダーの所有者を確認してください"),
     ("{what}; try again once memory is back", "{what}。メモリーの復旧後に試してください"),
+    (
+        "memory failed in nebula itself at this request, and did not do it; try again",
+        "nebulaの内部エラーでメモリーがこの要求を実行できませんでした。もう一度試してください",
+    ),
     ("memory has stopped; start nebula again", "メモリーが停止しました。nebulaを再起動してください"),
     (
         "memory was damaged: it is kept as {path}, and a new one was begun",

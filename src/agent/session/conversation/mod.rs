@@ -87,10 +87,13 @@ impl Conversation {
         self.memory.append(&self.id, message)
     }
 
-    /// Returns the messages of this session as memory has them; none where they cannot be read.
-    pub async fn stored(&self) -> Vec<memory::StoredMessage> {
+    /// Returns the messages of this session as memory has them.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub async fn stored(&self) -> Result<Vec<memory::StoredMessage>, memory::Error> {
         let id = self.id.clone();
-        self.memory.ask(move |memory| memory.load(&id)).await.unwrap_or_default()
+        self.memory.ask(move |memory| memory.load(&id)).await
     }
 
     /// Returns what the model is told of the tools it may use.
