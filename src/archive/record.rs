@@ -231,22 +231,16 @@ impl Archive {
     /// Puts a copy of a version in its place.
     fn copy_over(&self, folder: &Folder, name: &OsStr) -> io::Result<()> {
         let old = folder.open_file(name)?;
-        let (archive, temp) = (self.make_folder().map_err(io::Error::other)?, disk::temp_name());
-        let new = archive.make_file(&temp, 0o600)?;
-        let copied = || -> io::Result<()> {
+        let archive = self.make_folder().map_err(io::Error::other)?;
+        archive.replace_from(folder, name, |temp| {
+            let new = archive.make_file(temp, 0o600)?;
             if !disk::share_blocks(&old, &new) {
                 disk::copy_pieces(&old, &new, &self.stop, |_| ())?;
             }
             new.set_permissions(Permissions::from_mode(mode_of(Some(old.metadata()?.permissions().mode()))))?;
-            new.sync_all()?;
-            archive.rename_over(&temp, folder, name)
-        };
-        let copied = copied();
-        if copied.is_err() {
-            // The first error is the one worth telling.
-            let _ = archive.remove_file(&temp);
-        }
-        copied.and_then(|()| folder.sync())
+            new.sync_all()
+        })?;
+        folder.sync()
     }
 
     /// Removes what crashed processes left behind: temporary files in the archive, and in the workspace folders of the

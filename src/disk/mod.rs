@@ -107,27 +107,44 @@ impl Folder {
 
     /// Replaces as [`Folder::replace`] does; the mode is at most `most`.
     fn replace_within(&self, name: &OsStr, bytes: &[u8], mode: u32, most: u32) -> io::Result<Vec<String>> {
-        let temp = temp_name();
         let old = match self.stat(name)? {
             Some(stat) if is(&stat, FileType::RegularFile) => Some(self.open_file(name)?),
             _ => None,
         };
-        let done = self.write_new(&temp, bytes, Some(mode)).and_then(|file| {
+        let lost = self.replace_from(self, name, |temp| {
+            let file = self.write_new(temp, bytes, Some(mode))?;
             let lost = match &old {
                 Some(old) => keep(old, &file, old.metadata()?.permissions().mode() & most)?,
                 None => Vec::new(),
             };
             file.sync_all()?;
-            self.rename(&temp, name)?;
             Ok(lost)
-        });
-        if done.is_err() {
-            // The first error is the one worth telling.
-            let _ = self.remove_file(&temp);
-        }
-        let lost = done?;
+        })?;
         self.sync()?;
         Ok(lost)
+    }
+
+    /// Puts a new file in the place of `name` in `to`, or makes it there, in one step: `make` makes it in this folder,
+    /// under the temporary name that it is given, and flushes what has to last. The names are not flushed.
+    ///
+    /// # Errors
+    /// Those of `make` or of the file system; the old file then stands, and the temporary one is gone.
+    pub fn replace_from<T>(
+        &self,
+        to: &Folder,
+        name: impl AsRef<OsStr>,
+        make: impl FnOnce(&str) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let temp = temp_name();
+        let replaced = make(&temp).and_then(|made| {
+            self.rename_over(&temp, to, name)?;
+            Ok(made)
+        });
+        if replaced.is_err() {
+            // The first error is the one worth telling; a file that stays is swept at a later start.
+            let _ = self.remove_file(&temp);
+        }
+        replaced
     }
 }
 
@@ -224,6 +241,25 @@ mod tests {
         fs::create_dir(dir.path().join("a")).expect("made");
         assert!(replace(&dir.path().join("a"), b"x", 0o600).is_err());
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 1);
+    }
+
+    #[test]
+    fn a_file_made_elsewhere_takes_its_place_in_one_step_or_not_at_all() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| dir.path().join(name);
+        ["here", "there"].iter().for_each(|name| fs::create_dir(at(name)).expect("made"));
+        fs::write(at("there/a"), "old").expect("written");
+        let (here, there) = (Folder::open(&at("here")).expect("open"), Folder::open(&at("there")).expect("open"));
+        let stopped = here.replace_from(&there, "a", |temp| {
+            here.write_new(temp, b"half", None)?;
+            Err::<(), _>(io::ErrorKind::StorageFull.into())
+        });
+        assert_eq!(stopped.map_err(|error| error.kind()), Err(io::ErrorKind::StorageFull));
+        assert_eq!(fs::read(at("there/a")).expect("there"), b"old");
+        let made = here.replace_from(&there, "a", |temp| here.write_new(temp, b"new", None));
+        made.expect("replaced");
+        assert_eq!(fs::read(at("there/a")).expect("there"), b"new");
+        assert!(here.names().expect("listed").is_empty(), "nothing is left over");
     }
 
     #[test]

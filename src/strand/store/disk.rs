@@ -193,14 +193,10 @@ pub fn remove_below(root: &Path, rest: &str) -> io::Result<()> {
 pub fn replace_unflushed(path: &Path, bytes: &[u8]) -> io::Result<()> {
     step()?;
     let (folder, name) = place(path)?;
-    let temp = disk::temp_name();
-    let mut file = folder.make_file(&temp, 0o666)?;
-    let written = write(&mut file, bytes).and_then(|()| step()).and_then(|()| folder.rename(&temp, &name));
-    if written.is_err() {
-        // A remaining file is swept by the next process.
-        let _ = folder.remove_file(&temp);
-    }
-    written
+    folder.replace_from(&folder, &name, |temp| {
+        write(&mut folder.make_file(temp, 0o666)?, bytes)?;
+        step()
+    })
 }
 
 /// Removes temporary files of programs that ended before they gave them their names, in a folder of a store's root or

@@ -67,6 +67,7 @@ pub const CALLS: &[&str] = &[
     ".open_or_make(",
     ".write_new(",
     ".rename_over(",
+    ".replace_from(",
     ".rename_new(",
     ".exchange(",
     ".hard_link(",

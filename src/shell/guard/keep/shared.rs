@@ -41,7 +41,9 @@ impl Keeping {
         }
     }
 
-    /// Gives staged hard links of one file bytes of their own; `limited`: the copy counts as one of the command's.
+    /// Gives staged hard links of one file bytes of their own; `limited`: the copy counts as one of the command's. The
+    /// copy takes each place under a number of the staging folder, not under a temporary name of `disk`: what a killed
+    /// keeper leaves is told apart and removed there by its number.
     fn part(&mut self, links: &[Linked], limited: Option<&Metadata>) -> Verdict {
         let folder = self.staging.folder().to_path_buf();
         let shared = folder.join(&links[0].staged);
