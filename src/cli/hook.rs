@@ -16,7 +16,7 @@ use super::context::Context;
 use crate::config::{Env, Paths};
 use crate::execute::{Stores, archive_before, written_by_another};
 use crate::memory::Memory;
-use crate::text::time;
+use crate::text::{size, time};
 use crate::workspace::Access;
 
 /// A longer message is not read.
@@ -39,7 +39,7 @@ fn read_message() -> Result<Value> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(MAX_MESSAGE + 1).read_to_end(&mut bytes).context("stdin cannot be read")?;
     if bytes.len() as u64 > MAX_MESSAGE {
-        bail!("the hook's message is longer than {} MiB", MAX_MESSAGE >> 20);
+        bail!("the hook's message is longer than {}", size::words(MAX_MESSAGE));
     }
     serde_json::from_slice(&bytes).context("the hook's message is no JSON")
 }

@@ -11,6 +11,7 @@ use super::key_use::keep_key_variables;
 use super::keys::{KEYS, Key, Shape, key, unknown};
 use crate::disk::{self, Links};
 use crate::text::distance::nearest;
+use crate::text::size;
 
 /// A configuration could not be read or changed; the file is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -103,7 +104,9 @@ fn parse(path: &Path) -> Result<Option<Parsed>, Error> {
         Ok(bytes) => bytes,
         Err(why) => match why.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => return Ok(None),
-            io::ErrorKind::FileTooLarge => return Err(Error::new(format!("{name} is larger than 1 MiB"), hint)),
+            io::ErrorKind::FileTooLarge => {
+                return Err(Error::new(format!("{name} is larger than {}", size::words(LARGEST)), hint));
+            }
             _ => return Err(unreadable(why)),
         },
     };

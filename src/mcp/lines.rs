@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::CancellationToken;
 
+use crate::text::size;
+
 /// The longest message that is read, in bytes.
 const MAX_MESSAGE: usize = 16 << 20;
 /// Messages that wait in either direction.
@@ -191,7 +193,7 @@ fn fault(code: i32, message: &str, id: Option<Value>) -> Value {
 }
 
 fn too_long() -> Value {
-    fault(INVALID, &format!("a message has at most {} MiB", MAX_MESSAGE >> 20), None)
+    fault(INVALID, &format!("a message has at most {}", size::words(MAX_MESSAGE as u64)), None)
 }
 
 #[cfg(test)]

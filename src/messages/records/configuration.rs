@@ -24,7 +24,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("an object", "オブジェクト"),
     ("a list of objects", "オブジェクトの配列"),
     ("{file} cannot be read: {why}", "{file}を読めません: {why}"),
-    ("{file} is larger than 1 MiB", "{file}が1 MiBを超えています"),
+    ("{file} is larger than {size}", "{file}が{size}を超えています"),
     ("this is not UTF-8 text", "UTF-8のテキストではありません"),
     ("a configuration is a JSON object: {example}", "設定はJSONオブジェクトです: {example}"),
     (

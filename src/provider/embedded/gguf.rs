@@ -9,6 +9,7 @@ use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
 use crate::disk::{self, Links};
+use crate::text::size;
 
 /// A value of the metadata.
 #[derive(Debug, Clone, PartialEq)]
@@ -271,7 +272,8 @@ impl Source {
     /// Takes memory for what is about to be read.
     fn charge(&mut self, bytes: u64) -> Result<(), String> {
         let left = self.room.checked_sub(bytes);
-        self.room = left.ok_or_else(|| format!("has a header that takes more than {} MiB of memory", LARGEST >> 20))?;
+        self.room =
+            left.ok_or_else(|| format!("has a header that takes more than {} of memory", size::words(LARGEST)))?;
         Ok(())
     }
 
