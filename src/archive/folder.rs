@@ -41,18 +41,13 @@ impl Archive {
         }
     }
 
-    /// Opens `.shaft`, made where it is missing.
-    pub(super) fn make_home(&self) -> Result<Folder, Error> {
-        self.make(&self.home)
-    }
-
     /// Opens the folder of versions and changesets, made where it is missing.
     pub(super) fn make_folder(&self) -> Result<Folder, Error> {
         self.make(&self.folder)
     }
 
-    /// Makes what is missing of a folder, for its owner alone, and flushes the names.
-    fn make(&self, folder: &Path) -> Result<Folder, Error> {
+    /// Opens a folder of the archive; makes what is missing of it, for its owner alone, and flushes the names.
+    pub(super) fn make(&self, folder: &Path) -> Result<Folder, Error> {
         let (mut open, below) = match folder.strip_prefix(&self.root) {
             Ok(below) => (Folder::open(&self.root).map_err(at(&self.root))?, below),
             Err(_) => {

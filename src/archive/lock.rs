@@ -54,7 +54,7 @@ impl Archive {
     /// # Errors
     /// When a folder cannot be made, the lock is held for longer than 30 s, or the wait is stopped.
     pub fn lock(&self) -> Result<Lock, Error> {
-        let home = self.make_home()?;
+        let home = self.make(&self.home)?;
         let folder = self.make_folder()?;
         let path = self.home.join("lock");
         let file = home.open_or_make("lock", 0o600).map_err(at(&path))?;

@@ -120,7 +120,7 @@ impl Workspace {
         let Ok(inside) = real.strip_prefix(&self.root) else {
             return Err(PathError::Outside { given: path.into(), real });
         };
-        self.check_protected(path, inside, &real)?;
+        self.check_own(path, inside, &real, &[".git", ".shaft"])?;
         check_kind(path, &real, access)?;
         inside.to_str().map(str::to_string).ok_or_else(|| unusable("its name is not UTF-8"))
     }
@@ -144,10 +144,6 @@ impl Workspace {
             false if inside.is_empty() => Err(unusable("it is the workspace itself")),
             false => Ok(inside.to_string()),
         }
-    }
-
-    fn check_protected(&self, given: &str, inside: &Path, real: &Path) -> Result<(), PathError> {
-        self.check_own(given, inside, real, &[".git", ".shaft"])
     }
 
     /// Refuses a path with one of these names in it, or into a protected folder.

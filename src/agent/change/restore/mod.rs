@@ -370,7 +370,10 @@ fn person_said(context: &SessionContext, number: usize) -> Option<(i64, String)>
 }
 
 /// Plans what a request asks for, on a thread that may block.
-async fn plan(
+///
+/// # Errors
+/// Why there is nothing to restore.
+pub async fn plan(
     context: &Arc<SessionContext>,
     request: RestoreRequest,
     turn: Option<i64>,
@@ -381,18 +384,6 @@ async fn plan(
         restore_plan::plan(&wanted, context.services.stores()).map_err(|e| e.to_string())
     });
     planned.await.unwrap_or_else(|_| Err(say::planning_failed().into()))
-}
-
-/// Returns a plan for the model's `undo`.
-///
-/// # Errors
-/// Why there is nothing to undo, for the model.
-pub async fn plan_of_tool(
-    context: &Arc<SessionContext>,
-    count: usize,
-    path: Option<String>,
-) -> Result<RestorePlan, String> {
-    plan(context, RestoreRequest::Undo { count, files: path.into_iter().collect() }, None).await
 }
 
 /// Proposes the changes of a plan, and again each time a choice is made for a file that someone else changed. Returns

@@ -19,7 +19,7 @@ use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
 use crate::proposal::{Choice, FileChange, FileDecision, HunkKind, Proposal, Rung};
-use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome};
+use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome, RestoreRequest};
 use crate::provider::ToolCall;
 use crate::tools::FileVersion;
 use crate::workspace::{Access, holds_secrets};
@@ -189,7 +189,8 @@ pub async fn undo(
     stop: &CancellationToken,
 ) -> CallOutcome {
     let mut record = ResultRecord::failed(&call.id, &call.name);
-    let plan = match stop.run_until_cancelled(restore::plan_of_tool(context, count, path)).await {
+    let request = RestoreRequest::Undo { count, files: path.into_iter().collect() };
+    let plan = match stop.run_until_cancelled(restore::plan(context, request, None)).await {
         Some(Ok(plan)) => plan,
         ended => {
             let (state, why) = match ended {

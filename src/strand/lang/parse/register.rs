@@ -80,11 +80,14 @@ pub fn parse_register(category: Category, text: &str) -> Result<Reg, SyntaxError
         Category::Type => Reg::Type(p.ty()?),
         Category::Expr => Reg::Expr(p.expr()?),
         Category::Params => Reg::Params(p.bare_params()?),
-        Category::Input => Reg::Input(p.bare_input()?),
+        Category::Input => Reg::Input(if p.is_sym("(") { p.input()? } else { p.field()? }),
         Category::Selector => Reg::Selector(p.selector()?),
         Category::Caps => Reg::Caps(p.caps()?),
         Category::Prim => Reg::Prim(p.prim()?),
-        Category::Args => Reg::Args(p.bare_args()?),
+        Category::Args => {
+            p.expect("(")?;
+            Reg::Args(p.args()?)
+        }
         Category::Guard => {
             p.eat_word("when");
             Reg::Guard(p.guard()?)
@@ -155,16 +158,6 @@ impl Parser<'_> {
             }
         }
         Ok(fields)
-    }
-
-    fn bare_input(&mut self) -> Parsed<Field> {
-        if self.is_sym("(") { self.input() } else { self.field() }
-    }
-
-    /// Parses arguments in their parentheses.
-    fn bare_args(&mut self) -> Parsed<Vec<crate::strand::lang::ast::Arg>> {
-        self.expect("(")?;
-        self.args()
     }
 
     fn element_name(&mut self) -> Parsed<String> {

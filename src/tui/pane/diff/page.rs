@@ -122,9 +122,9 @@ impl DiffPage {
         self.past.push((self.choices.clone(), self.edited.clone()));
     }
 
-    /// Takes the last decision back; `false`: there is none.
-    fn undo(&mut self) -> bool {
-        let Some((choices, edited)) = self.past.pop() else { return false };
+    /// Takes the last decision back, if there is one.
+    pub fn undo_decision(&mut self) {
+        let Some((choices, edited)) = self.past.pop() else { return };
         self.choices = choices;
         self.for_session = false;
         let changed: Vec<usize> =
@@ -133,18 +133,12 @@ impl DiffPage {
         for file in changed {
             self.view.replace(file, &self.edited);
         }
-        true
     }
 
     /// Says of the hunk in focus whether what was done is kept, and goes on.
     pub fn judge(&mut self, choice: Choice) {
         self.remember();
         self.decide(choice);
-    }
-
-    /// Takes the last decision back.
-    pub fn undo_decision(&mut self) {
-        self.undo();
     }
 
     /// Returns each file of which something is not kept: its path, its state as it is shown, and the one that is wanted.
@@ -163,7 +157,7 @@ impl DiffPage {
     /// Leaves the reason line: the decision that led to it is undone.
     pub fn leave_reason(&mut self) {
         if std::mem::take(&mut self.reverts) {
-            self.undo();
+            self.undo_decision();
         }
     }
 
@@ -379,9 +373,7 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
             page.choices.fill(Choice::Accept);
             return Some(page.finish_with_it());
         }
-        Action::UndoDecision => {
-            page.undo();
-        }
+        Action::UndoDecision => page.undo_decision(),
         Action::Test => return Some(vec![PaneEffect::send(Command::Test(page.proposal.id))]),
         Action::Comment => {
             let prompt = say::ask_about_hunk().to_string();
