@@ -1,9 +1,10 @@
 //! Names of versions and changesets: UUIDv7, each greater than the one before, whatever the clock says.
 
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use uuid::{NoContext, Timestamp, Uuid};
+use uuid::Uuid;
+
+use crate::text::id;
 
 /// A UUIDv7 in lower-case hyphenated form. Greater means later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +31,7 @@ impl Id {
 
     /// Creates an id greater than `last`.
     pub fn after(last: Id) -> Self {
-        let now = Id(now());
+        let now = Id(id::now());
         if now > last { now } else { last.next() }
     }
 
@@ -41,15 +42,6 @@ impl Id {
         let counted = ((time << COUNTER_BITS) | (high << 62) | low) + 1;
         let (time, high, low) = (counted >> COUNTER_BITS, (counted >> 62) & 0xfff, counted & ((1 << 62) - 1));
         Id(Uuid::from_u128((time << 80) | (0x7 << 76) | (high << 64) | (0b10 << 62) | low))
-    }
-}
-
-/// Returns a UUIDv7 of this moment. A clock before 1970 counts as standing at its beginning: the crate would end the
-/// program.
-fn now() -> Uuid {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
-        Ok(_) => Uuid::now_v7(),
-        Err(_) => Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)),
     }
 }
 

@@ -69,7 +69,7 @@ fn record(s: &memory::Session) -> serde_json::Value {
     json!({
         "id": s.id,
         "title": s.title,
-        "started_at": time::utc(s.started),
+        "started_at": s.started.map(time::utc),
         "ended_at": s.ended.map(time::utc),
         "messages": s.messages,
         "model": s.model,

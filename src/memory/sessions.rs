@@ -1,11 +1,11 @@
 //! Sessions: one row each, which process has them open, and their totals.
 
 use rusqlite::{OptionalExtension, Row, Transaction, params};
-use uuid::{NoContext, Timestamp, Uuid};
 
 use super::store::locks::{self, Hold};
 use super::store::{Safety, Store};
 use super::{Error, Memory, Trouble, count, int, lossy, now_ms};
+use crate::text::id;
 
 /// The initial values of a new session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -79,8 +79,8 @@ pub struct Session {
     pub model: String,
     /// A title someone gave, or the first words of the first message; `None` without messages.
     pub title: Option<String>,
-    /// The time when it began.
-    pub started: i64,
+    /// The time when it began, where it can be read.
+    pub started: Option<i64>,
     /// The time when it was closed, or its last word where its process went away.
     pub ended: Option<i64>,
     /// The time of the last message.
@@ -112,14 +112,9 @@ pub struct ConversationSummary {
     pub upto: i64,
 }
 
-/// Returns a new session's id. A clock before 1970 counts as standing at its beginning: the crate would end the
-/// program.
+/// Returns a new session's id.
 pub(super) fn new_id() -> String {
-    let id = match now_ms() {
-        0 => Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)),
-        _ => Uuid::now_v7(),
-    };
-    id.to_string()
+    id::now().to_string()
 }
 
 const COLUMNS: &str = "s.id, s.project_path, s.model_used, m.title, unixepoch(s.started_at) * 1000,
@@ -162,8 +157,10 @@ impl Memory {
     /// Closes a session and releases it. One without messages is removed.
     pub fn end(&self, id: &str) -> Result<(), Error> {
         let mut store = self.store();
+        let now = now_ms();
         store.write(Safety::Normal, Some(id), |tx| {
-            tx.execute("UPDATE sessions SET ended_at = datetime('now') WHERE id = ?1", [id])?;
+            let sql = "UPDATE sessions SET ended_at = datetime(?2 / 1000, 'unixepoch') WHERE id = ?1";
+            tx.execute(sql, params![id, now])?;
             let said: bool =
                 tx.query_row("SELECT EXISTS(SELECT 1 FROM messages WHERE session_id = ?1)", [id], |r| r.get(0))?;
             if said { Ok(()) } else { delete(tx, id) }
@@ -419,7 +416,7 @@ impl Store {
             project: row.get(1)?,
             model: lossy(row, 2)?.unwrap_or_default(),
             title: lossy(row, 3)?,
-            started: row.get::<_, Option<i64>>(4)?.unwrap_or(0),
+            started: row.get(4)?,
             ended,
             updated: row.get(6)?,
             messages: count(row.get(7)?),
@@ -449,8 +446,9 @@ fn one(changed: usize, id: &str) -> Result<(), Error> {
 
 fn insert(tx: &Transaction<'_>, id: &str, new: &NewSession, now: i64) -> Result<(), Error> {
     tx.execute(
-        "INSERT INTO sessions(id, project_path, model_used) VALUES(?1, ?2, ?3)",
-        [id, &new.project, &new.model],
+        "INSERT INTO sessions(id, project_path, model_used, started_at)
+         VALUES(?1, ?2, ?3, datetime(?4 / 1000, 'unixepoch'))",
+        params![id, new.project, new.model, now],
     )?;
     tx.execute(
         "INSERT INTO session_meta(session_id, mode, provider, format, updated_ms) VALUES(?1, ?2, ?3, ?4, ?5)",

@@ -53,6 +53,25 @@ fn a_project_knows_its_archives_size_and_the_folders_made_in_it() {
 }
 
 #[test]
+fn a_time_that_cannot_be_read_is_no_time() {
+    let w = World::new();
+    let m = w.open();
+    let before = now_ms() / 1000 * 1000;
+    let s = session(&m, "/p");
+    let message = m.append(&s, &user("hello")).unwrap();
+    m.rename(&s, "a title").unwrap();
+    let started = m.get(&s).unwrap().started.unwrap();
+    assert!((before..=now_ms()).contains(&started), "the program's clock, to the second");
+    let conn = rusqlite::Connection::open(w.options().path).unwrap();
+    let torn = "UPDATE sessions SET started_at = 'torn'; UPDATE messages SET timestamp = 'torn';
+                DELETE FROM message_meta";
+    conn.execute_batch(torn).unwrap();
+    assert_eq!(m.get(&s).unwrap().started, None);
+    assert_eq!(m.typed(message).unwrap(), Some(("hello".into(), None)));
+    assert_eq!(m.search("/p", "title", 1).unwrap()[0].at, None);
+}
+
+#[test]
 fn a_session_comes_back_as_it_was() {
     let w = World::new();
     let memory = w.open();

@@ -78,8 +78,10 @@ messages! {
     no_session: "no session yet", "セッションはまだありません";
     nothing_found: "nothing found", "見つかりません";
     on_disk_since: "on disk since then", "その後のディスク";
-    changed_outside(time): "changed outside nebula, {time}", "nebula外で変更、{time}";
-    outside(time): "outside nebula, {time}", "nebula外、{time}";
+    changed_outside_at(time): "changed outside nebula, {time}", "nebula外で変更、{time}";
+    changed_outside: "changed outside nebula", "nebula外で変更";
+    outside: "outside nebula", "nebula外";
+    outside_at(time): "outside nebula, {time}", "nebula外、{time}";
     as_left: "as nebula left it", "nebulaの変更時のまま";
     cost: "cost ", "費用 ";
     changes: "changes", "変更";

@@ -63,6 +63,17 @@ pub fn exact(clock: &Clock, at: i64) -> String {
     }
 }
 
+/// Formats how many milliseconds ago something was: `now`, `9 min`, `2 h`, `1 d`.
+pub fn age(ms: i64) -> String {
+    let minutes = (ms / 60_000).max(0);
+    match minutes {
+        0 => now().into(),
+        1..60 => self::minutes(&minutes),
+        60..1440 => hours(&(minutes / 60)),
+        _ => days(&(minutes / 1440)),
+    }
+}
+
 /// Formats a duration as short as it can be said: `2 ms`, `0.4 s`, `14 s`, `3 min`.
 pub fn duration(took: std::time::Duration) -> String {
     match took.as_millis() {
@@ -109,6 +120,7 @@ mod tests {
             assert_eq!(duration(Duration::from_millis(400)), "0.4秒");
         });
         assert_eq!(point(&clock, clock.now - 480 * hour), clock.point(clock.now - 480 * hour));
+        assert_eq!([0, 9 * 60_000, 7_200_000, 90_000_000].map(age), ["now", "9 min", "2 h", "1 d"]);
         for (ms, words) in [
             (0, "0 ms"),
             (99, "99 ms"),

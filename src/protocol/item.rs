@@ -204,8 +204,8 @@ pub struct Changeset {
 pub struct ChangesetFile {
     /// Normalised path.
     pub path: String,
-    /// Its archived version.
-    pub version: String,
+    /// Its archived version; none: unknown.
+    pub version: Option<String>,
     /// The file did not exist before.
     pub absent: bool,
     /// Lines added and removed by the change that followed, when known.

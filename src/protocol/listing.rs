@@ -193,6 +193,18 @@ pub enum SessionState {
     Ended,
 }
 
+/// A file on disk, compared with what nebula last wrote to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDisk {
+    /// It is as nebula left it.
+    AsLeft,
+    /// It was changed outside nebula.
+    Changed {
+        /// The time, in unix milliseconds, where there still is a file to tell it.
+        at: Option<i64>,
+    },
+}
+
 /// The end of a session's conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionPreview {
@@ -200,8 +212,8 @@ pub struct SessionPreview {
     pub id: String,
     /// The last entries, oldest first.
     pub items: Vec<Item>,
-    /// Files it touched, and whether someone else changed them since (when).
-    pub files: Vec<(String, Option<i64>)>,
+    /// Files it touched.
+    pub files: Vec<(String, OnDisk)>,
     /// Dollars, when known.
     pub cost: Option<Cost>,
     /// Lines changed.

@@ -40,7 +40,7 @@ pub use item::{
     Attached, Call, CallState, Changeset, ChangesetFile, Item, Level, Notice, NoticeAction, PreviewLine, RuleChip, Verb,
 };
 pub use listing::{
-    Listing, ModelRow, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow,
+    Listing, ModelRow, OnDisk, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow,
     WindowResult,
 };
 pub use past::{BlameCause, BlamedFile, MomentRow, PastChange, PastFile, PastKind};

@@ -91,8 +91,8 @@ pub struct BlameCause {
     pub turn: Option<(String, i64)>,
     /// The person's words that began the turn.
     pub prompt: String,
-    /// The time at which they were sent, in unix milliseconds.
-    pub prompted_at: i64,
+    /// The time at which they were sent, in unix milliseconds, where it is known.
+    pub prompted_at: Option<i64>,
     /// The command's text, or what made the change in words.
     pub title: String,
 }

@@ -1,4 +1,19 @@
-//! Short names of ids.
+//! Ids that name when they were made, and short names of ids.
+
+use std::sync::Mutex;
+
+use uuid::{ContextV7, Timestamp, Uuid};
+
+use super::time;
+
+/// Returns a UUIDv7 of this moment, greater than those that this process made before while the clock goes on.
+pub fn now() -> Uuid {
+    static COUNTER: Mutex<ContextV7> = Mutex::new(ContextV7::new());
+    let at = time::now().unsigned_abs();
+    // The milliseconds of a second always fit.
+    let nanos = (at % 1000) as u32 * 1_000_000;
+    Uuid::new_v7(Timestamp::from_unix(&COUNTER, at / 1000, nanos))
+}
 
 /// Returns the beginning of a changeset's id that names it and by which commands find it: the whole milliseconds of its
 /// time, since those of one turn begin alike.
@@ -9,6 +24,15 @@ pub fn short_changeset(id: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_of_one_moment_ascend_and_have_its_time() {
+        let before = time::now();
+        let ids: Vec<Uuid> = (0..1000).map(|_| now()).collect();
+        assert!(ids.is_sorted_by(|a, b| a < b));
+        let at = |id: &Uuid| (id.as_u128() >> 80) as i64;
+        assert!(ids.iter().all(|id| (before..=time::now()).contains(&at(id))));
+    }
 
     #[test]
     fn changesets_of_one_minute_differ() {

@@ -104,8 +104,8 @@ pub enum PaneEffect {
     Turn {
         /// Its session.
         session: String,
-        /// The time at which the person sent its message, in unix milliseconds.
-        at: i64,
+        /// The time at which the person sent its message, in unix milliseconds, where it is known.
+        at: Option<i64>,
     },
 }
 

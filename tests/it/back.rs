@@ -1,7 +1,9 @@
 //! Back in time, commands to events: undo, redo, all since a changeset or a message, and the archive as it is listed.
 
 use nebula::proposal::{Choice, RestoreStatus};
-use nebula::protocol::{Command, EventBody, Listing, Outcome, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd};
+use nebula::protocol::{
+    Command, EventBody, Listing, OnDisk, Outcome, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd,
+};
 use serde_json::json;
 
 use crate::session::{check_protocol, replace};
@@ -191,6 +193,33 @@ async fn the_archive_is_listed_with_files_and_causes() {
     let Listing::Versions { versions, .. } = &answers[&versions.0] else { panic!("{answers:?}") };
     let causes: Vec<_> = versions.iter().map(|v| (v.cause.as_str(), v.counts.map(|c| (c.added, c.removed)))).collect();
     assert_eq!(causes, [("rename a to b", Some((1, 1))), ("rename b to c", Some((1, 1)))]);
+}
+
+/// A file that is gone has no time at which it was changed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_preview_of_a_session_tells_which_files_were_changed_since_and_when() {
+    let write = |path: &str| ("writeFile", json!({"path": path, "content": "1\n"}));
+    let files = calls(&[write("left"), write("changed"), write("gone")]);
+    let world = World::new().approve("edits").model([files, say("Done.")]);
+    let mut live = world.start();
+    live.submit("write them");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let session = live.events.iter().rev().find_map(|e| match e {
+        EventBody::Opened(info) => Some(info.id.clone()),
+        _ => None,
+    });
+    world.write("changed", "2\n");
+    std::fs::remove_file(world.root().join("gone")).expect("removed");
+    live.send(Command::Ask(QueryId(1), Query::Preview(session.expect("a session"))));
+    let preview = live.until(|e| match e {
+        EventBody::Answer(_, Listing::Preview(preview)) => Some(preview.clone()),
+        _ => None,
+    });
+    let preview = preview.await;
+    let on_disk = |path: &str| preview.files.iter().find(|(p, _)| p == path).map(|(_, on_disk)| *on_disk);
+    assert_eq!(on_disk("left"), Some(OnDisk::AsLeft));
+    assert!(matches!(on_disk("changed"), Some(OnDisk::Changed { at: Some(1..) })), "{:?}", preview.files);
+    assert_eq!(on_disk("gone"), Some(OnDisk::Changed { at: None }));
 }
 
 /// What the person takes back before the first message is told to the model with that message.

@@ -60,7 +60,7 @@ fn changesets() -> Vec<Changeset> {
             .iter()
             .map(|(path, added, removed)| ChangesetFile {
                 path: path.to_string(),
-                version: format!("{path}@{at}"),
+                version: Some(format!("{path}@{at}")),
                 absent: false,
                 counts: Some(counts(*added, *removed)),
             })

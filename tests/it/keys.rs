@@ -367,7 +367,7 @@ fn blaming() -> Stage {
         changeset: changeset.map(str::to_string),
         turn: changeset.map(|_| ("0198".to_string(), 1)),
         prompt: prompt.into(),
-        prompted_at: NOW - 700_000,
+        prompted_at: Some(NOW - 700_000),
         title: "cargo clippy --fix".into(),
     };
     let causes = vec![

@@ -331,7 +331,7 @@ fn said(stage: &mut Stage) {
 pub fn archive(stage: &mut Stage) {
     let file = |path: &str, added, removed| ChangesetFile {
         path: path.into(),
-        version: "v".into(),
+        version: Some("v".into()),
         absent: false,
         counts: Some(Counts { added, removed }),
     };
@@ -525,7 +525,10 @@ pub fn choosing(stage: &mut Stage) {
             },
             Item::User { text: "Thanks.".into(), at: NOW - 120_000, attached: vec![] },
         ],
-        files: vec![("src/cart.rs".into(), Some(NOW - 60_000)), ("src/catalog.rs".into(), None)],
+        files: vec![
+            ("src/cart.rs".into(), OnDisk::Changed { at: Some(NOW - 60_000) }),
+            ("src/catalog.rs".into(), OnDisk::AsLeft),
+        ],
         cost: Some(Cost { dollars: 0.11, estimated: true, partial: false }),
         counts: Counts { added: 63, removed: 21 },
         state: SessionState::Open,

@@ -118,7 +118,7 @@ fn cause(services: &Services, cause: LineCause, prompts: &mut TypedPrompts<'_>) 
         changeset: None,
         turn: None,
         prompt: String::new(),
-        prompted_at: 0,
+        prompted_at: None,
         title: String::new(),
     };
     match cause {
@@ -160,7 +160,7 @@ fn short(text: &str) -> String {
 /// The words of the person and their times by message; each is read once.
 struct TypedPrompts<'a> {
     services: &'a Services,
-    known: HashMap<i64, (String, i64)>,
+    known: HashMap<i64, (String, Option<i64>)>,
 }
 
 impl<'a> TypedPrompts<'a> {
@@ -168,7 +168,7 @@ impl<'a> TypedPrompts<'a> {
         TypedPrompts { services, known: HashMap::new() }
     }
 
-    fn of(&mut self, message: i64) -> (String, i64) {
+    fn of(&mut self, message: i64) -> (String, Option<i64>) {
         let typed = || self.services.memory.ask_blocking(move |memory| memory.typed(message));
         let read = || self.services.record_error(typed()).flatten().map(|(text, at)| (short(&text), at));
         self.known.entry(message).or_insert_with(|| read().unwrap_or_default()).clone()

@@ -57,6 +57,11 @@ fn title(session: &memory::Session) -> &str {
     session.title.as_deref().unwrap_or("untitled")
 }
 
+/// Returns when a session began, in words.
+fn began(session: &memory::Session) -> String {
+    session.started.map_or("at an unknown time".into(), utc)
+}
+
 fn markdown(session: &memory::Session, messages: &[StoredMessage]) -> String {
     let mut out = format!(
         "# {}\n\n- session {}\n- project {}\n- model {}\n- began {}\n",
@@ -64,7 +69,7 @@ fn markdown(session: &memory::Session, messages: &[StoredMessage]) -> String {
         session.id,
         session.project,
         session.model,
-        utc(session.started)
+        began(session)
     );
     for row in messages {
         let m = &row.message;
@@ -148,7 +153,7 @@ fn as_json(session: &memory::Session, messages: &[StoredMessage]) -> String {
         "title": session.title,
         "project": session.project,
         "model": session.model,
-        "started_at": utc(session.started),
+        "started_at": session.started.map(utc),
         "ended_at": session.ended.map(utc),
         "messages": rows,
     });
@@ -161,7 +166,7 @@ fn html(session: &memory::Session, messages: &[StoredMessage]) -> String {
         escape(title(session)),
         escape(&session.project),
         escape(&session.model),
-        utc(session.started)
+        began(session)
     );
     for row in messages {
         let m = &row.message;

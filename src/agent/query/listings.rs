@@ -18,7 +18,7 @@ use crate::memory::{self, SessionUse, UsageBy, UsageRow, UsageWords, usage_table
 use crate::messages::{agent as say, verbs};
 use crate::proposal::{Counts, State};
 use crate::protocol::{
-    EventBody, Item, Listing, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
+    EventBody, Item, Listing, OnDisk, PromptRow, Query, QueryId, SessionPreview, SessionRow, SessionState, VersionRow,
 };
 use crate::provider::models;
 use crate::text::clean::clean_line;
@@ -203,12 +203,12 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
         let id = &asked_for;
         Ok((memory.get(id)?, memory.last(id, PREVIEW)?, memory.changesets_of_session(id)?))
     })?;
-    let mut files: Vec<(String, Option<i64>)> = Vec::new();
+    let mut files: Vec<(String, OnDisk)> = Vec::new();
     for changeset in changesets {
         for file in changeset.files {
             if files.iter().all(|(p, _)| *p != file.path) {
-                let changed = changed_since(services, &file.path)?;
-                files.push((file.path, changed));
+                let on_disk = on_disk(services, &file.path)?;
+                files.push((file.path, on_disk));
             }
         }
     }
@@ -224,12 +224,14 @@ fn preview(services: &Services, id: &str) -> Result<SessionPreview, memory::Erro
     })
 }
 
-/// Returns when a file was changed by someone else after nebula last wrote it; `None`: it is as nebula left it.
-fn changed_since(services: &Services, path: &str) -> Result<Option<i64>, memory::Error> {
-    let Some(written) = written(services, path)? else { return Ok(None) };
-    let Ok(read) = services.workspace.read(path) else { return Ok(None) };
-    let sha = state_sha(&read.state);
-    Ok(if written.is(sha) { None } else { Some(read.stamp.map_or(0, |s| s.modified())) })
+/// Returns whether a file was changed by someone else after nebula last wrote it.
+fn on_disk(services: &Services, path: &str) -> Result<OnDisk, memory::Error> {
+    let Some(written) = written(services, path)? else { return Ok(OnDisk::AsLeft) };
+    let Ok(read) = services.workspace.read(path) else { return Ok(OnDisk::AsLeft) };
+    Ok(match written.is(state_sha(&read.state)) {
+        true => OnDisk::AsLeft,
+        false => OnDisk::Changed { at: read.stamp.map(|stamp| stamp.modified()) },
+    })
 }
 
 /// Returns what nebula last wrote to a file.
@@ -295,7 +297,8 @@ fn versions(services: &Services, path: String) -> Result<Listing, String> {
         }
     });
     let rows: Vec<_> = rows.collect();
-    let foreign = services.record_error(changed_since(services, &path)).flatten().is_some();
+    let on_disk = services.record_error(on_disk(services, &path));
+    let foreign = matches!(on_disk, Some(OnDisk::Changed { .. }));
     let now = match (found.last(), services.workspace.read_whole(&path)) {
         (Some(newest), Ok(read)) => {
             let archived = services.archive.show(newest).map_err(|e| e.to_string())?;

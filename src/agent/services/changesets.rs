@@ -33,7 +33,7 @@ fn changeset(services: &Services, id: Id, known: Option<&memory::ChangesetRecord
             .iter()
             .map(|f| ChangesetFile {
                 path: f.path.clone(),
-                version: f.version.clone().unwrap_or_default(),
+                version: f.version.clone(),
                 absent: f.absent,
                 counts: counts(f.added, f.removed),
             })
@@ -78,7 +78,7 @@ fn unknown_files(archive: &Archive, id: Id) -> Result<Vec<ChangesetFile>, archiv
     let file = |path: String| {
         let version = archive.version_in(&path, id)?;
         Ok(ChangesetFile {
-            version: version.as_ref().map(|v| v.id.to_string()).unwrap_or_default(),
+            version: version.as_ref().map(|v| v.id.to_string()),
             absent: version.is_some_and(|v| v.absent),
             path,
             counts: None,

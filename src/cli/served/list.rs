@@ -103,7 +103,7 @@ impl ArchiveTools {
     pub(super) fn search(&self, args: &SearchArgs) -> Result<Value, ToolRefusal> {
         let stores = self.stores();
         let hits = stores.memory.search(&stores.project(), &args.words, wanted(args.limit, HITS)?)?;
-        let row = |hit: crate::memory::SearchHit| json!({"session": hit.session, "title": hit.title, "at": time::utc_millis(hit.at), "text": hit.snippet});
+        let row = |hit: crate::memory::SearchHit| json!({"session": hit.session, "title": hit.title, "at": hit.at.map(time::utc_millis), "text": hit.snippet});
         Ok(json!({"hits": hits.into_iter().map(row).collect::<Vec<_>>()}))
     }
 }

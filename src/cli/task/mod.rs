@@ -476,7 +476,7 @@ mod tests {
             ("edited", "edit", Some("own")),
             ("mine", COMMAND, Some("own")),
         ] {
-            let file = ChangesetFile { path: path.into(), version: String::new(), absent: false, counts: None };
+            let file = ChangesetFile { path: path.into(), version: None, absent: false, counts: None };
             let (by, session, files) = (by.into(), session.map(String::from), vec![file]);
             let changeset = Changeset { id: String::new(), at: 0, cause: String::new(), by, session, files };
             printer.event(EventBody::Archived(changeset)).expect("printed");

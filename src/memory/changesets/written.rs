@@ -162,12 +162,7 @@ pub(in crate::memory) fn revert(conn: &Connection, n: i64) -> Result<(), Error> 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<Written> {
     let pending = row.get::<_, Option<i64>>(3)?.is_some();
     let before = if pending && row.get(4)? {
-        Some(Box::new(Written {
-            sha256: row.get(5)?,
-            bytes: row.get(6)?,
-            at: row.get::<_, Option<i64>>(7)?.unwrap_or(0),
-            before: None,
-        }))
+        Some(Box::new(Written { sha256: row.get(5)?, bytes: row.get(6)?, at: row.get(7)?, before: None }))
     } else {
         None
     };

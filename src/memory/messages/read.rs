@@ -54,18 +54,18 @@ impl Memory {
         Ok(out)
     }
 
-    /// Returns what the person typed in a message and when, in unix milliseconds, by its number; none: there is no such
-    /// message.
-    pub fn typed(&self, message: i64) -> Result<Option<(String, i64)>, Error> {
+    /// Returns what the person typed in a message and when, in unix milliseconds, where that is known, by its number;
+    /// none: there is no such message.
+    pub fn typed(&self, message: i64) -> Result<Option<(String, Option<i64>)>, Error> {
         let store = self.store();
         let mut statement = store.conn.prepare_cached(
-            "SELECT m.content, x.typed, coalesce(x.at_ms, unixepoch(m.timestamp) * 1000, 0)
+            "SELECT m.content, x.typed, coalesce(x.at_ms, unixepoch(m.timestamp) * 1000)
              FROM messages m LEFT JOIN message_meta x ON x.message_id = m.id WHERE m.id = ?1",
         )?;
         let row = |row: &Row<'_>| {
             Ok((lossy(row, 0)?.unwrap_or_default(), row.get(1).unwrap_or_default(), row.get(2).unwrap_or_default()))
         };
-        let found: Option<(String, Option<i64>, i64)> = statement.query_row([message], row).optional()?;
+        let found: Option<(String, Option<i64>, Option<i64>)> = statement.query_row([message], row).optional()?;
         Ok(found.map(|(content, typed, at)| (typed_part(&content, typed).to_string(), at)))
     }
 

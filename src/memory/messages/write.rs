@@ -17,14 +17,16 @@ impl Memory {
         let now = now_ms();
         store.write(Safety::Normal, Some(session), |tx| {
             tx.prepare_cached(
-                "INSERT INTO messages(session_id, role, content, tool_calls, tool_results) VALUES(?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO messages(session_id, role, content, tool_calls, tool_results, timestamp)
+                 VALUES(?1, ?2, ?3, ?4, ?5, datetime(?6 / 1000, 'unixepoch'))",
             )?
             .execute(params![
                 session,
                 message.role.word(),
                 message.content,
                 message.tool_calls,
-                message.tool_results
+                message.tool_results,
+                now
             ])?;
             let id = tx.last_insert_rowid();
             insert_rest(tx, id, message, now)?;
@@ -59,8 +61,8 @@ impl Memory {
                 tx.prepare_cached(&format!("DELETE FROM {table} WHERE message_id = ?1"))?.execute([id])?;
             }
             tx.prepare_cached(
-                "INSERT INTO messages(id, session_id, role, content, tool_calls, tool_results)
-                 VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET role = excluded.role,
+                "INSERT INTO messages(id, session_id, role, content, tool_calls, tool_results, timestamp)
+                 VALUES(?1, ?2, ?3, ?4, ?5, ?6, datetime(?7 / 1000, 'unixepoch')) ON CONFLICT DO UPDATE SET role = excluded.role,
                    content = excluded.content, tool_calls = excluded.tool_calls, tool_results = excluded.tool_results",
             )?
             .execute(params![
@@ -69,7 +71,8 @@ impl Memory {
                 message.role.word(),
                 message.content,
                 message.tool_calls,
-                message.tool_results
+                message.tool_results,
+                now
             ])?;
             insert_rest(tx, id, message, at.unwrap_or(now))?;
             tx.prepare_cached("UPDATE session_meta SET updated_ms = ?2 WHERE session_id = ?1")?

@@ -21,8 +21,8 @@ pub struct SearchHit {
     pub title: String,
     /// The message; `None`: the words are in the title.
     pub message: Option<i64>,
-    /// The time of the message, or of the session's beginning, in unix milliseconds.
-    pub at: i64,
+    /// The time of the message, or of the session's beginning, in unix milliseconds, where it is known.
+    pub at: Option<i64>,
     /// The author of the message.
     pub role: StoredRole,
     /// The words with some text around them, on one line.
@@ -46,7 +46,7 @@ impl Memory {
 
         let mut sql = String::from(
             "SELECT m.id, m.session_id, m.role, m.content, x.typed, coalesce(sm.title, ''),
-               coalesce(x.at_ms, unixepoch(m.timestamp) * 1000, 0)
+               coalesce(x.at_ms, unixepoch(m.timestamp) * 1000)
              FROM messages m JOIN sessions s ON s.id = m.session_id JOIN message_meta x ON x.message_id = m.id
              JOIN session_meta sm ON sm.session_id = s.id WHERE s.project_path = ?",
         );

@@ -9,11 +9,12 @@ use serde_json::Value;
 
 use super::http::{KeySource, Server, plain, read_limited};
 use super::named_window::named_window;
-use super::retry::{Again, Failure, retry_after_ms, retry_after_now};
+use super::retry::{Again, Failure, retry_after, retry_after_ms};
 use crate::messages::provider as say;
 use crate::provider::models::Model;
 use crate::provider::{Error, Kind};
 use crate::text::distance::nearest_few;
+use crate::text::time;
 
 /// The parts of a refusal beside its words.
 #[derive(Default)]
@@ -51,7 +52,7 @@ impl Server {
         let wait = header("retry-after-ms").and_then(retry_after_ms);
         let request_id = header("request-id").or_else(|| header("x-request-id"));
         Circumstances {
-            wait: wait.or_else(|| header("retry-after").and_then(retry_after_now)),
+            wait: wait.or_else(|| header("retry-after").and_then(|value| retry_after(value, time::now()))),
             final_word: header("x-should-retry").is_some_and(|said| said.trim() == "false"),
             location: header("location").map(|to| self.clean(to)),
             request_id: request_id.map(|id| self.clean(id)).filter(|id| !id.is_empty()),

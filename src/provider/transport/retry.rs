@@ -3,7 +3,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::pin::pin;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, UNIX_EPOCH};
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -152,19 +152,15 @@ pub(super) fn retry_after_ms(value: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(value.trim().parse::<f64>().ok()? / 1_000.0).ok()
 }
 
-/// Returns the pause that a `Retry-After` header asks for, as of now.
-pub(super) fn retry_after_now(value: &str) -> Option<Duration> {
-    retry_after(value, SystemTime::now())
-}
-
-/// Returns the pause that a `Retry-After` header asks for: seconds, or a date. A date that is past is no pause.
-fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
+/// Returns the pause that a `Retry-After` header asks for at `now`, in unix milliseconds: seconds, or a date. A date that
+/// is past is no pause.
+pub(super) fn retry_after(value: &str, now: i64) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
-    let date = httpdate::parse_http_date(value).ok()?;
-    Some(date.duration_since(now).unwrap_or_default())
+    let date = httpdate::parse_http_date(value).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(date.saturating_sub(Duration::from_millis(now.unsigned_abs())))
 }
 
 #[cfg(test)]
@@ -290,7 +286,7 @@ mod tests {
 
     #[test]
     fn seconds_dates_and_nonsense() {
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+        let now = 784_111_777_000;
         assert_eq!(retry_after("120", now), Some(Duration::from_secs(120)));
         assert_eq!(retry_after(" 0.5 ", now), Some(Duration::from_millis(500)));
         assert_eq!(retry_after("Sun, 06 Nov 1994 08:50:37 GMT", now), Some(Duration::from_secs(60)));

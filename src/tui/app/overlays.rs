@@ -171,10 +171,10 @@ impl App {
     }
 
     /// Shows the turn whose message was sent at a time in the chat, where it is one of the open session.
-    pub(super) fn show_turn(&mut self, session: &str, at: i64) {
+    pub(super) fn show_turn(&mut self, session: &str, at: Option<i64>) {
         if self.session.id.as_deref() != Some(session) {
             self.say = Some(past::other_session().into());
-        } else if !self.panes.chat.show_message(at) {
+        } else if !at.is_some_and(|at| self.panes.chat.show_message(at)) {
             self.say = Some(past::turn_not_in_chat().into());
         } else {
             self.screen = Screen::Main;

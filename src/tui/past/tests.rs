@@ -131,7 +131,7 @@ fn blamed() -> Blame {
         changeset: Some(id.into()).filter(|_| kind != PastKind::Before),
         turn: Some(("s".to_string(), 1)).filter(|_| kind == PastKind::Edit),
         prompt: prompt.into(),
-        prompted_at: 900,
+        prompted_at: Some(900),
         title: String::new(),
     };
     let causes =
@@ -150,7 +150,7 @@ fn runs_of_lines_lead_to_their_turn_and_their_diff() {
     assert!(!blame.offers(Action::Open) && !blame.offers(Action::ShowChange), "nobody wrote it");
     stay(blame.act(Action::NextItem));
     assert_eq!((blame.at, blame.run(blame.at)), (1, 1..3));
-    let turn = PaneEffect::Turn { session: "s".into(), at: 900 };
+    let turn = PaneEffect::Turn { session: "s".into(), at: Some(900) };
     assert_eq!(stay(blame.act(Action::Open)), [turn]);
     stay(blame.act(Action::NextItem));
     assert_eq!(blame.at, 3);

@@ -10,7 +10,8 @@ use super::{select, thumb};
 use crate::messages::{count, popups as say, times};
 use crate::proposal::Counts;
 use crate::protocol::{
-    Command, ExportFormat, Listing, Query, SessionChange, SessionChoice, SessionPreview, SessionRow, SessionState,
+    Command, ExportFormat, Listing, OnDisk, Query, SessionChange, SessionChoice, SessionPreview, SessionRow,
+    SessionState,
 };
 use crate::text::number::thousands;
 use crate::tui::action::Action;
@@ -118,7 +119,8 @@ impl Sessions {
                 Vec::new()
             }
             (Query::Preview(id), Listing::Preview(preview)) => {
-                self.drifted.insert(id.clone(), preview.files.iter().filter(|(_, at)| at.is_some()).count());
+                self.drifted
+                    .insert(id.clone(), preview.files.iter().filter(|(_, file)| *file != OnDisk::AsLeft).count());
                 if self.current().is_some_and(|r| r.id == *id) {
                     self.said = Chat::preview(&preview.items);
                     self.preview = Some(preview.clone());
@@ -346,7 +348,7 @@ impl Sessions {
             let name = cut::end(&row.model, MODEL, ctx.glyphs.cut);
             paint::text(buf, area.x + model as u16, area.y, MODEL, &name, dim);
         }
-        right(buf, c.age, &age_words(ctx.now - row.at));
+        right(buf, c.age, &times::age(ctx.now - row.at));
         if chosen {
             select(area, buf, ctx);
         }
@@ -376,17 +378,22 @@ impl Sessions {
         let width = usize::from(area.width.saturating_sub(2));
         if files > 0 {
             pane_line(Rect { y, height: 1, ..area }, say::on_disk_since(), false, None, buf, ctx);
-            for (path, changed) in p.files.iter().take(files) {
+            for (path, on_disk) in p.files.iter().take(files) {
                 y += 1;
                 // A name is whole before its fate has all of its words: the mark says the same.
                 let name = wrap::cells(&path[cut::name_start(path)..]);
-                let (mark, role, all) = match changed {
-                    Some(at) => {
-                        let at = ctx.clock().minute(*at);
-                        (ctx.glyphs.foreign, Role::Attention, [say::changed_outside(&at), say::outside(&at), at])
-                    }
-                    None => (ctx.glyphs.equal, Role::Dim, [say::as_left().to_string(), String::new(), String::new()]),
+                let at = match on_disk {
+                    OnDisk::Changed { at } => at.map(|at| ctx.clock().minute(at)),
+                    OnDisk::AsLeft => None,
                 };
+                let is_changed = *on_disk != OnDisk::AsLeft;
+                let all = match at {
+                    Some(at) => [say::changed_outside_at(&at), say::outside_at(&at), at],
+                    None if is_changed => [say::changed_outside().into(), say::outside().into(), String::new()],
+                    None => [say::as_left().into(), String::new(), String::new()],
+                };
+                let (mark, role) =
+                    if is_changed { (ctx.glyphs.foreign, Role::Attention) } else { (ctx.glyphs.equal, Role::Dim) };
                 let fits = |words: &&String| name + wrap::cells(words) + 4 <= width;
                 let words = all.iter().find(fits).cloned().unwrap_or_default();
                 let style = ctx.theme.style(role).add_modifier(Modifier::BOLD);
@@ -394,7 +401,7 @@ impl Sessions {
                 let room = width.saturating_sub(wrap::cells(&words) + 4);
                 let name = ctx.theme.style(Role::Path);
                 paint::spans(buf, area.x + 3, y, room, &cut::path_spans(path, room, ctx.glyphs.cut, dim, name));
-                let role = if changed.is_some() { Role::Text } else { Role::Dim };
+                let role = if is_changed { Role::Text } else { Role::Dim };
                 right_text(buf, area, y, &words, ctx.theme.style(role));
             }
             y += 1;
@@ -470,17 +477,6 @@ fn state_word(state: SessionState, long: bool) -> &'static str {
     }
 }
 
-/// Returns `9 min`, `2 h`, `1 d`.
-fn age_words(ms: i64) -> String {
-    let minutes = (ms / 60_000).max(0);
-    match minutes {
-        0 => times::now().into(),
-        1..60 => times::minutes(&minutes),
-        60..1440 => times::hours(&(minutes / 60)),
-        _ => times::days(&(minutes / 1440)),
-    }
-}
-
 /// Returns when a session was begun: its id tells.
 fn begun(id: &str) -> Option<i64> {
     let digits: String = id.chars().filter(|c| *c != '-').take(12).collect();
@@ -537,10 +533,5 @@ mod tests {
         // An answer to older words is dropped.
         s.answer(&Query::Sessions("c".into()), &Listing::Sessions(vec![row("x", SessionState::Ended)]));
         assert_eq!(s.count(), 0);
-    }
-
-    #[test]
-    fn ages_carry_a_unit() {
-        assert_eq!([0, 9 * 60_000, 7_200_000, 90_000_000].map(age_words), ["now", "9 min", "2 h", "1 d"]);
     }
 }

@@ -188,7 +188,7 @@ fn browsing(stage: &mut Stage) {
 
 fn changeset(cause: &str, by: &str, path: &str) -> Changeset {
     let counts = Some(Counts { added: 12, removed: 3 });
-    let file = ChangesetFile { path: path.into(), version: "v".into(), absent: false, counts };
+    let file = ChangesetFile { path: path.into(), version: Some("v".into()), absent: false, counts };
     Changeset {
         id: format!("c-{path}"),
         at: clock(0, 11, 31, 7),
@@ -438,7 +438,7 @@ pub const LONG_NAMES: &[(&str, u16, Run)] = &[
         let preview = SessionPreview {
             id: "s0".into(),
             items: vec![],
-            files: vec![(LONG_PATH.into(), Some(NOW - 60_000))],
+            files: vec![(LONG_PATH.into(), OnDisk::Changed { at: Some(NOW - 60_000) })],
             cost: Some(nebula::protocol::Cost { dollars: 0.11, estimated: true, partial: false }),
             counts: Counts::default(),
             state: SessionState::Open,

@@ -105,9 +105,9 @@ impl Archive {
         let Some(file) = self.rows.get(self.selected).and_then(|r| r.files.get(self.file)) else { return Vec::new() };
         let version = match self.times.get(&file.path) {
             Some(time) => time.version(self.point).map(|v| v.id.clone()),
-            None => Some(file.version.clone()),
+            None => file.version.clone(),
         };
-        let Some(version) = version.filter(|v| !v.is_empty()) else { return Vec::new() };
+        let Some(version) = version else { return Vec::new() };
         vec![PaneEffect::send(Command::Restore(RestoreRequest::Version { path: file.path.clone(), version }))]
     }
 

@@ -232,7 +232,8 @@ impl Archive {
     fn aim(&mut self) {
         let file = self.rows.get(self.selected).and_then(|r| r.files.get(self.file));
         let Some((file, time)) = file.and_then(|f| Some((f, self.times.get(&f.path)?))) else { return };
-        self.point = time.versions.iter().position(|v| v.id == file.version).unwrap_or(time.versions.len());
+        let own = |id: &String| time.versions.iter().position(|v| v.id == *id);
+        self.point = file.version.as_ref().and_then(own).unwrap_or(time.versions.len());
     }
 
     /// Returns the two points that are compared: the pinned one with the one under the keys, else the latter with the

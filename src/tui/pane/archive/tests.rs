@@ -23,7 +23,7 @@ fn counts(added: usize, removed: usize) -> Counts {
 fn set(when: i64, cause: &str, by: &str, files: &[(&str, usize, usize)]) -> Changeset {
     let files = files.iter().map(|(path, a, r)| ChangesetFile {
         path: path.to_string(),
-        version: format!("{path}@{when}"),
+        version: Some(format!("{path}@{when}")),
         absent: false,
         counts: Some(counts(*a, *r)),
     });
