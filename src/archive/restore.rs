@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Archive, Error, Id, NotUndone, Sha, Version, repository, sha256};
 use crate::proposal::{
-    Counts, FileChange, ForeignChoice, LargeFile, Placed, Proposal, ProposalId, RestorePreview, RestoreStatus, State,
+    Counts, FileChange, ForeignChoice, LargeFile, Proposal, ProposalId, RestorePreview, RestoreStatus, State,
     count_changed, merge,
 };
 use crate::workspace::{PathError, Workspace};
@@ -423,10 +423,9 @@ fn foreign(
     };
     let merged = wrote.and_then(|wrote| merge::three_way(&wrote, &old, &now));
     let conflicts = merged.as_ref().map(|m| m.conflicts.len());
-    let change = |after, placed: &[Placed]| Some(FileChange::new(path, now, after, "undo", placed));
     let change = match (choice, merged) {
-        (Some(ForeignChoice::TakeOld), _) => change(old, &[]),
-        (Some(ForeignChoice::Merge), Some(merged)) => change(merged.after, &merged.conflicts),
+        (Some(ForeignChoice::TakeOld), _) => Some(FileChange::new(path, now, old, "undo", &[])),
+        (Some(ForeignChoice::Merge), Some(merged)) => Some(FileChange::merged(path, now, merged, "undo")),
         _ => None,
     };
     // A merge may result in the present text.

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::archive::restore::lies_in;
 use crate::archive::{self, Archive, Before, Id, RecordedFile};
 use crate::disk;
-use crate::proposal::{Decided, DecidedFile, State};
+use crate::proposal::{Decided, DecidedFile, MergedFile, State};
 use crate::workspace::folders::Folders;
 use crate::workspace::write::{self, Staged, Staging, Stop};
 use crate::workspace::{Access, PathError, Read, ReadError, Workspace};
@@ -37,6 +37,8 @@ pub struct Applied {
     pub not_kept: Vec<String>,
     /// The file system cannot exchange files: see [`UNGUARDED`].
     pub unguarded: bool,
+    /// The files that had changed since the proposal was made, and what they are now.
+    pub merged: Vec<MergedFile>,
 }
 
 /// The notice for files replaced on a file system that cannot exchange two of them.
@@ -136,6 +138,7 @@ pub fn apply(decided: &Decided, workspace: &Workspace, archive: &Archive) -> Res
                 made: written.made,
                 not_kept: written.not_kept,
                 unguarded: written.unguarded,
+                merged: decided.merged().to_vec(),
                 removed: write::remove_empty(workspace, files.iter().flat_map(DecidedFile::folders)),
             });
         }
@@ -290,22 +293,20 @@ fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, App
     let comes_back = |file: &&DecidedFile| file.restores() && matches!(file.after(), State::Folder { .. });
     let folders: BTreeSet<String> = decided.files().iter().filter(comes_back).map(|f| f.path().to_string()).collect();
     for file in decided.files() {
-        let real = match file.restores() {
-            true => match workspace.resolve_archived(file.path()) {
-                // A file in the way is removed first.
-                Ok(_) | Err(PathError::BelowAFile { .. }) if lies_in(file.path(), &folders) => file.path().to_string(),
-                real => real?,
-            },
-            false => workspace.resolve(file.path(), Access::Entry)?,
+        let read = match file.restores() {
+            true => {
+                let real = match workspace.resolve_archived(file.path()) {
+                    // A file in the way is removed first.
+                    Ok(_) | Err(PathError::BelowAFile { .. }) if lies_in(file.path(), &folders) => file.path().into(),
+                    real => real?,
+                };
+                at_its_path(file, &real, read_of(workspace, file)?)?
+            }
+            false => present(file, workspace)?,
         };
-        // Where a folder of the path has become a link, it means another file now.
-        let read = if file.restores() { read_of(workspace, file)? } else { workspace.read(&real)? };
-        if real != file.path() || !same(file.before(), &read.state) {
-            return Err(ApplyError::Conflict {
-                path: file.path().into(),
-                expected: file.before().clone(),
-                found: read.state,
-            });
+        // A changed mode is no conflict: an edit keeps whatever mode it finds.
+        if !file.before().is_same_but_for_mode(&read.state) {
+            return Err(changed(file, read.state));
         }
         if !file.restores() && is_read_only(file.before(), &read.state, file.after()) {
             return Err(ApplyError::ReadOnly(file.path().into()));
@@ -315,17 +316,26 @@ fn read_again(decided: &Decided, workspace: &Workspace) -> Result<Vec<Read>, App
     Ok(now)
 }
 
-fn read_of(workspace: &Workspace, file: &DecidedFile) -> Result<Read, ReadError> {
-    if file.restores() { workspace.read_to_restore(file.path()) } else { workspace.read(file.path()) }
+/// Reads a file that is to be edited, as it is now.
+///
+/// # Errors
+/// When it may not be read, or its path means another file now.
+pub(super) fn present(file: &DecidedFile, workspace: &Workspace) -> Result<Read, ApplyError> {
+    let real = workspace.resolve(file.path(), Access::Entry)?;
+    at_its_path(file, &real, workspace.read(&real)?)
 }
 
-/// Returns whether a file is as it was known. A changed mode is no conflict: an edit keeps whatever mode it finds.
-fn same(expected: &State, found: &State) -> bool {
-    match (expected, found) {
-        (State::File { bytes: a, .. }, State::File { bytes: b, .. }) => a == b,
-        (State::Large(a), State::Large(b)) => a.sha256 == b.sha256,
-        (a, b) => a == b,
-    }
+/// Refuses what was read where a folder of the path has become a link: it means another file now.
+fn at_its_path(file: &DecidedFile, real: &str, read: Read) -> Result<Read, ApplyError> {
+    if real == file.path() { Ok(read) } else { Err(changed(file, read.state)) }
+}
+
+fn changed(file: &DecidedFile, found: State) -> ApplyError {
+    ApplyError::Conflict { path: file.path().into(), expected: file.before().clone(), found }
+}
+
+fn read_of(workspace: &Workspace, file: &DecidedFile) -> Result<Read, ReadError> {
+    if file.restores() { workspace.read_to_restore(file.path()) } else { workspace.read(file.path()) }
 }
 
 /// Returns whether a file must not be written because its mode says so: it became read-only since the proposal was

@@ -100,6 +100,7 @@ pub fn cause(info: &CommandInfo) -> ChangesetCause {
         kind: "command".into(),
         title,
         approved: info.approved.clone(),
+        merged: None,
     }
 }
 

@@ -17,6 +17,10 @@ use crate::memory::{self, ChangesetCause, Memory, StoredFile, WriteIntent};
 use crate::proposal::Decided;
 use crate::workspace::{ReadError, Workspace};
 
+/// The most times that a change is merged into files that changed since the proposal was made: they may change again
+/// before they are written.
+const MERGES: usize = 4;
+
 /// The stores that a change goes to.
 #[derive(Clone, Copy)]
 pub struct Stores<'a> {
@@ -47,9 +51,37 @@ pub struct Executed {
 /// Writes a decided proposal: intent to memory, states before to the archive, files to the disk, outcome to memory.
 /// A process that is killed between any two of these leaves every file old or new and every old state archived;
 /// memory's intent lets the next start join the changeset with its cause.
+///
+/// Where a file is another one than the proposal knew, what was decided is merged into it as it is now, or nothing is
+/// written: see [`Decided::merged_into`].
 pub fn execute(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
+    let mut executed = write(decided, cause.clone(), stores);
+    for _ in 0..MERGES {
+        if !matches!(executed.applied, Err(ApplyError::Conflict { .. })) {
+            break;
+        }
+        let Some(merged) = decided.merged_into(|file| Some(apply::present(file, stores.workspace).ok()?.state)) else {
+            break;
+        };
+        let mut unrecorded = executed.unrecorded;
+        executed = write(&merged, cause.clone(), stores);
+        unrecorded.append(&mut executed.unrecorded);
+        executed.unrecorded = unrecorded;
+    }
+    // What was merged was never seen by anyone.
+    if let Err(ApplyError::Conflict { path, expected, .. }) = &mut executed.applied
+        && let Some(file) = decided.files().iter().find(|file| file.path() == path)
+    {
+        expected.clone_from(file.before());
+    }
+    executed
+}
+
+/// Writes a decided proposal to files that are as it knows them.
+fn write(decided: &Decided, cause: ChangesetCause, stores: Stores<'_>) -> Executed {
     let project = stores.project();
-    let cause = ChangesetCause { approved: Some(decided.consent().to_string()), ..cause };
+    let merged = decided.merge_rung().map(|rung| rung.word().to_string());
+    let cause = ChangesetCause { approved: Some(decided.consent().to_string()), merged, ..cause };
     let intent = record::intent(decided);
     let mut unrecorded = Vec::new();
     let pending = stores.memory.write_intent(&project, &cause, &intent);

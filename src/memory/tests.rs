@@ -669,7 +669,7 @@ fn what_an_older_nebula_stored_can_be_read_while_it_cannot_be_migrated() {
     other
         .execute_batch(
             "ALTER TABLE changeset_files DROP COLUMN after_sha256; DROP TABLE usage_beside; DROP TABLE reviews; DROP TABLE after_states; DROP TABLE message_parts; ALTER TABLE message_meta DROP COLUMN written_tokens;
-             ALTER TABLE message_meta DROP COLUMN thinking_tokens; ALTER TABLE changesets DROP COLUMN approved;
+             ALTER TABLE message_meta DROP COLUMN thinking_tokens; ALTER TABLE changesets DROP COLUMN approved; ALTER TABLE changesets DROP COLUMN merged;
              ALTER TABLE message_meta DROP COLUMN cost_nanos; ALTER TABLE message_meta DROP COLUMN hour_tokens;
              ALTER TABLE message_meta DROP COLUMN copied; ALTER TABLE session_meta DROP COLUMN estimated; ALTER TABLE session_meta DROP COLUMN unpriced;
              PRAGMA user_version = 2;

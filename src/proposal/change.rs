@@ -80,6 +80,15 @@ impl State {
         self.bytes().and_then(|b| std::str::from_utf8(b).ok())
     }
 
+    /// Returns whether another is the same, but for the mode of a file.
+    pub fn is_same_but_for_mode(&self, other: &State) -> bool {
+        match (self, other) {
+            (State::File { bytes: a, .. }, State::File { bytes: b, .. }) => a == b,
+            (State::Large(a), State::Large(b)) => a.sha256 == b.sha256,
+            (a, b) => a == b,
+        }
+    }
+
     /// Returns whether nothing is there.
     pub fn is_absent(&self) -> bool {
         matches!(self, State::Absent)
@@ -202,8 +211,39 @@ pub struct FileChange {
     pub hunks: Vec<Hunk>,
     /// Lines added and removed.
     pub counts: Counts,
+    /// The way it was joined with what someone else had changed; `None`: nobody had.
+    pub merged: Option<MergeRung>,
     /// Brings an archived state back: such a change, and no other, may be of a folder or of the repository.
     pub restores: bool,
+}
+
+/// The way two versions of a file were joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergeRung {
+    /// Line by line.
+    Lines,
+}
+
+impl MergeRung {
+    /// Returns the word for it on the screen after `merged:` and in memory.
+    pub fn word(self) -> &'static str {
+        match self {
+            MergeRung::Lines => "lines",
+        }
+    }
+}
+
+/// A file into which a decided change was merged, because it was another one by the time of writing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergedFile {
+    /// Normalised path.
+    pub path: String,
+    /// The way it was merged.
+    pub rung: MergeRung,
+    /// The state as the decision would have left it without the changes of others.
+    pub alone: State,
+    /// The state with them.
+    pub after: State,
 }
 
 /// Lines added and removed.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::hunks::lines;
-use super::{Consent, FileChange, HunkKind, Proposal, State};
+use super::{Consent, FileChange, HunkKind, MergeRung, MergedFile, Proposal, State};
 
 /// The choice for one hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +102,7 @@ pub struct DecidedFile {
     pub(super) before: State,
     pub(super) after: State,
     pub(super) folders: Vec<String>,
+    pub(super) merged: Option<MergeRung>,
     pub(super) restores: bool,
 }
 
@@ -122,6 +123,10 @@ impl DecidedFile {
     pub fn folders(&self) -> &[String] {
         &self.folders
     }
+    /// Returns how it was joined with what someone else had changed; `None`: nobody had.
+    pub fn merged(&self) -> Option<MergeRung> {
+        self.merged
+    }
     /// Returns whether it brings an archived state back.
     pub fn restores(&self) -> bool {
         self.restores
@@ -131,14 +136,25 @@ impl DecidedFile {
 /// A proposal with consent: what `apply` writes. Only [`Proposal::decide`] makes one, and only for an accepted change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
-    files: Vec<DecidedFile>,
-    consent: Consent,
+    pub(super) files: Vec<DecidedFile>,
+    pub(super) merged: Vec<MergedFile>,
+    pub(super) consent: Consent,
 }
 
 impl Decided {
-    /// Returns the files in which something was accepted, in order; never empty.
+    /// Returns the files in which something was accepted, in order; empty only where a merge found all of it there.
     pub fn files(&self) -> &[DecidedFile] {
         &self.files
+    }
+
+    /// Returns the files that it was merged into: see [`Decided::merged_into`].
+    pub fn merged(&self) -> &[MergedFile] {
+        &self.merged
+    }
+
+    /// Returns how it was joined with what someone else had changed, when it was proposed or when it is written.
+    pub fn merge_rung(&self) -> Option<MergeRung> {
+        self.files.iter().find_map(|file| file.merged)
     }
 
     /// Returns who accepted it.
@@ -173,13 +189,14 @@ impl Proposal {
                     path: change.path.clone(),
                     before: change.before.clone(),
                     folders: if after.is_absent() { change.folders.clone() } else { Vec::new() },
+                    merged: change.merged,
                     restores: change.restores,
                     after,
                 });
             }
         }
         let consent = decision.consent.filter(|_| !files.is_empty());
-        Ok(consent.map(|consent| Decided { files, consent }))
+        Ok(consent.map(|consent| Decided { files, merged: Vec::new(), consent }))
     }
 
     fn check_move(&self, change: &FileChange, said: &FileDecision, decision: &Decision) -> Result<(), DecisionError> {

@@ -190,7 +190,7 @@ fn by_lines(old: &[&[u8]], new: &[&[u8]], placed: &[Placed]) -> (Vec<Hunk>, Coun
 }
 
 /// Runs of changed lines, in order: which lines become which.
-fn changes(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
+pub(super) fn changes(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Range<usize>, Range<usize>)> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(|(a, b)| a == b).count();
     let (mid_old, mid_new) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);

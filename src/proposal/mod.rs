@@ -17,7 +17,9 @@ mod restore_preview;
 
 use std::fmt;
 
-pub use change::{Counts, FileChange, Hunk, HunkKind, LargeFile, PlaceMatch, Placed, Rung, State};
+pub use change::{
+    Counts, FileChange, Hunk, HunkKind, LargeFile, MergeRung, MergedFile, PlaceMatch, Placed, Rung, State,
+};
 pub use consent::Consent;
 pub use decision::{Choice, Decided, DecidedFile, Decision, DecisionError, FileDecision, HunkCount};
 pub use hidden::{hidden, looks_latin};
@@ -55,6 +57,7 @@ impl FileChange {
             by: by.into(),
             hunks,
             counts,
+            merged: None,
             restores: false,
         }
     }

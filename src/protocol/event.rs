@@ -12,7 +12,7 @@ use super::cost::Cost;
 use super::item::{Changeset, Item, Notice, RuleChip};
 use super::listing::Listing;
 use super::{Approval, Comment, ItemId, Mode, Prompt, QueryId, QuestionId, SessionId, TurnId};
-use crate::proposal::{Decision, HunkCount, Proposal, ProposalId, RestorePreview, State};
+use crate::proposal::{Decision, HunkCount, MergedFile, Proposal, ProposalId, RestorePreview, State};
 
 /// An event, with its session.
 #[derive(Debug, Clone, PartialEq)]
@@ -246,6 +246,8 @@ pub enum Outcome {
         hunks: HunkCount,
         /// The changeset that holds what was overwritten.
         changeset: Option<String>,
+        /// The files that someone else had changed since they were read, and what they are now.
+        merged: Vec<MergedFile>,
     },
     /// Nothing was accepted.
     Refused,

@@ -24,6 +24,7 @@ mod ledger;
 mod live;
 mod memory;
 mod mentions;
+mod merge;
 mod picture;
 mod play;
 mod pty;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use crate::agent::services::Services;
 use crate::archive::Id;
 use crate::memory::ReviewDecision;
-use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State, merge};
+use crate::proposal::{Counts, FileChange, Proposal, ProposalId, merge};
 use crate::protocol::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewedFile, UNDO};
 use crate::review::{self, ReviewEntry};
 
@@ -77,19 +77,13 @@ pub fn change(services: &Services, ids: &[String], scope: ReviewScope) -> Result
     for file in &changed.files {
         let now = services.workspace.read_whole(&file.path).map_err(|error| error.to_string())?.state;
         if now != file.after {
-            let conflicts = merged(&file.after, &file.before, &now).map_or(1, |(_, conflicts)| conflicts);
+            let merged = file.after.bytes().and_then(|shown| merge::three_way(shown, &file.before, &now));
+            let conflicts = merged.map_or(1, |merged| merged.conflicts.len());
             later.push((file.path.clone(), conflicts));
         }
     }
     let proposal = Proposal { id: ProposalId(u64::MAX), title: String::new(), files: changed.files };
     Ok(ReviewChange { change: Arc::new(proposal), units: changed.units, later })
-}
-
-/// Merges the way from what was shown to what is wanted into the present state: the result, and its conflicts.
-fn merged(displayed: &State, then: &State, now: &State) -> Option<(State, usize)> {
-    let merged = merge::three_way(displayed.bytes()?, then, now)?;
-    let conflicts = merged.conflicts.len();
-    Some((merged.after, conflicts))
 }
 
 /// Returns the changes that restore parts of files as they are now. What was changed since it was shown is merged.
@@ -107,7 +101,7 @@ pub fn restoring(services: &Services, files: Vec<ReviewedFile>) -> Result<Vec<Fi
             let Some(merged) = merged else {
                 return Err(crate::messages::agent::review_cannot_merge(&path));
             };
-            FileChange::new(path, now, merged.after, UNDO, &merged.conflicts)
+            FileChange::merged(path, now, merged, UNDO)
         };
         if !change.hunks.is_empty() {
             changes.push(change);

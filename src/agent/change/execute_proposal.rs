@@ -11,10 +11,10 @@ use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::approval;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::archive::{Archive, Id, sha256};
-use crate::execute::{ApplyError, Executed, UNGUARDED, execute};
+use crate::execute::{Applied, ApplyError, Executed, UNGUARDED, execute};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
-use crate::proposal::{Consent, Decided, Decision, Proposal, RestorePreview, State};
+use crate::proposal::{Consent, Decided, Decision, MergedFile, Proposal, RestorePreview, State};
 use crate::protocol::{Approval, EventBody, Level, Outcome};
 
 /// The one who is asked.
@@ -34,7 +34,8 @@ pub struct ProposalResult {
     pub decision: Option<Decision>,
     /// The changeset that holds what was overwritten.
     pub changeset: Option<String>,
-    /// The files written: bytes by path, `None` for a deleted file.
+    /// The files written: bytes by path, `None` for a deleted file. Of one that was merged all of it, with the lines of
+    /// others.
     pub written: Vec<(String, Option<Arc<[u8]>>)>,
     /// The result of its last test, for the model; none: it was not tested.
     pub tested: Option<String>,
@@ -48,6 +49,14 @@ impl ProposalResult {
 
     fn nothing(outcome: Outcome, decision: Option<Decision>) -> Self {
         ProposalResult { outcome, decision, changeset: None, written: Vec::new(), tested: None }
+    }
+
+    /// Returns the files into which the change was merged.
+    pub fn merged(&self) -> &[MergedFile] {
+        match &self.outcome {
+            Outcome::Applied { merged, .. } => merged,
+            _ => &[],
+        }
     }
 }
 
@@ -149,12 +158,18 @@ async fn write(
     // What is written here is not someone else's change, whenever the watch looks; its state is recorded after it.
     lock(&services.watched.known).retain(|path, _| decided.files().iter().all(|f| f.path() != path));
     let hunks = decision.count();
-    let written = decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
+    let mut written: Vec<_> =
+        decided.files().iter().map(|f| (f.path().to_string(), f.after().bytes().cloned())).collect();
     let (services, stop) = (Arc::clone(services), stop.clone());
     let work = tokio::task::spawn_blocking(move || execute_decided(&services, &decided, cause, &stop));
     match work.await {
-        Ok(Ok(changeset)) => {
-            let outcome = Outcome::Applied { hunks, changeset: changeset.clone() };
+        Ok(Ok(Applied { changeset, merged, .. })) => {
+            let changeset = changeset.map(|id| id.to_string());
+            for file in &merged {
+                written.retain(|(path, _)| *path != file.path);
+                written.push((file.path.clone(), file.after.bytes().cloned()));
+            }
+            let outcome = Outcome::Applied { hunks, changeset: changeset.clone(), merged };
             ProposalResult { outcome, decision: Some(decision), changeset, written, tested: None }
         }
         Ok(Err(outcome)) => nothing(outcome, decision),
@@ -168,7 +183,7 @@ fn execute_decided(
     decided: &Decided,
     cause: ChangesetCause,
     stop: &CancellationToken,
-) -> Result<Option<String>, Outcome> {
+) -> Result<Applied, Outcome> {
     let Executed { applied, unrecorded } = services.with_stores(stop, |stores| execute(decided, cause, stores));
     for error in unrecorded {
         services.record_error::<()>(Err(error));
@@ -186,7 +201,7 @@ fn execute_decided(
             if applied.unguarded && !services.told_unguarded.swap(true, Ordering::Relaxed) {
                 services.say(Level::Warning, UNGUARDED, say::said_once());
             }
-            Ok(applied.changeset.map(|id| id.to_string()))
+            Ok(applied)
         }
         Err(ApplyError::Conflict { path, expected, found }) => Err(Outcome::Conflict { path, expected, found }),
         Err(error) if error.is_stopped() => Err(Outcome::Withdrawn),

@@ -293,10 +293,11 @@ impl Printer {
     /// Prints what became of a proposal, of which these lines were accepted.
     pub fn settled(&mut self, outcome: &Outcome, accepted: Counts) -> io::Result<()> {
         let words = match outcome {
-            Outcome::Applied { hunks, changeset } => {
+            Outcome::Applied { hunks, changeset, merged } => {
                 let all = hunks.accepted + hunks.rejected;
                 let named = changeset.as_deref().map(|id| say::changeset(&short_changeset(id))).unwrap_or_default();
-                say::written(&hunks.accepted, &count::hunks(all), &lines(accepted)) + &named
+                let merged = if merged.is_empty() { "" } else { say::merged() };
+                say::written(&hunks.accepted, &count::hunks(all), &lines(accepted)) + merged + &named
             }
             Outcome::Refused => say::nothing_accepted().into(),
             Outcome::Conflict { path, .. } => say::conflict(path),

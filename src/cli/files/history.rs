@@ -27,6 +27,7 @@ struct Row<'a> {
     time: String,
     cause: Option<&'a str>,
     approved: Option<Cow<'a, str>>,
+    merged: Option<&'a str>,
     files: Vec<FileRow<'a>>,
 }
 
@@ -83,7 +84,8 @@ impl ArchiveCommands<'_> {
             if json {
                 out.extend_from_slice(if std::mem::replace(&mut has_row, true) { b",\n" } else { b"" });
                 let (time, files) = (time::utc_millis(id.at()), files.map(row).collect());
-                let row = Row { id: name, time, cause: cause(record), approved: self.approved(*id, record), files };
+                let (cause, approved) = (cause(record), self.approved(*id, record));
+                let row = Row { id: name, time, cause, approved, merged: merged(record), files };
                 serde_json::to_writer(&mut out, &row)?;
             } else {
                 line(&mut out, *id, &name, record, files)?;
@@ -143,10 +145,11 @@ impl ArchiveCommands<'_> {
             };
             let cause = of.and_then(|(changeset, _)| cause(Some(changeset)));
             let approved = of.and_then(|(changeset, _)| changeset.cause.approved.as_deref());
+            let merged = of.and_then(|(changeset, _)| merged(Some(changeset)));
             if json {
                 rows.push(json!({
                     "version": id, "time": time::utc_millis(version.id.at()), "size": version.size(), "absent": version.absent,
-                    "added": counts.map(|c| c.0), "removed": counts.map(|c| c.1), "cause": cause, "approved": approved,
+                    "added": counts.map(|c| c.0), "removed": counts.map(|c| c.1), "cause": cause, "approved": approved, "merged": merged,
                 }));
             } else {
                 let size = if version.absent { "absent".into() } else { size::words(version.size()) };
@@ -155,7 +158,7 @@ impl ArchiveCommands<'_> {
                     "{}  {id}  {size:>10}  {:>12}  {}",
                     time::local(version.id.at()),
                     plus_minus(counts),
-                    cause.unwrap_or("")
+                    cause.unwrap_or("").to_string() + &merged_words(merged)
                 )?;
             }
         }
@@ -189,6 +192,15 @@ impl ArchiveCommands<'_> {
     }
 }
 
+/// Returns how a changeset was joined with what someone else had changed, in a word.
+fn merged(record: Option<&ChangesetRecord>) -> Option<&str> {
+    record?.cause.merged.as_deref()
+}
+
+fn merged_words(merged: Option<&str>) -> String {
+    merged.map_or(String::new(), |how| format!(" (merged: {how})"))
+}
+
 fn row(file: ListedFile<'_>) -> FileRow<'_> {
     let ListedFile { path, version, absent, added, removed } = file;
     FileRow { path, version, absent, added, removed }
@@ -212,7 +224,8 @@ fn line<'a>(
         _ => "",
     };
     let (size, cause) = (plural(number, "file"), cause(record).unwrap_or(""));
-    writeln!(out, "{}  {name}  {size:>10}  {:>12}  {cause}{state}", time::local(id.at()), plus_minus(sum))?;
+    let merged = merged_words(merged(record));
+    writeln!(out, "{}  {name}  {size:>10}  {:>12}  {cause}{state}{merged}", time::local(id.at()), plus_minus(sum))?;
     const SHOWN: usize = 5;
     for file in files.take(SHOWN) {
         out.extend_from_slice(b"                       ");

@@ -263,8 +263,15 @@ fn a_file_of_someone_else_is_never_overwritten_silently() {
         w.json(&["undo", "--yes", "--json"]),
         serde_json::json!({"changeset": null, "files": [{"path": "a", "fate": "foreign", "applied": false}], "not_undone": []})
     );
-    assert_eq!(w.run(&["undo"], Some("m\ny\n")).code, DONE);
-    assert_eq!(w.read("a"), "one\ntwo\nthree\nmine\n");
+    let ran = w.run(&["undo"], Some("m\ny\n"));
+    assert_eq!((ran.code, w.read("a").as_str()), (DONE, "one\ntwo\nthree\nmine\n"));
+    assert!(ran.err.contains("a: merged: lines\n"), "{}", ran.err);
+    assert!(
+        w.run(&["history"], None).out.contains("undo of make it better (merged: lines)"),
+        "{}",
+        w.run(&["history"], None).out
+    );
+    assert_eq!(w.json(&["history", "a", "--json"])[0]["merged"], "lines");
     // What was merged over is archived, so it comes back.
     assert_eq!(w.run(&["undo", "--yes"], None).code, DONE);
     assert_eq!(w.read("a"), "one\nTWO\nthree\nmine\n");

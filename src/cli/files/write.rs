@@ -1,5 +1,6 @@
 //! Chooses hunks, and writes the decided changes.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::Result;
@@ -7,7 +8,8 @@ use anyhow::Result;
 use super::ArchiveCommands;
 use crate::execute::{Applied, Executed, Stores, UNGUARDED, execute, sweep};
 use crate::memory::ChangesetCause;
-use crate::proposal::{Choice, Consent, Decided, Decision, FileChange, HunkKind, Proposal};
+use crate::proposal::{Choice, Consent, Decided, DecidedFile, Decision, FileChange, HunkKind, Proposal};
+use crate::text::clean::clean_line;
 
 impl ArchiveCommands<'_> {
     /// Returns the stores that changes go to.
@@ -27,6 +29,11 @@ impl ArchiveCommands<'_> {
         let applied = applied?;
         for file in &applied.not_kept {
             writeln!(self.err, "not kept: {file}")?;
+        }
+        let merged = decided.files().iter().filter(|file| file.merged().is_some()).map(DecidedFile::path);
+        let merged: BTreeSet<&str> = merged.chain(applied.merged.iter().map(|file| file.path.as_str())).collect();
+        for path in merged {
+            writeln!(self.err, "{}: merged: lines", clean_line(path))?;
         }
         if applied.unguarded {
             self.complain(UNGUARDED)?;

@@ -77,7 +77,10 @@ impl EventPrinter {
         if matches!(outcome, Outcome::Conflict { .. } | Outcome::Failed(_)) {
             self.refused = true;
         }
-        if matches!(outcome, Outcome::Applied { .. }) {
+        if let Outcome::Applied { merged, .. } = outcome {
+            for file in merged {
+                self.line(json!({"type": "merged", "path": file.path, "how": file.rung.word()}))?;
+            }
             self.changed.append(&mut self.proposed.drain(..).collect());
         }
         Ok(())

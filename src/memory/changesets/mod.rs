@@ -35,6 +35,8 @@ pub struct ChangesetCause {
     pub title: String,
     /// The one who approved it, in words; `None`: nothing was changed, or it is not known.
     pub approved: Option<String>,
+    /// The way it was joined with what someone else had changed, in a word; `None`: nobody had.
+    pub merged: Option<String>,
 }
 
 impl ChangesetCause {
@@ -119,7 +121,7 @@ impl ChangesetRecord {
 }
 
 pub(in crate::memory) const COLUMNS: &str =
-    "n, id, session_id, message_id, turn, tool_call, kind, title, state, at_ms, added, removed, approved";
+    "n, id, session_id, message_id, turn, tool_call, kind, title, state, at_ms, added, removed, approved, merged";
 
 impl Memory {
     /// Records the intent of a write; it is safe against power loss when this returns. From here on the new states count as nebula's, as
@@ -139,8 +141,8 @@ impl Memory {
         store.write(Safety::Full, cause.session.as_deref(), |tx| {
             tx.prepare_cached(
                 "INSERT INTO changesets(project_path, session_id, message_id, turn, tool_call, kind, title, state,
-                   at_ms, added, removed, approved)
-                 VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9, ?10, ?11)",
+                   at_ms, added, removed, approved, merged)
+                 VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9, ?10, ?11, ?12)",
             )?
             .execute(params![
                 project,
@@ -153,7 +155,8 @@ impl Memory {
                 now,
                 added,
                 removed,
-                cause.approved
+                cause.approved,
+                cause.merged
             ])?;
             let n = tx.last_insert_rowid();
             for file in files {
@@ -413,6 +416,7 @@ pub(in crate::memory) fn of_row(row: &Row<'_>) -> rusqlite::Result<ChangesetReco
             kind: row.get(6)?,
             title: row.get(7)?,
             approved: row.get(12)?,
+            merged: row.get(13)?,
         },
         state: ChangesetState::of(row.get_ref(8)?.as_str().unwrap_or("")),
         at: row.get(9)?,

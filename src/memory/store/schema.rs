@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/009.sql"),
     include_str!("migrations/010.sql"),
     include_str!("migrations/011.sql"),
+    include_str!("migrations/012.sql"),
 ];
 
 /// The version of the schema of this program.

@@ -244,8 +244,7 @@ fn without(
     let mut files = Vec::new();
     for (path, ids) in made {
         match file_without(&context.services, path, &ids, stop)? {
-            Some((now, then)) if now != then => files.push(FileChange::new(path, now, then, UNDO, &[])),
-            Some(_) => {}
+            Some(change) => files.extend((change.before != change.after).then_some(change)),
             None => return Ok(None),
         }
     }
@@ -257,15 +256,15 @@ fn without(
     Ok((!files.is_empty()).then(|| Proposal { id: context.events.proposal(), title, files }))
 }
 
-/// Returns a file as it is, and as it would be without what made these versions of it old. What the person changed
-/// since stays; `None` where that cannot be told apart: other versions lie between them, or nebula did not keep what it
+/// Returns the change of a file as it is that takes out what made these versions of it old. What the person changed since
+/// stays; `None` where that cannot be told apart: other versions lie between them, or nebula did not keep what it
 /// wrote.
 fn file_without(
     services: &Arc<Services>,
     path: &str,
     ids: &[&str],
     stop: &CancellationToken,
-) -> Result<Option<(State, State)>, String> {
+) -> Result<Option<FileChange>, String> {
     let services = &services;
     let (archive, workspace) = (services.archive.stopped_by(stop), services.workspace.stopped_by(stop));
     let versions = archive.versions(path).map_err(|e| e.to_string())?;
@@ -292,10 +291,11 @@ fn file_without(
         }
     };
     if wrote == now {
-        return Ok(Some((now, before)));
+        return Ok(Some(FileChange::new(path, now, before, UNDO, &[])));
     }
     let merged = wrote.bytes().and_then(|wrote| merge::three_way(wrote, &before, &now));
-    Ok(merged.filter(|merged| merged.conflicts.is_empty()).map(|merged| (now, merged.after)))
+    let clean = merged.filter(|merged| merged.conflicts.is_empty());
+    Ok(clean.map(|merged| FileChange::merged(path, now, merged, UNDO)))
 }
 
 /// Finds the newest of these changesets, newest first, whose change of the file touches `lines`: they are followed back

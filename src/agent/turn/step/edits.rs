@@ -14,7 +14,7 @@ use crate::agent::session::conversation::{Conversation, SessionFiles};
 use crate::agent::session::records::{EditRecord, KnownFileRecord, ResultRecord, hex, sha};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::comment;
-use crate::agent::turn::step::results::{REJECTED, own_hunks, verdict, written};
+use crate::agent::turn::step::results::{REJECTED, merge_note, own_hunks, verdict, written};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
@@ -376,6 +376,9 @@ async fn after(
                 match bytes {
                     Some(bytes) => {
                         context.services.watched.knows(path, files.know(path, bytes));
+                        if !is_told(path, outcome_of_proposal) {
+                            files.seen.remove(path);
+                        }
                     }
                     None => {
                         files.seen.remove(path);
@@ -483,9 +486,16 @@ fn was_written(result: &EditResult, proposal: &Proposal, outcome_of_proposal: &P
     proposal.files.iter().zip(decision.files()).filter(|(file, _)| mine(file)).any(taken)
 }
 
+/// Returns whether the model knows all of a file that was written: not where others changed more in it than it was told.
+fn is_told(path: &str, outcome_of_proposal: &ProposalResult) -> bool {
+    let merged = outcome_of_proposal.merged().iter().find(|file| file.path == path);
+    merged.is_none_or(|file| merge_note(file).1)
+}
+
 fn seen(results: &[EditResult], outcome_of_proposal: &ProposalResult) -> Vec<KnownFileRecord> {
     let paths: HashMap<&str, ()> = results.iter().map(|r| (r.path.as_str(), ())).collect();
     let files = outcome_of_proposal.written.iter().filter(|(p, _)| paths.contains_key(p.as_str()));
+    let files = files.filter(|(path, _)| is_told(path, outcome_of_proposal));
     files.filter_map(|(p, b)| Some(KnownFileRecord { path: p.clone(), sha256: hex(&sha(b.as_deref()?)) })).collect()
 }
 
@@ -497,7 +507,7 @@ mod tests {
     #[test]
     fn an_undo_that_was_accepted_in_part_is_done() {
         let outcome = |accepted, rejected| ProposalResult {
-            outcome: Outcome::Applied { hunks: HunkCount { accepted, rejected }, changeset: None },
+            outcome: Outcome::Applied { hunks: HunkCount { accepted, rejected }, changeset: None, merged: Vec::new() },
             written: vec![("a.txt".into(), None)],
             ..ProposalResult::withdrawn()
         };

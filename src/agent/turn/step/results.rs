@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::agent::change::execute_proposal::ProposalResult;
 use crate::edit::{self, EditResult};
-use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, Proposal};
+use crate::proposal::{Choice, Decision, FileChange, FileDecision, HunkKind, MergedFile, Proposal};
 use crate::protocol::{CallState, Outcome};
 use crate::text::number::plural;
 use crate::tools::drift;
@@ -12,6 +12,9 @@ use crate::workspace::holds_secrets;
 
 /// The reason of what the person rejected without words, as the screen shows it.
 pub const REJECTED: &str = "you rejected this";
+
+/// Begins the entry for a merge among the names of files that were told already; no file has such a name.
+const MERGED: &str = "\0merged ";
 
 /// The outcome of one call.
 pub struct Verdict {
@@ -74,9 +77,53 @@ pub fn verdict(
         },
         Outcome::Applied { .. } | Outcome::Refused => {
             let Some(decision) = &result_of_proposal.decision else { return refused("refused", "Not written.") };
-            decided(results, proposal, decision, said)
+            let verdict = decided(results, proposal, decision, said);
+            with_merged(verdict, results, result_of_proposal.merged(), said)
         }
     }
+}
+
+/// Adds the files of this call into which it was merged, and what others had changed in them.
+fn with_merged(
+    mut verdict: Verdict,
+    results: &[EditResult],
+    merged: &[MergedFile],
+    said: &mut HashSet<String>,
+) -> Verdict {
+    // What was rejected was merged into nothing.
+    let merged = merged.iter().filter(|_| verdict.state == CallState::Done);
+    for file in merged.filter(|file| results.iter().any(|result| result.path == file.path)) {
+        let how = format!("merged: {}", file.rung.word());
+        if !verdict.summary.contains(&how) {
+            let gap = if verdict.summary.is_empty() { "" } else { ", " };
+            verdict.summary.push_str(&format!("{gap}{how}"));
+        }
+        let told = match said.insert(format!("{MERGED}{}", file.path)) {
+            true => merge_note(file).0,
+            false => format!("{}: merged together with the call before", file.path),
+        };
+        let lines: Vec<String> = verdict.for_model.take().into_iter().chain([told]).collect();
+        verdict.for_model = Some(lines.join("\n"));
+    }
+    verdict
+}
+
+/// Returns what the model is told of a file into which its edit was merged; the second: it knows the whole file then.
+pub fn merge_note(file: &MergedFile) -> (String, bool) {
+    let (path, how) = (&file.path, file.rung.word());
+    let Some((others, is_all)) = drift::beside_edit(&file.alone, &file.after) else {
+        let same = format!("{path} changed on disk after it was read, by the same edit: nothing else in it differs.");
+        return (same, true);
+    };
+    // What stands in a file that may hold keys is for the person to send.
+    let is_secret = holds_secrets(path);
+    let is_known = is_all && !is_secret;
+    let again = if is_known { "" } else { " Read it again before you rely on its text." };
+    let others = if is_secret { String::new() } else { format!(" {others}") };
+    let note = format!(
+        "{path} changed on disk after it was read. Your edit was merged into it (by {how}), and the rest is as others left it.{again}{others}"
+    );
+    (note, is_known)
 }
 
 /// Returns what was decided of the files that this call changes, hunk by hunk.

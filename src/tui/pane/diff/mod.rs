@@ -124,6 +124,7 @@ impl Diff {
         }
         let Some(page) = self.page.as_mut().filter(|p| p.proposal.id == id) else { return };
         page.stage = Stage::Settled(match outcome {
+            Outcome::Applied { hunks, merged, .. } if !merged.is_empty() => Settled::Merged(*hunks),
             Outcome::Applied { hunks, .. } if hunks.rejected > 0 => Settled::Part(*hunks),
             Outcome::Applied { .. } => Settled::Said(say::written()),
             Outcome::Refused => Settled::Part(HunkCount { accepted: 0, rejected: page.choices.total() }),

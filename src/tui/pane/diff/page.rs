@@ -70,6 +70,8 @@ pub(in crate::tui) enum Settled {
     Said(&'static str),
     /// A part of its hunks was written.
     Part(HunkCount),
+    /// Its hunks, or a part of them, were written into a file that someone else had changed.
+    Merged(HunkCount),
 }
 
 impl Settled {
@@ -79,6 +81,8 @@ impl Settled {
             Settled::Said(words) => words.to_string(),
             Settled::Part(HunkCount { accepted: 0, rejected: 1 }) => say::not_written().into(),
             Settled::Part(n) => say::written_of(&n.accepted, &count::hunks(n.accepted + n.rejected)),
+            Settled::Merged(HunkCount { rejected: 0, .. }) => say::merged(&say::written()),
+            Settled::Merged(n) => say::merged(&Settled::Part(n).words()),
         }
     }
 }

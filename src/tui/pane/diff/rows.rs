@@ -135,10 +135,12 @@ pub struct FileView {
     pub usual: Ending,
     /// The highlighter's numbers of the two texts.
     pub ids: (u64, u64),
-    /// True if someone else changed it since: it cannot be written as proposed.
+    /// True if someone else changed it since: it is merged or not written.
     pub stale: bool,
     /// Its content acts later.
     pub later: bool,
+    /// A merge: what someone else changed in it stays.
+    pub merged: bool,
 }
 
 /// Lines that stay, between two hunks or at an end of the file.
@@ -184,6 +186,7 @@ impl FileView {
             usual,
             stale: false,
             later: change.acts_later(),
+            merged: change.merged.is_some(),
         };
         for hunk in &change.hunks {
             let lines = hunk.kind == HunkKind::Lines;

@@ -94,6 +94,7 @@ fn note(file: &FileView, wide: bool, look: Look<'_>) -> Vec<Span<'static>> {
             [span(words, attention)].into_iter().chain(never).collect()
         }
         Some(found) => found.into(),
+        None if file.merged => vec![span(say::merged_lines(), dim)],
         None => Vec::new(),
     }
 }

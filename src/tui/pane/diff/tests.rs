@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::rows::{FileView, Row, Show};
 use super::*;
 use crate::proposal::Choice;
-use crate::proposal::{Consent, Decision, Rung};
+use crate::proposal::{Consent, Decision, MergeRung, MergedFile, Rung};
 use crate::protocol::{Command, RestoreRequest};
 use crate::tui::msg::{EditFor, Effect};
 use crate::tui::pane::testing::{self, Screen, change, proposal, screen, shop};
@@ -181,7 +181,7 @@ fn later_proposals_wait_and_conflicts_show_what_changed() {
     let second = Proposal { id: ProposalId(8), ..shop() };
     assert!(diff.apply(&EventBody::Proposed(Arc::new(second), Vec::new()), 0).is_empty());
     act(&mut diff, &[Action::AcceptAll]);
-    let outcome = Outcome::Applied { hunks: Default::default(), changeset: None };
+    let outcome = Outcome::Applied { hunks: Default::default(), changeset: None, merged: Vec::new() };
     diff.apply(&EventBody::Settled(ProposalId(7), outcome), 0);
     assert_eq!(diff.waiting().map(|w| w.id), Some(ProposalId(8)));
     assert_eq!(diff.pending(), Some(ProposalId(8)));
@@ -194,6 +194,30 @@ fn later_proposals_wait_and_conflicts_show_what_changed() {
     let text = drawn(&diff, "dark").text();
     assert!(text.contains("three") && !text.contains("undecided"), "{text}");
     assert!(!diff.offers(Action::Accept) && diff.offers(Action::Down));
+}
+
+#[test]
+fn a_merge_is_named_where_the_outcome_is() {
+    let merged = vec![MergedFile {
+        path: "src/cart.rs".into(),
+        rung: MergeRung::Lines,
+        alone: State::Absent,
+        after: State::Absent,
+    }];
+    for (rejected, words) in [(0, "written, merged: lines"), (2, "1 of 3 hunks written, merged: lines")] {
+        let mut diff = pane(140, 35, shop());
+        let hunks = HunkCount { accepted: 1, rejected };
+        let outcome = Outcome::Applied { hunks, changeset: None, merged: merged.clone() };
+        diff.apply(&EventBody::Settled(ProposalId(7), outcome), 0);
+        let Stage::Settled(settled) = diff.page.as_ref().expect("a page").stage else { panic!("settled") };
+        assert_eq!(settled.words(), words);
+    }
+    // One that was planned, as an undo over someone else's change.
+    let mut planned = shop();
+    planned.files.iter_mut().flat_map(|file| &mut file.hunks).for_each(|hunk| hunk.found = None);
+    planned.files.iter_mut().for_each(|file| file.merged = Some(MergeRung::Lines));
+    let text = drawn(&pane(140, 35, planned), "dark").text();
+    assert!(text.contains("merged: lines"), "{text}");
 }
 
 #[test]

@@ -364,7 +364,13 @@ fn result(call: &Call, ctx: &Ctx<'_>) -> Vec<Span<'static>> {
         _ if call.is_partial() => {
             vec![span(call.summary.as_str(), ctx.theme.style(Role::Attention))]
         }
-        (_, Some(counts)) if counts.added + counts.removed > 0 => paint::counts(counts, paint::look(ctx)),
+        (_, Some(counts)) if counts.added + counts.removed > 0 => {
+            let mut spans = paint::counts(counts, paint::look(ctx));
+            if !call.summary.is_empty() {
+                spans.push(span(format!("  {}", call.summary), dim));
+            }
+            spans
+        }
         _ => vec![span(call.summary.as_str(), dim)],
     }
 }
