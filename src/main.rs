@@ -7,7 +7,7 @@ use nebula::agent::{self, AgentParts};
 use nebula::cli::{self, Cli, Cmd, Context, Tour};
 use nebula::config::screen_files::ScreenFiles;
 use nebula::protocol::SessionChoice;
-use nebula::provider::{self, Kind};
+use nebula::provider::{self, ErrorKind};
 use nebula::text::time;
 use nebula::tui::{self, Exit, Left, Options, Start};
 
@@ -99,7 +99,7 @@ fn screen_files(context: &Context) -> ScreenFiles {
 /// Returns whether nothing is configured that could answer.
 fn needs_model(context: &Context) -> bool {
     let connection = context.config.connection();
-    context.global.replay.is_none() && matches!(provider::connect(&connection), Err(e) if e.kind == Kind::NoKey)
+    context.global.replay.is_none() && matches!(provider::connect(&connection), Err(e) if e.kind == ErrorKind::NoKey)
 }
 
 fn code(exit: Exit) -> i32 {

@@ -10,11 +10,11 @@ use super::out;
 use super::print::UsageError;
 use crate::agent::{self, AgentParts};
 use crate::archive::Archive;
-use crate::config::{self, Config, Env, Flags, PROVIDERS, Paths};
+use crate::config::{self, Config, Flags, PROVIDERS, Paths, Variables};
 use crate::memory::{self, Memory};
 use crate::messages::{self, Language};
 use crate::protocol::{Mode, SessionChoice};
-use crate::provider::{self, Kind, Provider, Replay};
+use crate::provider::{self, ErrorKind, Provider, Replay};
 use crate::workspace::Workspace;
 
 /// The context of every command.
@@ -62,7 +62,7 @@ impl Context {
     }
 
     fn with_workers(global: Global, approval: Option<String>, workers: usize) -> Result<Self> {
-        let env = Env::capture();
+        let env = Variables::capture();
         let paths = Paths::from_env(&env);
         let folder = std::env::current_dir().context("the current folder is gone: change to another one")?;
         let mut workspace = match &global.workspace {
@@ -234,7 +234,7 @@ impl Context {
         let connection = self.config.connection();
         let usual = self.config.model.clone();
         let provider = match provider::connect(&connection) {
-            Err(e) if e.kind == Kind::NoKey && !connection.custom_url => {
+            Err(e) if e.kind == ErrorKind::NoKey && !connection.custom_url => {
                 let found = self.block_on(provider::find());
                 let (server, model) = provider::choose(found, &usual).ok_or(e)?;
                 return Ok(Connected { provider: provider::connect(&server.connection())?, model });

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use tempfile::TempDir;
 
 use crate::agent::{self, AgentParts};
-use crate::config::{Config, Env, Flags, Paths};
+use crate::config::{Config, Flags, Paths, Variables};
 use crate::disk;
 use crate::protocol::Mode;
 use crate::provider::{Delta, Recording, Replay};
@@ -69,7 +69,7 @@ impl Tour {
         let home = self.folder.path().join("home");
         fs::create_dir_all(&home).context("the tour's home could not be made")?;
         let workspace = Workspace::open(&self.folder.path().join("shop"))?;
-        let config = Config::load(Paths::below(&home), Env::capture(), Flags::default(), Some(workspace.root()));
+        let config = Config::load(Paths::below(&home), Variables::capture(), Flags::default(), Some(workspace.root()));
         let archive = agent::open_archive(&config, &workspace)?;
         let mut recording = Recording::parse(include_str!("../../assets/demo.jsonl"), "the tour")?;
         name_keys(&mut recording, key);

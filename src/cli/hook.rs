@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::args::Global;
 use super::context::Context;
-use crate::config::{Env, Paths};
+use crate::config::{Paths, Variables};
 use crate::execute::{Stores, archive_before, written_by_another};
 use crate::memory::Memory;
 use crate::text::{size, time};
@@ -120,7 +120,7 @@ fn side(header: &str) -> Option<String> {
 
 /// Appends a line to the log of hooks.
 fn log(message: &str) -> std::io::Result<()> {
-    let paths = Paths::from_env(&Env::capture());
+    let paths = Paths::from_env(&Variables::capture());
     let Some(folder) = paths.folder().map(|folder| folder.join("logs")) else { return Ok(()) };
     fs::create_dir_all(&folder)?;
     let path = folder.join("hook.log");

@@ -10,7 +10,6 @@
 mod connection;
 mod file;
 mod json_edit;
-mod kept_files;
 mod key_use;
 mod keys;
 mod layers;
@@ -19,19 +18,20 @@ mod price;
 pub mod screen_files;
 mod shell;
 pub mod size;
+mod state_files;
 mod stored_keys;
 mod values;
 
 pub use connection::providers::{self, PROVIDERS, makers};
 pub use connection::{Connection, ModelFolders};
 pub use file::Error;
-pub use kept_files::{last_request, model_cache};
 pub use key_use::{KeyUse, Secret, is_loopback};
 pub use keys::{DEFAULT_MODEL, EFFORTS, FORMATS, WIRES};
 pub use layers::ValueSource;
-pub use paths::{Env, Paths, workspace_config};
+pub use paths::{Paths, Variables, workspace_config};
 pub use price::Price;
 pub use shell::{RuleConfig, ShellConfig, folder};
+pub use state_files::{last_request, model_cache};
 pub use values::{Config, Flags, ModelConfig, ProviderConfig};
 
 use std::collections::BTreeMap;
@@ -40,8 +40,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use kept_files::text_models;
 use layers::{hide_headers, overlay, text, texts};
+use state_files::text_models;
 
 /// The keys that say where requests go and what lets them in.
 const CONNECTS: [&str; 5] = ["provider", "providers", "baseUrl", "apiKeyEnv", "apiKeyCommand"];
@@ -49,7 +49,7 @@ const CONNECTS: [&str; 5] = ["provider", "providers", "baseUrl", "apiKeyEnv", "a
 impl Config {
     /// Puts the layers together. `workspace` is the root of the workspace, if there is one. Reads at most two
     /// files and touches none.
-    pub fn load(paths: Paths, env: Env, flags: Flags, workspace: Option<&Path>) -> Self {
+    pub fn load(paths: Paths, env: Variables, flags: Flags, workspace: Option<&Path>) -> Self {
         let (mut warnings, mut is_unreadable) = (Vec::new(), false);
         let mut merged = keys::defaults();
         let mut origins = BTreeMap::new();
@@ -184,7 +184,7 @@ impl Config {
     }
 
     /// Returns the environment that was handed in.
-    pub fn env(&self) -> &Env {
+    pub fn env(&self) -> &Variables {
         &self.env
     }
 
@@ -275,7 +275,7 @@ impl Config {
 impl Default for Config {
     /// Creates the defaults alone, without home, environment or workspace.
     fn default() -> Self {
-        Self::load(Paths::default(), Env::default(), Flags::default(), None)
+        Self::load(Paths::default(), Variables::default(), Flags::default(), None)
     }
 }
 
@@ -305,7 +305,7 @@ pub fn check(key: &str, value: &str) -> Result<(), Error> {
 }
 
 /// Takes, where nothing is configured, the first provider whose key the environment holds, with its model.
-fn take_found(merged: &mut Map<String, Value>, origins: &mut BTreeMap<String, ValueSource>, env: &Env) {
+fn take_found(merged: &mut Map<String, Value>, origins: &mut BTreeMap<String, ValueSource>, env: &Variables) {
     if CONNECTS.iter().any(|key| origins.contains_key(*key)) {
         return;
     }
@@ -319,7 +319,7 @@ fn take_found(merged: &mut Map<String, Value>, origins: &mut BTreeMap<String, Va
 }
 
 /// Returns what variables say, in the words of the file.
-fn environment(env: &Env) -> Map<String, Value> {
+fn environment(env: &Variables) -> Map<String, Value> {
     let mut keys = Map::new();
     if env.get("NO_COLOR").is_some() {
         keys.insert("theme".into(), "plain".into());

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 /// The environment as it was at the start. Holds keys: its `Debug` output shows names alone.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Env(BTreeMap<String, String>);
+pub struct Variables(BTreeMap<String, String>);
 
-impl Env {
+impl Variables {
     /// Takes the process's environment down. Variables that are not UTF-8 are left out.
     pub fn capture() -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
@@ -27,13 +27,13 @@ impl Env {
     }
 }
 
-impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Env {
+impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Variables {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
         Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 }
 
-impl std::fmt::Debug for Env {
+impl std::fmt::Debug for Variables {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }
@@ -56,7 +56,7 @@ pub struct Paths {
 
 impl Paths {
     /// Reads `HOME` (on Windows `USERPROFILE`) and `NEBULA_HOME`, which names nebula's folder.
-    pub fn from_env(env: &Env) -> Self {
+    pub fn from_env(env: &Variables) -> Self {
         let home = env.get("HOME").or_else(|| env.get("USERPROFILE")).map(PathBuf::from);
         let folder = env.get("NEBULA_HOME").map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".nebula")));
         Self { home, folder }
@@ -114,12 +114,12 @@ mod tests {
         assert_eq!(paths.home(), Some(Path::new("/h")));
         let paths = Paths::from_env(&[("HOME", "/h"), ("NEBULA_HOME", " ")].into_iter().collect());
         assert_eq!(paths.folder(), Some(Path::new("/h/.nebula")));
-        assert_eq!(Paths::from_env(&Env::default()), Paths::default());
+        assert_eq!(Paths::from_env(&Variables::default()), Paths::default());
     }
 
     #[test]
     fn debug_output_shows_no_values() {
-        let env: Env = [("OPENAI_API_KEY", "sk-secret")].into_iter().collect();
+        let env: Variables = [("OPENAI_API_KEY", "sk-secret")].into_iter().collect();
         assert_eq!(format!("{env:?}"), "{\"OPENAI_API_KEY\"}");
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::key_use::{KeyUse, StoredKey};
 use super::layers::{ValueSource, bytes, count, text, text_by_name, texts};
-use super::paths::{Env, Paths};
+use super::paths::{Paths, Variables};
 use super::price::Price;
 use super::shell::ShellConfig;
 
@@ -91,7 +91,7 @@ pub struct Config {
     pub(super) model_key: String,
     pub(super) flags: Flags,
     pub(super) workspace: Option<PathBuf>,
-    pub(super) env: Env,
+    pub(super) env: Variables,
 }
 
 /// Settings of one provider.
@@ -218,7 +218,7 @@ impl Config {
             model_key: "model".into(),
             flags: Flags::default(),
             workspace: None,
-            env: Env::default(),
+            env: Variables::default(),
         }
     }
 }

@@ -514,7 +514,7 @@ fn a_locked_file_sends_memory_into_ram_and_back() {
     assert_eq!(heard.lock().unwrap().last(), Some(&DatabaseNotice::InMemoryOnly { trouble: Trouble::Locked }));
     assert_eq!(memory.load(&s).unwrap().len(), 2);
     assert_eq!(memory.list("/p").unwrap()[0].messages, 2);
-    memory.replace(&s, first, &user("one, mended")).unwrap();
+    memory.replace(&s, first, &user("one, corrected")).unwrap();
     let other = session(&memory, "/p");
     memory.append(&other, &user("new here")).unwrap();
     let cause = ChangesetCause {
@@ -531,11 +531,11 @@ fn a_locked_file_sends_memory_into_ram_and_back() {
     assert_eq!(memory.reconnect().unwrap(), []);
     assert_eq!(memory.banner(), None);
     memory.applied(write, "c1", &[file("a", "v1")]).unwrap();
-    memory.replace(&s, second, &answer("two, mended")).unwrap();
+    memory.replace(&s, second, &answer("two, corrected")).unwrap();
     drop(memory);
     let memory = w.open();
     let texts: Vec<_> = memory.load(&s).unwrap().into_iter().filter_map(|m| m.message.content).collect();
-    assert_eq!(texts, ["one, mended", "two, mended"]);
+    assert_eq!(texts, ["one, corrected", "two, corrected"]);
     assert_eq!(memory.load(&other).unwrap().len(), 1);
     let ids: Vec<i64> = memory.load(&s).unwrap().iter().map(|m| m.id).collect();
     assert!(ids.iter().all(|id| *id < 100), "{ids:?}");

@@ -8,18 +8,18 @@ use super::embedded;
 use super::models::{self, Model, Thinking};
 use super::transport::is_loopback;
 use super::wire::{self, Anthropic, Chat, Gemini, Ollama, Responses};
-use super::{Deltas, Error, Kind, Origin, Provider, Request, Wire};
+use super::{Deltas, Error, ErrorKind, Origin, Provider, Request, Wire};
 use crate::config::{Connection, KeyUse};
 
 /// Returns the provider that `connection` describes. Asks nothing over the network.
 ///
 /// # Errors
-/// No key where one is needed ([`Kind::NoKey`]), or a connection that cannot be used ([`Kind::Settings`]). A recording
+/// No key where one is needed ([`ErrorKind::NoKey`]), or a connection that cannot be used ([`ErrorKind::Settings`]). A recording
 /// is opened with [`super::Replay::open`]: it needs a file, not a connection.
 pub fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Error> {
     if let Some(KeyUse { variable, server }) = &connection.withheld {
         return Err(Error::new(
-            Kind::Settings,
+            ErrorKind::Settings,
             format!(
                 "{variable} was not sent to {server}: this folder's configuration asks for it, and you have not agreed yet"
             ),
@@ -28,7 +28,7 @@ pub fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Error> {
     }
     if connection.provider == "replay" {
         return Err(Error::new(
-            Kind::Settings,
+            ErrorKind::Settings,
             "the provider replay needs a recording",
             "Start with --replay FILE, or see one with nebula demo.",
         ));

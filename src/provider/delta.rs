@@ -2,7 +2,7 @@
 
 use futures_util::stream::BoxStream;
 
-use super::{Error, Kind, PartKind, Usage};
+use super::{Error, ErrorKind, PartKind, Usage};
 
 /// The answer to a request as it arrives.
 pub type Deltas = BoxStream<'static, Result<Delta, Error>>;
@@ -107,7 +107,7 @@ pub enum EndReason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backoff {
     /// The kind of failure.
-    pub kind: Kind,
+    pub kind: ErrorKind,
     /// The status of the answer, where there was one.
     pub status: Option<u16>,
     /// The server's own name for the request.

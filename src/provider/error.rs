@@ -7,7 +7,7 @@ use std::sync::Arc;
 #[error("{message}")]
 pub struct Error {
     /// The kind of failure, on which a caller may branch.
-    pub kind: Kind,
+    pub kind: ErrorKind,
     /// The failure, in one line.
     pub message: String,
     /// Its consequence and what to do next; one or two sentences.
@@ -24,7 +24,7 @@ pub struct Error {
 
 /// Kinds of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ErrorKind {
     /// No key is set where one is needed.
     NoKey,
     /// The server does not accept the key (401).
@@ -58,29 +58,29 @@ pub enum Kind {
     Recording,
 }
 
-impl Kind {
+impl ErrorKind {
     /// Returns its name in events.
     pub fn word(self) -> &'static str {
         match self {
-            Kind::NoKey | Kind::Auth => "key",
-            Kind::Permission => "permission",
-            Kind::NoModel => "model",
-            Kind::Quota => "quota",
-            Kind::RateLimited => "rate",
-            Kind::Server => "overloaded",
-            Kind::Broken { after_first_token: false } => "network",
-            Kind::Broken { after_first_token: true } => "broken",
-            Kind::ContextTooLong => "context",
-            Kind::BadRequest => "request",
-            Kind::BadAnswer => "answer",
-            Kind::NotFound | Kind::Settings | Kind::Recording => "settings",
+            ErrorKind::NoKey | ErrorKind::Auth => "key",
+            ErrorKind::Permission => "permission",
+            ErrorKind::NoModel => "model",
+            ErrorKind::Quota => "quota",
+            ErrorKind::RateLimited => "rate",
+            ErrorKind::Server => "overloaded",
+            ErrorKind::Broken { after_first_token: false } => "network",
+            ErrorKind::Broken { after_first_token: true } => "broken",
+            ErrorKind::ContextTooLong => "context",
+            ErrorKind::BadRequest => "request",
+            ErrorKind::BadAnswer => "answer",
+            ErrorKind::NotFound | ErrorKind::Settings | ErrorKind::Recording => "settings",
         }
     }
 }
 
 impl Error {
     /// Puts an error together.
-    pub fn new(kind: Kind, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -94,6 +94,9 @@ impl Error {
 
     /// Returns whether going on from what arrived, or asking again, may help without changing anything.
     pub fn resumable(&self) -> bool {
-        matches!(self.kind, Kind::RateLimited | Kind::Server | Kind::Broken { .. } | Kind::BadAnswer)
+        matches!(
+            self.kind,
+            ErrorKind::RateLimited | ErrorKind::Server | ErrorKind::Broken { .. } | ErrorKind::BadAnswer
+        )
     }
 }

@@ -6,7 +6,7 @@
 //!   an id, made up where the server gave none. [`Answer`] joins the pieces.
 //! - A whole answer ends in [`Delta::End`]; a stream that stops without it has ended in an [`Error`].
 //! - Trouble before the first token is tried again, with a [`Delta::Retrying`] before each pause; trouble after
-//!   it is an error of kind [`Kind::Broken`], and what arrived before stands.
+//!   it is an error of kind [`ErrorKind::Broken`], and what arrived before stands.
 //! - What a provider sealed goes back to the same origin byte for byte, or not at all.
 //! - Dropping the stream drops the request.
 //! - Keys are in no error, no `Debug` output and no recording.
@@ -34,7 +34,7 @@ pub use connect::{connect, is_local};
 pub use contract::Provider;
 pub use delta::{Backoff, Delta, Deltas, EndReason};
 pub use described::described;
-pub use error::{Error, Kind};
+pub use error::{Error, ErrorKind};
 pub use local::{LocalServer, PORTS, begin_with, choose, find, find_on};
 pub use message::{Blob, Body, Message, Origin, Part, PartKind, Role, Runs, Span, ToolCall, ToolResult, Wire};
 pub use models::Capabilities;

@@ -6,7 +6,7 @@
 //! - [`lang`]: text to bodies and back, registers and units, names in scope.
 //! - [`op`]: ops and their wire form. [`graph`]: which are known, which are void.
 //! - [`lazy`]: what a state need not load. [`state`]: what the ops come to, with [`hash`]es. A function of the set of ops alone.
-//! - [`check`]: every fault of a state, and the patch that mends it.
+//! - [`check`]: every fault of a state, and the patch that fixes it.
 //! - [`issue`]: drafts become ops. [`integrity`]: edits that met badly. [`findings`]: what merging left.
 //! - [`runtime`]: runs a graph, records episodes, replays them.
 //! - [`store`]: a folder with a durable op log; push and pull. [`sync`]: files as another view of it.

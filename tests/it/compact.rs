@@ -11,7 +11,7 @@ use nebula::protocol::{
     Command, EventBody, Item, Listing, Query, QueryId, Reply, SessionChoice, TurnEnd, WindowResult,
 };
 use nebula::provider::models::Model;
-use nebula::provider::{Delta, Deltas, EndReason, Error, Kind, Message, Origin, Provider, Replay, Request, Wire};
+use nebula::provider::{Delta, Deltas, EndReason, Error, ErrorKind, Message, Origin, Provider, Replay, Request, Wire};
 use serde_json::json;
 
 use crate::support::world::{Live, World, call, say};
@@ -40,7 +40,7 @@ impl Provider for Narrow {
         let answer = format!("{} messages", request.messages.len());
         self.seen.lock().expect("not poisoned").push(request);
         if size > self.bytes {
-            return stream::iter([Err(Error::new(Kind::ContextTooLong, "too long", ""))]).boxed();
+            return stream::iter([Err(Error::new(ErrorKind::ContextTooLong, "too long", ""))]).boxed();
         }
         stream::iter([Ok(Delta::Text(answer)), Ok(Delta::End(EndReason::Stop))]).boxed()
     }

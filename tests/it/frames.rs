@@ -1,4 +1,4 @@
-//! Whole screens again: the archive with its fates, Japanese text, ASCII marks.
+//! Whole screens again: the archive with its previews, Japanese text, ASCII marks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,7 +108,7 @@ fn versions(path: String) -> Listing {
     Listing::Versions { path, versions: rows, foreign: true, now: Some(counts(1, 0)) }
 }
 
-/// Frame 05: the archive zoomed, two states of a file side by side, and the fates of a restore.
+/// Frame 05: the archive zoomed, two states of a file side by side, and the previews of a restore.
 pub fn restoring(stage: &mut Stage) {
     stage.tell(opened(status()));
     stage.keys("<f3>");
@@ -119,10 +119,10 @@ pub fn restoring(stage: &mut Stage) {
     serve(stage);
     stage.keys("<left><left>p<right><right>");
     serve(stage);
-    let fate = |path: &str, kind| RestorePreview { path: path.into(), status: kind };
-    let fates = vec![
-        fate("src/catalog.rs", RestoreStatus::Restore(counts(6, 7))),
-        fate(
+    let preview = |path: &str, kind| RestorePreview { path: path.into(), status: kind };
+    let previews = vec![
+        preview("src/catalog.rs", RestoreStatus::Restore(counts(6, 7))),
+        preview(
             "src/cart.rs",
             RestoreStatus::Foreign {
                 at: Some(clock(0, 12, 6, 2)),
@@ -131,12 +131,12 @@ pub fn restoring(stage: &mut Stage) {
                 conflicts: Some(0),
             },
         ),
-        fate("src/money.rs", RestoreStatus::Equal),
-        fate(".env.local", RestoreStatus::NotArchived("archiveExclude: .env*".into())),
+        preview("src/money.rs", RestoreStatus::Equal),
+        preview(".env.local", RestoreStatus::NotArchived("archiveExclude: .env*".into())),
     ];
     let mut proposal = proposal();
     proposal.title = "restore everything to 12:04:31".into();
-    stage.tell(EventBody::Proposed(Arc::new(proposal), fates));
+    stage.tell(EventBody::Proposed(Arc::new(proposal), previews));
     stage.wait(1000);
 }
 

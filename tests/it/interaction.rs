@@ -233,12 +233,12 @@ struct Watched {
 impl Watched {
     async fn new(live: Live) -> Self {
         let mut watched = Watched { live, stage: Stage::new(140, 42, "dark") };
-        watched.settle().await;
+        watched.drain().await;
         watched
     }
 
     /// Tells the screen everything, and answers what it asks, until it asks for nothing more.
-    async fn settle(&mut self) {
+    async fn drain(&mut self) {
         loop {
             std::mem::take(&mut self.live.events)
                 .into_iter()
@@ -275,7 +275,7 @@ impl Watched {
             self.stage.resize(width, height);
             for keys in ["<f5>gg", "G[", "<f4>gg", "<enter>", "<esc>G", "<f2>", "<f3>jk", "z", "z<esc><esc>"] {
                 self.stage.keys(keys);
-                self.settle().await;
+                self.drain().await;
                 looks.push((format!("{keys} at {width}\n{}", self.stage.text()), self.stage.draw().0));
             }
         }

@@ -260,7 +260,7 @@ impl Campaign {
         let said = String::from_utf8_lossy(&undo.stderr);
         if undo.status.success() {
             let plan: Value = serde_json::from_slice(&undo.stdout).expect("JSON");
-            let foreign = |f: &&Value| f["fate"] == "foreign";
+            let foreign = |f: &&Value| f["status"] == "foreign";
             let foreign = plan["files"].as_array().expect("files").iter().find(foreign);
             assert!(foreign.is_none(), "round {round}, {which}: nebula's own change is foreign: {plan}");
         } else {

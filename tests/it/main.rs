@@ -29,7 +29,6 @@ mod picture;
 mod play;
 mod pty;
 mod replies;
-mod road;
 mod rules;
 mod scenes;
 mod screens;

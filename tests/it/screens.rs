@@ -172,12 +172,12 @@ fn a_restore_of_the_person_needs_no_pause_and_no_reason() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
     let proposal = Arc::new(proposal());
-    let fates = proposal
+    let previews = proposal
         .files
         .iter()
         .map(|f| RestorePreview { path: f.path.clone(), status: RestoreStatus::Restore(f.counts) });
     stage.keys("<f3>");
-    stage.tell(EventBody::Proposed(proposal.clone(), fates.collect()));
+    stage.tell(EventBody::Proposed(proposal.clone(), previews.collect()));
     assert!(stage.text().contains("waiting for you: a restore of 2 files"), "{}", stage.text());
     // No pause: the person asked for it, and the next key is meant.
     stage.keys("<enter>");
@@ -596,7 +596,7 @@ fn the_mouse_chooses_on_the_first_screen() {
 }
 
 #[test]
-fn the_mouse_chooses_fates_and_moves_the_edges() {
+fn the_mouse_chooses_what_is_restored_and_moves_the_edges() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
     let proposal = Arc::new(proposal());
@@ -610,8 +610,9 @@ fn the_mouse_chooses_fates_and_moves_the_edges() {
     stage.tell(EventBody::Settled(proposal.id, Outcome::Withdrawn));
     // Where nothing is left to choose, a click goes on to what would be written.
     let again = Arc::new(Proposal { id: ProposalId(77), ..(*proposal).clone() });
-    let fate = RestorePreview { path: again.files[0].path.clone(), status: RestoreStatus::Restore(Counts::default()) };
-    stage.tell(EventBody::Proposed(again, vec![fate]));
+    let preview =
+        RestorePreview { path: again.files[0].path.clone(), status: RestoreStatus::Restore(Counts::default()) };
+    stage.tell(EventBody::Proposed(again, vec![preview]));
     stage.wait(400);
     click(&mut stage, "previews");
     assert!(stage.text().contains("hunks undecided"), "{}", stage.text());

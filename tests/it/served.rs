@@ -110,7 +110,7 @@ fn every_tool_answers_as_its_schema_says() {
     assert!(diff["diff"].as_str().unwrap().ends_with("@@ -1,2 +1,2 @@\n one\n-two\n+2\n"), "{diff}");
     let preview = call("archive_restore", json!({"changeset": saved["changeset"]}));
     assert_eq!(preview["changeset"], Value::Null);
-    assert_eq!(preview["files"][0], json!({"path": "a.txt", "fate": "foreign", "applied": false}));
+    assert_eq!(preview["files"][0], json!({"path": "a.txt", "status": "foreign", "applied": false}));
     assert_eq!(call("sessions_search", json!({"words": "greeting"})), json!({"hits": []}));
     let recording = world.0.path().join("recording.jsonl");
     let deltas = [json!({"text": "A greeting is a line."}), json!({"end": "stop"})];
@@ -141,7 +141,7 @@ fn the_diff_is_one_that_git_takes() {
     assert_eq!(world.read("a.txt"), "one\n日本\n");
 }
 
-/// Saves a file as nebula wrote it, and changes it on the same road, so that its present state counts as nebula's.
+/// Saves a file as nebula wrote it, and changes it through `execute` too, so that its present state counts as nebula's.
 fn changed(world: &World) {
     world.write("a.txt", "old\n");
     world.run(&["shi", "a.txt"]);
@@ -200,7 +200,7 @@ fn a_restore_needs_the_person() {
         let client = world.serve(&[]).with_person(yes());
         let mut client = if stateless { client.stateless("My\u{1b}[2J Agent") } else { client.greeted("agent") };
         let done = client.done("archive_restore", back.clone());
-        assert_eq!(done["files"], json!([{"path": "a.txt", "fate": "restore", "applied": true}]));
+        assert_eq!(done["files"], json!([{"path": "a.txt", "status": "restore", "applied": true}]));
         assert!(done["changeset"].is_string());
         assert_eq!(world.read("a.txt"), "old\n");
         let form = &client.forms[0];
@@ -228,7 +228,7 @@ fn a_flag_allows_restores_but_not_of_what_others_changed() {
     world.write("a.txt", "by hand\n");
     let back = json!({"path": "a.txt", "count": 1, "apply": true});
     let stays = client.done("archive_restore", back.clone());
-    assert_eq!(stays["files"], json!([{"path": "a.txt", "fate": "foreign", "applied": false}]));
+    assert_eq!(stays["files"], json!([{"path": "a.txt", "status": "foreign", "applied": false}]));
     let mut forced = back;
     forced["force"] = json!(true);
     let error = client.refused("archive_restore", forced.clone());
@@ -302,7 +302,7 @@ fn what_changed_while_the_person_was_asked_is_not_overwritten() {
     assert_eq!(world.read("a.txt"), "saved meanwhile\n");
     // A yes counts once: the same request asks anew, and what it would restore is now someone else's.
     let answer = client.ask("tools/call", params)["result"].clone();
-    assert_eq!(answer["structuredContent"]["files"][0]["fate"], "foreign", "{answer}");
+    assert_eq!(answer["structuredContent"]["files"][0]["status"], "foreign", "{answer}");
     assert_eq!(world.read("a.txt"), "saved meanwhile\n");
 }
 

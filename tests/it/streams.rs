@@ -13,7 +13,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use nebula::config::{Connection, Secret};
 use nebula::provider::{
-    Answer, Delta, EndReason, Error, Kind, Message, Provider, Recording, Request, ToolSpec, connect, find_on,
+    Answer, Delta, EndReason, Error, ErrorKind, Message, Provider, Recording, Request, ToolSpec, connect, find_on,
 };
 use serde_json::json;
 use tokio::net::TcpSocket;
@@ -164,7 +164,7 @@ async fn after_five_requests_it_is_over() {
     let server = MockServer::start(vec![busy(), busy(), busy(), busy(), busy(), chunked(b"", 1)]).await;
     let error = all(&provider(&server)).await.pop().unwrap().unwrap_err();
     assert_eq!(server.seen().len(), 5);
-    assert_eq!(error.kind, Kind::Server);
+    assert_eq!(error.kind, ErrorKind::Server);
     assert!(error.message.ends_with("is overloaded (500), after 5 tries"), "{error}");
     assert!(error.hint.contains("out of memory"));
 }
@@ -189,7 +189,7 @@ async fn after_the_first_token_what_arrived_is_preserved() {
         let got = all(&provider(&server)).await;
         assert_eq!(got[0], Ok(Delta::Text("apply".into())));
         let error = got[1].as_ref().unwrap_err();
-        assert_eq!(error.kind, Kind::Broken { after_first_token: true });
+        assert_eq!(error.kind, ErrorKind::Broken { after_first_token: true });
         assert!(error.message.starts_with("the answer broke off: 127.0.0.1:"), "{error}");
         assert!(error.message.ends_with("closed the connection"), "{error}");
         assert!(error.resumable());
@@ -228,7 +228,7 @@ async fn a_rejected_key_is_named_by_where_it_is_from() {
 async fn refusals_name_what_is_wrong() {
     let status = |status: &str, body: &str| answer(status, "", body);
     let error = error_of(status("401 Unauthorized", "{\"error\":{\"message\":\"bad key sk-very-secret\"}}")).await;
-    assert_eq!(error.kind, Kind::Auth);
+    assert_eq!(error.kind, ErrorKind::Auth);
     assert!(error.message.starts_with("127.0.0.1:"), "{error}");
     assert!(error.message.ends_with(" rejected the key (401): OPENAI_API_KEY"), "{error}");
     let error = error_of(status("403 Forbidden", "{\"error\":\"not for sk-very-secret\\u001b[31m\"}")).await;
@@ -239,13 +239,13 @@ async fn refusals_name_what_is_wrong() {
     assert!(error.message.starts_with("there is no model m1 at 127.0.0.1:"), "{error}");
     let error = error_of(status("404 Not Found", "<html>nginx</html>")).await;
     assert!(error.message.ends_with("/v1/chat/completions (404)"), "{error}");
-    assert_eq!(error.kind, Kind::NotFound);
+    assert_eq!(error.kind, ErrorKind::NotFound);
     let long = "{\"error\":{\"message\":\"This model's maximum context length is 8192 tokens\"}}";
-    assert_eq!(error_of(status("400 Bad Request", long)).await.kind, Kind::ContextTooLong);
+    assert_eq!(error_of(status("400 Bad Request", long)).await.kind, ErrorKind::ContextTooLong);
     let error = error_of(status("400 Bad Request", "{\"detail\":\"no\\nsuch\\tthing\"}")).await;
     assert_eq!(
         (error.kind, error.hint.as_str()),
-        (Kind::BadRequest, "It says: no such thing. nebula doctor --last shows the request without its contents.")
+        (ErrorKind::BadRequest, "It says: no such thing. nebula doctor --last shows the request without its contents.")
     );
     let error = error_of(answer("301 Moved Permanently", "location: https://x.example/v1\r\n", "")).await;
     assert!(error.message.ends_with("redirects to https://x.example/v1 (301)"), "{error}");
@@ -257,11 +257,11 @@ async fn answers_of_no_known_format_are_reported() {
     let error = error_of(ok("text/html", "<!doctype html><title>Log in</title>")).await;
     assert!(error.message.ends_with("answers with a web page"), "{error}");
     let error = error_of(ok("application/json", "{\"error\":{\"message\":\"model x\",\"code\":400}}")).await;
-    assert_eq!(error.kind, Kind::BadRequest);
+    assert_eq!(error.kind, ErrorKind::BadRequest);
     let error = error_of(ok("application/json", "{\"hello\":1}")).await;
-    assert_eq!(error.kind, Kind::BadAnswer);
+    assert_eq!(error.kind, ErrorKind::BadAnswer);
     let error = error_of(ok("text/event-stream", "data: {\"choices\": 7}\n\n")).await;
-    assert_eq!(error.kind, Kind::BadAnswer);
+    assert_eq!(error.kind, ErrorKind::BadAnswer);
 }
 
 #[tokio::test]
@@ -372,10 +372,10 @@ fn a_key_is_needed_but_not_on_loopback_and_never_shown() {
         assert!(connect(&connection(url, None)).is_ok(), "{url}");
     }
     let error = connect(&connection("https://api.openai.com/v1", None)).err().unwrap();
-    assert_eq!(error.kind, Kind::NoKey);
+    assert_eq!(error.kind, ErrorKind::NoKey);
     assert_eq!(error.message, "no key for api.openai.com: OPENAI_API_KEY is not set");
     for url in ["", "nonsense", "ftp://x/v1", "http://"] {
-        assert_eq!(connect(&connection(url, None)).err().unwrap().kind, Kind::Settings, "{url}");
+        assert_eq!(connect(&connection(url, None)).err().unwrap().kind, ErrorKind::Settings, "{url}");
     }
     let error = connect(&connection("https://x.example", Some("two\nlines"))).err().unwrap();
     assert!(!format!("{error:?}").contains("lines\""), "{error:?}");
@@ -383,7 +383,7 @@ fn a_key_is_needed_but_not_on_loopback_and_never_shown() {
     own.headers = vec![("api-key".into(), "k".into())];
     assert!(connect(&own).is_ok());
     own.headers = vec![("bad header".into(), "k".into())];
-    assert_eq!(connect(&own).err().unwrap().kind, Kind::Settings);
+    assert_eq!(connect(&own).err().unwrap().kind, ErrorKind::Settings);
 }
 
 /// A stream that thinks and calls.

@@ -204,7 +204,7 @@ fn every_key_on_the_screen_is_the_one_that_is_bound() {
 
     let (mut s, _folder) = new(main());
     restoring(&mut s);
-    says("fates", &s, &["L  keep", "M  merge", "T  restore this version", "F6 to write to nebula"]);
+    says("restore", &s, &["L  keep", "M  merge", "T  restore this version", "F6 to write to nebula"]);
 
     let (mut s, _folder) = new(Start::WithoutModel);
     without_model(&mut s);

@@ -198,7 +198,7 @@ fn execute_decided(
                 let title = say::not_all_kept();
                 services.say(Level::Warning, title, applied.not_kept.join("\n"));
             }
-            if applied.unguarded && !services.told_unguarded.swap(true, Ordering::Relaxed) {
+            if applied.unguarded && !services.reported_unguarded.swap(true, Ordering::Relaxed) {
                 services.say(Level::Warning, UNGUARDED, say::said_once());
             }
             Ok(applied)

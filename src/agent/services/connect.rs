@@ -55,7 +55,7 @@ pub fn connect(services: &Arc<Services>) {
             services.models.change_connection(|connection| connection.why_not = Some(e.clone()));
             match e.kind {
                 // Who names a server means that one, and no other that happens to listen here.
-                provider::Kind::NoKey if !connection.custom_url => look_for_local(services),
+                provider::ErrorKind::NoKey if !connection.custom_url => look_for_local(services),
                 _ => services.say(Level::Error, e.message, e.hint),
             }
         }

@@ -71,10 +71,10 @@ pub struct Services {
     /// The agent ends: background work stops.
     pub closing: AtomicBool,
     /// True if it was reported that files are replaced without checking what the rename displaced.
-    pub told_unguarded: AtomicBool,
+    pub reported_unguarded: AtomicBool,
     trouble: Mutex<Option<String>>,
     /// The trouble in the configuration's files at the last reading of the rules for commands.
-    told_trouble: Mutex<Vec<String>>,
+    reported_trouble: Mutex<Vec<String>>,
     /// The way to the task that tells of new changesets.
     pub news: ChangesetNews,
     reports: mpsc::UnboundedSender<ServiceReport>,
@@ -140,8 +140,8 @@ impl Services {
         let now = config.reload();
         let (rules, wrong) = command_rules(&now);
         let trouble: Vec<String> = now.warnings.into_iter().chain(wrong).collect();
-        let told = std::mem::replace(&mut *lock(&self.told_trouble), trouble.clone());
-        let is_new = |what: &&String| !told.contains(what) && !config.warnings.contains(what);
+        let reported = std::mem::replace(&mut *lock(&self.reported_trouble), trouble.clone());
+        let is_new = |what: &&String| !reported.contains(what) && !config.warnings.contains(what);
         if let Some(new) = trouble.iter().find(is_new) {
             self.say(Level::Warning, new.clone(), say::wrong_config());
         }
@@ -171,9 +171,9 @@ impl Services {
             watched: WatchedFiles::default(),
             counts: StatusCounts::default(),
             closing: AtomicBool::new(false),
-            told_unguarded: AtomicBool::new(false),
+            reported_unguarded: AtomicBool::new(false),
             trouble: Mutex::new(None),
-            told_trouble: Mutex::new(wrong_rules),
+            reported_trouble: Mutex::new(wrong_rules),
             news,
             reports,
         }

@@ -8,7 +8,7 @@ use crate::config::ModelConfig;
 use crate::context::request::Budget;
 use crate::messages::agent as say;
 use crate::provider::models::{Facts, Known};
-use crate::provider::{Capabilities, Error, Kind, Provider, Usage, Wire};
+use crate::provider::{Capabilities, Error, ErrorKind, Provider, Usage, Wire};
 
 /// The context window of a model of which nothing is known, in tokens.
 const DEFAULT_WINDOW: u32 = 128_000;
@@ -31,7 +31,7 @@ impl RequestTarget {
     /// configured of this model.
     pub fn new(models: &Arc<ModelAccess>, connection: ModelConnection, configured: ModelConfig) -> Self {
         let ModelConnection { provider, model, why_not, .. } = connection;
-        let unknown = || Error::new(Kind::NoKey, say::no_model(), say::doctor_says());
+        let unknown = || Error::new(ErrorKind::NoKey, say::no_model(), say::doctor_says());
         let provider = provider.ok_or_else(|| why_not.unwrap_or_else(unknown));
         RequestTarget { provider, model, configured, models: Arc::clone(models) }
     }

@@ -60,17 +60,17 @@ impl Conversation {
                     left_out
                         .iter()
                         .filter_map(|l| l.path.as_ref())
-                        .for_each(|path| drop(session.files.seen.remove(path)));
+                        .for_each(|path| drop(session.files.versions.remove(path)));
                 }
                 let chosen =
                     session.prompt.chosen.iter().copied().filter(|at| (before..session.messages.len()).contains(at));
                 for at in chosen.collect::<Vec<_>>() {
                     let left_out = session.window.leave_out_chosen(&session.messages, at);
-                    left_out.and_then(|l| l.path).iter().for_each(|path| drop(session.files.seen.remove(path)));
+                    left_out.and_then(|l| l.path).iter().for_each(|path| drop(session.files.versions.remove(path)));
                 }
                 if summary.as_ref().is_some_and(|s| s.upto == row.id) {
                     // The summary does not hold the texts: what was read before it is known no more.
-                    session.files.seen.clear();
+                    session.files.versions.clear();
                 }
             }
             items.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -91,7 +91,7 @@ impl Conversation {
                 self.turn = Some(row.id);
                 for (path, sha256) in attached_files(m.meta.attached.as_deref()) {
                     if let Some(sha) = sha256.as_deref().and_then(parse_sha) {
-                        self.files.seen.insert(path.clone(), FileVersion { sha, text: None });
+                        self.files.versions.insert(path.clone(), FileVersion { sha, text: None });
                     }
                     self.files.touch(&path);
                 }
@@ -104,7 +104,7 @@ impl Conversation {
                 self.push(read_answer(m), row.id);
                 // The result of edits written in the text is kept with the answer itself.
                 let results = read_results(m.tool_results.as_deref()).unwrap_or_default();
-                results.iter().for_each(|result| self.take_seen(result));
+                results.iter().for_each(|result| self.take_known_files(result));
             }
             memory::StoredRole::Tool => {
                 let mut results = read_results(m.tool_results.as_deref()).unwrap_or_default();
@@ -115,7 +115,7 @@ impl Conversation {
                 }
                 // Without its call, which cannot be read then, no model takes a result.
                 for result in results.into_iter().filter(|result| open.iter().any(|call| call.id == result.id)) {
-                    self.take_seen(&result);
+                    self.take_known_files(&result);
                     let blobs = m.blobs.iter().map(blob).collect();
                     let result = ToolResult { call: result.id, text: text.clone(), blobs: Vec::new(), ok: result.ok };
                     let runs = Runs { result: Some(result), blobs, ..Runs::default() };
@@ -125,11 +125,11 @@ impl Conversation {
         }
     }
 
-    fn take_seen(&mut self, result: &ResultRecord) {
-        for seen in &result.seen {
-            if let Some(sha) = parse_sha(&seen.sha256) {
-                self.files.seen.insert(seen.path.clone(), FileVersion { sha, text: None });
-                self.files.touch(&seen.path);
+    fn take_known_files(&mut self, result: &ResultRecord) {
+        for known in &result.known_files {
+            if let Some(sha) = parse_sha(&known.sha256) {
+                self.files.versions.insert(known.path.clone(), FileVersion { sha, text: None });
+                self.files.touch(&known.path);
             }
         }
     }

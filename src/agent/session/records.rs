@@ -46,8 +46,8 @@ pub struct ResultRecord {
     #[serde(default, rename = "told", skip_serializing_if = "Option::is_none")]
     pub for_model: Option<String>,
     /// Files it made known, and as what.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seen: Vec<KnownFileRecord>,
+    #[serde(default, rename = "seen", skip_serializing_if = "Vec::is_empty")]
+    pub known_files: Vec<KnownFileRecord>,
     /// The command that ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,

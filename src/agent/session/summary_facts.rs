@@ -132,7 +132,7 @@ fn happened(rows: &[StoredMessage]) -> Happened {
             read.insert(attached.path, ());
         }
         for result in read_results(row.message.tool_results.as_deref()).unwrap_or_default() {
-            read.extend(result.seen.iter().map(|seen| (seen.path.clone(), ())));
+            read.extend(result.known_files.iter().map(|known| (known.path.clone(), ())));
             for edit in &result.edits {
                 if let Some(changeset) = result.changeset.as_ref().filter(|_| edit.ok.unwrap_or(result.ok)) {
                     let changesets: &mut Vec<String> = changed.entry(edit.path.clone()).or_default();

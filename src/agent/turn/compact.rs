@@ -25,7 +25,7 @@ use crate::memory;
 use crate::messages::agent as say;
 use crate::protocol::{Cause, Item, Level, NoticeAction, Question, Reply, TurnEnd};
 use crate::provider::models::Thinking;
-use crate::provider::{EndReason, Error, Kind, Message, Request, Role};
+use crate::provider::{EndReason, Error, ErrorKind, Message, Request, Role};
 use crate::text::number;
 
 /// A server that refuses so little, in bytes, is not asked with less.
@@ -208,13 +208,13 @@ async fn summarise(
                 let display = (&context.events, &context.status_data);
                 let project = context.services.project();
                 usage::add_beside(display, project, session, &target, answer.usage).await;
-                let nothing = || Error::new(Kind::BadAnswer, say::no_summary_given(), say::nothing_changed());
+                let nothing = || Error::new(ErrorKind::BadAnswer, say::no_summary_given(), say::nothing_changed());
                 let cut = if answer.end == Some(EndReason::Length) { CUT } else { "" };
                 let text = Some(answer.text).filter(|text| !text.trim().is_empty() || stop.is_cancelled());
                 return text.map(|text| (text + cut, left_out)).ok_or_else(nothing);
             }
             // Its window is smaller than is known here.
-            Err(error) if error.kind == Kind::ContextTooLong && room > SMALLEST => room /= 2,
+            Err(error) if error.kind == ErrorKind::ContextTooLong && room > SMALLEST => room /= 2,
             Err(error) => return Err(error),
         }
     }
@@ -268,5 +268,5 @@ fn count(session: &mut Conversation, text: String) {
     session.window.reset();
     session.sent.arranged.clear();
     // Files that were read are unknown again: their texts are not in what is sent.
-    session.files.seen.clear();
+    session.files.versions.clear();
 }

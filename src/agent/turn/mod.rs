@@ -34,7 +34,7 @@ use crate::agent::turn::step::stream::stream;
 use crate::agent::turn::step::tool_run::ToolRun;
 use crate::messages::{agent as say, count, records};
 use crate::protocol::{Cause, Level, NoticeAction, TurnEnd};
-use crate::provider::Kind as ErrorKind;
+use crate::provider::ErrorKind;
 
 /// The continuation of the turn after a step.
 enum Next {

@@ -40,7 +40,7 @@ impl Repeats {
 
     /// Returns whether the same edit was written in this turn, and its file is still as it was then.
     pub fn is_done(&self, key: &RepetitionKey, files: &SessionFiles) -> bool {
-        let now = |path: &str| files.seen.get(path).map(|seen| seen.sha);
+        let now = |path: &str| files.versions.get(path).map(|seen| seen.sha);
         self.written.get(key).is_some_and(|(path, sha)| now(path) == Some(*sha))
     }
 
@@ -68,7 +68,7 @@ impl Repeats {
     ) {
         for (key, path) in edits {
             let path = path.strip_prefix("./").unwrap_or(&path).to_string();
-            if let Some(seen) = files.seen.get(&path).filter(|_| !unchanged.contains(&path)) {
+            if let Some(seen) = files.versions.get(&path).filter(|_| !unchanged.contains(&path)) {
                 self.written.insert(key, (path, seen.sha));
             }
         }

@@ -239,7 +239,7 @@ pub struct PatchArgs {
 ///
 /// # Errors
 /// When the archive cannot be read.
-pub(in crate::cli) fn settle(
+pub(in crate::cli) fn reconcile_killed(
     stores: Stores<'_>,
 ) -> Result<(Vec<String>, Result<usize, memory::Error>), archive::Error> {
     let shell = crate::shell::Shell::for_archive(stores.workspace, stores.archive);
@@ -307,11 +307,11 @@ impl ArchiveCommands<'_> {
         let archived =
             matches!(command, FilesCmd::Undo(_) | FilesCmd::Redo(_) | FilesCmd::History(_) | FilesCmd::Review(_));
         if archived || looks_back {
-            let (lines, mended) = settle(self.stores())?;
+            let (lines, reconciled) = reconcile_killed(self.stores())?;
             for line in lines {
                 self.complain(&line)?;
             }
-            self.remembered(mended)?;
+            self.remembered(reconciled)?;
         }
         match command {
             FilesCmd::Undo(args) => self.undo(args),

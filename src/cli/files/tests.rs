@@ -82,7 +82,7 @@ impl World {
         }
     }
 
-    /// Writes a file by nebula's own road.
+    /// Writes a file as `execute` writes it.
     fn edit(&self, path: &str, text: &str) {
         self.try_edit(path, text).expect("written");
     }
@@ -261,7 +261,7 @@ fn a_file_of_someone_else_is_never_overwritten_silently() {
     assert!(ran.err.contains("kept: a"), "{}", ran.err);
     assert_eq!(
         w.json(&["undo", "--yes", "--json"]),
-        serde_json::json!({"changeset": null, "files": [{"path": "a", "fate": "foreign", "applied": false}], "not_undone": []})
+        serde_json::json!({"changeset": null, "files": [{"path": "a", "status": "foreign", "applied": false}], "not_undone": []})
     );
     let ran = w.run(&["undo"], Some("m\ny\n"));
     assert_eq!((ran.code, w.read("a").as_str()), (DONE, "one\ntwo\nthree\nmine\n"));

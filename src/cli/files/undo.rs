@@ -258,7 +258,7 @@ pub(in crate::cli) fn outcome(changeset: Option<Id>, previews: &[RestorePreview]
     let files: Vec<_> = previews
         .iter()
         .filter(|f| f.is_file())
-        .map(|f| json!({"path": f.path, "fate": word(&f.status), "applied": applied.contains(&f.path)}))
+        .map(|f| json!({"path": f.path, "status": word(&f.status), "applied": applied.contains(&f.path)}))
         .collect();
     let not_undone = previews.iter().filter_map(|preview| match &preview.status {
         RestoreStatus::NotUndone(why) => Some(json!({"what": preview.path, "why": why})),

@@ -128,7 +128,7 @@ impl ArchiveTools {
     }
 
     pub(super) fn restore(&mut self, args: &RestoreArgs, client: &Client) -> Result<RestoreStep, ToolRefusal> {
-        self.settle()?;
+        self.reconcile()?;
         let scope = self.scope(args)?;
         let plan = restore_plan::plan(&scope, self.stores())?;
         let foreign = if args.force { ForeignChoice::TakeOld } else { ForeignChoice::Leave };
@@ -183,7 +183,7 @@ impl ArchiveTools {
         }
     }
 
-    /// Writes what was decided, on the road of every change.
+    /// Writes what was decided, as every change is written: through `execute`.
     fn write(&self, plan: &RestorePlan, restoration: &Restoration, consent: Consent) -> Result<Value, ToolRefusal> {
         let decided = restoration.proposal.decide(&Decision::accept(&restoration.proposal, consent));
         let decided = decided.map_err(|error| ToolRefusal::new("stale", error.to_string()))?;

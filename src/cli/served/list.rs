@@ -33,7 +33,7 @@ fn wanted(limit: Option<usize>, usual: usize) -> Result<usize, ToolRefusal> {
 impl ArchiveTools {
     pub(super) fn changesets(&self, args: &ListArgs) -> Result<Value, ToolRefusal> {
         let limit = wanted(args.limit, CHANGESETS)?;
-        self.settle()?;
+        self.reconcile()?;
         let mut ids = self.archive().list()?;
         if let Some(path) = &args.path {
             ids = of_path(&self.path(path)?, &ids, self.stores())?;

@@ -200,7 +200,7 @@ fn changing() -> Vec<ServedTool> {
             ),
             output: object(
                 json!({
-                    "files": list(fate()),
+                    "files": list(restored_file()),
                     "changeset": maybe("string", "the changeset that holds the replaced states; null: nothing was written"),
                     "not_undone": list(object(json!({"what": text("what"), "why": text("why")}), &["what", "why"])),
                     "notes": list(text("what else to know")),
@@ -221,11 +221,11 @@ fn saved() -> Value {
     )
 }
 
-fn fate() -> Value {
+fn restored_file() -> Value {
     object(
         json!({
             "path": text(PATH),
-            "fate": {
+            "status": {
                 "type": "string",
                 "enum": ["restore", "equal", "foreign", "missing", "refused"],
                 "description": "restore: it is restored; equal: it is so already; foreign: it was changed outside \
@@ -233,7 +233,7 @@ fn fate() -> Value {
             },
             "applied": flag("it was written"),
         }),
-        &["path", "fate", "applied"],
+        &["path", "status", "applied"],
     )
 }
 

@@ -9,7 +9,7 @@ use super::refusal::ToolRefusal;
 use crate::archive::{Archive, Restoration};
 use crate::cli::Context;
 use crate::cli::args::ServeArgs;
-use crate::cli::files::{archived_path, settle};
+use crate::cli::files::{archived_path, reconcile_killed};
 use crate::cli::out::complain;
 use crate::execute::Stores;
 use crate::mcp::ConsentQuestion;
@@ -76,10 +76,10 @@ impl ArchiveTools {
     }
 
     /// Takes in what killed processes left, as the commands do.
-    pub(super) fn settle(&self) -> Result<(), ToolRefusal> {
-        let (lines, mended) = settle(self.stores())?;
+    pub(super) fn reconcile(&self) -> Result<(), ToolRefusal> {
+        let (lines, reconciled) = reconcile_killed(self.stores())?;
         lines.iter().for_each(complain);
-        if let Err(error) = mended {
+        if let Err(error) = reconciled {
             self.stores().memory.suspect(&error);
             complain(format_args!("memory: {error}"));
         }

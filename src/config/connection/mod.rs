@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use self::providers::{PROVIDERS, built_in, makers, own_model, row};
 use super::key_use::{KeyUse, Secret, is_loopback};
-use super::paths::Env;
+use super::paths::Variables;
 use super::values::Config;
 
 /// The address of a model's server and the access to it.
@@ -89,7 +89,7 @@ impl ModelFolders {
 
 /// Returns the variable with the key of a provider that nobody chose one for: of several that its other clients know,
 /// the first that is set.
-fn own_variable_set(provider: &str, usual: Option<&str>, env: &Env) -> Option<String> {
+fn own_variable_set(provider: &str, usual: Option<&str>, env: &Variables) -> Option<String> {
     let names = row(provider).map_or(&[][..], |row| row.key_variables);
     let set = names.iter().find(|name| env.get(name).is_some()).copied();
     set.or(usual).map(Into::into)
@@ -257,7 +257,7 @@ impl Config {
 }
 
 /// Returns the variable other clients know, for the providers whose address it names.
-pub(super) fn from_env(provider: &str, env: &Env) -> Option<String> {
+pub(super) fn from_env(provider: &str, env: &Variables) -> Option<String> {
     let address = row(provider)?.url_variable.and_then(|variable| env.get(variable))?;
     if provider == "ollama" { ollama_url(address) } else { Some(address.into()) }
 }

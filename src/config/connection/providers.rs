@@ -2,7 +2,7 @@
 
 use crate::config::key_use::host;
 use crate::config::keys::DEFAULT_MODEL;
-use crate::config::paths::Env;
+use crate::config::paths::Variables;
 
 /// A provider that needs no row in the configuration.
 pub(super) struct BuiltIn {
@@ -92,7 +92,7 @@ pub fn makers() -> impl Iterator<Item = &'static str> {
 
 /// Returns the first provider whose key the environment holds, where nothing is configured. A model that was chosen by
 /// its maker's name is not asked of another one.
-pub(in crate::config) fn found(env: &Env, model: Option<&str>) -> Option<&'static str> {
+pub(in crate::config) fn found(env: &Variables, model: Option<&str>) -> Option<&'static str> {
     let makers = || BUILT_IN.iter().filter_map(|row| Some((row, row.maker_of?)));
     let maker = model.and_then(|model| makers().find(|(_, begins)| model.starts_with(begins)));
     let is_set = |name: &&str| env.get(name).is_some();

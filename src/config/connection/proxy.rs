@@ -1,10 +1,10 @@
 //! The proxy that requests to an address go through, for messages: the HTTP client reads the same variables.
 
 use crate::config::key_use;
-use crate::config::paths::Env;
+use crate::config::paths::Variables;
 
 /// Returns the proxy of an address as host and port; `None`: it is reached directly.
-pub(in crate::config) fn of(env: &Env, url: &str) -> Option<String> {
+pub(in crate::config) fn of(env: &Variables, url: &str) -> Option<String> {
     let (scheme, _) = url.split_once("://")?;
     let host = key_use::host(url);
     let own: &[&str] = match scheme {
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn the_proxy_of_an_address() {
-        let env = |pairs: &[(&str, &str)]| pairs.iter().copied().collect::<Env>();
+        let env = |pairs: &[(&str, &str)]| pairs.iter().copied().collect::<Variables>();
         let both =
             env(&[("HTTPS_PROXY", "http://me:secret@proxy.test:3128/"), ("NO_PROXY", "corp.test, .example.com")]);
         for (url, wanted) in [

@@ -169,16 +169,16 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Env, Flags};
+    use crate::config::{Flags, Variables};
 
-    fn load(home: &Path, env: Env) -> Config {
+    fn load(home: &Path, env: Variables) -> Config {
         Config::load(Paths::below(home), env, Flags::default(), None)
     }
 
     #[test]
     fn a_key_is_stored_privately_and_goes_to_its_server_alone() {
         let home = tempfile::tempdir().expect("a folder");
-        let load = || load(home.path(), Env::default());
+        let load = || load(home.path(), Variables::default());
         let mut config = load();
         assert_eq!((config.connection().key, config.credentials()), (None, None));
         let connection = config.connection_to("openai", None, None);
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn another_address_gets_nothing_of_the_configured_one() {
         let home = tempfile::tempdir().expect("a folder");
-        let env: Env = [("OPENAI_API_KEY", "sk-env")].into_iter().collect();
+        let env: Variables = [("OPENAI_API_KEY", "sk-env")].into_iter().collect();
         let path = Paths::below(home.path()).config().expect("a path");
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
         let text = r#"{"provider": "openai", "headers": {"X-Token": "s"}, "apiKeyCommand": ["print-key"]}"#;
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn the_provider_s_own_address_is_not_the_one_a_workspace_names() {
         let (home, work) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
-        let env: Env = [("OPENAI_API_KEY", "sk-env")].into_iter().collect();
+        let env: Variables = [("OPENAI_API_KEY", "sk-env")].into_iter().collect();
         let mut config = load(home.path(), env.clone());
         config.workspace = Some(work.path().into());
         config.trust().expect("trusted");

@@ -1,6 +1,6 @@
 use super::*;
 
-fn seen(path: &str, mtime: i64) -> IndexedFile {
+fn indexed(path: &str, mtime: i64) -> IndexedFile {
     IndexedFile { path: path.into(), mtime_ns: mtime, size: 1 }
 }
 
@@ -12,14 +12,14 @@ fn filled(dir: &Path) -> (Rag, SourceId) {
     let rag = Rag::open(&dir.join("rag.db")).unwrap();
     let source = rag.add("/p", "/p").unwrap();
     let other = rag.add("/q", "/q").unwrap();
-    rag.put(other, &[(&seen("other.md", 1), "rounding elsewhere")]).unwrap();
+    rag.put(other, &[(&indexed("other.md", 1), "rounding elsewhere")]).unwrap();
     rag.put(
         source,
         &[
-            (&seen("src/money.rs", 1), "fn roundHalfEven() {}\n// amounts in cents\n"),
-            (&seen("docs/価格.md", 1), "在庫の価格表を丸める規則について\n"),
-            (&seen("a.bin", 1), ""),
-            (&seen("long.txt", 1), &format!("{}\nneedle prices\n", "filler\n".repeat(60))),
+            (&indexed("src/money.rs", 1), "fn roundHalfEven() {}\n// amounts in cents\n"),
+            (&indexed("docs/価格.md", 1), "在庫の価格表を丸める規則について\n"),
+            (&indexed("a.bin", 1), ""),
+            (&indexed("long.txt", 1), &format!("{}\nneedle prices\n", "filler\n".repeat(60))),
         ],
     )
     .unwrap();
@@ -44,7 +44,7 @@ fn passages_are_found_by_words_and_parts() {
 fn only_what_changed_is_read_again() {
     let dir = tempfile::tempdir().unwrap();
     let (rag, source) = filled(dir.path());
-    let now = [seen("src/money.rs", 1), seen("long.txt", 2), seen("new.md", 1)];
+    let now = [indexed("src/money.rs", 1), indexed("long.txt", 2), indexed("new.md", 1)];
     let plan = rag.plan(source, &now).unwrap();
     assert_eq!(plan, UpdatePlan { read: vec![1, 2], gone: vec!["a.bin".into(), "docs/価格.md".into()] });
     rag.put(source, &[(&now[1], "now short"), (&now[2], "new words")]).unwrap();
@@ -85,11 +85,11 @@ fn what_another_process_indexed_meanwhile_is_left_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let (rag, source) = filled(dir.path());
     let other = Rag::open(&dir.path().join("rag.db")).unwrap();
-    let file = seen("new.md", 7);
+    let file = indexed("new.md", 7);
     rag.put(source, &[(&file, "first words")]).unwrap();
     other.put(source, &[(&file, "never read")]).unwrap();
     assert_eq!(found(&rag, "first"), ["new.md:1-1"]);
-    other.put(source, &[(&seen("new.md", 8), "second words")]).unwrap();
+    other.put(source, &[(&indexed("new.md", 8), "second words")]).unwrap();
     assert_eq!((found(&rag, "first").len(), found(&rag, "second").len()), (0, 1));
 }
 

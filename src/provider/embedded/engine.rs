@@ -16,7 +16,7 @@ use super::vocabulary::Vocabulary;
 use crate::config::ModelFolders;
 use crate::provider::models::Effort;
 use crate::provider::wire::ReasoningTags;
-use crate::provider::{Delta, EndReason, Error, Kind, Request, Usage};
+use crate::provider::{Delta, EndReason, Error, ErrorKind, Request, Usage};
 use crate::text::size;
 
 /// A request and where its answer goes.
@@ -105,7 +105,7 @@ impl Engine {
             None => {
                 let names: Vec<&str> = files.iter().take(3).map(|file| file.name.as_str()).collect();
                 Err(Error::new(
-                    Kind::NoModel,
+                    ErrorKind::NoModel,
                     format!("there is no model file {model} on this computer"),
                     format!("There are {}. Choose one with --model or /model.", names.join(", ")),
                 ))
@@ -116,7 +116,7 @@ impl Engine {
 
 /// Returns the error of a file that cannot be run.
 fn unusable(why: String) -> Error {
-    Error::new(Kind::Settings, why, "Choose another file with --model or /model, or set modelFile.")
+    Error::new(ErrorKind::Settings, why, "Choose another file with --model or /model, or set modelFile.")
 }
 
 /// Loads a model, once it is known that it fits.
@@ -161,7 +161,7 @@ impl Loaded {
         let prompt = self.layout.tokens(request, &self.vocabulary, request.effort != Some(Effort::None), window);
         if prompt.is_empty() || prompt.len() >= window {
             let mut error = Error::new(
-                Kind::ContextTooLong,
+                ErrorKind::ContextTooLong,
                 format!("the conversation is longer than the model's window of {window} tokens"),
                 "Leave something out, or /compact.",
             );

@@ -10,7 +10,7 @@ use super::gguf::{Extent, FAMILIES, Header};
 use crate::config::ModelFolders;
 use crate::disk;
 #[cfg(feature = "embedded")]
-use crate::provider::{Error, Kind};
+use crate::provider::{Error, ErrorKind};
 
 /// The provider's name in the configuration.
 pub const NAME: &str = "embedded";
@@ -137,7 +137,7 @@ fn blob(manifest: &Path) -> Option<String> {
 #[cfg(feature = "embedded")]
 pub fn none_found() -> Error {
     Error::new(
-        Kind::NoModel,
+        ErrorKind::NoModel,
         "no model file was found on this computer",
         format!(
             "Set modelFile to a GGUF file of the families {}; Hugging Face's, Ollama's and LM Studio's folders are \

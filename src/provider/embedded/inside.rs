@@ -15,7 +15,7 @@ use super::network::window;
 use super::template::Layout;
 use crate::config::ModelFolders;
 use crate::provider::models::{Effort, Facts, Model, Thinking};
-use crate::provider::{Capabilities, Deltas, Error, Kind, Origin, Provider, Request, Wire};
+use crate::provider::{Capabilities, Deltas, Error, ErrorKind, Origin, Provider, Request, Wire};
 
 /// Runs model files of this computer.
 pub struct Inside {
@@ -47,7 +47,7 @@ impl Inside {
         let begun =
             std::thread::Builder::new().name("nebula-model".into()).spawn(move || Engine::new(folders).run(&jobs));
         begun.map_err(|why| {
-            Error::new(Kind::Settings, format!("no thread could be started for the model: {why}"), "Try again.")
+            Error::new(ErrorKind::Settings, format!("no thread could be started for the model: {why}"), "Try again.")
         })?;
         let _ = sender.send(job);
         *engine = Some(sender);

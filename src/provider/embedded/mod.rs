@@ -51,7 +51,7 @@ pub(super) fn connect(connection: &Connection) -> Result<Arc<dyn Provider>, Erro
 #[cfg(not(feature = "embedded"))]
 pub(super) fn connect(_connection: &Connection) -> Result<Arc<dyn Provider>, Error> {
     Err(Error::new(
-        super::Kind::Settings,
+        super::ErrorKind::Settings,
         "this nebula was built without the part that runs model files",
         "Build it with `cargo install --path . --features embedded`, or choose another provider.",
     ))

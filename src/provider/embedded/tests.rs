@@ -14,7 +14,7 @@ use super::network::Network;
 use super::testing::Gguf;
 use super::vocabulary::char_of_byte;
 use crate::config::ModelFolders;
-use crate::provider::{Delta, EndReason, Error, Kind, Message, Provider, Request, Usage};
+use crate::provider::{Delta, EndReason, Error, ErrorKind, Message, Provider, Request, Usage};
 
 const WIDTH: usize = 32;
 const BETWEEN: usize = 64;
@@ -255,14 +255,14 @@ async fn embedded_files_that_cannot_be_run_say_which_and_why() {
         let file = put(folder.path(), "tiny.gguf", &bytes);
         let (text, _, end, error) = ask(&inside(&file), request(&["hi"], 4)).await;
         let error = error.expect("an error");
-        assert_eq!((text.as_str(), end, error.kind), ("", None, Kind::Settings));
+        assert_eq!((text.as_str(), end, error.kind), ("", None, ErrorKind::Settings));
         assert!(error.message.contains("tiny.gguf") && error.message.contains(why), "{}", error.message);
     }
     let file = put(folder.path(), "tiny.gguf", &whole);
     let (.., error) = ask(&inside(&file), request(&[&"word ".repeat(200)], 4)).await;
-    assert_eq!(error.map(|error| (error.kind, error.limit)), Some((Kind::ContextTooLong, Some(512))));
+    assert_eq!(error.map(|error| (error.kind, error.limit)), Some((ErrorKind::ContextTooLong, Some(512))));
     let (.., error) = ask(&inside(&file), Request { model: "other".into(), ..request(&["hi"], 4) }).await;
-    assert!(error.is_some_and(|error| error.kind == Kind::NoModel && error.hint.contains("tiny")));
+    assert!(error.is_some_and(|error| error.kind == ErrorKind::NoModel && error.hint.contains("tiny")));
 }
 
 proptest! {

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use recording::{delta_line, head_line, step_line};
 
 use super::models::{Facts, Model};
-use super::{Capabilities, Delta, Deltas, Error, Kind, Message, Origin, Provider, Request, Role, Wire};
+use super::{Capabilities, Delta, Deltas, Error, ErrorKind, Message, Origin, Provider, Request, Role, Wire};
 use crate::disk::{self, Links};
 
 /// The largest recording that is read, in bytes.
@@ -54,7 +54,7 @@ impl Replay {
         let text = disk::read_named(path, LARGEST).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
         let text = text.map_err(|why| {
             Error::new(
-                Kind::Recording,
+                ErrorKind::Recording,
                 format!("the recording {place} cannot be read: {why}"),
                 "Give --replay the path of a file that was made with --record.",
             )
@@ -115,7 +115,7 @@ impl Replay {
         check(&request.messages)?;
         let step = self.recording.steps.get(state.next).cloned().ok_or_else(|| {
             Error::new(
-                Kind::Recording,
+                ErrorKind::Recording,
                 format!("the recording ends here: {} has {} steps", self.place, self.recording.steps.len()),
                 "A recording answers no more than was recorded. Connect a model to go on.",
             )
@@ -179,7 +179,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 fn broken(place: &str, step: &[(Duration, Delta)]) -> Error {
     let after_first_token = step.iter().any(|(_, delta)| !matches!(delta, Delta::Usage(_)));
     Error::new(
-        Kind::Broken { after_first_token },
+        ErrorKind::Broken { after_first_token },
         format!("the answer broke off: so it was when {place} was recorded"),
         "What arrived is kept above.",
     )
@@ -189,7 +189,7 @@ fn broken(place: &str, step: &[(Duration, Delta)]) -> Error {
 fn check(messages: &[Arc<Message>]) -> Result<(), Error> {
     let wrong = |what: String| {
         Err(Error::new(
-            Kind::Recording,
+            ErrorKind::Recording,
             format!("the conversation is not one a model would take: {what}"),
             "This is a fault of nebula: the session can be exported and reported.",
         ))
@@ -284,7 +284,7 @@ fn beginning(path: &Path) -> io::Result<Vec<u8>> {
 /// Creates the error that nothing can be recorded to this path.
 fn not_here(path: &Path, what: &str) -> Error {
     Error::new(
-        Kind::Recording,
+        ErrorKind::Recording,
         format!("cannot record to {}: {what}", path.display()),
         "Give --record a path that can be written and holds no other file.",
     )
@@ -354,7 +354,7 @@ impl Provider for Recorder {
             let mut tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(why) = &tape.failed {
                 let error = Error::new(
-                    Kind::Recording,
+                    ErrorKind::Recording,
                     format!("the recording {} cannot be written: {why}", tape.path.display()),
                     "Everything else is saved. Make room, or start again without --record.",
                 );
@@ -412,7 +412,7 @@ mod tests {
             assert_eq!(got, say(expected).into_iter().map(Ok).collect::<Vec<_>>());
         }
         let got: Vec<_> = replay.stream(ask(vec![])).collect().await;
-        assert_eq!(got[0].as_ref().unwrap_err().kind, Kind::Recording);
+        assert_eq!(got[0].as_ref().unwrap_err().kind, ErrorKind::Recording);
         assert_eq!(replay.requests().len(), 3);
     }
 
@@ -447,9 +447,9 @@ mod tests {
     async fn a_step_without_an_end_broke_off() {
         let replay = Replay::from_steps(vec![vec![Delta::Text("a".into())], vec![]]);
         let got: Vec<_> = replay.stream(ask(vec![])).collect().await;
-        assert_eq!(got[1].as_ref().unwrap_err().kind, Kind::Broken { after_first_token: true });
+        assert_eq!(got[1].as_ref().unwrap_err().kind, ErrorKind::Broken { after_first_token: true });
         let got: Vec<_> = replay.stream(ask(vec![])).collect().await;
-        assert_eq!(got[0].as_ref().unwrap_err().kind, Kind::Broken { after_first_token: false });
+        assert_eq!(got[0].as_ref().unwrap_err().kind, ErrorKind::Broken { after_first_token: false });
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::provider::{Delta, EndReason, Error, Kind, PartKind, Usage};
+use crate::provider::{Delta, EndReason, Error, ErrorKind, PartKind, Usage};
 
 /// A recording, read whole.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -103,11 +103,11 @@ impl Recording {
     /// Reads the text of a recording. `place` names it in errors.
     ///
     /// A last line that was cut off (the recorder was killed) is left out; anything else that is not understood
-    /// is an error of kind [`Kind::Recording`] with its line.
+    /// is an error of kind [`ErrorKind::Recording`] with its line.
     pub fn parse(text: &str, place: &str) -> Result<Self, Error> {
         let wrong = |line: usize, what: String| {
             Error::new(
-                Kind::Recording,
+                ErrorKind::Recording,
                 format!("{place} is not a recording: line {line}, {what}"),
                 "A recording begins with {\"recording\":1} and holds one JSON object a line; make one with --record.",
             )
@@ -284,7 +284,7 @@ mod tests {
         ] {
             let error = Recording::parse(text, "x").unwrap_err();
             assert!(error.message.contains(part), "{error}");
-            assert_eq!(error.kind, Kind::Recording);
+            assert_eq!(error.kind, ErrorKind::Recording);
         }
     }
 }

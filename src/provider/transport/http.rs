@@ -11,7 +11,7 @@ use super::key_command::KeyCommand;
 use super::retry::{Again, Failure};
 use crate::config::{Connection, Secret};
 use crate::messages::provider as say;
-use crate::provider::{Error, Kind, Wire};
+use crate::provider::{Error, ErrorKind, Wire};
 
 /// The time limit to make a connection.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -72,7 +72,7 @@ pub(super) enum KeySource<'a> {
 impl Server {
     /// Checks the connection's URL, headers and key; asks nothing yet.
     pub fn new(connection: &Connection, wire: Wire, auth: Auth) -> Result<Self, Error> {
-        let settings = |message: String, hint: &str| Error::new(Kind::Settings, message, hint);
+        let settings = |message: String, hint: &str| Error::new(ErrorKind::Settings, message, hint);
         let base = Url::parse(&connection.base_url)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
@@ -158,7 +158,7 @@ impl Server {
     fn check_key(&self, key: &Secret) -> Result<(HeaderName, HeaderValue), Error> {
         if key.reveal().starts_with("sk-ant-oat") {
             return Err(Error::new(
-                Kind::Settings,
+                ErrorKind::Settings,
                 "this is a subscription token; api.anthropic.com takes it from its own client only",
                 "Set ANTHROPIC_API_KEY, or another provider.",
             ));
@@ -170,7 +170,7 @@ impl Server {
         let value = HeaderValue::try_from(text).map_err(|_| {
             let variable = self.variable.as_deref().unwrap_or("the key");
             let message = format!("{variable} holds characters that no key has");
-            Error::new(Kind::Settings, message, "Set it again, without line breaks, and start nebula again.")
+            Error::new(ErrorKind::Settings, message, "Set it again, without line breaks, and start nebula again.")
         })?;
         Ok((self.key_header(), value))
     }
@@ -252,7 +252,7 @@ impl Server {
         }
         let client = builder
             .build()
-            .map_err(|why| Error::new(Kind::Settings, say::no_connection(&root(&why)), say::check_proxy()))?;
+            .map_err(|why| Error::new(ErrorKind::Settings, say::no_connection(&root(&why)), say::check_proxy()))?;
         Ok(self.client.get_or_init(|| client))
     }
 
@@ -264,7 +264,7 @@ impl Server {
             let message = say::untrusted(&host, &distrust(&cause));
             let hint = "Your message is saved. Add its authority to this computer's certificates, or name a PEM file \
                         with it in SSL_CERT_FILE, and start nebula again.";
-            return Failure { error: Error::new(Kind::Settings, message, hint), again: Again::Never };
+            return Failure { error: Error::new(ErrorKind::Settings, message, hint), again: Again::Never };
         }
         let (message, hint) = if why.is_connect() {
             let hint = if self.loopback {
@@ -299,7 +299,7 @@ impl Server {
     pub fn bad_answer(&self, what: &str) -> Failure {
         let message = say::answers_with(&self.host, &what);
         let hint = say::check_base_url(&self.wire.words());
-        Failure { error: Error::new(Kind::BadAnswer, message, hint), again: Again::Never }
+        Failure { error: Error::new(ErrorKind::BadAnswer, message, hint), again: Again::Never }
     }
 
     fn no_key(&self) -> Error {
@@ -307,7 +307,7 @@ impl Server {
             Some(variable) => say::key_not_set(&self.host, &variable),
             None => say::key_not_named(&self.host),
         };
-        Error::new(Kind::NoKey, message, say::set_key())
+        Error::new(ErrorKind::NoKey, message, say::set_key())
     }
 
     /// Returns where the key is from that the requests carry; `None`: they carry none.
@@ -357,9 +357,9 @@ impl Server {
     }
 }
 
-const BROKEN: Kind = Kind::Broken { after_first_token: false };
+const BROKEN: ErrorKind = ErrorKind::Broken { after_first_token: false };
 
-/// Creates a failure that no other request mends.
+/// Creates a failure that no other request avoids.
 pub(in crate::provider) fn never(error: Error) -> Failure {
     Failure { error, again: Again::Never }
 }

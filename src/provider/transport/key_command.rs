@@ -8,7 +8,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use crate::config::Secret;
-use crate::provider::{Error, Kind};
+use crate::provider::{Error, ErrorKind};
 
 /// The time limit of the command.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,7 +40,7 @@ impl KeyCommand {
         let name = self.words[0].as_str();
         let failed = |what: String| {
             let hint = "Correct apiKeyCommand in the configuration, or set the variable that holds the key.";
-            Error::new(Kind::NoKey, format!("apiKeyCommand {name} {what}"), hint)
+            Error::new(ErrorKind::NoKey, format!("apiKeyCommand {name} {what}"), hint)
         };
         let mut command = Command::new(name);
         command.args(&self.words[1..]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -12,7 +12,7 @@ use super::named_window::named_window;
 use super::retry::{Again, Failure, retry_after, retry_after_ms};
 use crate::messages::provider as say;
 use crate::provider::models::Model;
-use crate::provider::{Error, Kind};
+use crate::provider::{Error, ErrorKind};
 use crate::text::distance::nearest_few;
 use crate::text::time;
 
@@ -86,39 +86,41 @@ impl Server {
         let never = |kind, message: String, hint: &str| (Error::new(kind, message, hint), Again::Never);
         match code {
             400..=499 if code == 402 || body.is_about_quota() => {
-                never(Kind::Quota, say::quota(&code, &host), say::quota_hint())
+                never(ErrorKind::Quota, say::quota(&code, &host), say::quota_hint())
             }
             401 => (self.key_refused(code, quoted), Again::Never),
             400 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
             403 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
-            403 => never(Kind::Permission, say::no_right(&host, &code, &self.lets_in()), &say::no_right_hint(&quoted)),
+            403 => {
+                never(ErrorKind::Permission, say::no_right(&host, &code, &self.lets_in()), &say::no_right_hint(&quoted))
+            }
             404 | 400 | 422 if body.is_about_model(model) => {
-                never(Kind::NoModel, say::no_such_model(&model, &host, &code), say::choose_other())
+                never(ErrorKind::NoModel, say::no_such_model(&model, &host, &code), say::choose_other())
             }
             404 | 405 => {
-                never(Kind::NotFound, say::nothing_at(&plain(url), &code), &say::check_wire(&self.wire().words()))
+                never(ErrorKind::NotFound, say::nothing_at(&plain(url), &code), &say::check_wire(&self.wire().words()))
             }
             300..=399 => {
                 let to = with.location.clone().unwrap_or_else(|| say::another_address().into());
                 let message = say::redirects(&host, &to, &code);
-                never(Kind::NotFound, message, say::set_base_url())
+                never(ErrorKind::NotFound, message, say::set_base_url())
             }
             413 => (self.too_long(model, body, quoted), Again::Never),
             400 | 422 if body.is_about_length() => (self.too_long(model, body, quoted), Again::Never),
             429 => {
                 let hint = say::rate_limited_hint();
-                (Error::new(Kind::RateLimited, say::rate_limited(&host), hint), Again::Later)
+                (Error::new(ErrorKind::RateLimited, say::rate_limited(&host), hint), Again::Later)
             }
             500 | 502..=504 | 529 => {
                 let message = say::overloaded(&host, &code);
-                (Error::new(Kind::Server, message, say::saved_quoted(&quoted)), Again::Later)
+                (Error::new(ErrorKind::Server, message, say::saved_quoted(&quoted)), Again::Later)
             }
             408 | 425 | 500..=599 => {
                 let message = say::server_failed(&host, &code);
-                (Error::new(Kind::Server, message, say::saved_quoted(&quoted)), Again::Later)
+                (Error::new(ErrorKind::Server, message, say::saved_quoted(&quoted)), Again::Later)
             }
             _ => never(
-                Kind::BadRequest,
+                ErrorKind::BadRequest,
                 say::refused(&host, &code),
                 &format!("{quoted}{} nebula doctor --last shows the request without its contents.", stop(quoted)),
             ),
@@ -127,7 +129,7 @@ impl Server {
 
     fn too_long(&self, model: &str, body: &ErrorBody, quoted: &str) -> Error {
         let hint = say::too_long_hint(&quoted);
-        let error = Error::new(Kind::ContextTooLong, say::does_not_fit(&model), hint);
+        let error = Error::new(ErrorKind::ContextTooLong, say::does_not_fit(&model), hint);
         Error { limit: body.window.or_else(|| named_window(&body.message)), ..error }
     }
 
@@ -149,14 +151,14 @@ impl Server {
                     unsaid if unsaid == say::unsaid() => say::set_it().to_string(),
                     _ => say::set_it_quoted(&quoted),
                 };
-                return Error::new(Kind::Auth, say::wants_key(&host, &code, &variable), hint);
+                return Error::new(ErrorKind::Auth, say::wants_key(&host, &code, &variable), hint);
             }
             (Some(KeySource::Pasted), _) => say::paste_another(&quoted),
             (Some(KeySource::Command), _) => say::check_command(&quoted),
             (Some(KeySource::Variable(_)), _) => say::key_not_taken(&quoted),
             (None, _) => say::check_headers(&quoted),
         };
-        Error::new(Kind::Auth, say::rejected_key(&host, &code, &self.lets_in()), hint)
+        Error::new(ErrorKind::Auth, say::rejected_key(&host, &code, &self.lets_in()), hint)
     }
 }
 

@@ -10,7 +10,7 @@ use futures_util::stream::BoxStream;
 
 use super::async_stream::async_stream;
 use crate::messages::provider as say;
-use crate::provider::{Backoff, Delta, Deltas, Error, Kind, SkipBackoff};
+use crate::provider::{Backoff, Delta, Deltas, Error, ErrorKind, SkipBackoff};
 use crate::text::time;
 
 /// Requests of one step, in all.
@@ -128,12 +128,12 @@ fn pause(failure: &Failure, begun: bool, number: u32) -> Result<Duration, Error>
 /// Returns the error of an answer that broke off after its first token, whatever the reason; only the reason is told.
 fn broken_off(error: &Error) -> Error {
     let message = match error.kind {
-        Kind::Broken { .. } => say::broke_off(&error.message),
+        ErrorKind::Broken { .. } => say::broke_off(&error.message),
         _ => say::broke_off_by(&error.message),
     };
     // The words of the server stand at the end of the hint, in whichever language.
     let said = error.hint.find(say::it_says(&"").trim_end()).map_or("", |at| &error.hint[at..]);
-    Error::new(Kind::Broken { after_first_token: true }, message, say::kept_above(&said).trim_end())
+    Error::new(ErrorKind::Broken { after_first_token: true }, message, say::kept_above(&said).trim_end())
 }
 
 /// Returns a pause between a half of `pause` and all of it, so that many clients do not come back at one time.
@@ -173,7 +173,7 @@ mod tests {
     use tokio::time::Instant;
 
     fn failure(again: Again) -> Failure {
-        Failure { error: Error::new(Kind::Server, "example.com failed (503)", ""), again }
+        Failure { error: Error::new(ErrorKind::Server, "example.com failed (503)", ""), again }
     }
 
     /// A stream whose n-th attempt gives what `script` says.
@@ -243,7 +243,7 @@ mod tests {
         let (deltas, count) = run(SkipBackoff::default(), script);
         let got: Vec<_> = deltas.collect().await;
         assert_eq!(count.load(Ordering::SeqCst), 1);
-        assert_eq!(got[1].as_ref().unwrap_err().kind, Kind::Broken { after_first_token: true });
+        assert_eq!(got[1].as_ref().unwrap_err().kind, ErrorKind::Broken { after_first_token: true });
     }
 
     /// A seal of a try that failed would go back to the server beside those of the answer that followed.
@@ -270,10 +270,10 @@ mod tests {
     #[test]
     fn an_answer_that_broke_off_keeps_the_words_of_the_server() {
         let hint = say::saved_quoted(&say::it_says(&"the cluster is full"));
-        let error = broken_off(&Error::new(Kind::Server, "h is overloaded (529)", hint));
+        let error = broken_off(&Error::new(ErrorKind::Server, "h is overloaded (529)", hint));
         assert_eq!(error.message, "the answer broke off; h is overloaded (529)");
         assert_eq!(error.hint, "What arrived is kept above. It says: the cluster is full");
-        let silent = Error::new(Kind::Server, "h is overloaded (529)", say::unsaid());
+        let silent = Error::new(ErrorKind::Server, "h is overloaded (529)", say::unsaid());
         assert_eq!(broken_off(&silent).hint, "What arrived is kept above.");
     }
 

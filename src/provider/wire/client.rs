@@ -18,7 +18,7 @@ use crate::provider::models::{self, Facts, Model, Thinking};
 use crate::provider::transport::{
     Again, Attempt, Failure, LARGEST, Out, Server, async_stream, never, read, read_limited, retry, suggest,
 };
-use crate::provider::{Delta, Deltas, Error, Kind, Origin, Provider, Request, Wire};
+use crate::provider::{Delta, Deltas, Error, ErrorKind, Origin, Provider, Request, Wire};
 
 /// A server that speaks the format `F`.
 pub(in crate::provider) struct Client<F> {
@@ -84,7 +84,7 @@ impl<F: Format> Provider for Client<F> {
     fn stream(&self, mut request: Request) -> Deltas {
         let shared = Arc::clone(&self.shared);
         let skip_backoff = request.skip_backoff.clone();
-        if let Some(messages) = shared.state().paired.mended(&request.messages) {
+        if let Some(messages) = shared.state().paired.complete(&request.messages) {
             request.messages = messages;
         }
         // What is known elsewhere counts before the table.
@@ -149,12 +149,12 @@ impl<F: Format> Shared<F> {
         }
         let failure = self.server.refused(response, &request.model).await;
         let mut failure = outlined(F::WIRE, address, body, failure).await;
-        if failure.error.kind == Kind::NoModel
+        if failure.error.kind == ErrorKind::NoModel
             && let Ok(Ok(offered)) = timeout(TO_SUGGEST, self.list()).await
         {
             suggest(&mut failure.error, &request.model, &offered);
         }
-        if failure.error.kind == Kind::BadRequest {
+        if failure.error.kind == ErrorKind::BadRequest {
             match self.learn(request, &place, &failure.error.hint, lessons) {
                 Some(Lesson::Notice(reported)) => {
                     failure.again = Again::Now;

@@ -77,7 +77,7 @@ fn size(value: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::Kind;
+    use crate::provider::ErrorKind;
 
     #[test]
     fn an_outline_shows_the_shape_and_no_contents() {
@@ -90,7 +90,7 @@ mod tests {
         input.extend((0..30).map(|_| json!({"role": "user", "content": "secret"})));
         let body = json!({"model": "m", "instructions": "secret", "max_tokens": 9, "tools": [tool], "input": input});
         let address = Url::parse("https://me:secret@host.test/v1/responses?key=secret").expect("a URL");
-        let error = Error { status: Some(400), ..Error::new(Kind::BadRequest, "refused", "It says: no") };
+        let error = Error { status: Some(400), ..Error::new(ErrorKind::BadRequest, "refused", "It says: no") };
         let text = outline(Wire::Responses, &address, body.to_string().as_bytes(), &error);
         assert!(!text.contains("secret"), "{text}");
         let record: Value = serde_json::from_str(&text).expect("JSON");

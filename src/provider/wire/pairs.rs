@@ -45,7 +45,7 @@ pub(super) struct Paired(Vec<Arc<Message>>);
 
 impl Paired {
     /// Returns the conversation where it is not whole: see [`paired`].
-    pub fn mended(&mut self, messages: &[Arc<Message>]) -> Option<Vec<Arc<Message>>> {
+    pub fn complete(&mut self, messages: &[Arc<Message>]) -> Option<Vec<Arc<Message>>> {
         let same = self.0.iter().zip(messages).take_while(|(old, new)| Arc::ptr_eq(old, new)).count();
         let from = if same == self.0.len() { same } else { 0 };
         if !is_paired(&messages[from..]) {
@@ -115,7 +115,7 @@ mod tests {
             calls(&["d"]),
         ];
         let wanted = ["a b c", "a=1", "b=interrupted by the user", "c=3", "", "d", "d=interrupted by the user"];
-        assert_eq!(texts(messages).expect("mended"), wanted);
+        assert_eq!(texts(messages).expect("paired"), wanted);
     }
 
     #[test]
@@ -123,16 +123,16 @@ mod tests {
         let mut known = Paired::default();
         let mut messages: Vec<Arc<Message>> =
             [Message::user("a"), calls(&["x"]), Message::tool("x", "1")].map(Arc::new).into();
-        assert!(known.mended(&messages).is_none() && known.mended(&messages).is_none());
+        assert!(known.complete(&messages).is_none() && known.complete(&messages).is_none());
         messages.extend([calls(&["y"]), Message::tool("y", "2")].map(Arc::new));
-        assert!(known.mended(&messages).is_none() && known.0.len() == 5);
+        assert!(known.complete(&messages).is_none() && known.0.len() == 5);
         messages.push(Arc::new(Message::tool("y", "3")));
-        assert_eq!(known.mended(&messages).map(|mended| mended.len()), Some(5));
+        assert_eq!(known.complete(&messages).map(|whole| whole.len()), Some(5));
         messages.truncate(4);
-        assert_eq!(known.mended(&messages).map(|mended| mended.len()), Some(5));
+        assert_eq!(known.complete(&messages).map(|whole| whole.len()), Some(5));
         messages.truncate(3);
-        assert!(known.mended(&messages).is_none());
+        assert!(known.complete(&messages).is_none());
         messages.remove(1);
-        assert_eq!(known.mended(&messages).map(|mended| mended.len()), Some(1));
+        assert_eq!(known.complete(&messages).map(|whole| whole.len()), Some(1));
     }
 }

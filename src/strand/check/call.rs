@@ -307,7 +307,7 @@ impl Checker<'_> {
             let (wants, given) = (params.len(), args.len() - at);
             return self.misfits(expr.node, format!("{} takes {wants} arguments, {given} are given", function.name));
         }
-        // The element is passed first; it has no expression of its own to be mended.
+        // The element is passed first; it has no expression of its own to be fixed.
         if !self.passes(&item, &params[0].1) {
             let (wanted, has) = (self.types.show(&params[0].1), self.types.show(&item));
             return self.misfits(args[at].node, format!("{} takes {wanted}, the elements are {has}", function.name));

@@ -29,7 +29,7 @@ pub enum Fault {
     NeedsCapability { effect: String, prim: String, cap: String },
     /// E0301: a capability is not granted.
     NotGranted { cap: String },
-    /// E0302. A statement can be mended.
+    /// E0302. A statement can be fixed.
     DirectCall { effect: String, statement: bool },
     /// E0303.
     WriteOutside { slot: String },

@@ -31,7 +31,7 @@ pub struct Diagnostic {
     pub message: String,
     /// A suggestion; null if there is none.
     pub suggestion: Value,
-    /// A draft op that mends it; null if there is none.
+    /// A draft op that fixes it; null if there is none.
     pub auto_patch: Value,
     /// True if it is only a warning.
     pub warning: bool,

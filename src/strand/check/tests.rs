@@ -84,7 +84,7 @@ fn complete_programs_are_clean() {
 }
 
 #[test]
-fn a_removed_definition_leaves_a_dangling_reference_that_can_be_mended() {
+fn a_removed_definition_leaves_a_dangling_reference_that_can_be_fixed() {
     let mut state = State::new();
     load(&mut state, "slot draft = Text = \"x\"\ntile T = input(bind=draft, label=\"d\")");
     let qname = QName::parse("slot.draft").unwrap();

@@ -179,7 +179,7 @@ pub(super) fn push(s: &mut Session, out: &mut Writer, named: Option<PathBuf>) ->
     result.state_hash = target.state().state_hash();
     let code = print_accepted(out, &result);
     if code == 4 {
-        out.note("'strand op pull' brings what stands in its way; mend your part and push again");
+        out.note("'strand op pull' brings what stands in its way; fix your part and push again");
     }
     Ok(code)
 }

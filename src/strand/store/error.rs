@@ -18,7 +18,7 @@ pub enum Error {
     Corrupt { path: PathBuf, line: usize, why: String },
     #[error("{} has the form {form}, which a newer strand wrote; nothing was read or written, use that strand", path.display())]
     Newer { path: PathBuf, form: u64 },
-    #[error("{} is not valid: {message}; mend the file or remove it", path.display())]
+    #[error("{} is not valid: {message}; fix the file or remove it", path.display())]
     BadFile { path: PathBuf, message: String },
     #[error("the checkpoint is damaged ({0}) and was removed; nothing was written, so run the command again")]
     Checkpoint(String),

@@ -88,7 +88,7 @@ impl Store {
     }
 }
 
-/// Gives another store the ops it lacks, and takes in what it added to mend them.
+/// Gives another store the ops it lacks, and takes in what it added to complete them.
 pub fn push(from: &mut Store, to: &mut Store) -> Result<Accepted, Error> {
     from.catch_up()?;
     to.catch_up()?;

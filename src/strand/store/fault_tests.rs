@@ -179,7 +179,7 @@ fn a_store_begun_can_be_begun_again() {
         let whole = |store: Store| store.whole().map(|()| store);
         let usable = Store::init(dir.path()).or_else(|_| Store::open(dir.path())).and_then(whole);
         let usable = usable.or_else(|_| {
-            // A header cut short is told as what it is, and mended.
+            // A header cut short is told as what it is, and cut off.
             assert!(log.exists());
             Store::repair(dir.path()).and_then(|_| Store::open(dir.path()))
         });

@@ -118,7 +118,7 @@ fn every_named_module_writes() {
 
 #[test]
 fn only_execute_writes_the_workspace() {
-    // Nothing but the end of the road names the writing half of the workspace.
+    // Nothing but `execute` names the writing half of the workspace.
     for source in sources() {
         let inside = ["workspace/", "execute/apply.rs"].iter().any(|place| source.path.starts_with(place));
         let names = named(&source.code)

@@ -269,7 +269,7 @@ async fn what_fails_its_test_goes_back_to_the_model_twice_at_most() {
     assert_eq!(live.end().await, TurnEnd::Interrupted);
     assert_eq!((request_count, world.has("b.txt")), (3, false));
     let printed = last_results(&live);
-    assert!(printed.contains("its test failed") || printed.contains("Mend what fails"), "{printed}");
+    assert!(printed.contains("its test failed") || printed.contains("Fix what fails"), "{printed}");
     live.close().await;
 }
 

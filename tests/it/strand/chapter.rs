@@ -123,7 +123,7 @@ strand check --refs
 strand check --effects
 strand check --a11y
 strand check --json
-# 9.2.4: mending
+# 9.2.4: fixing
 strand fix --auto-patch E0103
 strand fix --auto-patch E0103@tile.TodoRow.body:2
 strand fix --interactive < /dev/null
@@ -200,7 +200,7 @@ for err in $errors; do
 if has_auto_patch "$err"; then
 strand patch apply <(echo "$err" | jq '.["auto-patch"]')
 else
-# the rest is for a model to mend
+# the rest is for a model to fix
 echo "$err" | ai-fix
 fi
 done
@@ -220,7 +220,7 @@ const AI_FIX: &str = r#"#!/bin/bash
 read -r line
 case $line in
 *E0202*slot.age*) strand replace slot.age 'Age = 1' ;;
-*) echo "cannot mend $line" >&2; exit 1 ;;
+*) echo "cannot fix $line" >&2; exit 1 ;;
 esac
 "#;
 
@@ -266,7 +266,7 @@ fn the_chapters_repair_loop_ends_clean() {
     };
     let text = text.unwrap();
     assert!(child.wait().unwrap().success(), "{text}");
-    assert!(!text.contains("cannot mend"), "{text}");
+    assert!(!text.contains("cannot fix"), "{text}");
     assert_eq!(String::from_utf8(shell.run("strand check").stdout).unwrap(), "0 errors, 0 warnings\n");
 }
 

@@ -154,7 +154,7 @@ impl Tree {
     }
 
     /// Everyone pulls and pushes until nothing moves any more: then all are equal, and nothing anyone wrote is lost.
-    fn settle(&mut self, seed: u64) {
+    fn exchange(&mut self, seed: u64) {
         for round in 0.. {
             let before: Vec<String> = (0..UPSTREAMS.len()).map(|at| self.hash(at)).collect();
             for at in (1..UPSTREAMS.len()).rev() {
@@ -171,7 +171,7 @@ impl Tree {
                 assert_eq!(after.iter().collect::<BTreeSet<_>>().len(), 1, "history {seed}");
                 break;
             }
-            assert!(round < 8, "history {seed} does not settle");
+            assert!(round < 8, "history {seed} does not exchange");
         }
         let mut known: BTreeSet<OpId> = BTreeSet::new();
         for at in 0..UPSTREAMS.len() {
@@ -216,7 +216,7 @@ fn check_tree(seed: u64) {
             _ => tree.issue_again(&mut chance, at),
         }
     }
-    tree.settle(seed);
+    tree.exchange(seed);
 }
 
 #[test]

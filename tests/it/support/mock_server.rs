@@ -26,7 +26,7 @@ pub enum Act {
 
 /// One request as it arrived.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct ReceivedRequest {
     /// `POST /v1/chat/completions`
     pub line: String,
     /// Header lines, as they came.
@@ -40,7 +40,7 @@ pub struct Seen {
 /// A server on a free port of loopback; gone when dropped.
 pub struct MockServer {
     port: u16,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
     task: JoinHandle<()>,
 }
 
@@ -73,7 +73,7 @@ impl MockServer {
     }
 
     /// The requests so far.
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<ReceivedRequest> {
         self.seen.lock().unwrap().clone()
     }
 }
@@ -86,7 +86,7 @@ impl Drop for MockServer {
 
 type Scripts = Arc<Mutex<std::vec::IntoIter<Vec<Act>>>>;
 
-async fn serve(mut stream: TcpStream, connection: usize, scripts: Scripts, log: Arc<Mutex<Vec<Seen>>>) {
+async fn serve(mut stream: TcpStream, connection: usize, scripts: Scripts, log: Arc<Mutex<Vec<ReceivedRequest>>>) {
     stream.set_nodelay(true).unwrap();
     while let Some(mut seen) = read_request(&mut stream).await {
         seen.connection = connection;
@@ -114,7 +114,7 @@ async fn serve(mut stream: TcpStream, connection: usize, scripts: Scripts, log: 
     }
 }
 
-async fn read_request(stream: &mut TcpStream) -> Option<Seen> {
+async fn read_request(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     let mut bytes = Vec::new();
     let head = loop {
         if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -134,7 +134,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<Seen> {
         }
     }
     let body = serde_json::from_slice(&bytes[head + 4..]).unwrap_or_default();
-    Some(Seen { line: line.rsplit_once(' ')?.0.into(), headers: headers.into(), body, connection: 0 })
+    Some(ReceivedRequest { line: line.rsplit_once(' ')?.0.into(), headers: headers.into(), body, connection: 0 })
 }
 
 /// The head of an answer whose body goes on until the connection closes.

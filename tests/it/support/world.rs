@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nebula::agent::{self, AgentHandle, AgentParts};
 use nebula::archive::{Archive, ArchiveSettings};
-use nebula::config::{Config, Env, Flags, Paths};
+use nebula::config::{Config, Flags, Paths, Variables};
 use nebula::proposal::{Choice, Consent, Decision, Proposal};
 use nebula::protocol::{Command, EventBody, Mode, Prompt, Question, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Replay, Request};
@@ -128,7 +128,7 @@ impl World {
         let paths = Paths::below(&self.home());
         let config = Config::load(
             paths,
-            self.variables.iter().cloned().collect::<Env>(),
+            self.variables.iter().cloned().collect::<Variables>(),
             self.flags.clone(),
             Some(&self.root()),
         );

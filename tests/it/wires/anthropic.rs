@@ -6,13 +6,13 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use nebula::config::{Connection, Secret};
 use nebula::provider::{
-    Answer, Delta, EndReason, Error, Kind, Message, Origin, PartKind, Provider, Request, Span, ToolCall, ToolSpec,
+    Answer, Delta, EndReason, Error, ErrorKind, Message, Origin, PartKind, Provider, Request, Span, ToolCall, ToolSpec,
     Wire, connect,
 };
 use serde_json::{Value, json};
 
 use super::rules;
-use crate::support::mock_server::{Act, MockServer, Seen, answer, chunked};
+use crate::support::mock_server::{Act, MockServer, ReceivedRequest, answer, chunked};
 
 fn connection(url: String) -> Connection {
     Connection {
@@ -74,7 +74,7 @@ async fn joined(provider: &Arc<dyn Provider>, request: &Request) -> (Message, An
 }
 
 /// The request keeps the rules of the format, and carries its headers.
-fn check(seen: &Seen) {
+fn check(seen: &ReceivedRequest) {
     assert_eq!(seen.line, "POST /v1/messages");
     assert!(seen.headers.contains("anthropic-version: 2023-06-01"), "{}", seen.headers);
     assert!(seen.headers.contains("x-api-key: sk-ant-very-secret") && !seen.headers.contains("authorization"));
@@ -164,7 +164,7 @@ async fn a_limit_that_a_refusal_names_is_followed_once() {
     let sent = request(vec![Message::user("hi")]);
     joined(&here, &sent).await;
     let error = all(&here, &sent).await.pop().expect("an end").expect_err("refused");
-    assert_eq!(error.kind, Kind::BadRequest);
+    assert_eq!(error.kind, ErrorKind::BadRequest);
     let most: Vec<_> = server.seen().iter().map(|seen| seen.body["max_tokens"].clone()).collect();
     assert_eq!(most, [json!(64_000), json!(8_192), json!(8_192)]);
 }
@@ -172,11 +172,11 @@ async fn a_limit_that_a_refusal_names_is_followed_once() {
 #[tokio::test]
 async fn errors_by_kind_and_a_conversation_from_elsewhere() {
     for (status, kind, says) in [
-        ("401 Unauthorized", Kind::Auth, "rejected the key (401): ANTHROPIC_API_KEY"),
-        ("403 Forbidden", Kind::Permission, "does not permit this (403): ANTHROPIC_API_KEY"),
-        ("402 Payment Required", Kind::Quota, "the quota of this key is used up"),
-        ("413 Payload Too Large", Kind::ContextTooLong, "does not fit claude-x"),
-        ("400 Bad Request", Kind::BadRequest, "refuses the request"),
+        ("401 Unauthorized", ErrorKind::Auth, "rejected the key (401): ANTHROPIC_API_KEY"),
+        ("403 Forbidden", ErrorKind::Permission, "does not permit this (403): ANTHROPIC_API_KEY"),
+        ("402 Payment Required", ErrorKind::Quota, "the quota of this key is used up"),
+        ("413 Payload Too Large", ErrorKind::ContextTooLong, "does not fit claude-x"),
+        ("400 Bad Request", ErrorKind::BadRequest, "refuses the request"),
     ] {
         let server = MockServer::start(vec![refusal(status, "no")]).await;
         let got = all(&provider(&server), &request(vec![Message::user("hi")])).await;

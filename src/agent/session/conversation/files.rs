@@ -11,7 +11,7 @@ use crate::tools::{ContentHash, FileVersion};
 #[derive(Default)]
 pub struct SessionFiles {
     /// The version of each file that was read or written last.
-    pub seen: HashMap<String, FileVersion>,
+    pub versions: HashMap<String, FileVersion>,
     /// Files in play, for the rules: mentioned, read or changed.
     pub in_play: Vec<String>,
     /// Whole new texts of files, by path, of which the model was asked whether they are meant as a part.
@@ -33,7 +33,7 @@ impl SessionFiles {
     pub fn know(&mut self, path: &str, bytes: &[u8]) -> ContentHash {
         let sha = sha(bytes);
         let text = (bytes.len() <= MAX_TEXT).then(|| std::str::from_utf8(bytes).ok()).flatten().map(Arc::from);
-        self.seen.insert(path.to_string(), FileVersion { sha, text });
+        self.versions.insert(path.to_string(), FileVersion { sha, text });
         self.touch(path);
         sha
     }
@@ -41,14 +41,14 @@ impl SessionFiles {
     /// Returns the files whose text is known, for recognising edits in prose.
     pub fn known(&self) -> Vec<KnownFile> {
         let known = self
-            .seen
+            .versions
             .iter()
-            .filter_map(|(path, seen)| Some(KnownFile { path: path.clone(), text: seen.text.clone()? }));
+            .filter_map(|(path, version)| Some(KnownFile { path: path.clone(), text: version.text.clone()? }));
         known.collect()
     }
 
     /// Returns what the tools may know of what was read.
     pub fn shas(&self) -> HashMap<String, ContentHash> {
-        self.seen.iter().map(|(p, s)| (p.clone(), s.sha)).collect()
+        self.versions.iter().map(|(p, s)| (p.clone(), s.sha)).collect()
     }
 }

@@ -135,7 +135,7 @@ impl Conversation {
     pub fn leave_out(&mut self, index: usize) -> Option<String> {
         let left_out = self.window.leave_out_chosen(&self.messages, index)?;
         if let Some(path) = &left_out.path {
-            self.files.seen.remove(path);
+            self.files.versions.remove(path);
         }
         self.note_left_out();
         Some(left_out.line)

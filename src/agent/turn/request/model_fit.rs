@@ -91,7 +91,7 @@ pub(super) fn temperature(
 /// Returns whole files, or blocks where a file whose text the model knows is long.
 fn text_format(session: &Conversation) -> Format {
     let long = |text: &str| text.lines().nth(LONG - 1).is_some();
-    match session.files.seen.values().filter_map(|file| file.text.as_deref()).any(long) {
+    match session.files.versions.values().filter_map(|file| file.text.as_deref()).any(long) {
         true => Format::BLOCKS,
         false => Format::WHOLE,
     }

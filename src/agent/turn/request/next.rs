@@ -104,7 +104,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
 /// Records which results are left out of what is sent, so that a resumed session leaves out the same ones, and says so.
 async fn keep_left_out(events: &Events, session: &mut Conversation, left_out: &[LeftOut]) {
     for path in left_out.iter().filter_map(|left_out| left_out.path.as_ref()) {
-        session.files.seen.remove(path);
+        session.files.versions.remove(path);
     }
     session.note_left_out();
     session.store_prompt();

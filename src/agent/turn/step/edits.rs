@@ -240,10 +240,10 @@ fn know_restored(files: &mut SessionFiles, restored: &ProposalResult, record: &m
     record.changeset.clone_from(&restored.changeset);
     for (path, bytes) in &restored.written {
         // To restore a file that may hold keys is not to send it.
-        let is_known = !holds_secrets(path) || files.seen.contains_key(path);
+        let is_known = !holds_secrets(path) || files.versions.contains_key(path);
         if let Some(bytes) = bytes.as_ref().filter(|_| record.ok && is_known) {
             let sha = files.know(path, bytes);
-            record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
+            record.known_files.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
         }
     }
 }
@@ -280,7 +280,7 @@ async fn place(
     stop: &CancellationToken,
 ) -> (Vec<FileChange>, Vec<EditResult>) {
     let (context, workspace) = (Arc::clone(context), context.services.workspace.stopped_by(stop));
-    let seen = files.seen.clone();
+    let seen = files.versions.clone();
     let in_play = match files.in_play.as_slice() {
         [one] => Some(one.clone()),
         _ => None,
@@ -377,17 +377,17 @@ async fn after(
                     Some(bytes) => {
                         context.services.watched.knows(path, files.know(path, bytes));
                         if !is_told(path, outcome_of_proposal) {
-                            files.seen.remove(path);
+                            files.versions.remove(path);
                         }
                     }
                     None => {
-                        files.seen.remove(path);
+                        files.versions.remove(path);
                     }
                 }
             }
         }
         Outcome::Conflict { path, found, .. } => {
-            files.seen.remove(path);
+            files.versions.remove(path);
             let (title, detail) = conflict_words(path, found);
             let actions = vec![NoticeAction::ShowChange(path.clone()), NoticeAction::OpenFile(path.clone())];
             context.events.notice_with(Level::Warning, title, detail, actions).await;
@@ -425,7 +425,7 @@ async fn tell(
         record.ok = verdict.state == CallState::Done && verdict.reason.is_none();
         if let Some((_, outcome_of_proposal)) = outcome_of_proposal {
             record.changeset.clone_from(&outcome_of_proposal.changeset);
-            record.seen = seen(results, outcome_of_proposal);
+            record.known_files = known_files(results, outcome_of_proposal);
         }
         if let Some(line) = verdict.for_model {
             // Where the place was not found byte for byte, the model should know; else what was decided says enough.
@@ -492,7 +492,7 @@ fn is_told(path: &str, outcome_of_proposal: &ProposalResult) -> bool {
     merged.is_none_or(|file| merge_note(file).1)
 }
 
-fn seen(results: &[EditResult], outcome_of_proposal: &ProposalResult) -> Vec<KnownFileRecord> {
+fn known_files(results: &[EditResult], outcome_of_proposal: &ProposalResult) -> Vec<KnownFileRecord> {
     let paths: HashMap<&str, ()> = results.iter().map(|r| (r.path.as_str(), ())).collect();
     let files = outcome_of_proposal.written.iter().filter(|(p, _)| paths.contains_key(p.as_str()));
     let files = files.filter(|(path, _)| is_told(path, outcome_of_proposal));

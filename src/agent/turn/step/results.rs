@@ -49,7 +49,7 @@ pub fn verdict(
     match &result_of_proposal.outcome {
         Outcome::Withdrawn if result_of_proposal.tested.is_some() => refused(
             "its test failed",
-            "Not written, and not decided: the proposal was tested first. Mend what fails and propose the whole change again.",
+            "Not written, and not decided: the proposal was tested first. Fix what fails and propose the whole change again.",
         ),
         Outcome::Withdrawn => Verdict {
             state: CallState::Interrupted,

@@ -6,7 +6,7 @@ use super::super::raw::RawObject;
 
 /// A call on its way in.
 #[derive(Debug, Default)]
-pub(super) struct GrowingCall {
+pub(super) struct StreamedCall {
     name: String,
     id: Option<String>,
     /// The signature of the part, as it came.
@@ -25,7 +25,7 @@ const LONGEST: usize = 4_096;
 /// All arguments of a call have at most this many places.
 const MOST: usize = 16_384;
 
-impl GrowingCall {
+impl StreamedCall {
     /// Takes in what a chunk says of the call.
     pub fn take(&mut self, part: &RawObject, call: &RawObject) {
         if let Some(name) = call.text("name").filter(|name| !name.is_empty()) {
@@ -149,20 +149,20 @@ fn place<'a>(value: &'a mut Value, path: &[Step], made: &mut usize) -> Option<&'
 mod tests {
     use super::*;
 
-    fn grown(chunks: &[Value]) -> Value {
-        let mut growing = GrowingCall::default();
+    fn streamed(chunks: &[Value]) -> Value {
+        let mut streamed = StreamedCall::default();
         for chunk in chunks {
             let part = RawObject::parse(&chunk.to_string()).expect("an object");
             let call = RawObject::parse(part.raw("functionCall").expect("a call")).expect("an object");
-            growing.take(&part, &call);
+            streamed.take(&part, &call);
         }
-        serde_json::from_str(&growing.json()).expect("JSON")
+        serde_json::from_str(&streamed.json()).expect("JSON")
     }
 
     #[test]
     fn pieces_join_at_their_places() {
         let text = |text: &str| json!({"functionCall": {"partialArgs": [{"jsonPath": "$.path", "stringValue": text}]}});
-        let got = grown(&[
+        let got = streamed(&[
             json!({"functionCall": {"name": "edit", "id": "7"}, "thoughtSignature": "s=="}),
             text("src/"),
             text("a.rs"),
@@ -180,7 +180,7 @@ mod tests {
         let many: Vec<Value> =
             (0..4).map(|at| json!({"jsonPath": format!("$.a[{at}][4095]"), "stringValue": "x"})).collect();
         for pieces in [vec![json!({"jsonPath": deep, "stringValue": "x"})], many] {
-            let got = grown(&[json!({"functionCall": {"name": "f", "partialArgs": pieces}})]);
+            let got = streamed(&[json!({"functionCall": {"name": "f", "partialArgs": pieces}})]);
             assert_eq!(got["functionCall"]["args"], json!({}));
         }
     }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn invalid_paths_change_nothing() {
         for path in ["", "x", "$.a[", "$[99999999]", "$[-1]", &format!("${}", ".a".repeat(99))] {
-            let got = grown(&[json!({"functionCall": {"partialArgs": [{"jsonPath": path, "stringValue": "x"}]}})]);
+            let got = streamed(&[json!({"functionCall": {"partialArgs": [{"jsonPath": path, "stringValue": "x"}]}})]);
             assert_eq!(got["functionCall"]["args"], json!({}), "{path}");
         }
     }

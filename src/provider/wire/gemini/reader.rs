@@ -5,7 +5,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::super::raw::RawObject;
-use super::partial_args::GrowingCall;
+use super::partial_args::StreamedCall;
 use crate::provider::transport::{Event, Progress, Reader, Trouble};
 use crate::provider::usage::{Usage, count};
 use crate::provider::{Delta, EndReason, PartKind};
@@ -22,7 +22,7 @@ pub(super) struct GeminiReader {
     why: Option<String>,
     whole: bool,
     /// A call whose arguments come in pieces.
-    growing: Option<GrowingCall>,
+    streamed: Option<StreamedCall>,
 }
 
 #[derive(Deserialize, Default)]
@@ -102,7 +102,7 @@ impl Reader for GeminiReader {
         match self.end {
             Some(EndReason::Stop | EndReason::Other) => self.close_call(out),
             // A call that broke off is not made with the arguments that arrived.
-            _ => self.growing = None,
+            _ => self.streamed = None,
         }
         let end = self.end.unwrap_or(EndReason::Other);
         if let Some(why) = self.why.take() {
@@ -181,9 +181,9 @@ impl GeminiReader {
             self.close_call(out);
         }
         let in_pieces = call.raw("partialArgs").is_some() || call.value("willContinue") == true;
-        if in_pieces || !named && self.growing.is_some() {
-            let growing = self.growing.get_or_insert_default();
-            growing.take(part, call);
+        if in_pieces || !named && self.streamed.is_some() {
+            let streamed = self.streamed.get_or_insert_default();
+            streamed.take(part, call);
             if call.value("willContinue") != true {
                 self.close_call(out);
             }
@@ -194,8 +194,8 @@ impl GeminiReader {
 
     /// Ends a call that came in pieces: it is sent and sealed as if it had come at once.
     fn close_call(&mut self, out: &mut Vec<Delta>) {
-        let Some(growing) = self.growing.take() else { return };
-        let raw = growing.json();
+        let Some(streamed) = self.streamed.take() else { return };
+        let raw = streamed.json();
         if let Some(call) = RawObject::parse(&raw).and_then(|part| RawObject::parse(part.raw("functionCall")?)) {
             self.whole_call(&call, &raw, out);
         }

@@ -94,7 +94,7 @@ pub struct Check {
 /// `fix`.
 #[derive(Debug, ClapArgs)]
 pub struct Fix {
-    /// Print the ops that mend these: a code or an id
+    /// Print the ops that fix these: a code or an id
     #[arg(long, value_name = "CODE|ID")]
     pub auto_patch: Option<String>,
     /// Apply patches until none is left

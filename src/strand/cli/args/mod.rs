@@ -23,7 +23,7 @@ First steps:
   strand add slot count 'Int = 0'
   strand add tile Counter 'row { text(value=text(cuont)) }'
   strand check             tells the fault, and what may have been meant
-  strand fix --apply       mends what can be mended in one way only
+  strand fix --apply       fixes what can be fixed in one way only
   strand view '*'
 'strand add --help' shows what definitions of each layer look like.
 
@@ -218,11 +218,11 @@ JSON: one diagnostic a line, and nothing at all when there is none:
       warnings are listed with --a11y, --deny-warnings or --all
 Exit: 0 no error, 1 errors; with --a11y or --deny-warnings 1 for warnings too")]
     Check(Check),
-    /// Mend faults that have an auto-patch
+    /// Fix faults that have an auto-patch
     #[command(after_help = "\
 Examples:
-  strand fix --auto-patch E0103          print the ops that mend every E0103
-  strand fix --auto-patch E0103@fn.f.body:1    the one that mends this fault
+  strand fix --auto-patch E0103          print the ops that fix every E0103
+  strand fix --auto-patch E0103@fn.f.body:1    the one that fixes this fault
   strand fix --apply                     apply them all, in at most 10 rounds
   strand fix --apply E0103               only these
   strand fix --interactive               ask about each

@@ -89,7 +89,7 @@ fn diagnostic() -> Value {
     let properties = json!({
         "code": text(), "kind": text(), "location": text(), "message": text(),
         "suggestion": nullable(any_object()),
-        "auto-patch": nullable(described(any_object(), "a draft op for strand_patch_apply that mends it")),
+        "auto-patch": nullable(described(any_object(), "a draft op for strand_patch_apply that fixes it")),
         "severity": {"type": "string", "enum": ["error", "warning"]}, "id": text(),
     });
     object(properties, &["code", "kind", "location", "message", "suggestion", "auto-patch", "severity", "id"])
@@ -138,7 +138,7 @@ fn writes(name: &'static str, description: &'static str, input: Value, output: V
 
 /// Returns every tool.
 pub fn all() -> Vec<Tool> {
-    [reading(), asking(), editing(), mending(), exchanging()].concat()
+    [reading(), asking(), editing(), fixing(), exchanging()].concat()
 }
 
 fn reading() -> Vec<Tool> {
@@ -253,7 +253,7 @@ fn editing() -> Vec<Tool> {
     ]
 }
 
-fn mending() -> Vec<Tool> {
+fn fixing() -> Vec<Tool> {
     vec![
         Tool {
             destructive: true,
@@ -273,7 +273,7 @@ fn mending() -> Vec<Tool> {
         },
         writes(
             "strand_fix",
-            "Tells the ops that mend a fault, by its code or its id; with apply they are issued.",
+            "Tells the ops that fix a fault, by its code or its id; with apply they are issued.",
             object(
                 json!({"error_code": described(text(), "a code such as E0103, or the id of one fault"), "apply": flag()}),
                 &["error_code"],

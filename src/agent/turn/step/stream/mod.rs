@@ -75,7 +75,7 @@ pub async fn stream(
                     _ => Ended::Whole,
                 },
             },
-            _ = preview.tick(), if reader.edits.iter().any(|(_, g)| g.stale) => reader.show_grown().await,
+            _ = preview.tick(), if reader.edits.iter().any(|(_, g)| g.stale) => reader.show_streamed().await,
         }
     };
     drop(deltas);

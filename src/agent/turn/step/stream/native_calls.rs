@@ -27,7 +27,7 @@ impl StepReader<'_> {
             self.prose = None;
             // A new call: those before it are whole.
             self.begin_reads(false).await;
-            let item = CallItem::add(self.step.events, self.growing_call(name.as_deref().unwrap_or(""))).await;
+            let item = CallItem::add(self.step.events, self.streamed_call(name.as_deref().unwrap_or(""))).await;
             self.calls.push(Some(item));
         }
         let Some(item) = &mut self.calls[at] else { return };
@@ -37,7 +37,7 @@ impl StepReader<'_> {
         }
     }
 
-    /// Moves native calls whose arguments are whole from growing to waiting, in order, and begins those that only
+    /// Moves native calls whose arguments are whole from streaming to waiting, in order, and begins those that only
     /// read, as long as nothing before them changes files. At the `end` of the answer all arguments are as whole as
     /// they will be.
     pub(super) async fn begin_reads(&mut self, end: bool) {
@@ -45,7 +45,7 @@ impl StepReader<'_> {
             self.answer.calls.get(self.oldest_open.0).filter(|_| self.oldest_open.0 < self.calls.len())
         {
             let (at, length) = self.oldest_open;
-            // Arguments that were examined and have not grown since need no second look.
+            // Arguments that were examined and are as they were need no second look.
             if !end && length == call.arguments.len() {
                 return;
             }

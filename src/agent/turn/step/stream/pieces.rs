@@ -1,4 +1,4 @@
-//! The pieces that the parser recognises in an answer's text: prose, edits and calls, whole and growing.
+//! The pieces that the parser recognises in an answer's text: prose, edits and calls, whole and unfinished.
 
 use super::reader::StepReader;
 use crate::agent::session::call_preview;
@@ -46,20 +46,20 @@ impl StepReader<'_> {
                 }
             }
             Piece::EditDone { id, edit } => {
-                if let Some(edit_in_text) = self.grown(id) {
+                if let Some(edit_in_text) = self.edit_in_text(id) {
                     let mut item = edit_in_text.end(Some(&edit));
                     item.set(self.step.events, CallState::Waiting).await;
                     self.push(Act::Edit(item, Box::new(edit)));
                 }
             }
             Piece::EditDropped { id, why } => {
-                if let Some(edit_in_text) = self.grown(id) {
+                if let Some(edit_in_text) = self.edit_in_text(id) {
                     self.edit_dropped(edit_in_text, &why).await;
                 }
             }
             Piece::CallStarted { id, name } => {
                 self.prose = None;
-                let item = CallItem::add(self.step.events, self.growing_call(&name)).await;
+                let item = CallItem::add(self.step.events, self.streamed_call(&name)).await;
                 self.written.push((id, item));
             }
             Piece::CallGrew { id, text } => {
@@ -99,30 +99,30 @@ impl StepReader<'_> {
         let mut item = self.begun(id, &name).await;
         item.call.main = self.session.tools.main(&name, arguments);
         let call = ToolCall { id: String::new(), name, arguments: arguments.to_string() };
-        let named = self.growing_call(&call.name);
+        let named = self.streamed_call(&call.name);
         (item.call.name, item.call.verb) = (named.name, named.verb);
         item.call.arguments.clone_from(&call.arguments);
         item.set(self.step.events, CallState::Waiting).await;
         self.push(Act::Call(Box::new(CallAct { item, call, native: false, early: None })));
     }
 
-    /// Returns the entry of a call in the text: the one that has been growing, or a new one.
+    /// Returns the entry of a call in the text: the one that its stream began, or a new one.
     async fn begun(&mut self, id: Option<EditId>, name: &str) -> CallItem {
         self.prose = None;
         match self.written.iter().position(|(e, _)| Some(*e) == id) {
             Some(at) => self.written.remove(at).1,
-            None => CallItem::add(self.step.events, self.growing_call(name)).await,
+            None => CallItem::add(self.step.events, self.streamed_call(name)).await,
         }
     }
 
-    /// Shows what has grown since it was shown last: when the stream pauses nothing of it is held back.
-    pub(super) async fn show_grown(&mut self) {
+    /// Shows what the stream has added to edits since they were shown last, so that nothing is held back while it pauses.
+    pub(super) async fn show_streamed(&mut self) {
         for (_, edit_in_text) in self.edits.iter_mut().filter(|(_, g)| g.stale) {
             edit_in_text.tell(self.step.events).await;
         }
     }
 
-    fn grown(&mut self, id: EditId) -> Option<StreamingEdit> {
+    fn edit_in_text(&mut self, id: EditId) -> Option<StreamingEdit> {
         let at = self.edits.iter().position(|(e, _)| *e == id)?;
         Some(self.edits.remove(at).1)
     }

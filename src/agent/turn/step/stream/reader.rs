@@ -53,9 +53,9 @@ pub(super) struct StepReader<'a> {
     pub(super) acts: Vec<Act>,
     /// The number of acts when the newest part began.
     pub(super) part_acts: usize,
-    /// Edits in the text that are growing or done: their place in `acts` once they are done.
+    /// Edits in the text that are being streamed or done: their place in `acts` once they are done.
     pub(super) edits: Vec<(EditId, StreamingEdit)>,
-    /// Calls in the text that are growing.
+    /// Calls in the text that are being streamed.
     pub(super) written: Vec<(EditId, CallItem)>,
     /// Native calls by index, while they grow.
     pub(super) calls: Vec<Option<CallItem>>,
@@ -148,7 +148,7 @@ impl<'a> StepReader<'a> {
                 self.watch(&arguments);
                 self.call(index, name, arguments).await;
             }
-            // What a limit or a filter cut may look whole once it is mended, and is not.
+            // A call that a limit or a filter cut is no call, even where its JSON can be completed.
             Delta::End(reason) => self.begin_reads(!matches!(reason, EndReason::Length | EndReason::Filter)).await,
             Delta::Notice(title) => self.step.events.notice(Level::Info, title, "").await,
             Delta::Withdraw { text, calls, .. } => {
@@ -205,7 +205,7 @@ impl<'a> StepReader<'a> {
 
     /// Looks for a text that comes again and again, in what is said, thought or written into a call.
     fn watch(&mut self, text: &str) {
-        let seen = &self.session.files.seen;
+        let seen = &self.session.files.versions;
         let stands = |run: &str| seen.values().filter_map(|s| s.text.as_deref()).any(|t| t.contains(run));
         // In the arguments of a call line breaks and quotes are escaped.
         let plain = |run: &str| serde_json::from_str::<String>(&format!("\"{}\"", run.trim_end_matches('\\'))).ok();
@@ -293,7 +293,7 @@ impl<'a> StepReader<'a> {
     }
 
     /// Returns the entry of a call that begins.
-    pub(super) fn growing_call(&self, name: &str) -> protocol::Call {
+    pub(super) fn streamed_call(&self, name: &str) -> protocol::Call {
         call_preview::of_tool(&self.session.tools, name, CallState::Streaming)
     }
 

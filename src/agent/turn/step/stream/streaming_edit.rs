@@ -13,7 +13,7 @@ use crate::proposal::Counts;
 use crate::protocol::PreviewLine;
 use crate::workspace::{Access, Workspace};
 
-/// The shortest interval at which a growing edit is shown again.
+/// The shortest interval at which a streamed edit is shown again.
 pub const OFTEN: Duration = Duration::from_millis(40);
 /// The lines of a streamed edit that are told: as many as are shown where it is unfolded.
 const TAIL: usize = 40;

@@ -1,6 +1,6 @@
 //! The calls and edits of one step, done in their order, each with its result.
 
-mod asked;
+mod questions;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -153,7 +153,7 @@ impl ToolRun<'_> {
         }
         let running = match early {
             Some(EarlyCall::Running(running)) => running,
-            Some(EarlyCall::Question(question)) => return self.asked_early(item, call, native, question).await,
+            Some(EarlyCall::Question(question)) => return self.answer_early(item, call, native, question).await,
             None => match arguments(&call.arguments) {
                 Ok(value) => {
                     if let Some(edits) = self.written_file(&call, native, &value) {
@@ -232,7 +232,7 @@ impl ToolRun<'_> {
         if let Some(FileRead { path, bytes, .. }) = &output.read {
             let sha = self.session.files.know(path, bytes);
             self.context.services.watched.knows(path, sha);
-            record.seen.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
+            record.known_files.push(KnownFileRecord { path: path.clone(), sha256: hex(&sha) });
         }
         if item.call.state != CallState::Done {
             item.take_output(&output, None);

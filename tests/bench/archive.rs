@@ -164,7 +164,7 @@ fn history(folder: &Path) {
         for _ in 0..5 {
             let (memory, _) = Memory::open(Options::in_folder(&folder.join("home")));
             let (mut out, mut err) = (Vec::new(), Vec::new());
-            let mut desk = ArchiveCommands {
+            let mut commands = ArchiveCommands {
                 workspace: &workspace,
                 archive: &archive,
                 memory: &memory,
@@ -178,9 +178,9 @@ fn history(folder: &Path) {
                 err: Out::new(&mut err, false),
             };
             let start = Instant::now();
-            desk.run(&FilesCmd::History(HistoryArgs { json, ..HistoryArgs::default() })).expect("listed");
+            commands.run(&FilesCmd::History(HistoryArgs { json, ..HistoryArgs::default() })).expect("listed");
             times.push(start.elapsed());
-            drop(desk);
+            drop(commands);
             black_box(out.len());
         }
         let what = if json { "history --json" } else { "history" };

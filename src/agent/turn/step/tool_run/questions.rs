@@ -54,7 +54,7 @@ impl ToolRun<'_> {
     }
 
     /// Goes on with a call that ran before its turn, and may have asked.
-    pub(super) async fn asked_early(&mut self, item: CallItem, call: ToolCall, native: bool, question: EarlyQuestion) {
+    pub(super) async fn answer_early(&mut self, item: CallItem, call: ToolCall, native: bool, question: EarlyQuestion) {
         match question.end().await {
             None => self.refuse(item, &call, native, CallState::Failed, "it failed in nebula itself").await,
             // The person may have changed the file before the reply.

@@ -1,4 +1,4 @@
-//! The road of every change, end to end on a real disk: any run of edits undone in order restores every byte, an edit
+//! Every change from decision to record, on a real disk: any run of edits undone in order restores every byte, an edit
 //! from outside is never lost, and a crash or failure at any step leaves each file old or new with every old state in
 //! the archive.
 
