@@ -17,6 +17,7 @@ mod group;
 pub mod json;
 mod lines;
 pub mod locate;
+pub mod names;
 mod op;
 mod outcome;
 mod path;

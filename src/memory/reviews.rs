@@ -10,9 +10,9 @@ use super::{Error, Memory, now_ms};
 /// A decision about a change that was made without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewDecision {
-    /// It stays.
+    /// The change stays.
     Keep,
-    /// It was undone, wholly or in part.
+    /// The change was undone, wholly or in part.
     Restore,
 }
 

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use super::base::{Run, texts};
 use super::{Args, Builtin, RunResult, ToolAliases};
-use crate::edit::{Edit, Format, Op};
+use crate::edit::{Edit, Format, Op, names};
 
 /// The tool.
 pub const TOOL: Builtin =
     Builtin::changing("editFile", include_str!("editFile.md"), ["edit", "editing", "edited"], parameters, edits, run)
         .named(ToolAliases {
-            parameters: &[ToolAliases::PATH, ("new_content", &["content", "contents", "text", "newContent"])],
+            parameters: &[ToolAliases::PATH, ("new_content", names::CONTENT)],
             instead: Some("replaceInFile"),
             ..ToolAliases::NONE
         });

@@ -4,15 +4,12 @@ use serde_json::Value;
 
 use super::base::{Run, texts};
 use super::{Args, Builtin, RunResult, ToolAliases};
-use crate::edit::{Edit, Format, Op};
+use crate::edit::{Edit, Format, Op, names};
 
 /// The tool.
 pub const TOOL: Builtin =
     Builtin::changing("moveFile", include_str!("moveFile.md"), ["move", "moving", "moved"], parameters, edits, run)
-        .named(ToolAliases {
-            parameters: &[ToolAliases::PATH, ("to", &["destination", "new_path", "newPath"])],
-            ..ToolAliases::NONE
-        });
+        .named(ToolAliases { parameters: &[ToolAliases::PATH, ("to", names::TO)], ..ToolAliases::NONE });
 
 fn parameters() -> Value {
     texts(&[("path", "The path of the file to move."), ("to", "Where to; nothing may be there yet.")])

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::base::{Run, texts};
 use super::{Args, Builtin, RunResult, ToolAliases};
-use crate::edit::{Edit, Format, Op, SearchShape};
+use crate::edit::{Edit, Format, Op, SearchShape, names};
 
 /// The tool.
 pub const TOOL: Builtin = Builtin::changing(
@@ -16,12 +16,8 @@ pub const TOOL: Builtin = Builtin::changing(
     run,
 )
 .named(ToolAliases {
-    names: &["strReplace", "searchReplace"],
-    parameters: &[
-        ToolAliases::PATH,
-        ("search", &["old_string", "old_str", "old", "find"]),
-        ("replace", &["new_string", "new_str", "new", "replacement"]),
-    ],
+    names: names::REPLACE_IN_FILE,
+    parameters: &[ToolAliases::PATH, ("search", names::SEARCH), ("replace", names::REPLACE)],
     commands: &["str_replace"],
     ..ToolAliases::NONE
 });

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use super::base::{Run, texts};
 use super::{Args, Builtin, RunResult, ToolAliases};
-use crate::edit::{Edit, Format, Op};
+use crate::edit::{Edit, Format, Op, names};
 
 /// The tool.
 pub const TOOL: Builtin =
     Builtin::changing("writeFile", include_str!("writeFile.md"), ["write", "writing", "wrote"], parameters, edits, run)
         .named(ToolAliases {
-            names: &["createFile", "writeToFile"],
-            parameters: &[ToolAliases::PATH, ("content", &["contents", "text", "new_content", "file_text"])],
+            names: names::WRITE_FILE,
+            parameters: &[ToolAliases::PATH, ("content", names::CONTENT)],
             commands: &["create"],
             ..ToolAliases::NONE
         });

@@ -155,8 +155,8 @@ impl Whole {
         !solid.is_empty() && solid.iter().filter(|l| known.counts.contains_key::<str>(l)).count() * 2 >= solid.len()
     }
 
-    /// Returns whether what stands between two bare fence lines is a block of the file, or prose after it: by what the
-    /// file says now, else by the blank lines, which prose has around it and code has not.
+    /// Returns whether the text between two bare fence lines is a block of the file, or prose after it. The present text
+    /// of the file decides, else blank lines: prose has them around it, and code has not.
     fn block(&self, between: &str, length: usize, ctx: &ReaderContext) -> Bare {
         if between.trim().is_empty() {
             return Bare::Unclear;
@@ -252,8 +252,8 @@ fn whole(path: &str, content: &str, complete: bool) -> Edit {
     Edit { whole: complete, ..edit }
 }
 
-/// Adds the edit that a closed block of code is, if it is the text of a file in play. `path` is the one that stands
-/// near it, `titled`: right above it or in its opening line.
+/// Adds an edit for a closed block of code that is the text of a file in play. `path` is the path that stands near the
+/// block; `titled`: right above it or in its opening line.
 pub(in crate::edit) fn from_code(
     content: &str,
     fence: &Fence,

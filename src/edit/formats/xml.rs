@@ -4,6 +4,7 @@ use super::blocks;
 use super::spec::{EDIT, FormatSpec};
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
+use crate::edit::names::{Element, elements, fields};
 use crate::edit::op::{Edit, Op};
 use crate::edit::path::bare;
 use crate::edit::place::unfenced;
@@ -11,7 +12,7 @@ use crate::edit::stream::context::{BROKE_OFF, CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::pieces::{EditId, EditPart};
 use crate::edit::stream::reader::Reader;
-use crate::edit::stream::tags::{ELEMENTS, Element, Ending, FIELDS, Field, attribute, end_of, is_short};
+use crate::edit::stream::tags::{Ending, Field, attribute, end_of, is_short};
 
 impl Format {
     /// `<replace_file>` and `<write_file>` in ordinary text.
@@ -83,7 +84,7 @@ impl Xml {
             }
             return Progress::Wait;
         }
-        let closing = ELEMENTS.iter().filter(|(_, kind)| *kind == self.kind).map(|(name, _)| format!("</{name}>"));
+        let closing = elements().iter().filter(|(_, kind)| *kind == self.kind).map(|(name, _)| format!("</{name}>"));
         let mut wait = false;
         for close in closing {
             if text.starts_with(&close) {
@@ -103,7 +104,7 @@ impl Xml {
             }
             Err(may) => wait |= may,
         }
-        for (tag, name) in FIELDS {
+        for (tag, name) in fields() {
             let open = format!("<{tag}>");
             if text.starts_with(&open) {
                 if self.id.is_none() {

@@ -229,7 +229,7 @@ impl File {
                     let asks = rules.questioned.as_ref().is_some_and(|all| !questioned(all));
                     let detail = match part {
                         Part::Taken(detail) => detail,
-                        Part::Doubted(why) if asks => return Ok(EditStatus::Doubted(format!("{why} {ASKED}"))),
+                        Part::Doubted(why) if asks => return Ok(EditStatus::Doubted(format!("{why} {SEND_AGAIN}"))),
                         Part::Doubted(why) => why,
                     };
                     found = PlaceMatch { rung: Rung::Inexact, detail: Some(detail) };
@@ -355,7 +355,7 @@ enum Part {
     Doubted(String),
 }
 
-const ASKED: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \
+const SEND_AGAIN: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \
                      everything that stays. To leave those definitions out, send the same text again.";
 
 const NOT_ALL: &str = "the patch deletes it, but the lines that the patch removes are not those the file holds now. Read it \

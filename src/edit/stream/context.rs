@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use serde_json::{Map, Value, json};
+
 use super::paths::same_path;
 use super::pieces::{EditId, EditPart, KnownFile, Piece};
 use super::starts::{Fence, LineMark};
@@ -16,6 +18,9 @@ pub(in crate::edit) const CUT: &str =
 /// The message about an edit that the model did not finish.
 pub(in crate::edit) const BROKE_OFF: &str =
     "the edit breaks off before its replacement, so nothing of it was used. Send it again, whole.";
+/// The message about a call that the model did not finish.
+pub(in crate::edit) const CALL_BROKE_OFF: &str =
+    "the call breaks off before its end, so nothing of it was used. Send it again, whole.";
 
 /// The progress of a reader after it took what it could.
 pub(in crate::edit) enum Progress {
@@ -98,6 +103,19 @@ impl ReaderContext {
             document,
             marks: Vec::new(),
         }
+    }
+
+    /// Adds the call `id` of a tool; `raw` is its text, for the model where the arguments do not fit the tool.
+    pub fn add_call(&mut self, id: EditId, tool: &str, arguments: Map<String, Value>, raw: String) {
+        match self.calls.read(&json!({"name": tool, "arguments": arguments})) {
+            Some((name, arguments)) => self.out.push(Piece::Call { id: Some(id), name, arguments }),
+            None => self.add_broken_call(id, raw, "its arguments are none that this tool takes"),
+        }
+    }
+
+    /// Adds a call that cannot be read, with its text.
+    pub fn add_broken_call(&mut self, id: EditId, text: String, why: &str) {
+        self.out.push(Piece::BrokenCall { id: Some(id), text, why: why.to_string() });
     }
 
     /// Returns the lines of the known file at this index.

@@ -104,8 +104,8 @@ const LABELS: [&str; 9] =
 const FOREIGN_LABELS: [&str; 9] =
     ["ファイル", "ファイル名", "ファイルパス", "パス", "文件", "文件名", "文件路径", "路径", "파일"];
 
-/// Returns what `text` begins with, in front of a path, taken away. Asked of every line as it grows, so its first byte
-/// decides what is looked for.
+/// Returns `text` without the decoration or label that it begins with in front of a path. It is called for every line
+/// while the line is streamed, so the first byte decides which ones are compared.
 fn decoration(text: &str) -> Option<&str> {
     let first = *text.as_bytes().first()?;
     if first.is_ascii_punctuation() {
@@ -127,7 +127,7 @@ fn decoration(text: &str) -> Option<&str> {
         .then(|| text[digits..].strip_prefix(". ").or_else(|| text[digits..].strip_prefix(") ")))?
 }
 
-/// Returns the same where it begins with a character of another script.
+/// Returns `text` without its decoration or label, where that is not ASCII.
 fn foreign(text: &str) -> Option<&str> {
     if let Some((label, rest)) = text.split_once([':', '：'])
         && FOREIGN_LABELS.contains(&label.trim_end().trim_end_matches('*'))

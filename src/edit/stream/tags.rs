@@ -2,60 +2,7 @@
 
 use super::starts::char_floor;
 use crate::edit::calls::CallTable;
-
-/// An element that is an edit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::edit) enum Element {
-    Replace,
-    Write,
-    Lines,
-    Delete,
-    Move,
-}
-
-/// Names of elements and what they are.
-pub(in crate::edit) const ELEMENTS: [(&str, Element); 14] = [
-    ("replace_file", Element::Replace),
-    ("replace_in_file", Element::Replace),
-    ("replaceInFile", Element::Replace),
-    ("apply_diff", Element::Replace),
-    ("edit_file", Element::Replace),
-    ("editFile", Element::Replace),
-    ("write_file", Element::Write),
-    ("writeFile", Element::Write),
-    ("write_to_file", Element::Write),
-    ("replace_lines", Element::Lines),
-    ("create_file", Element::Write),
-    ("delete_file", Element::Delete),
-    ("deleteFile", Element::Delete),
-    ("move_file", Element::Move),
-];
-
-/// Names of fields, with the ones we give them.
-pub(in crate::edit) const FIELDS: [(&str, &str); 22] = [
-    ("path", "path"),
-    ("search", "search"),
-    ("replace", "replace"),
-    ("content", "content"),
-    ("start", "start"),
-    ("end", "end"),
-    ("expect", "expect"),
-    ("to", "to"),
-    ("diff", "diff"),
-    ("file", "path"),
-    ("file_path", "path"),
-    ("filename", "path"),
-    ("old_string", "search"),
-    ("old_str", "search"),
-    ("find", "search"),
-    ("old", "search"),
-    ("new", "replace"),
-    ("new_string", "replace"),
-    ("new_str", "replace"),
-    ("replacement", "replace"),
-    ("new_content", "content"),
-    ("contents", "content"),
-];
+use crate::edit::names::{Element, elements, fields};
 
 /// The style of a call that names its tool in a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,17 +58,17 @@ pub(in crate::edit) fn tag(rest: &str, calls: &CallTable) -> Tag {
     }
     let name = &rest[1..];
     let mut wait = AROUND.iter().any(|t| t.starts_with(rest));
-    for (element, kind) in ELEMENTS {
-        let Some(after) = name.strip_prefix(element) else {
+    for (element, kind) in elements() {
+        let Some(after) = name.strip_prefix(element.as_str()) else {
             wait |= element.starts_with(name);
             continue;
         };
         match after.as_bytes().first() {
             None => wait = true,
-            Some(b'>') => return Tag::Open(kind, element.len() + 2, None),
+            Some(b'>') => return Tag::Open(*kind, element.len() + 2, None),
             Some(b' ' | b'\t' | b'\n') => match memchr::memchr(b'>', within(after, LONGEST)) {
                 Some(end) => {
-                    return Tag::Open(kind, element.len() + end + 2, attribute(&after[..end], "path"));
+                    return Tag::Open(*kind, element.len() + end + 2, attribute(&after[..end], "path"));
                 }
                 None => wait |= after.len() < LONGEST,
             },
@@ -247,8 +194,8 @@ pub(in crate::edit) fn end_of(field: &Field, kind: Element, from: &str, ended: b
         }
         Some((from.len() - rest.len(), whole))
     };
-    let elements = |at: &mut At, open: &str| {
-        let mut names = ELEMENTS.iter().filter(|(_, k)| *k == kind);
+    let element = |at: &mut At, open: &str| {
+        let mut names = elements().iter().filter(|(_, k)| *k == kind);
         names.find_map(|(name, _)| at([open, name, ">"], false))
     };
     let ending = |(skip, whole): (usize, bool)| Ending::At { skip: if whole { skip } else { 0 }, whole };
@@ -265,14 +212,14 @@ pub(in crate::edit) fn end_of(field: &Field, kind: Element, from: &str, ended: b
         };
         match field.name {
             "search" | "expect" => {
-                let mut replace = FIELDS.iter().filter(|(_, name)| *name == "replace");
+                let mut replace = fields().filter(|(_, name)| *name == "replace");
                 let next = if starts_line() { replace.find_map(|(tag, _)| at(["<", tag, ">"], false)) } else { None };
                 // Text that follows the element must not be lost with it.
-                next.or_else(|| elements(&mut at, "</"))
-                    .or_else(|| if starts_line() { elements(&mut at, "<") } else { None })
+                next.or_else(|| element(&mut at, "</"))
+                    .or_else(|| if starts_line() { element(&mut at, "<") } else { None })
             }
             "replace" | "content" => {
-                elements(&mut at, "</").or_else(|| if starts_line() { elements(&mut at, "<") } else { None })
+                element(&mut at, "</").or_else(|| if starts_line() { element(&mut at, "<") } else { None })
             }
             _ => None,
         }
@@ -285,7 +232,7 @@ pub(in crate::edit) fn end_of(field: &Field, kind: Element, from: &str, ended: b
             return Ending::At { skip, whole: true };
         }
         // The next field ends this one as well as its own tag would.
-        if FIELDS.iter().any(|(tag, _)| at(["<", tag, ">"], true).is_some()) {
+        if fields().any(|(tag, _)| at(["<", tag, ">"], true).is_some()) {
             return Ending::At { skip: 0, whole: true };
         }
     }
@@ -299,13 +246,13 @@ fn is_inner(field: &Field, after: &str, ended: bool) -> Option<Ending> {
         return None;
     }
     let next = after[..char_floor(after, HELD)].trim_start();
-    let elements = ELEMENTS.iter().map(|(name, _)| format!("</{name}>"));
-    let others = FIELDS.iter().filter(|(tag, _)| *tag != field.tag).map(|(tag, _)| format!("<{tag}>"));
-    let mut ends = elements.chain(others);
+    let elements_end = elements().iter().map(|(name, _)| format!("</{name}>"));
+    let others = fields().filter(|(tag, _)| *tag != field.tag).map(|(tag, _)| format!("<{tag}>"));
+    let mut ends = elements_end.chain(others);
     if ends.any(|tag| next.starts_with(&tag)) || (next.is_empty() && ended) {
         return None;
     }
-    let longest = ELEMENTS.iter().map(|(name, _)| name.len() + 3).max().unwrap_or_default();
+    let longest = elements().iter().map(|(name, _)| name.len() + 3).max().unwrap_or_default();
     let may = next.is_empty() || (next.starts_with('<') && next.len() < longest && !next.contains('>'));
     Some(if may && !ended && after.len() < HELD { Ending::Wait } else { Ending::No })
 }

@@ -7,6 +7,16 @@ use crate::memory::Error;
 /// The tables that hold more of a message, by its id.
 pub(in crate::memory) const BESIDE: [&str; 3] = ["message_meta", "message_blobs", "message_parts"];
 
+/// Counts the messages of a session anew.
+pub(in crate::memory) fn recount(tx: &Transaction<'_>, session: &str) -> Result<(), Error> {
+    tx.execute(
+        "UPDATE session_meta SET messages =
+           (SELECT count(*) FROM messages WHERE session_id = ?1 AND role <> 'tool') WHERE session_id = ?1",
+        [session],
+    )?;
+    Ok(())
+}
+
 /// Deletes one message and all that belongs to it.
 pub(in crate::memory) fn delete(tx: &Transaction<'_>, id: i64) -> Result<(), Error> {
     unindex(tx, id)?;

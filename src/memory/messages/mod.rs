@@ -4,7 +4,7 @@ mod delete;
 mod read;
 mod write;
 
-pub(super) use delete::{BESIDE, delete};
+pub(super) use delete::{BESIDE, delete, recount};
 pub(super) use read::typed_part;
 pub(super) use write::copy;
 

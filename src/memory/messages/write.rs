@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::delete::{BESIDE, delete, unindex};
+use super::delete::{BESIDE, delete, recount, unindex};
 use super::{NewMessage, StoredRole, typed_part};
 use crate::memory::store::{Safety, Store};
 use crate::memory::{Error, Memory, int, now_ms};
@@ -134,12 +134,7 @@ impl Memory {
             for id in ids {
                 delete(tx, id)?;
             }
-            tx.execute(
-                "UPDATE session_meta SET messages =
-                   (SELECT count(*) FROM messages WHERE session_id = ?1 AND role <> 'tool') WHERE session_id = ?1",
-                [session],
-            )?;
-            Ok(())
+            recount(tx, session)
         })
     }
 }

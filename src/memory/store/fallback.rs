@@ -132,12 +132,7 @@ impl InMemoryFallback {
         if !self.stubs.contains(session) {
             carry(ram, tx, "session_meta", "session_id = ?1", &key, ids)?;
         }
-        tx.execute(
-            "UPDATE session_meta SET messages =
-               (SELECT count(*) FROM messages WHERE session_id = ?1 AND role <> 'tool') WHERE session_id = ?1",
-            [session],
-        )?;
-        Ok(())
+        messages::recount(tx, session)
     }
 }
 

@@ -20,7 +20,7 @@ pub use context::{ContentHash, FileVersion, Progress, ReadTarget, ToolContext};
 pub use output::{CommandCall, FileRead, OutputBlock, RunResult, ToolOutput};
 pub use set::ToolSet;
 
-use crate::edit::Edit;
+use crate::edit::{Edit, names};
 use crate::provider::ToolSpec;
 
 /// A run under way. The error is for the model to read.
@@ -126,6 +126,5 @@ impl ToolAliases {
         ToolAliases { names: &[], parameters: &[], commands: &[], instead: None, takes_patch: false };
 
     /// Other names for a parameter that is a file's path.
-    pub const PATH: (&'static str, &'static [&'static str]) =
-        ("path", &["file", "filepath", "file_path", "filename", "filePath"]);
+    pub const PATH: (&'static str, &'static [&'static str]) = ("path", names::PATH);
 }

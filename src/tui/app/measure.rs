@@ -75,13 +75,6 @@ impl App {
             self.popups.push(popup);
         }
         let body = self.list_area();
-        let look = Look {
-            theme: &self.appearance.theme,
-            glyphs: &self.appearance.glyphs,
-            keys: &self.keyboard.keys,
-            now,
-            zone,
-        };
         if let Screen::Review(review) = &mut self.screen {
             review.measure(body.width, body.height);
         }

@@ -1,10 +1,10 @@
 //! Tool calls whose tool is named in a tag: `<function=readFile>` and `<invoke name="readFile">`, with a `<parameter>`
 //! for each argument or, in the first, a JSON object.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::edit::json;
-use crate::edit::stream::context::{CUT, Progress, ReaderContext};
+use crate::edit::stream::context::{CALL_BROKE_OFF, CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::pieces::{EditId, Piece};
 use crate::edit::stream::reader::Reader;
@@ -35,9 +35,6 @@ enum TagState {
     },
     Json(String),
 }
-
-/// The message to the model about a call that breaks off.
-const BROKE_OFF: &str = "the call breaks off before its end, so nothing of it was used. Send it again, whole.";
 
 impl Named {
     pub fn new(style: Style, tool: String, raw: String, ctx: &mut ReaderContext) -> Self {
@@ -205,16 +202,12 @@ impl Named {
     }
 
     fn finish(&mut self, ctx: &mut ReaderContext) {
-        let arguments = std::mem::take(&mut self.arguments);
-        match ctx.calls.read(&json!({"name": self.tool, "arguments": arguments})) {
-            Some((name, arguments)) => ctx.out.push(Piece::Call { id: Some(self.id), name, arguments }),
-            None => self.broken("its arguments are none that this tool takes", ctx),
-        }
+        let (arguments, raw) = (std::mem::take(&mut self.arguments), std::mem::take(&mut self.raw));
+        ctx.add_call(self.id, &self.tool, arguments, raw);
     }
 
     fn broken(&mut self, why: &str, ctx: &mut ReaderContext) {
-        let text = std::mem::take(&mut self.raw);
-        ctx.out.push(Piece::BrokenCall { id: Some(self.id), text, why: why.to_string() });
+        ctx.add_broken_call(self.id, std::mem::take(&mut self.raw), why);
     }
 }
 
@@ -237,7 +230,7 @@ impl Reader for Named {
                     self.inside = TagState::Json(text);
                     self.closed(ctx);
                 }
-                _ => self.broken(BROKE_OFF, ctx),
+                _ => self.broken(CALL_BROKE_OFF, ctx),
             },
         }
     }

@@ -1,11 +1,11 @@
 //! Tool calls as Python writes them: `replaceInFile(path="a.py", search="x", replace="y")`, alone or several in a list,
 //! also inside of `print(…)`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::starts::{self, Calls, Head};
 use crate::edit::json;
-use crate::edit::stream::context::{CUT, Progress, ReaderContext};
+use crate::edit::stream::context::{CALL_BROKE_OFF, CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::pieces::{EditId, Piece};
 use crate::edit::stream::reader::Reader;
@@ -24,7 +24,6 @@ pub(in crate::edit::stream) struct Python {
 /// The message to the model about an argument that is no value.
 const NO_VALUE: &str = "an argument is not written as `name=value` with a plain string, a number, True or False. Send the call \
                         again with each text as one string in quotes.";
-const BROKE_OFF: &str = "the call breaks off before its end, so nothing of it was used. Send it again, whole.";
 
 impl Python {
     /// Creates the calls that begin so.
@@ -84,7 +83,7 @@ impl Reader for Python {
                 call.take(ctx);
                 call.finish(ctx);
             }
-            (false, false) => call.broken(BROKE_OFF, ctx),
+            (false, false) => call.broken(CALL_BROKE_OFF, ctx),
         }
     }
 
@@ -240,16 +239,12 @@ impl OpenCall {
         if let Some(why) = self.wrong {
             return self.broken(why, ctx);
         }
-        let arguments = std::mem::take(&mut self.arguments);
-        match ctx.calls.read(&json!({"name": self.tool, "arguments": arguments})) {
-            Some((name, arguments)) => ctx.out.push(Piece::Call { id: Some(self.id), name, arguments }),
-            None => self.broken("its arguments are none that this tool takes", ctx),
-        }
+        let (arguments, raw) = (std::mem::take(&mut self.arguments), std::mem::take(&mut self.raw));
+        ctx.add_call(self.id, &self.tool, arguments, raw);
     }
 
     fn broken(&mut self, why: &str, ctx: &mut ReaderContext) {
-        let text = std::mem::take(&mut self.raw);
-        ctx.out.push(Piece::BrokenCall { id: Some(self.id), text, why: why.to_string() });
+        ctx.add_broken_call(self.id, std::mem::take(&mut self.raw), why);
     }
 }
 

@@ -41,19 +41,9 @@ impl Archive {
         if let Some(previews) = &mut self.restore {
             return previews.act(action);
         }
-        if let Some((_, _, view)) = self.view.as_mut().filter(|_| self.full) {
-            let half = view.half_page();
-            match action {
-                Action::Up => view.scroll(-1),
-                Action::Down => view.scroll(1),
-                Action::HalfUp => view.scroll(-half),
-                Action::HalfDown => view.scroll(half),
-                Action::PageUp => view.scroll(-2 * half),
-                Action::PageDown => view.scroll(2 * half),
-                Action::First => view.scroll_to(false),
-                Action::Last => view.scroll_to(true),
-                _ => return self.browse(action),
-            }
+        if let Some((_, _, view)) = self.view.as_mut().filter(|_| self.full)
+            && view.scroll_by(action)
+        {
             return Vec::new();
         }
         self.browse(action)

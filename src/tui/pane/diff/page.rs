@@ -402,18 +402,29 @@ pub(super) fn decide(page: &mut DiffPage, action: Action) -> Option<Vec<PaneEffe
     Some(Vec::new())
 }
 
+impl View {
+    /// Scrolls by an action that does so. Returns false for any other.
+    pub fn scroll_by(&mut self, action: Action) -> bool {
+        let half = self.half_page();
+        match action {
+            Action::Up => self.scroll(-1),
+            Action::Down => self.scroll(1),
+            Action::HalfUp => self.scroll(-half),
+            Action::HalfDown => self.scroll(half),
+            Action::PageUp => self.scroll(-2 * half),
+            Action::PageDown => self.scroll(2 * half),
+            Action::First => self.scroll_to(false),
+            Action::Last => self.scroll_to(true),
+            _ => return false,
+        }
+        true
+    }
+}
+
 /// Handles the keys that only look.
 pub(in crate::tui) fn look_around(view: &mut View, action: Action) -> Vec<PaneEffect> {
-    let half = view.half_page();
     match action {
-        Action::Up => view.scroll(-1),
-        Action::Down => view.scroll(1),
-        Action::HalfUp => view.scroll(-half),
-        Action::HalfDown => view.scroll(half),
-        Action::PageUp => view.scroll(-2 * half),
-        Action::PageDown => view.scroll(2 * half),
-        Action::First => view.scroll_to(false),
-        Action::Last => view.scroll_to(true),
+        action if view.scroll_by(action) => {}
         Action::NextHunk | Action::PreviousHunk => {
             let by = if action == Action::NextHunk { 1 } else { -1 };
             if let Some(at) = view.hunk_by(by) {
