@@ -28,7 +28,7 @@
 //! | [`messages`] | the texts of the screen, in English and Japanese |
 //! | [`text`] | the cleaner of what a terminal is given, widths, sizes, word distance, the clock; anyone may use it |
 //! | [`git`] | every call of git; a folder that is looked at runs nothing of its own |
-//! | [`disk`] | atomic replace for whoever owns files, bounded reading |
+//! | [`disk`] | atomic replace for the modules that own files, bounded reading |
 //!
 //! The steps of every change: edit → proposal → decision → intent → archive → apply → record → result to the model.
 //!

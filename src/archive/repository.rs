@@ -30,7 +30,7 @@ fn stays(preview: &RestorePreview) -> Option<String> {
     let path = &preview.path;
     match &preview.status {
         RestoreStatus::Restore(_) | RestoreStatus::Equal | RestoreStatus::NotUndone(_) => None,
-        RestoreStatus::Foreign { choice: Some(ForeignChoice::TakeOld), .. } => None,
+        RestoreStatus::Foreign { choice: Some(ForeignChoice::RestoreVersion), .. } => None,
         RestoreStatus::Foreign { choice: Some(ForeignChoice::Merge), .. } => {
             Some(format!("{path} can only be kept or taken as a whole"))
         }
@@ -114,7 +114,7 @@ mod tests {
         let take = RestoreStatus::Foreign {
             at: None,
             counts: Counts::default(),
-            choice: Some(ForeignChoice::TakeOld),
+            choice: Some(ForeignChoice::RestoreVersion),
             conflicts: None,
         };
         let config = change(".git/config", Some("then"));

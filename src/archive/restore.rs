@@ -424,7 +424,7 @@ fn foreign(
     let merged = wrote.and_then(|wrote| merge::three_way(&wrote, &old, &now));
     let conflicts = merged.as_ref().map(|m| m.conflicts.len());
     let change = match (choice, merged) {
-        (Some(ForeignChoice::TakeOld), _) => Some(FileChange::new(path, now, old, "undo", &[])),
+        (Some(ForeignChoice::RestoreVersion), _) => Some(FileChange::new(path, now, old, "undo", &[])),
         (Some(ForeignChoice::Merge), Some(merged)) => Some(FileChange::merged(path, now, merged, "undo")),
         _ => None,
     };

@@ -147,7 +147,7 @@ impl CommandStaging {
         let lock = File::open(folder.join(INFO))?;
         lock.lock_shared()?;
         let journal = OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(JOURNAL))?;
-        let names = count_staged(folder)?;
+        let names = greatest_staged(folder)?;
         Ok(CommandStaging { id, folder: folder.to_path_buf(), _lock: lock, journal, names, since: 0 })
     }
 
@@ -273,7 +273,7 @@ fn is_staged(name: &std::ffi::OsStr) -> bool {
 }
 
 /// Returns the greatest number among staged files.
-fn count_staged(folder: &Path) -> io::Result<u64> {
+fn greatest_staged(folder: &Path) -> io::Result<u64> {
     let names = fs::read_dir(folder)?.flatten().filter_map(|e| e.file_name().to_str()?.parse().ok());
     Ok(names.max().unwrap_or(0))
 }

@@ -283,9 +283,9 @@ fn a_foreign_file_waits_for_a_choice() {
         restored.proposal.files.first().map(|f| f.after.text().expect("text").to_string())
     };
     assert_eq!(with(None), None);
-    assert_eq!(with(Some(ForeignChoice::Leave)), None);
+    assert_eq!(with(Some(ForeignChoice::Keep)), None);
     assert_eq!(with(Some(ForeignChoice::Merge)).as_deref(), Some("one\ntwo\nthree\nmine\n"));
-    assert_eq!(with(Some(ForeignChoice::TakeOld)).as_deref(), Some("one\ntwo\nthree\n"));
+    assert_eq!(with(Some(ForeignChoice::RestoreVersion)).as_deref(), Some("one\ntwo\nthree\n"));
     // Bytes that are archived anyway are never foreign.
     w.record(&["a"]);
     let restored = w.restore(&undo(2, &["a"]), &notes, &Choices::default());

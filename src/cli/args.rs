@@ -118,7 +118,7 @@ pub enum Cmd {
     Commit(CommitArgs),
     /// Check the installation
     Doctor(DoctorArgs),
-    /// Show edits requested, applied and refused, by model and format
+    /// Show edits requested, applied and rejected, by model and format
     Stats(JsonArgs),
     /// Show the tokens and the cost of this project's sessions
     Usage(UsageArgs),

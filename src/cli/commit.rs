@@ -119,7 +119,7 @@ fn provider(context: &Context) -> Result<Connected> {
     context.connect().map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))
 }
 
-/// Asks until the message is settled; `None`: it is not to be committed.
+/// Asks until the person accepts a message; `None`: nothing is committed.
 fn ask(mut message: String) -> Result<Option<String>> {
     loop {
         let line = out::read_line("\ncommit with this message? [y]es, [e]dit, [n]o ")?;

@@ -38,7 +38,7 @@ pub struct Config {
     pub model_file: Option<PathBuf>,
     /// The command that prints the top-level provider's key.
     pub api_key_command: Vec<String>,
-    /// The effort of models that have no setting of their own; `None`: as they do by themselves.
+    /// The effort of models that have no setting of their own; `None`: the model's own.
     pub effort: Option<String>,
     /// The lifetime of a prompt in a provider's cache: `5m` or `1h`.
     pub cache_ttl: String,
@@ -65,7 +65,7 @@ pub struct Config {
     /// The language of answers, and of the interface where it is written in that one; `None`: the one spoken to, and
     /// that of the environment.
     pub language: Option<String>,
-    /// Folders whose own configuration counts whole.
+    /// Folders that are trusted: all of their own configuration applies.
     pub trusted: Vec<PathBuf>,
     /// The settings of commands.
     pub shell: ShellConfig,

@@ -1,5 +1,5 @@
 //! A message with the files it mentions, as it is sent: what was typed, and after it the *Reference* section with the
-//! files it mentions. Everything is settled before anything is sent: one file that cannot be attached, and nothing is.
+//! files it mentions. All files are read before anything is sent: if one cannot be attached, none is.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Files and folders as nebula touches them, for whoever owns some.
+//! Reading and writing files and folders, for the modules that own some.
 //!
 //! Replacing is atomic: temporary file beside the target, flush, rename, flush of the folder. A crash at any instant
 //! leaves the old or the new file, and at worst a temporary one. Reading is bounded and waits for nobody. Names are

@@ -362,7 +362,7 @@ fn not_kept(file: &DecidedFile, lost: &[String]) -> String {
 enum Failure<'a> {
     /// This file was touched since it was read again.
     Changed { file: &'a DecidedFile, now: &'a Read },
-    /// The disk refused.
+    /// A call of the file system failed.
     Disk { path: String, source: io::Error, gone: Gone },
 }
 

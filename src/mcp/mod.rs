@@ -1,4 +1,4 @@
-//! The only door to the Model Context Protocol's SDK: what serves a set of tools over stdin and stdout.
+//! The server of a set of tools over stdin and stdout. No other module names the Model Context Protocol's SDK.
 
 mod handler;
 mod joined;

@@ -35,9 +35,9 @@ pub struct Client {
 pub enum ServedAnswer {
     /// The tool succeeded.
     Done(Value),
-    /// It refused, in a form its caller can act on.
+    /// The tool refused, and says why in a form its caller can act on.
     Refused(Value),
-    /// It waits for the person's yes. Only a client that can ask gets this.
+    /// The tool waits for the person's yes. Only a client that can ask gets this.
     Ask(ConsentQuestion),
 }
 

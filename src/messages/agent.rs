@@ -100,7 +100,7 @@ messages! {
     lost_beside(ids): "Times, sizes or rules shown beside message {ids}: what the model is sent is whole. There is nothing to do.", "メッセージ{ids}に表示する時間、サイズまたはルール: モデルに送信する内容は無事です。操作は不要です。";
     lost_prompt: "Which results were left out of the window: they are sent again. /context leaves them out again.", "ウィンドウから除外した結果の記録: 再び送信します。/contextで除外し直せます。";
     wrong_config: "What is wrong in it is ignored; the file is left as it is.", "誤りのある項目は無効です。ファイルはそのままです。";
-    left_out_trust: "It is left out. /trust lets it count here, if you know who wrote it.", "この項目は無効です。作成者が分かる場合は/trustで有効にできます。";
+    left_out_trust: "It is ignored. If you know who wrote it, /trust trusts this folder's configuration.", "この項目は無効です。作成者が分かる場合は/trustで有効にできます。";
     open_not_deleted: "the open session is not deleted", "開いているセッションは削除しません";
     start_new_first: "Start a new one first (/new).", "先に新しいセッションを開始してください（/new）。";
     not_open_here: "this session is not open here", "このセッションはここで開かれていません";
@@ -129,7 +129,7 @@ messages! {
     effort_now(effort): "from now on the effort is {effort}", "これ以降の思考量: {effort}";
     effort_not_kept(why): "effort was not kept: {why}", "思考量を保存できませんでした: {why}";
     effort_of_model(model, word): "{model} keeps the effort {word}: models.{model}.effort says so", "{model}の思考量は{word}のままです（models.{model}.effort の設定）";
-    effort_by_model: "from now on models think as much as they do by themselves", "これ以降の思考量はモデルに任せます";
+    effort_by_model: "from now on each model chooses its own effort", "これ以降の思考量はモデルに任せます";
     no_such_effort(word, words): "{word} is no effort; there are {words}", "{word}という思考量はありません。指定できるもの: {words}";
     connected_until_end(name): "{name} is connected until nebula ends", "nebulaの終了まで{name}に接続します";
     drop_it: "drop it", "破棄する";

@@ -51,7 +51,7 @@ impl Moment {
     /// a date, `-2h` for as long ago, or `now`.
     ///
     /// # Errors
-    /// When it is no moment, or nothing is archived so early.
+    /// When it is no moment, or lies before the first archived state.
     pub fn parse(text: &str, stores: Stores<'_>) -> Result<Moment, PastError> {
         let mut ids = stores.archive.list()?;
         ids.sort_unstable();

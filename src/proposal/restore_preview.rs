@@ -5,12 +5,12 @@ use super::Counts;
 /// The choice for a file that someone else changed, in a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForeignChoice {
-    /// It stays.
-    Leave,
+    /// The file stays as it is.
+    Keep,
     /// Three-way merge.
     Merge,
-    /// The old state is taken; today's is archived first.
-    TakeOld,
+    /// The archived version is restored; the current one is archived first.
+    RestoreVersion,
 }
 
 /// The preview of a restore for one file.

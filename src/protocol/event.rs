@@ -312,7 +312,7 @@ impl Question {
 pub struct HoldCard {
     /// The command's id, as in `c7`.
     pub command: String,
-    /// Its wish, in one line.
+    /// The request of its program, in one line.
     pub wants: String,
     /// The file acts later without being read again.
     pub acts_later: bool,

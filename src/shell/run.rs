@@ -27,7 +27,7 @@ pub struct Launch {
     pub start: Start,
     /// Takes what is printed.
     pub output: Output,
-    /// Hands what is printed on as it comes, besides.
+    /// Receives what is printed too, as it comes.
     pub passes: Option<Box<dyn FnMut(&[u8]) + Send>>,
 }
 

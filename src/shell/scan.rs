@@ -32,7 +32,7 @@ pub enum ScanError {
     /// It is too large.
     #[error("this tree is too large to archive without the guard ({0}): what this command overwrites cannot be undone")]
     TooLarge(String),
-    /// The disk refused.
+    /// A call of the file system failed.
     #[error("{}", disk::words_at(path, source))]
     Io {
         /// The path.
@@ -96,7 +96,7 @@ pub struct Scan {
 
 impl Scan {
     /// Looks at a workspace before a command, copying what is not copied yet. What it finds is put down in the staging
-    /// folder, for whoever seals it should this process die.
+    /// folder, so that another process can seal it should this one die.
     ///
     /// # Errors
     /// When the tree is too large, or the disk refuses.

@@ -85,7 +85,7 @@ impl<T> OneOrMany<T> {
 }
 
 impl<T: Ord> OneOrMany<T> {
-    /// Adds to a sorted list what it does not have. Says whether it is new.
+    /// Adds an item to a sorted list that lacks it. Returns whether it was added.
     pub fn add(&mut self, item: T) -> bool {
         // New elements are mostly younger than the present ones.
         let place =
@@ -99,7 +99,7 @@ impl<T: Ord> OneOrMany<T> {
         }
     }
 
-    /// Takes from a sorted list.
+    /// Removes an item from a sorted list.
     pub fn take(&mut self, item: &T) {
         let Ok(at) = self.binary_search(item) else { return };
         match self {

@@ -184,9 +184,9 @@ each_pane! { actions
     RestoreSince "restore-since" restore_since
     Redo "redo" redo
     Pin "pin" pin
-    LeaveForeign "leave-it" leave_it
-    MergeForeign "merge-it" merge_it
-    TakeOld "take-old" take_old
+    Keep "keep" keep
+    Merge "merge" merge
+    RestoreVersion "restore-version" restore_version
     Send "send" send
     NewLine "new-line" new_line
     Mention "mention" mention

@@ -290,9 +290,13 @@ impl Keys {
     }
 }
 
-/// Returns `; did you mean …?` for a name that is nearly one of the table's.
+/// Names that actions had before.
+const RENAMED: [(&str, &str); 3] = [("leave-it", "keep"), ("merge-it", "merge"), ("take-old", "restore-version")];
+
+/// Returns `; did you mean …?` for a former name of an action, or one that is nearly one of the table's.
 fn nearest(name: &str) -> String {
-    let near = distance::nearest(name, super::action::TABLE.iter().map(|(_, name, _)| *name));
+    let renamed = RENAMED.iter().find(|(old, _)| *old == name).map(|(_, now)| *now);
+    let near = renamed.or_else(|| distance::nearest(name, super::action::TABLE.iter().map(|(_, name, _)| *name)));
     near.map_or(String::new(), |near| say::did_you_mean(&format!("{near:?}")))
 }
 
@@ -482,6 +486,12 @@ mod tests {
         assert!(text.contains("\"ctrl-\" is no key"), "{text}");
         assert!(text.contains("4:2: there is no context [foo]"), "{text}");
         assert!(text.contains("6:1: [pane] \"g g\" can never be typed, because \"g\" is bound too"), "{text}");
+        for (old, now) in RENAMED {
+            let (_, errors) = Keys::with(&format!("[archive]\n\"x\" = \"{old}\"\n"));
+            let want = format!("2:1: [archive] \"x\": there is no action \"{old}\"; did you mean \"{now}\"?");
+            assert_eq!(errors.iter().map(ToString::to_string).collect::<Vec<_>>(), [want]);
+            assert!(Action::named(now).is_some());
+        }
         let twice = Keys::with("[diff]\n\"y\" = \"write\"\n\"y\" = \"accept\"\n").1;
         assert_eq!(twice.iter().map(|e| e.place).collect::<Vec<_>>(), [(3, 1)]);
         let (keys, clash) = Keys::with("[diff]\n\"ctrl-T\" = \"accept\"\n\"ctrl-t\" = \"reject\"\n");

@@ -197,7 +197,7 @@ proptest! {
     fn an_edit_from_outside_is_never_lost(
         steps in proptest::collection::vec((path(), "[a-c\n]{0,6}", 0..4u8), 1..14),
         choice in prop_oneof![
-            Just(None), Just(Some(ForeignChoice::Leave)), Just(Some(ForeignChoice::TakeOld)), Just(Some(ForeignChoice::Merge))
+            Just(None), Just(Some(ForeignChoice::Keep)), Just(Some(ForeignChoice::RestoreVersion)), Just(Some(ForeignChoice::Merge))
         ],
     ) {
         let mut w = World::with(&[("a", "first\n")]);

@@ -87,7 +87,7 @@ fn a_deleted_file_goes_into_the_archive_as_it_is_and_comes_back() {
     assert_eq!((stored.ino(), stored.nlink()), (inode, 1));
     let undo = RestoreTarget::Undo { count: 1, files: Vec::new() };
     let mut choices = Choices::default();
-    choices.each.insert("big".into(), ForeignChoice::TakeOld);
+    choices.each.insert("big".into(), ForeignChoice::RestoreVersion);
     let back = w.archive.restore(&w.workspace, &undo, &NothingKnown, &choices, ProposalId(2), "undo");
     let change = back.expect("planned").proposal.files.remove(0);
     w.write(&w.archive, change).expect("restored");

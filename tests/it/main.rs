@@ -9,6 +9,7 @@ mod command;
 mod compact;
 mod context;
 mod edits;
+mod execute;
 mod focus;
 mod frames;
 mod golden;

@@ -605,7 +605,7 @@ fn the_mouse_chooses_what_is_restored_and_moves_the_edges() {
     stage.tell(EventBody::Proposed(proposal.clone(), vec![RestorePreview { path: path.clone(), status: kind }]));
     stage.wait(400);
     click(&mut stage, "restore this version");
-    let wanted = RestoreRequest::Foreign { proposal: proposal.id, path, choice: ForeignChoice::TakeOld };
+    let wanted = RestoreRequest::Foreign { proposal: proposal.id, path, choice: ForeignChoice::RestoreVersion };
     assert!(stage.sent().contains(&&Command::Restore(wanted)), "{:?}", stage.sent());
     stage.tell(EventBody::Settled(proposal.id, Outcome::Withdrawn));
     // Where nothing is left to choose, a click goes on to what would be written.

@@ -63,9 +63,9 @@ const OTHER_KEYS: &str = r#"
 "l" = false
 "m" = false
 "t" = false
-"L" = "leave-it"
-"M" = "merge-it"
-"T" = "take-old"
+"L" = "keep"
+"M" = "merge"
+"T" = "restore-version"
 [input]
 "enter" = false
 "up" = false
@@ -332,7 +332,7 @@ fn a_click_takes_the_choice_that_is_drawn_there() {
         }));
         let wanted = |c: &&Command| {
             matches!(c, Command::Restore(RestoreRequest::Foreign { choice, .. })
-                if *choice == nebula::proposal::ForeignChoice::TakeOld)
+                if *choice == nebula::proposal::ForeignChoice::RestoreVersion)
         };
         assert!(stage.sent().iter().any(wanted), "{width}×{height}: {:?}\n{text}", stage.sent());
     }

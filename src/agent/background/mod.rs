@@ -1,4 +1,5 @@
-//! Background tasks that live as long as the process.
+//! Work that needs the services alone: tasks that live as long as the process, and what queries, turns and the command
+//! line ask of the archive and memory.
 
 pub mod adopt;
 pub mod archive_size;

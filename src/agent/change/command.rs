@@ -25,7 +25,7 @@ const SEAL_EACH: Duration = Duration::from_secs(30);
 /// The shortest interval at which what a command prints is told.
 pub const PACE: Duration = Duration::from_millis(100);
 
-/// A command that was answered.
+/// A finished command, as its call is answered.
 pub struct Finished {
     /// The command as it ran.
     pub command: String,

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::change::proposal_test as tests;
+use crate::agent::change::proposal_check;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::session::approval;
 use crate::agent::session::context::{SessionContext, Settings};
@@ -137,7 +137,7 @@ async fn ask(
     let waiting = context.approvals.await_decision(proposal.id);
     context.events.send(EventBody::Proposed(Arc::clone(proposal), previews)).await;
     let by_model = asking == Approver::Policy;
-    let decided = stop.run_until_cancelled(tests::until_decided(context, proposal, waiting, by_model)).await;
+    let decided = stop.run_until_cancelled(proposal_check::until_decided(context, proposal, waiting, by_model)).await;
     context.approvals.withdraw(proposal.id);
     decided.unwrap_or_default()
 }

@@ -41,7 +41,7 @@ pub fn draft(context: &Arc<SessionContext>) -> CancellationToken {
     token
 }
 
-/// Commits what is staged with the message the person settled on. Where git refuses, the message comes back.
+/// Commits what is staged with the message the person accepted. Where git refuses, the message comes back.
 pub fn commit(context: &Arc<SessionContext>, message: String) -> JoinHandle<()> {
     let context = Arc::clone(context);
     tokio::spawn(async move {

@@ -78,7 +78,7 @@ impl SessionDamage {
 
 /// Returns whether the version of a file that a result made known cannot be read.
 fn names_no_version(result: &ResultRecord) -> bool {
-    result.seen.iter().any(|file| parse_sha(&file.sha256).is_none())
+    result.known_files.iter().any(|file| parse_sha(&file.sha256).is_none())
 }
 
 /// The most numbers of messages in one line of the notice.

@@ -28,7 +28,7 @@ use crate::provider::models::Thinking;
 use crate::provider::{EndReason, Error, ErrorKind, Message, Request, Role};
 use crate::text::number;
 
-/// A server that refuses so little, in bytes, is not asked with less.
+/// The smallest request for a summary, in bytes: where a server refuses it, no smaller one is sent.
 const SMALLEST: usize = 4_000;
 /// The most tokens of a summary's prose.
 const PROSE: u32 = 2_000;

@@ -186,7 +186,7 @@ async fn cut_off(config: &ConfigFiles, events: &Events, step: &Step) -> Option<T
     match &step.ended {
         Ended::Whole | Ended::TooManyCalls => None,
         Ended::Paused | Ended::Malformed if !step.acts.is_empty() => None,
-        ended => Some(broken_off(config, events, ended).await),
+        ended => Some(broken_off(config, events, ended, step.row.is_some()).await),
     }
 }
 
@@ -220,8 +220,8 @@ async fn said_nothing(events: &Events, at_once: bool) -> TurnEnd {
     }
 }
 
-/// Says in the chat how an answer broke off.
-async fn broken_off(config: &ConfigFiles, events: &Events, ended: &Ended) -> TurnEnd {
+/// Says in the chat how an answer broke off; `arrived`: after something of it came.
+async fn broken_off(config: &ConfigFiles, events: &Events, ended: &Ended, arrived: bool) -> TurnEnd {
     match ended {
         Ended::Whole | Ended::TooManyCalls | Ended::Interrupted => TurnEnd::Interrupted,
         Ended::Repeating(text) => {
@@ -240,7 +240,7 @@ async fn broken_off(config: &ConfigFiles, events: &Events, ended: &Ended) -> Tur
                 _ => (say::held_back(), vec![NoticeAction::Retry, NoticeAction::ChooseModel]),
             };
             let message = say::broke_off(&why);
-            let hint = say::arrived_above().to_string();
+            let hint = if arrived { say::arrived_above() } else { "" }.to_string();
             let cause = Cause::of(if matches!(ended, Ended::Withheld) { "refused" } else { "answer" });
             events.failed(Level::Broken, (&message, &hint), actions, cause.clone()).await;
             TurnEnd::Failed { message, hint, resumable: true, cause }

@@ -229,7 +229,7 @@ impl Printer {
                 &count::hunks(hunks(proposal).count()),
             ),
         };
-        let mut kept = previews.iter().filter_map(|preview| kept(preview, foreign)).peekable();
+        let mut kept = previews.iter().filter_map(|preview| not_written_line(preview, foreign)).peekable();
         if kept.peek().is_none() && !previews.is_empty() {
             what = say::nothing_else_touched(&what);
         }
@@ -330,7 +330,7 @@ fn hunks(proposal: &Proposal) -> impl Iterator<Item = (&FileChange, &Hunk)> {
 }
 
 /// Returns the line of a file that a restore leaves as it is, or that it writes by the choice for it; none: it is written.
-fn kept(preview: &RestorePreview, foreign: &[String]) -> Option<String> {
+fn not_written_line(preview: &RestorePreview, foreign: &[String]) -> Option<String> {
     let said = |words: &str, why: &str| Some(format!("  {}: {words}: {}", preview.path, records::localized(why)));
     match &preview.status {
         RestoreStatus::Restore(_) => None,
@@ -342,11 +342,11 @@ fn kept(preview: &RestorePreview, foreign: &[String]) -> Option<String> {
             let number = foreign.iter().position(|path| *path == preview.path);
             let number = number.map_or(String::from(" "), |at| (at + 1).to_string());
             let does = match choice {
-                None | Some(ForeignChoice::Leave) => archive::kept(),
+                None | Some(ForeignChoice::Keep) => archive::kept(),
                 // Without what nebula wrote there is nothing to merge from.
                 Some(ForeignChoice::Merge) if conflicts.is_none() => archive::cannot_merge(),
                 Some(ForeignChoice::Merge) => archive::will_merge(),
-                Some(ForeignChoice::TakeOld) => archive::will_restore_version(),
+                Some(ForeignChoice::RestoreVersion) => archive::will_restore_version(),
             };
             Some(format!("{number} {}: {}, {does}", preview.path, archive::foreign()))
         }

@@ -100,9 +100,9 @@ impl RestoreReply {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let help = if files > 0 { say::restore_help() } else { say::yes_or_no_help() };
         let choice = |word: &str| match word {
-            "keep" => Some(ForeignChoice::Leave),
+            "keep" => Some(ForeignChoice::Keep),
             "merge" => Some(ForeignChoice::Merge),
-            "restore" => Some(ForeignChoice::TakeOld),
+            "restore" => Some(ForeignChoice::RestoreVersion),
             _ => None,
         };
         match words.as_slice() {
@@ -280,13 +280,13 @@ mod tests {
 
     #[test]
     fn the_words_of_a_restore_are_read() {
-        use ForeignChoice::{Leave, Merge, TakeOld};
+        use ForeignChoice::{Keep, Merge, RestoreVersion};
         let read = |line| RestoreReply::read(line, 2, 2);
         assert_eq!((read(" Y "), read("")), (Ok(RestoreReply::Yes), Ok(RestoreReply::No)));
         assert_eq!(read("show 2"), Ok(RestoreReply::Show(2)));
         assert_eq!(read("merge 1"), Ok(RestoreReply::Choose(1, Merge)));
-        assert_eq!(read("restore 2"), Ok(RestoreReply::Choose(2, TakeOld)));
-        assert_eq!(RestoreReply::read("keep", 0, 1), Ok(RestoreReply::Choose(1, Leave)));
+        assert_eq!(read("restore 2"), Ok(RestoreReply::Choose(2, RestoreVersion)));
+        assert_eq!(RestoreReply::read("keep", 0, 1), Ok(RestoreReply::Choose(1, Keep)));
         for text in ["yes but not that", "keep", "keep 3", "merge it 1", "restore everything", "all", "no, wait"] {
             assert!(read(text).is_err(), "{text}");
         }

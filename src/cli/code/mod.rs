@@ -1,5 +1,5 @@
 //! `strand code`: lists, shows and replaces definitions of ordinary source files. The files are the truth; a
-//! change is a proposal on the road of every change.
+//! change is a proposal like any other.
 
 mod args;
 mod failure;

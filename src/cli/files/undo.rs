@@ -84,8 +84,8 @@ impl ArchiveCommands<'_> {
         let none = BTreeSet::new();
         let scripted = ask.yes || ask.force;
         let others = match (ask.force || (ask.yes && named), scripted) {
-            (true, _) => Some(ForeignChoice::TakeOld),
-            (false, true) => Some(ForeignChoice::Leave),
+            (true, _) => Some(ForeignChoice::RestoreVersion),
+            (false, true) => Some(ForeignChoice::Keep),
             (false, false) => None,
         };
         let mut choices = Choices { others, ..Choices::default() };
@@ -154,11 +154,11 @@ impl ArchiveCommands<'_> {
                 Some(_) => ", m merge (with conflicts)",
             };
             let question =
-                format!("{} was changed outside nebula: l keep{merge}, t restore this version [l]", preview.path);
+                format!("{} was changed outside nebula: k keep{merge}, r restore this version [k]", preview.path);
             let choice = match self.ask(&question)?.as_deref() {
                 Some("m") if conflicts.is_some() => ForeignChoice::Merge,
-                Some("t") => ForeignChoice::TakeOld,
-                _ => ForeignChoice::Leave,
+                Some("r") => ForeignChoice::RestoreVersion,
+                _ => ForeignChoice::Keep,
             };
             choices.each.insert(preview.path.clone(), choice);
         }
@@ -300,9 +300,9 @@ fn in_words(status: &RestoreStatus) -> (char, &'static str, String) {
         RestoreStatus::Foreign { at, counts, choice, .. } => {
             let will = match choice {
                 None => "",
-                Some(ForeignChoice::Leave) => "will be kept",
+                Some(ForeignChoice::Keep) => "will be kept",
                 Some(ForeignChoice::Merge) => "will be merged",
-                Some(ForeignChoice::TakeOld) => "will be overwritten",
+                Some(ForeignChoice::RestoreVersion) => "will be overwritten",
             };
             let at = at.map_or("deleted".into(), |ms| format!("at {}", time::local(ms)));
             let detail = [will.into(), plus_minus(*counts), at];

@@ -131,14 +131,14 @@ impl ArchiveTools {
         self.reconcile()?;
         let scope = self.scope(args)?;
         let plan = restore_plan::plan(&scope, self.stores())?;
-        let foreign = if args.force { ForeignChoice::TakeOld } else { ForeignChoice::Leave };
+        let foreign = if args.force { ForeignChoice::RestoreVersion } else { ForeignChoice::Keep };
         let choices = Choices { others: Some(foreign), ..Choices::default() };
         let restoration = plan.look(&choices, ProposalId(0), self.stores())?;
         if !args.apply || restoration.proposal.files.is_empty() {
-            return Ok(RestoreStep::Done(told(None, &restoration, &BTreeSet::new(), Vec::new())));
+            return Ok(RestoreStep::Done(outcome(None, &restoration, &BTreeSet::new(), Vec::new())));
         }
         let takes_foreign = restoration.previews.iter().any(|preview| {
-            matches!(preview.status, RestoreStatus::Foreign { choice: Some(ForeignChoice::TakeOld), .. })
+            matches!(preview.status, RestoreStatus::Foreign { choice: Some(ForeignChoice::RestoreVersion), .. })
         });
         let personal = takes_foreign || restoration.proposal.needs_person().is_some();
         if self.allow_restore && !personal {
@@ -188,7 +188,7 @@ impl ArchiveTools {
         let decided = restoration.proposal.decide(&Decision::accept(&restoration.proposal, consent));
         let decided = decided.map_err(|error| ToolRefusal::new("stale", error.to_string()))?;
         let Some(decided) = decided else {
-            return Ok(told(None, restoration, &BTreeSet::new(), Vec::new()));
+            return Ok(outcome(None, restoration, &BTreeSet::new(), Vec::new()));
         };
         // A file that cannot be swept now is swept at the next start.
         let _ = sweep(self.archive());
@@ -201,7 +201,7 @@ impl ArchiveTools {
         let applied = applied?;
         let mut notes: Vec<String> = applied.not_kept.iter().map(|file| format!("not kept: {file}")).collect();
         notes.extend(applied.unguarded.then(|| UNGUARDED.to_owned()));
-        Ok(told(applied.changeset, restoration, &applied.paths.iter().cloned().collect(), notes))
+        Ok(outcome(applied.changeset, restoration, &applied.paths.iter().cloned().collect(), notes))
     }
 
     /// Returns why nothing was restored, with what the person may run.
@@ -255,7 +255,7 @@ impl ArchiveTools {
 }
 
 /// Returns what a restore does, or did.
-fn told(id: Option<Id>, restoration: &Restoration, applied: &BTreeSet<String>, notes: Vec<String>) -> Value {
+fn outcome(id: Option<Id>, restoration: &Restoration, applied: &BTreeSet<String>, notes: Vec<String>) -> Value {
     let mut answer = undo::outcome(id, &restoration.previews, applied);
     answer["notes"] = restoration.warnings.iter().cloned().chain(notes).collect::<Vec<_>>().into();
     answer

@@ -82,7 +82,7 @@ fn reading() -> Vec<ServedTool> {
                 }),
                 &["version"],
             ),
-            shown(),
+            version_content(),
         ),
         reads(
             "archive_diff",
@@ -131,7 +131,7 @@ fn version() -> Value {
     )
 }
 
-fn shown() -> Value {
+fn version_content() -> Value {
     object(
         json!({
             "path": text("the file"),

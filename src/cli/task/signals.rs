@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The time everything may take to end after a further one.
 const LESS: Duration = Duration::from_secs(1);
 
-/// Hears SIGINT, SIGTERM and SIGHUP from now on: calls `interrupt` at each and hands it on. A program that has not
+/// Receives SIGINT, SIGTERM and SIGHUP from now on: calls `interrupt` at each and passes it on. A program that has not
 /// ended a while after that is ended here: each file is old or new at any moment, and what was overwritten is archived.
 ///
 /// # Errors
@@ -23,7 +23,7 @@ const LESS: Duration = Duration::from_secs(1);
 pub fn listen(interrupt: impl Fn() + Send + 'static) -> io::Result<mpsc::UnboundedReceiver<TaskExit>> {
     let mut by_person = signal(SignalKind::interrupt())?;
     let (mut ask_to_end, mut hang_up) = (signal(SignalKind::terminate())?, signal(SignalKind::hangup())?);
-    let (tell, heard) = mpsc::unbounded_channel();
+    let (tell, signals) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         let mut ending: Option<(TaskExit, Instant)> = None;
         loop {
@@ -47,7 +47,7 @@ pub fn listen(interrupt: impl Fn() + Send + 'static) -> io::Result<mpsc::Unbound
             std::process::exit(first as i32);
         }
     });
-    Ok(heard)
+    Ok(signals)
 }
 
 /// Waits until then; none: there is nothing to wait for.

@@ -20,11 +20,11 @@ const BEHIND: [&str; 13] = [
 ];
 /// Words that may lie between those and the number.
 const LINKS: [&str; 5] = ["is", "of", "only", "allowed", "for this model"];
-/// No window is smaller.
+/// The smallest window of any model, in tokens.
 const SMALLEST: u32 = 256;
 
-/// Returns the window, in tokens: the number that the words name as such, else the smallest one that is no part of the answer
-/// and no difference.
+/// Returns the window, in tokens: the number that the words name as such, else the smallest number that
+/// is neither the limit of the answer nor the difference of two others.
 pub(super) fn named_window(message: &str) -> Option<u32> {
     let text = message.to_lowercase();
     let numbers: Vec<(Range<usize>, u32)> = placed(&text).filter(|(_, n)| *n >= SMALLEST).collect();

@@ -32,13 +32,13 @@ pub(in crate::provider) struct Failure {
 /// Tells whether another request may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::provider) enum Again {
-    /// No.
+    /// No other request helps.
     Never,
-    /// Yes, at once: the request will be another one.
+    /// The request is sent again at once, as another one.
     Now,
     /// The request is sent again after a pause.
     Later,
-    /// Yes, after the pause the server asks for.
+    /// The request is sent again after the pause that the server asks for.
     After(Duration),
 }
 

@@ -34,7 +34,7 @@ struct Shared<F> {
 struct ClientState<F> {
     format: F,
     learnt: Learnt,
-    /// Refusals that have taught something: a request may have been written before the newest did.
+    /// The number of refusals from which something was learnt; a request may be older than the newest of them.
     lessons: usize,
     paired: Paired,
 }

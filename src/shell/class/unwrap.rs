@@ -9,9 +9,9 @@ use super::word::Word;
 pub enum Inner {
     /// Nothing but itself.
     None,
-    /// Other simple commands; `own`: it does something itself, too.
+    /// Other simple commands.
     Words {
-        /// It counts as a part of its own.
+        /// True if the command that runs them acts itself too, so that it counts as a part of its own.
         own: bool,
         /// Variables that it sets for them.
         assigned: Vec<String>,

@@ -34,7 +34,7 @@ use filter::{Connections, Sockets, Watched};
 /// The calls that wait for the guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
-    /// None: nobody answers.
+    /// No call: nobody answers.
     None,
     /// Connections.
     Connections,

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! .shaft/views/<id>/
-//!   lock    held by the process whose view it is; one that nobody holds is removed
+//!   lock    held by the process whose view it is; one that no process holds is removed
 //!   upper   what was made or changed, whiteouts for what was removed
 //!   work    the kernel's own
 //!   tmp/N   the same two for each folder of temporary files

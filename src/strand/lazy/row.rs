@@ -86,9 +86,9 @@ pub struct Mention {
 /// The relation of one definition to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// It meets the other on the way of a reference.
+    /// Resolving one of its references visits the other.
     Watches,
-    /// A reference of it leads to the other.
+    /// One of its references resolves to the other.
     Refers,
     /// It is linked to the other.
     Links,

@@ -36,7 +36,7 @@ pub enum Past {
 pub enum PastOutcome {
     /// The screen stays open.
     Stay(Vec<PaneEffect>),
-    /// It closes.
+    /// The screen closes.
     Leave(Vec<PaneEffect>),
 }
 

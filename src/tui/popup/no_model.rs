@@ -56,7 +56,7 @@ impl NoModel {
     /// Rows that the choices take.
     pub const HEIGHT: u16 = ROWS.len() as u16;
 
-    /// Notes a letter, which nothing takes: whoever writes a message sends it with Enter, and means no choice.
+    /// Records that a letter was typed: until this time Enter ends a message and chooses nothing.
     pub fn type_until(&mut self, until: i64) {
         self.typing_until = Some(until);
     }

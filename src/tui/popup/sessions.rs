@@ -380,7 +380,7 @@ impl Sessions {
             pane_line(Rect { y, height: 1, ..area }, say::on_disk_since(), false, None, buf, ctx);
             for (path, on_disk) in p.files.iter().take(files) {
                 y += 1;
-                // A name is whole before its fate has all of its words: the mark says the same.
+                // The name is shown whole first; the words for its state are cut, and the mark says the same.
                 let name = wrap::cells(&path[cut::name_start(path)..]);
                 let at = match on_disk {
                     OnDisk::Changed { at } => at.map(|at| ctx.clock().minute(at)),

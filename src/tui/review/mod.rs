@@ -59,7 +59,7 @@ enum QueueLine {
 pub enum ReviewOutcome {
     /// The screen stays open.
     Stay(Vec<PaneEffect>),
-    /// It closes.
+    /// The screen closes.
     Leave(Vec<PaneEffect>),
 }
 

@@ -1,5 +1,5 @@
 //! The input of the terminal, read only when there is some: asking takes the lock that the reading thread holds, so
-//! whoever asks at every turn of a loop spins for it each time.
+//! a loop that polled at every turn would spin for it each time.
 
 use std::io;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub struct Typed {
     waker: Waker,
 }
 
-/// The bell of the reading thread: it notes that there is something, and wakes whoever asked last.
+/// The waker of the reading thread: it records that input arrived, and wakes the task that polled last.
 #[derive(Default)]
 struct Bell {
     rung: AtomicBool,
@@ -56,7 +56,7 @@ impl Typed {
         Typed { stream: EventStream::new(), bell, waker }
     }
 
-    /// Returns the next thing that came; `None` when nothing will come any more.
+    /// Returns the next input that arrived; `None` once the terminal is closed.
     pub fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Event>>> {
         self.bell.who.register(context.waker());
         if !self.bell.rung.swap(false, Ordering::AcqRel) {
@@ -78,7 +78,7 @@ impl Typed {
         std::future::poll_fn(|context| self.poll(context)).await
     }
 
-    /// Returns the next thing, if it is there already.
+    /// Returns the next input, if it has arrived already.
     pub async fn ready(&mut self) -> Option<io::Result<Event>> {
         let polled = std::future::poll_fn(|context| Poll::Ready(self.poll(context))).await;
         if let Poll::Ready(event) = polled { event } else { None }

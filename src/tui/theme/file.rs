@@ -362,7 +362,7 @@ fn in_roles(role: &str) -> Vec<String> {
     vec!["roles".into(), role.into()]
 }
 
-/// The names of colours: whose each is, and the colour.
+/// The named colours: for each name the theme that defines it, and the colour.
 type Palette<'a> = BTreeMap<&'a str, (&'a str, &'a str)>;
 
 fn resolve(theme: &str, path: Vec<String>, text: &str, palette: &Palette<'_>) -> Result<colour::Rgb, Found> {

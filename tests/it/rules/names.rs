@@ -70,6 +70,71 @@ fn neighbouring_modules_share_no_name_of_a_type() {
 const QUESTIONS: &[&str] =
     &["But", "How", "Of", "So", "Those", "What", "When", "Where", "Whether", "Which", "Who", "Why"];
 
+/// Words of an earlier, private language, and what the code says now.
+const GONE: &[(&str, &str)] = &[
+    ("announce", "write_intent"),
+    ("asked", "a question or a command"),
+    ("care", "maintenance"),
+    ("cold", "lazy"),
+    ("desk", "commands"),
+    ("fate", "preview or status"),
+    ("gate", "pending approvals"),
+    ("ground", "state"),
+    ("grown", "streamed"),
+    ("growing", "streamed"),
+    ("hurry", "skip_backoff"),
+    ("intake", "reader"),
+    ("kept", "what is kept, and where"),
+    ("mend", "reconcile or fix"),
+    ("mended", "reconciled or fixed"),
+    ("replayed", "transcript"),
+    ("road", "execute"),
+    ("seen", "version or known"),
+    ("settle", "decide, execute or reconcile"),
+    ("shelf", "map"),
+    ("shown", "item or content"),
+    ("spare", "fallback"),
+    ("takes", "capabilities"),
+    ("think", "reasoning"),
+    ("told", "event, report or error"),
+    ("wish", "request"),
+];
+
+/// Those of them that no sentence of documentation needs either.
+const GONE_FROM_DOCS: &[&str] =
+    &["desk", "fate", "fates", "hears", "mend", "mended", "mends", "riddle", "road", "settle", "settles", "wish"];
+
+#[test]
+fn no_module_item_or_documentation_bears_a_word_of_the_earlier_language() {
+    let (mut broken, mut items) = (Vec::new(), 0);
+    for source in sources() {
+        let file = source.path.rsplit('/').next().and_then(|name| name.strip_suffix(".rs")).unwrap_or_default();
+        let defined = source.code.lines().filter_map(|line| defined(line.trim_start())).map(str::to_lowercase);
+        for name in defined.chain([file.to_string()]) {
+            items += 1;
+            let now = GONE.iter().find(|(gone, _)| *gone == name);
+            broken.extend(now.map(|(gone, now)| format!("{} names something {gone}: {now}", source.path)));
+        }
+        // Strand's graph has settling removes, which its specification calls so.
+        let docs = source.text.lines().filter(|_| part(&source.path) != "strand");
+        for doc in docs.map(str::trim).filter(|line| line.starts_with("//")) {
+            let words = doc.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+            let gone = words.filter(|word| GONE_FROM_DOCS.contains(&word.as_str()));
+            broken.extend(gone.map(|word| format!("{} says {word}: {doc}", source.path)));
+        }
+    }
+    assert!(items > 8_000, "only {items} items were found");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// The name of the item that a line of code defines. A constant may be a plain number of things that are shown or kept.
+fn defined(line: &str) -> Option<&str> {
+    const KINDS: [&str; 6] = ["fn", "struct", "enum", "trait", "type", "mod"];
+    let mut words = line.split(' ').skip_while(|w| w.starts_with("pub") || ["(in", "async", "const"].contains(w));
+    words.next().filter(|kind| KINDS.contains(kind))?;
+    Some(words.next()?.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default())
+}
+
 /// First words of a function's documentation that end in `s` and are no verbs.
 const NO_VERBS: &[&str] = &["This", "Its", "As", "Bytes", "Lines", "Parts", "Rows", "Words"];
 
@@ -119,6 +184,13 @@ fn returns(lines: &[&str]) -> Option<bool> {
         }
     }
     Some(head.contains("->"))
+}
+
+#[test]
+fn what_a_line_defines_is_found() {
+    let lines = ["pub(super) async fn a(", "const fn b()", "pub const C: u8", "pub struct D<T>", "let e = 1;"];
+    let found = lines.map(defined);
+    assert_eq!(found, [Some("a"), Some("b"), None, Some("D"), None]);
 }
 
 #[test]

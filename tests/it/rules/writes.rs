@@ -4,7 +4,7 @@ use super::{named, sources};
 
 /// The files and folders below `src` that call what changes the disk, and what they own there.
 const WRITERS: &[(&str, &str)] = &[
-    ("disk", "atomic replace for whoever owns files"),
+    ("disk", "atomic replace for the modules that own files"),
     ("archive", "versions, changesets, their lock"),
     ("shell", "logs of commands, states on their way to the archive"),
     ("memory", "the databases and their locks"),

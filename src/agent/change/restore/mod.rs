@@ -352,7 +352,7 @@ pub fn session_diff(context: &SessionContext) -> Result<Option<Proposal>, String
     }
     let wanted = RestoreScope::Session { session };
     let plan = restore_plan::plan(&wanted, stores).map_err(|e| e.to_string())?;
-    let choices = Choices { others: Some(ForeignChoice::TakeOld), ..Choices::default() };
+    let choices = Choices { others: Some(ForeignChoice::RestoreVersion), ..Choices::default() };
     let restoration = plan.look(&choices, context.events.proposal(), context.services.stores());
     let Restoration { proposal, .. } = restoration.map_err(|e| e.to_string())?;
     // From now to then, the other way round.

@@ -1,5 +1,5 @@
 //! The person's decisions about changes that were made without a question: keeping writes nothing, restoring is a
-//! proposal like any other. The model hears what was restored, and why.
+//! proposal like any other. The model is told what was restored, and why.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -10,11 +10,11 @@ use crate::text::number;
 
 /// The parts of a session's status line that are not settings.
 #[derive(Default)]
-pub struct StatusData(Mutex<Shown>);
+pub struct StatusData(Mutex<StatusValues>);
 
-/// The values that are shown.
+/// The values that a status line shows.
 #[derive(Debug, Default, Clone)]
-struct Shown {
+struct StatusValues {
     rules: Vec<RuleChip>,
     tokens: u64,
     cost: Option<Cost>,
@@ -30,7 +30,7 @@ pub fn cost_event(totals: &memory::Totals) -> Option<Cost> {
 impl StatusData {
     /// Puts what is shown now into a status line.
     pub fn fill(&self, status: &mut Status) {
-        let Shown { rules, tokens, cost, context } = lock(&self.0).clone();
+        let StatusValues { rules, tokens, cost, context } = lock(&self.0).clone();
         (status.rules, status.tokens, status.cost) = (rules, tokens, cost);
         status.context = context.map(|(parts, window)| (parts.iter().map(|(_, tokens)| tokens).sum(), window));
     }
@@ -59,7 +59,7 @@ impl StatusData {
 
     /// Returns what the last request held, by part, as a table.
     pub fn context_table(&self) -> String {
-        let Shown { context, rules, .. } = lock(&self.0).clone();
+        let StatusValues { context, rules, .. } = lock(&self.0).clone();
         context.map_or_else(|| say::nothing_asked().into(), |(parts, window)| table(&parts, window, &rules))
     }
 

@@ -252,7 +252,7 @@ fn definition(row: &SqlRow) -> rusqlite::Result<Option<CheckpointDefinition>> {
 }
 
 /// Returns definitions by a number of their state.
-fn seen(row: &SqlRow, most: i64) -> rusqlite::Result<Option<(String, DefId)>> {
+fn if_visible(row: &SqlRow, most: i64) -> rusqlite::Result<Option<(String, DefId)>> {
     if row.get::<_, i64>(column::STATE)? > most {
         return Ok(None);
     }
@@ -310,20 +310,21 @@ impl LazySource for Source {
         let by_name = "SELECT * FROM defs WHERE layer = ?1 AND name = ?2";
         let by_label = "SELECT * FROM defs WHERE layer = ?1 AND label = ?2 AND label <> name";
         let find = |sql: &str| {
-            let found = self.rows(sql, (layer as i64, label), |row| seen(row, schema::VISIBLE));
+            let found = self.rows(sql, (layer as i64, label), |row| if_visible(row, schema::VISIBLE));
             found.into_iter().flatten().find(|(there, _)| there == label).map(|(_, id)| id)
         };
         find(by_name).or_else(|| find(by_label))
     }
 
     fn labels(&self, layer: Layer) -> Vec<(String, DefId)> {
-        let found = self.rows("SELECT * FROM defs WHERE layer = ?1", [layer as i64], |row| seen(row, schema::VISIBLE));
+        let found =
+            self.rows("SELECT * FROM defs WHERE layer = ?1", [layer as i64], |row| if_visible(row, schema::VISIBLE));
         found.into_iter().flatten().collect()
     }
 
     fn claimants(&self, name: &Name) -> Vec<DefId> {
         let sql = "SELECT * FROM defs WHERE layer = ?1 AND name = ?2";
-        let found = self.rows(sql, (name.0 as i64, &name.1), |row| seen(row, schema::ABSORBED));
+        let found = self.rows(sql, (name.0 as i64, &name.1), |row| if_visible(row, schema::ABSORBED));
         found.into_iter().flatten().map(|(_, id)| id).collect()
     }
 

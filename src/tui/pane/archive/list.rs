@@ -135,7 +135,7 @@ impl Archive {
 
     /// Returns the rows that fill `height` with the selected changeset among them. The last row of the full form is
     /// left for how much there is below, if anything is.
-    pub(super) fn seen(&self, height: usize, form: Form) -> VisibleRows {
+    pub(super) fn visible_rows(&self, height: usize, form: Form) -> VisibleRows {
         let all = self.fill(height, form);
         let overflow = all.older + self.unseen() > 0 && form == Form::Full && height > 2;
         if overflow && all.rows.len() >= height {
@@ -187,7 +187,7 @@ impl Archive {
         }
         let height = usize::from(pen.height());
         let unseen = self.unseen();
-        let VisibleRows { rows, older, overflow, .. } = self.seen(height, form);
+        let VisibleRows { rows, older, overflow, .. } = self.visible_rows(height, form);
         let room = if overflow { height - 1 } else { height };
         let mut marks = Vec::new();
         for (y, row) in rows.iter().take(room).enumerate() {
@@ -313,7 +313,7 @@ impl Archive {
 
     /// Returns the changeset and file that a click on row `y` means.
     pub(super) fn at_row(&self, y: usize, height: usize, form: Form) -> Option<(usize, usize)> {
-        match self.seen(height, form).rows.get(y)? {
+        match self.visible_rows(height, form).rows.get(y)? {
             ListRow::Set(i) | ListRow::Files(i) => Some((*i, if *i == self.selected { self.file } else { 0 })),
             ListRow::File(i, f) => Some((*i, *f)),
             _ => None,

@@ -75,7 +75,7 @@ pub struct Archive {
     due: bool,
 }
 
-/// A file and its version, `None` for now.
+/// A file and its version; `None`: the present state.
 type StateOf = (String, Option<String>);
 
 /// The questions that are not answered yet.
@@ -379,7 +379,7 @@ impl Archive {
             self.fit();
         }
         let parts = self.parts();
-        self.top = self.seen(usize::from(parts.list.height), parts.form).top;
+        self.top = self.visible_rows(usize::from(parts.list.height), parts.form).top;
     }
 
     /// Changesets that are not loaded.
@@ -426,7 +426,7 @@ impl Archive {
         self.full
     }
 
-    /// Returns, of the restore that waits here, the numbers of files whose fate the person must choose, and all its
+    /// Returns, of the restore that waits here, the number of files for which the person must choose, and of all its
     /// files.
     pub fn restoring(&self) -> Option<(usize, usize)> {
         self.restore.as_ref().filter(|f| !f.seen).map(RestoreList::count)

@@ -1,4 +1,4 @@
-//! The preview of a restore, before anything is written: the fate of each file, and what becomes of those that someone
+//! The preview of a restore, before anything is written: what happens to each file, and the choice for those that someone
 //! else changed.
 
 use std::sync::Arc;
@@ -81,8 +81,8 @@ impl RestoreList {
     /// Returns whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         match action {
-            Action::LeaveForeign | Action::TakeOld => self.current_file().is_some(),
-            Action::MergeForeign => {
+            Action::Keep | Action::RestoreVersion => self.current_file().is_some(),
+            Action::Merge => {
                 let current_file = self.current_file().map(|i| &self.previews[i].status);
                 matches!(current_file, Some(RestoreStatus::Foreign { conflicts: Some(_), .. }))
             }
@@ -101,9 +101,9 @@ impl RestoreList {
     /// Does `action`.
     pub fn act(&mut self, action: Action) -> Vec<PaneEffect> {
         let choice = match action {
-            Action::LeaveForeign => ForeignChoice::Leave,
-            Action::MergeForeign => ForeignChoice::Merge,
-            Action::TakeOld => ForeignChoice::TakeOld,
+            Action::Keep => ForeignChoice::Keep,
+            Action::Merge => ForeignChoice::Merge,
+            Action::RestoreVersion => ForeignChoice::RestoreVersion,
             Action::Open | Action::Write => {
                 self.seen = true;
                 return vec![PaneEffect::Focus(PaneId::Diff)];
@@ -145,9 +145,9 @@ impl RestoreList {
         let question = self.rows(height) as u16 + 2;
         let below = row.checked_sub(question)?;
         let action = match (self.current_file(), below) {
-            (Some(_), 1) => Action::LeaveForeign,
-            (Some(_), 2) => Action::MergeForeign,
-            (Some(_), 3) => Action::TakeOld,
+            (Some(_), 1) => Action::Keep,
+            (Some(_), 2) => Action::Merge,
+            (Some(_), 3) => Action::RestoreVersion,
             (None, 0) => Action::Open,
             _ => return None,
         };
@@ -181,7 +181,7 @@ impl RestoreList {
         let rows = self.rows(pen.height());
         let top = self.top.min(self.previews.len().saturating_sub(rows));
         let longest = self.previews.iter().map(|f| cells(&f.path)).max().unwrap_or(0);
-        // A name is whole as long as a word for its fate has room.
+        // The name is shown whole as long as a word for its preview has room.
         let name = |f: &RestorePreview| cells(&f.path[cut::name_start(&f.path)..]);
         let names = self.previews.iter().map(name).max().unwrap_or(0).min(usize::from(width).saturating_sub(20));
         let path_room = longest.clamp(12, usize::from(width).saturating_sub(52).clamp(12, 60)).max(names).max(14) + 4;
@@ -223,9 +223,9 @@ impl RestoreList {
             RestoreStatus::Foreign { at, counts, choice, .. } => {
                 let words = match choice {
                     None => say::foreign(),
-                    Some(ForeignChoice::Leave) => say::kept(),
+                    Some(ForeignChoice::Keep) => say::kept(),
                     Some(ForeignChoice::Merge) => say::will_merge(),
-                    Some(ForeignChoice::TakeOld) => say::will_restore_version(),
+                    Some(ForeignChoice::RestoreVersion) => say::will_restore_version(),
                 };
                 let why = at.map(|at| say::at(&times::exact(&clock, at))).unwrap_or_default();
                 (look.glyphs.foreign, Role::Attention, words.into(), Role::Attention, Some(*counts), why)
@@ -254,7 +254,7 @@ impl RestoreList {
         }
     }
 
-    /// Draws the reason behind a fate; a time is shown whole or not at all.
+    /// Draws the reason of a preview; a time is shown whole or not at all.
     fn why(&self, pen: &mut Pen<'_>, (x, y): (u16, u16), (why, whole): (&str, bool), ctx: &Ctx<'_>) {
         let room = usize::from(pen.width().saturating_sub(x + 1));
         if whole && cells(why) > room {
@@ -307,15 +307,15 @@ impl RestoreList {
             Some(n) => say::merge_many(&n),
         };
         let choices = [
-            (Action::LeaveForeign, say::keep(), say::keep_detail()),
-            (Action::MergeForeign, say::merge(), merge.as_str()),
-            (Action::TakeOld, say::restore_version(), say::restore_version_detail()),
+            (Action::Keep, say::keep(), say::keep_detail()),
+            (Action::Merge, say::merge(), merge.as_str()),
+            (Action::RestoreVersion, say::restore_version(), say::restore_version_detail()),
         ];
         let keys = choices.map(|(action, ..)| ctx.key(Context::Archive, action).unwrap_or_default());
         let x = keys.iter().map(|key| cells(key)).max().unwrap_or(0) as u16 + 3;
         for (k, ((action, does, why), key)) in choices.into_iter().zip(&keys).enumerate() {
             let y = y + 1 + k as u16;
-            let off = action == Action::MergeForeign && conflicts.is_none();
+            let off = action == Action::Merge && conflicts.is_none();
             pen.put(1, y, key, width, if off { dim } else { bold(look.theme, Role::Text) });
             pen.put(x, y, does, 22, if off { dim } else { text });
             let room = usize::from(pen.width().saturating_sub(x + 23));

@@ -221,10 +221,10 @@ fn restores_go_out_as_requests() {
 fn previews_come_before_the_proposal() {
     let mut archive = open(140, 35);
     archive.apply(&EventBody::Proposed(restore(), previews()), NOW);
-    assert!(!archive.offers(Action::Open) && archive.offers(Action::MergeForeign));
+    assert!(!archive.offers(Action::Open) && archive.offers(Action::Merge));
     let choice =
         RestoreRequest::Foreign { proposal: ProposalId(9), path: "src/cart.rs".into(), choice: ForeignChoice::Merge };
-    assert_eq!(archive.act(Action::MergeForeign, NOW), [PaneEffect::send(Command::Restore(choice))]);
+    assert_eq!(archive.act(Action::Merge, NOW), [PaneEffect::send(Command::Restore(choice))]);
     let mut chosen = previews();
     chosen[1].status = RestoreStatus::Foreign {
         at: None,
@@ -234,16 +234,19 @@ fn previews_come_before_the_proposal() {
     };
     archive.apply(&EventBody::Settled(ProposalId(9), crate::protocol::Outcome::Withdrawn), NOW);
     archive.apply(&EventBody::Proposed(restore(), chosen), NOW);
-    assert!(archive.offers(Action::Open) && !archive.offers(Action::MergeForeign));
+    assert!(archive.offers(Action::Open) && !archive.offers(Action::Merge));
     assert!(drawn(&mut archive, 140, 35).text().contains("Enter previews"));
     // What was chosen may be chosen once more.
     assert!(archive.offers(Action::Up));
     archive.act(Action::Up, NOW);
-    assert!(archive.offers(Action::Open) && archive.offers(Action::TakeOld) && !archive.offers(Action::Up));
+    assert!(archive.offers(Action::Open) && archive.offers(Action::RestoreVersion) && !archive.offers(Action::Up));
     assert!(drawn(&mut archive, 140, 35).text().contains("restore this version"));
-    let again =
-        RestoreRequest::Foreign { proposal: ProposalId(9), path: "src/cart.rs".into(), choice: ForeignChoice::TakeOld };
-    assert_eq!(archive.act(Action::TakeOld, NOW), [PaneEffect::send(Command::Restore(again))]);
+    let again = RestoreRequest::Foreign {
+        proposal: ProposalId(9),
+        path: "src/cart.rs".into(),
+        choice: ForeignChoice::RestoreVersion,
+    };
+    assert_eq!(archive.act(Action::RestoreVersion, NOW), [PaneEffect::send(Command::Restore(again))]);
     assert_eq!(archive.act(Action::Open, NOW), [PaneEffect::Focus(PaneId::Diff)]);
     let refused = Decision::refuse(&restore());
     assert_eq!(archive.act(Action::Escape, NOW)[0], PaneEffect::send(Command::Decide(ProposalId(9), refused)));

@@ -303,7 +303,7 @@ impl Chat {
     /// Draws the body.
     pub fn draw(&self, area: Rect, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let mut y = area.y;
-        for (number, rows) in self.window.seen() {
+        for (number, rows) in self.window.visible() {
             let height = rows.len().min(usize::from(area.bottom().saturating_sub(y))) as u16;
             let unit = &self.window.units[*number];
             let growing = self.running && number + 1 == self.window.units.len();
@@ -329,7 +329,7 @@ impl Chat {
         let good = |n: &usize| self.window.units.get(*n).is_some_and(&can);
         match self.selected {
             Some(n) => Some(n).filter(good),
-            None => self.window.seen().iter().rev().map(|(n, _)| *n).find(good),
+            None => self.window.visible().iter().rev().map(|(n, _)| *n).find(good),
         }
     }
 
@@ -370,7 +370,7 @@ impl Chat {
     }
 
     fn select_previous(&mut self) {
-        let last_seen = || self.window.seen().last().map(|(n, _)| *n);
+        let last_seen = || self.window.visible().last().map(|(n, _)| *n);
         let previous = match self.selected {
             Some(n) => Some(n.saturating_sub(1)),
             None => last_seen(),

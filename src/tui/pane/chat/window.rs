@@ -42,7 +42,7 @@ pub(super) struct VisibleBlocks {
     columns: Option<ChatColumns>,
     height: usize,
     /// Blocks in view, with the rows seen of each.
-    seen: Vec<(usize, Range<usize>)>,
+    visible: Vec<(usize, Range<usize>)>,
     laid: Vec<usize>,
     /// Rows above and below what is seen.
     pub(super) above: usize,
@@ -68,14 +68,14 @@ impl VisibleBlocks {
     }
 
     /// Blocks in view, with the rows seen of each.
-    pub(super) fn seen(&self) -> &[(usize, Range<usize>)] {
-        &self.seen
+    pub(super) fn visible(&self) -> &[(usize, Range<usize>)] {
+        &self.visible
     }
 
     /// Returns the block and its row in row `y` of the pane.
     pub(super) fn at(&self, y: usize) -> Option<(usize, usize)> {
         let mut top = 0;
-        for (unit, rows) in &self.seen {
+        for (unit, rows) in &self.visible {
             if y < top + rows.len() {
                 return Some((*unit, rows.start + y - top));
             }
@@ -87,7 +87,7 @@ impl VisibleBlocks {
     /// Holds what is at the top where it is, whatever changes below.
     pub(super) fn hold(&mut self) {
         self.follow = false;
-        if let Some((unit, rows)) = self.seen.first() {
+        if let Some((unit, rows)) = self.visible.first() {
             self.top = (*unit, rows.start);
         }
     }
@@ -182,11 +182,11 @@ impl VisibleBlocks {
         }
         self.fill(look);
         let height = self.lay(unit, look);
-        let seen = self.seen.iter().find(|(n, _)| *n == unit).map(|(_, rows)| rows.len());
+        let seen = self.visible.iter().find(|(n, _)| *n == unit).map(|(_, rows)| rows.len());
         if seen.is_some_and(|rows| rows == height) {
             return;
         }
-        let above = self.seen.first().is_none_or(|(first, _)| unit <= *first);
+        let above = self.visible.first().is_none_or(|(first, _)| unit <= *first);
         self.follow = false;
         self.top = (unit, 0);
         if !above && height < self.height {
@@ -226,7 +226,7 @@ impl VisibleBlocks {
 
     fn search(&mut self, down: bool, find: &mut Find<'_>, look: &Look<'_>) {
         self.fill(look);
-        let here = self.seen.first().map_or((0, 0, 0), |(n, rows)| (*n, rows.start, 0));
+        let here = self.visible.first().map_or((0, 0, 0), |(n, rows)| (*n, rows.start, 0));
         let (unit, row, nth) = find.at.unwrap_or(here);
         let last = self.units.len();
         // From here to the end, then from the beginning: every block once, this one twice.
@@ -244,7 +244,7 @@ impl VisibleBlocks {
             let found = if down { places.filter(beyond).min() } else { places.filter(beyond).max() };
             if let Some((row, nth)) = found {
                 find.at = Some((other, row, nth));
-                if !self.seen.iter().any(|(n, rows)| *n == other && rows.contains(&row)) {
+                if !self.visible.iter().any(|(n, rows)| *n == other && rows.contains(&row)) {
                     (self.follow, self.top) = (false, (other, row));
                     self.up(self.height / 3, look);
                 }
@@ -255,20 +255,20 @@ impl VisibleBlocks {
 
     /// Finds what is seen, and how much lies above and below.
     fn fill(&mut self, look: &Look<'_>) {
-        self.seen.clear();
+        self.visible.clear();
         if !self.follow {
             self.fill_down(look);
         }
         if self.follow {
             self.fill_up(look);
         } else {
-            let next = self.seen.last().map_or(0, |(n, _)| n + 1);
+            let next = self.visible.last().map_or(0, |(n, _)| n + 1);
             for unit in next..self.units.len().min(next + BELOW) {
                 self.lay(unit, look);
             }
         }
         let sum = |heights: &[u32]| heights.iter().map(|h| *h as usize).sum::<usize>();
-        let (first, last) = match (self.seen.first(), self.seen.last()) {
+        let (first, last) = match (self.visible.first(), self.visible.last()) {
             (Some((a, top)), Some((b, bottom))) => ((*a, top.start), (*b, bottom.end)),
             _ => {
                 (self.above, self.below) = (0, 0);
@@ -287,16 +287,16 @@ impl VisibleBlocks {
             let rows = row.min(height)..height.min(row + left);
             left -= rows.len();
             if !rows.is_empty() {
-                self.seen.push((unit, rows));
+                self.visible.push((unit, rows));
             }
             (unit, row) = (unit + 1, 0);
         }
         // Whoever sees the end stays there.
         let at_end =
-            unit >= self.units.len() && self.seen.last().is_none_or(|(n, r)| r.end >= self.heights[*n] as usize);
+            unit >= self.units.len() && self.visible.last().is_none_or(|(n, r)| r.end >= self.heights[*n] as usize);
         if left > 0 || at_end {
             self.follow = true;
-            self.seen.clear();
+            self.visible.clear();
         }
     }
 
@@ -310,10 +310,10 @@ impl VisibleBlocks {
             let rows = height - height.min(left)..height;
             left -= rows.len();
             if !rows.is_empty() {
-                self.seen.push((unit, rows));
+                self.visible.push((unit, rows));
             }
         }
-        self.seen.reverse();
+        self.visible.reverse();
     }
 
     /// Frees the layouts of blocks that are far away, once there are many.
@@ -321,7 +321,7 @@ impl VisibleBlocks {
         if self.laid.len() <= KEPT {
             return;
         }
-        let near = match (self.seen.first(), self.seen.last()) {
+        let near = match (self.visible.first(), self.visible.last()) {
             (Some((a, _)), Some((b, _))) => a.saturating_sub(16)..b + BELOW + 1,
             _ => 0..0,
         };

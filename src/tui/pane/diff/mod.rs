@@ -138,7 +138,7 @@ impl Diff {
         if let Outcome::Conflict { path, .. } = outcome {
             self.show_change(&path.clone());
         } else if unseen {
-            // Its files were enough: what it would have written was never looked at.
+            // The person decided by the list of files, and never opened this page.
             self.page = self.before.take();
         }
         if let Some(next) = self.later.pop_front() {

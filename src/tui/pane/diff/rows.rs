@@ -50,9 +50,9 @@ pub enum Row {
     Same {
         /// The hunk it belongs to; `None` inside an opened fold.
         hunk: Option<usize>,
-        /// Line before.
+        /// The line's number before the change.
         before: usize,
-        /// Line after.
+        /// The line's number after it.
         after: usize,
     },
     /// Something that was said about a hunk.

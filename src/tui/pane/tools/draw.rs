@@ -5,7 +5,7 @@ use std::time::Duration;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use super::entry::{CallEntry, GROWING};
+use super::entry::{CallEntry, UNFINISHED_LINES};
 use super::{Field, Tools};
 use crate::messages::{count, diff, times::duration, tools as say, verbs};
 use crate::proposal::Rung;
@@ -275,7 +275,7 @@ impl RowPainter<'_, '_, '_> {
             let growing = i + 1 == fields.len() && !field.whole;
             let rows = CallEntry::field_rows(field);
             let all: Vec<&str> = if field.text { field.value.lines().collect() } else { vec![field.value.as_str()] };
-            let first = if growing { all.len().saturating_sub(rows.min(GROWING)) } else { 0 };
+            let first = if growing { all.len().saturating_sub(rows.min(UNFINISHED_LINES)) } else { 0 };
             for k in 0..rows {
                 let Some(y) = self.row() else { continue };
                 if k == 0 {

@@ -3,8 +3,8 @@
 use super::fields::Field;
 use crate::protocol::{Call, CallState, ItemId};
 
-/// Lines of a growing argument that are shown: its end.
-pub(super) const GROWING: usize = 4;
+/// Lines of an unfinished argument that are shown: its last ones.
+pub(super) const UNFINISHED_LINES: usize = 4;
 
 /// The calls that are folded into the first row.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub(super) struct CallEntry {
     pub(super) id: ItemId,
     pub(super) call: Call,
     pub(super) apart: bool,
-    /// Opened or folded by hand.
+    /// True if the person opened it, false if they folded it; none: neither.
     pub(super) open: Option<bool>,
     /// The time when it began to run.
     pub(super) began: Option<i64>,
@@ -56,7 +56,7 @@ impl CallEntry {
 
     /// Returns the number of rows of a field: a growing text shows its last lines.
     pub(super) fn field_rows(field: &Field) -> usize {
-        if field.whole || !field.text { 1 } else { field.value.lines().count().clamp(1, GROWING) }
+        if field.whole || !field.text { 1 } else { field.value.lines().count().clamp(1, UNFINISHED_LINES) }
     }
 
     /// Returns the number of lines of the whole preview, as far as they are known.

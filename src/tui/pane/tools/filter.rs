@@ -46,7 +46,7 @@ impl Tools {
     }
 
     /// Returns the calls that show, in order.
-    pub(super) fn seen(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
+    pub(super) fn visible(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
         (0..self.calls.len()).filter(|i| !self.is_hidden(*i))
     }
 
@@ -55,7 +55,7 @@ impl Tools {
         let words = &self.filter.words;
         self.filter.hits = match words.is_empty() {
             true => Vec::new(),
-            false => self.seen().filter(|i| self.calls[*i].holds(words)).collect(),
+            false => self.visible().filter(|i| self.calls[*i].holds(words)).collect(),
         };
     }
 

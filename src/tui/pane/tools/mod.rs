@@ -231,7 +231,7 @@ impl Tools {
 
     /// Returns the selected call, or the last one that shows.
     fn chosen(&self) -> Option<usize> {
-        self.selected.filter(|i| *i < self.calls.len() && !self.is_hidden(*i)).or_else(|| self.seen().next_back())
+        self.selected.filter(|i| *i < self.calls.len() && !self.is_hidden(*i)).or_else(|| self.visible().next_back())
     }
 
     /// Selects the first or the last call that shows.
@@ -241,7 +241,7 @@ impl Tools {
         } else {
             self.open_earlier();
         }
-        let end = if last { self.seen().next_back() } else { self.seen().next() };
+        let end = if last { self.visible().next_back() } else { self.visible().next() };
         if let Some(i) = end {
             self.select(i);
         }
@@ -249,10 +249,10 @@ impl Tools {
     }
 
     fn select_by(&mut self, by: isize) {
-        if by < 0 && self.selected.is_some() && self.selected == self.seen().next() {
+        if by < 0 && self.selected.is_some() && self.selected == self.visible().next() {
             self.open_earlier();
         }
-        let seen: Vec<usize> = self.seen().collect();
+        let seen: Vec<usize> = self.visible().collect();
         let Some(last) = seen.last().copied() else { return };
         let here = self.selected.and_then(|at| seen.iter().position(|i| *i >= at));
         match here {
@@ -337,7 +337,7 @@ impl Tools {
         }
     }
 
-    /// Returns whether the preview of call `i` is open: by hand, or while the call is news.
+    /// Returns whether the preview of call `i` is open: as the person chose, else while no later call has ended.
     fn is_open(&self, i: usize) -> bool {
         let entry = &self.calls[i];
         entry.open.unwrap_or_else(|| {

@@ -65,9 +65,9 @@ impl Connect {
     /// Returns the column of the caret in the field in focus, where that takes text.
     fn caret(&self, room: usize, ctx: &Ctx<'_>) -> Option<usize> {
         Some(match self.field {
-            FormField::Address => seen(&self.address, room).1,
+            FormField::Address => visible_part(&self.address, room).1,
             FormField::Key => self.masked(&self.key.text()[..self.key.caret()], ctx).chars().count(),
-            FormField::Model => seen(&self.model, room).1,
+            FormField::Model => visible_part(&self.model, room).1,
             FormField::Provider | FormField::Keep => return None,
         })
     }
@@ -92,7 +92,7 @@ impl Connect {
         if self.provider == ANY {
             let (words, role) = match self.address.is_empty() {
                 true => ("http://127.0.0.1:8080/v1".to_string(), Role::Dim),
-                false if self.field == FormField::Address => (seen(&self.address, room).0, Role::Text),
+                false if self.field == FormField::Address => (visible_part(&self.address, room).0, Role::Text),
                 false => (self.address.expanded(), Role::Text),
             };
             rows.extend([row(say::address(), Some(FormField::Address), words, role), gap()]);
@@ -143,7 +143,7 @@ impl Connect {
         };
         let words = match typed.trim().is_empty() {
             true => format!("{taken}   {count}"),
-            false => format!("{}   {taken}{dot}{count}", seen(&self.model, room).0),
+            false => format!("{}   {taken}{dot}{count}", visible_part(&self.model, room).0),
         };
         let next: Vec<&str> = matching.iter().skip(self.chosen + 1).take(4).copied().collect();
         let below = match next.is_empty() {
@@ -173,7 +173,7 @@ impl Connect {
 
 /// Returns the part of a typed line that holds the caret, in at most `room` cells with the caret, and the caret's
 /// column.
-fn seen(editor: &Editor, room: usize) -> (String, usize) {
+fn visible_part(editor: &Editor, room: usize) -> (String, usize) {
     let typed = editor.rows(room.saturating_sub(1).max(2));
     (typed.rows[typed.caret.0].text(), typed.caret.1)
 }

@@ -15,8 +15,8 @@ use crate::tui::action::{Action, Context};
 use crate::tui::input::Editor;
 use crate::tui::look::Ctx;
 
-/// The providers on offer: their names in the configuration, and what they are called.
-pub(super) const PROVIDERS: [(&str, Text); 5] = [
+/// The providers on offer: their names in the configuration, and what they are called. A new one goes before the last two.
+pub(super) const PROVIDERS: &[(&str, Text)] = &[
     ("openai", say::openai),
     ("anthropic", say::anthropic),
     ("gemini", say::gemini),

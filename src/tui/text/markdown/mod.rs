@@ -111,7 +111,7 @@ impl Markdown {
         }
     }
 
-    /// Settles all before the code block at the end, whose lines are read from now on one by one.
+    /// Finishes all before the code block at the end, whose lines are read from now on one by one.
     fn enter_fence(&mut self, mut parsed: blocks::Parsed, last: &blocks::Unit, fence: Fence) {
         let mut block = parsed.blocks[last.block].clone();
         parsed.blocks.truncate(last.block);
@@ -123,7 +123,7 @@ impl Markdown {
         self.fence = Some(fence);
     }
 
-    /// Settles all but the unfinished unit at the end.
+    /// Finishes all but the unfinished unit at the end.
     fn read_open(&mut self, mut parsed: blocks::Parsed, last: &blocks::Unit) {
         if let Some(repaired) = blocks::repair(&self.text[last.start..], parsed.blocks.last()) {
             let gap = parsed.blocks.get(last.block).is_some_and(|b| b.gap);

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Files that git does not have, as they are listed.
 const LISTED: usize = 6;
 /// Lines of a command's text in its question; the whole text is on the card, and below its entry in the conversation.
-const ASKED: usize = 12;
+const QUESTION_LINES: usize = 12;
 
 /// Asks the person about a command and waits; none when interrupted.
 pub async fn ask(
@@ -59,9 +59,10 @@ fn question(card: &CommandCard) -> String {
 /// Returns a command's text for a question.
 pub fn shortened(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    let mut lines_shown: Vec<String> = lines.iter().take(ASKED).map(|line| format!("  $ {}", clean(line))).collect();
-    if lines.len() > ASKED {
-        lines_shown.push(say::more_lines(&(lines.len() - ASKED)));
+    let mut lines_shown: Vec<String> =
+        lines.iter().take(QUESTION_LINES).map(|line| format!("  $ {}", clean(line))).collect();
+    if lines.len() > QUESTION_LINES {
+        lines_shown.push(say::more_lines(&(lines.len() - QUESTION_LINES)));
     }
     lines_shown.join("\n")
 }

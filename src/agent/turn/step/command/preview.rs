@@ -24,7 +24,7 @@ use crate::shell::{
 use crate::text::id::short_changeset;
 use crate::text::number::plural;
 
-/// The fate of the changes in a view.
+/// The use of the changes in a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// The person decides about them.
