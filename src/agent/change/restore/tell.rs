@@ -14,9 +14,7 @@ pub(super) async fn tell(context: &SessionContext, result: &ProposalResult, did:
             let (paths, back) = (paths.join(", "), if did == "restored" { "/redo undoes that." } else { "" });
             let note = format!("Meanwhile the person {did}: {paths}. Read these files again before you edit them.");
             lock(&context.notes).push(note);
-            let merged =
-                result.merged().first().map_or(String::new(), |file| format!("; merged: {}", file.rung.word()));
-            context.say(Level::Info, format!("{did} {paths}{merged}"), back).await;
+            context.say(Level::Info, format!("{did} {paths}"), back).await;
         }
         Outcome::Conflict { path, .. } => {
             let title = say::changed_meanwhile(&path);
