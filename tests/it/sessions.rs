@@ -15,7 +15,7 @@ use nebula::protocol::{
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, Error, Origin, Provider, Replay, Request, ToolSpec};
 use nebula::tools::{
-    Args, OutputBlock, Progress, RunResult, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, VerbForms,
+    Args, FileRead, OutputBlock, Progress, RunResult, Tool, ToolContext, ToolFuture, ToolKind, ToolOutput, VerbForms,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -346,8 +346,10 @@ async fn a_turn_and_the_agent_end_while_a_tool_blocks() {
     drop(release);
 }
 
-/// A tool that answers with an image.
-struct Draws;
+/// A tool that answers with an image of a file, and may fail with it.
+struct Draws {
+    fails: bool,
+}
 
 impl Tool for Draws {
     fn spec(&self) -> ToolSpec {
@@ -372,26 +374,44 @@ impl Tool for Draws {
 
     fn run(&self, _: ToolContext, _: Args, _: Progress, _: CancellationToken) -> ToolFuture<'_> {
         let image = OutputBlock::Image { media_type: "image/png".into(), bytes: Arc::from(&b"png"[..]) };
-        let output = ToolOutput { text: "drawn".into(), blocks: vec![image], ..ToolOutput::default() };
+        let output = ToolOutput {
+            text: "drawn".into(),
+            blocks: vec![image],
+            is_error: self.fails,
+            summary: "half a cat".into(),
+            preview: vec!["ears".into()],
+            read: Some(FileRead { path: "cat.txt".into(), bytes: Arc::from(&b"cat"[..]), title: None }),
+        };
         Box::pin(async move { Ok(RunResult::Output(output)) })
     }
 }
 
 #[tokio::test]
 async fn an_image_of_a_tool_goes_to_the_model() {
-    for written in [false, true] {
+    for (written, fails) in [(false, false), (true, false), (false, true), (true, true)] {
         let text = r#"{"name": "draw", "arguments": {"of": "cat"}}"#;
         let call = if written { say(text) } else { call("draw", json!({"of": "cat"})) };
         let world = World::new();
         let model = Arc::new(Replay::from_steps(vec![call, say("Seen.")]));
-        let parts = AgentParts { tools: vec![Arc::new(Draws)], ..world.parts(Arc::clone(&model)) };
+        let parts = AgentParts { tools: vec![Arc::new(Draws { fails })], ..world.parts(Arc::clone(&model)) };
         let mut live = world.start_with(parts, Arc::clone(&model));
         live.submit("draw something");
         assert_eq!(live.end().await, TurnEnd::Done);
         let request = live.requests().pop().expect("a second request");
         let names: Vec<_> = request.messages.last().expect("a result").blobs().map(|b| b.name.clone()).collect();
-        assert_eq!(names, ["draw.png"], "written as text: {written}");
+        assert_eq!(names, ["draw.png"], "written as text: {written}, fails: {fails}");
+        let ended = live.events.iter().rev().find_map(|e| match e {
+            EventBody::Changed(_, Item::Call(call)) if call.state != CallState::Running => Some(call.clone()),
+            _ => None,
+        });
+        let ended = ended.expect("a call");
+        let state = if fails { CallState::Failed } else { CallState::Done };
+        assert_eq!((ended.state, ended.summary.as_str(), ended.preview.len()), (state, "half a cat", 1));
         live.close().await;
+        let file = rusqlite::Connection::open(world.home().join(".nebula/memory.db")).expect("a database");
+        let sql = "SELECT tool_results FROM messages WHERE tool_results IS NOT NULL";
+        let results: String = file.query_row(sql, [], |row| row.get(0)).expect("a result");
+        assert!(results.contains(r#""seen":[{"path":"cat.txt""#), "it counts as read: {results}");
     }
 }
 

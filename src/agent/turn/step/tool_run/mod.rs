@@ -224,11 +224,7 @@ impl ToolRun<'_> {
     }
 
     async fn answered(&mut self, mut item: CallItem, call: &ToolCall, native: bool, output: ToolOutput) {
-        if output.is_error {
-            let images = output.blocks.into_iter().map(|block| image(&call.name, block)).collect();
-            return self.refuse_with(item, call, native, (CallState::Failed, &output.text), images).await;
-        }
-        let mut record = ResultRecord { ok: true, ..ResultRecord::failed(&call.id, &call.name) };
+        let mut record = ResultRecord { ok: !output.is_error, ..ResultRecord::failed(&call.id, &call.name) };
         if let Some(FileRead { path, bytes, .. }) = &output.read {
             let sha = self.session.files.know(path, bytes);
             self.context.services.watched.knows(path, sha);
@@ -236,10 +232,15 @@ impl ToolRun<'_> {
         }
         if item.call.state != CallState::Done {
             item.take_output(&output, None);
+        }
+        let images = output.blocks.into_iter().map(|block| image(&call.name, block)).collect();
+        if output.is_error {
+            return self.fail(item, call, native, (CallState::Failed, &output.text), (record, images)).await;
+        }
+        if item.call.state != CallState::Done {
             item.set(&self.context.events, CallState::Done).await;
         }
         record.display = Some(item.record());
-        let images = output.blocks.into_iter().map(|block| image(&call.name, block)).collect();
         let title = output.read.and_then(|read| read.title).filter(|_| self.context.settings().small_model);
         match title {
             Some(title) => {
@@ -309,19 +310,20 @@ impl ToolRun<'_> {
     }
 
     async fn refuse(&mut self, item: CallItem, call: &ToolCall, native: bool, state: CallState, why: &str) {
-        self.refuse_with(item, call, native, (state, why), Vec::new()).await;
+        let record = ResultRecord::failed(&call.id, &call.name);
+        self.fail(item, call, native, (state, why), (record, Vec::new())).await;
     }
 
-    async fn refuse_with(
+    /// Ends a call that did not do what was asked, with what it gave all the same.
+    async fn fail(
         &mut self,
         mut item: CallItem,
         call: &ToolCall,
         native: bool,
         (state, why): (CallState, &str),
-        images: Vec<Blob>,
+        (mut record, images): (ResultRecord, Vec<Blob>),
     ) {
         item.end(&self.context.events, state, why, why).await;
-        let mut record = ResultRecord::failed(&call.id, &call.name);
         let changes = self.session.tools.is(&call.name, ToolKind::Write);
         if changes && state == CallState::Failed {
             record = record.and_edit(&item.call.main, Format::TOOLS);
