@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::begin::{Begin, TurnOutcome, begin};
 use crate::agent::change::command::{self, seal_jobs};
 use crate::agent::change::restore::{Restores, keep_reviewed};
-use crate::agent::query::{commit, export, listings};
+use crate::agent::query::{commit, export, graph, listings};
 use crate::agent::services::connect;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
@@ -206,6 +206,7 @@ impl Actor {
                 self.restores.restore(context, request, turn);
             }
             Command::KeepReviewed(names) => drop(tokio::spawn(keep_reviewed(Arc::clone(context), names))),
+            Command::DecideConflict(id, choice) => drop(tokio::spawn(graph::decide(Arc::clone(context), id, choice))),
             Command::RunOn => command::run_on(&context.commands, &context.events).await,
             Command::ClearEnvironment => command::clear_left(&context.commands, &context.events).await,
             Command::Review(verdict) => self.restores.review(context, verdict),

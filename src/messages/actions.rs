@@ -106,6 +106,9 @@ messages! {
     close: "close", "閉じる";
     focus_review: "show changes to be reviewed", "レビュー待ちの変更を表示";
     net_or_single: "net change, or the entry's alone", "正味の変更、または項目単独";
+    focus_graph: "show the graph of definitions", "定義のグラフを表示";
+    keep_conflict: "keep what stands, after asking", "確認して現在の内容を残す";
+    take_conflict: "issue what does not show again", "表示されない内容を再発行";
     focus_timeline: "show the workspace at any moment", "任意の時点のワークスペースを表示";
     blame: "who wrote each line of the file", "ファイルの各行の作成者";
     show_change: "the diff of its changeset", "そのチェンジセットの差分";

@@ -105,6 +105,8 @@ messages! {
     review_arguments: "[keep|restore ID…|all]", "[keep|restore ID…|all]";
     review: "changes made without a question", "確認なしで行われた変更";
     review_long: "Lists them; keeps them, or proposes what was there before.", "一覧を表示し、残すか、以前の状態を提案します。";
+    graph: "the definitions and their references", "定義とその参照";
+    graph_long: "References both ways, history, and conflicts to decide.", "両方向の参照、履歴、判断待ちの競合。";
     moment_argument: "[TIME|WORDS]", "[時刻|語句]";
     timeline: "the workspace at any moment", "任意の時点のワークスペース";
     timeline_long: "A preview; from there all or one file can be restored.", "プレビューです。そこからすべて、または1ファイルを戻せます。";

@@ -46,6 +46,15 @@ messages! {
     blame: "blame", "作成者";
     open_turn: "open the turn in the chat", "ターンをチャットで開く";
     its_diff: "its diff", "差分";
+    take: "take", "採用";
+    conflict_settles: "keep what stands, after asking", "確認して現在の内容を残す";
+    conflict_takes: "issue the other side again", "もう一方を再発行";
+    to_reference: "to the definition, a reference", "定義、参照先へ";
+    back_or_list: "back, in the end to the list", "前へ、最後に一覧へ";
+    next_previous_section: "next, previous layer or section", "前後の層または節";
+    first_last: "first, last", "最初、最後";
+    definition_or_line: "definition or line up, down", "上下の定義または行";
+    filter_or_search: "filter; search in the definition", "絞り込み、定義内の検索";
     timeline: "timeline", "タイムライン";
     timeline_at: "the files just before it", "その直前のファイル";
     earlier_later_run: "lines of the cause before, after", "前後の原因の行";

@@ -142,7 +142,7 @@ pub(crate) mod times;
 pub(crate) mod verbs;
 pub(crate) mod view;
 
-pub(crate) use panes::{archive, chat, diff, past, review, tools};
+pub(crate) use panes::{archive, chat, diff, graph, past, review, tools};
 
 #[cfg(test)]
 mod tests {
@@ -159,6 +159,7 @@ mod tests {
         ("verbs", verbs::ROWS),
         ("app", app::ROWS),
         ("archive", archive::ROWS),
+        ("graph", graph::ROWS),
         ("past", past::ROWS),
         ("review", review::ROWS),
         ("card", card::ROWS),

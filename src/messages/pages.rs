@@ -10,6 +10,7 @@ messages! {
     the_archive: "the archive", "アーカイブ";
     the_command: "the command", "コマンド";
     the_question: "the question", "質問";
+    the_graph: "the graph", "グラフ";
     the_timeline: "the timeline", "タイムライン";
     the_blame: "blame", "行ごとの作成者";
     the_review: "the review", "レビュー";

@@ -1,6 +1,7 @@
 //! The requests of a front end to the agent, and the values inside.
 
 use super::command_card::CommandDecision;
+use super::graph::ConflictChoice;
 use super::review::{ReviewScope, ReviewVerdict};
 use super::{QueryId, QuestionId, SessionId};
 use crate::proposal::{Decision, ForeignChoice, ProposalId, State};
@@ -77,6 +78,8 @@ pub enum Command {
     /// Keep and restore changes that wait to be reviewed, hunk by hunk; what is restored comes as
     /// [`super::EventBody::Proposed`].
     Review(ReviewVerdict),
+    /// Decide a conflict of the workspace's store, by its id. Told as [`super::EventBody::GraphChanged`].
+    DecideConflict(String, ConflictChoice),
     /// Export the session to a file.
     Export(ExportFormat),
     /// Propose a commit message from the staged diff; answered by [`super::EventBody::CommitMessage`].
@@ -419,6 +422,15 @@ pub enum Query {
     },
     /// The authors of the lines of a file.
     Blame(String),
+    /// Definitions of the workspace's store, at most this many, and the conflicts to decide.
+    Graph {
+        /// Words that must all be in the name; empty: every definition.
+        filter: String,
+        /// The number to list.
+        limit: usize,
+    },
+    /// A definition, by its identity.
+    Definition(String),
     /// The contents of the context window, by part.
     Context,
     /// Results in the context window that can be left out.

@@ -77,6 +77,8 @@ pub enum EventBody {
     Drifted(Vec<String>),
     /// Files of the workspace changed, were added or removed: a list of them may be old.
     FilesChanged,
+    /// The workspace's store of definitions changed.
+    GraphChanged,
     /// The request is tried again; `None`: over.
     Retrying(Option<Wait>),
     /// A step of the running turn begins: which one, from 1.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cost::Cost;
+use super::graph::{DefinitionDetail, GraphPage};
 use super::item::{Changeset, Item, RuleChip};
 use super::past::{BlamedFile, MomentRow, PastChange};
 use super::review::{ReviewChange, ReviewTurn};
@@ -83,6 +84,10 @@ pub enum Listing {
     Past(PastChange),
     /// A file with the causes of its lines.
     Blame(BlamedFile),
+    /// The definitions of the workspace's store.
+    Graph(GraphPage),
+    /// One of them, with what is around it.
+    Definition(Box<DefinitionDetail>),
     /// A table to show as it is.
     Table {
         /// Its title.

@@ -16,6 +16,7 @@ mod command_card;
 mod command_event;
 mod cost;
 mod event;
+mod graph;
 mod item;
 mod listing;
 mod past;
@@ -35,6 +36,9 @@ pub use cost::Cost;
 pub use event::{
     Event, EventBody, HoldCard, KeyPlaces, ModelFileRow, Outcome, ProposalTest, Question, SessionInfo, Status,
     StepUsage, TestState, TurnEnd, Wait,
+};
+pub use graph::{
+    ConflictChoice, ConflictRow, DefinitionDetail, DefinitionRow, FaultRow, GraphLink, GraphLinks, GraphPage, OpRow,
 };
 pub use item::{
     Attached, Call, CallState, Changeset, ChangesetFile, Item, Level, Notice, NoticeAction, PreviewLine, RuleChip, Verb,

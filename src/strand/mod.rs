@@ -10,10 +10,12 @@
 //! - [`issue`]: drafts become ops. [`integrity`]: edits that met badly. [`findings`]: what merging left.
 //! - [`runtime`]: runs a graph, records episodes, replays them.
 //! - [`store`]: a folder with a durable op log; push and pull. [`sync`]: files as another view of it.
+//! - [`conflicts`]: what a person decides, recorded or found.
 //! - [`cli`]: the `strand` command, thin over all of it.
 
 pub mod check;
 pub mod cli;
+pub mod conflicts;
 pub mod findings;
 pub mod graph;
 pub mod hash;

@@ -66,6 +66,8 @@ each_pane! { contexts
     NoModel "no-model" the_start;
     /// The changes that wait to be reviewed.
     Review "review" the_review;
+    /// The graph of definitions.
+    Graph "graph" the_graph;
     /// The workspace at a moment.
     Timeline "timeline" the_timeline;
     /// The authors of a file.
@@ -228,6 +230,9 @@ each_pane! { actions
     Export "export" export
     FocusReview "focus-review" focus_review
     NetOrSingle "net-or-single" net_or_single
+    FocusGraph "graph" focus_graph
+    KeepConflict "keep-conflict" keep_conflict
+    TakeConflict "take-conflict" take_conflict
     FocusTimeline "timeline" focus_timeline
     Blame "blame" blame
     ShowChange "show-change" show_change

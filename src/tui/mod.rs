@@ -16,6 +16,7 @@ pub mod app;
 mod card;
 pub mod colour;
 pub mod glyphs;
+pub mod graph;
 pub mod input;
 pub mod key_groups;
 pub mod keys;

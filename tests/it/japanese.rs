@@ -21,7 +21,22 @@ fn palette(stage: &mut Stage) {
     stage.keys("/");
 }
 
-const SCENES: [(&str, Scene); 8] = [
+fn graph_of_definitions(stage: &mut Stage) {
+    stage.tell(opened(status()));
+    graph(stage);
+    stage.keys("<end><up>");
+    answer_definition(stage);
+}
+
+fn conflict(stage: &mut Stage) {
+    stage.tell(opened(status()));
+    graph(stage);
+    stage.keys("<enter>K");
+}
+
+const SCENES: [(&str, Scene); 10] = [
+    ("graph", graph_of_definitions),
+    ("graph-conflict", conflict),
     ("review", proposing),
     ("question", asking),
     ("tools", working),

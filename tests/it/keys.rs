@@ -206,6 +206,29 @@ fn scenes(context: Context) -> Vec<Scene> {
                 s
             }),
         ],
+        Context::Graph => vec![
+            ("the conflict", graph_of_definitions),
+            ("a definition", || {
+                let mut s = graph_of_definitions();
+                s.keys("<end>");
+                answer_definition(&mut s);
+                s
+            }),
+            ("its lines", || {
+                let mut s = graph_of_definitions();
+                s.keys("<down><down>");
+                answer_definition(&mut s);
+                s.keys("<enter>}<down>/total<enter>");
+                s
+            }),
+            ("its end", || {
+                let mut s = graph_of_definitions();
+                s.keys("<down><down>");
+                answer_definition(&mut s);
+                s.keys("<enter><end>");
+                s
+            }),
+        ],
         Context::Timeline => vec![
             ("the files", looking_back),
             ("the first moment", || {
@@ -314,6 +337,17 @@ fn two_files() -> Arc<Proposal> {
     };
     let files = ["src/cart.rs", "src/price.rs"].map(|path| FileChange::new(path, text("old"), text("new"), "", &[]));
     Arc::new(Proposal { id: ProposalId(9), title: String::new(), files: files.into() })
+}
+
+/// A store of some definitions with a conflict.
+fn graph_of_definitions() -> Stage {
+    main_screen(
+        |s| {
+            said(s);
+            graph(s);
+        },
+        "",
+    )
 }
 
 /// The workspace before the newest of two turns.
@@ -584,6 +618,7 @@ const README_ROWS: &[(&str, Context)] = &[
     ("chat", Context::Chat),
     ("tools", Context::Tools),
     ("archive", Context::Archive),
+    ("graph", Context::Graph),
     ("timeline", Context::Timeline),
     ("blame", Context::Blame),
     ("sessions", Context::Sessions),

@@ -13,6 +13,8 @@ mod execute;
 mod focus;
 mod frames;
 mod golden;
+#[cfg(feature = "strand")]
+mod graph;
 mod hook;
 mod hostile;
 mod imports;

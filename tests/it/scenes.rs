@@ -328,6 +328,100 @@ fn said(stage: &mut Stage) {
 }
 
 /// Answers the archive pane's question with a few changesets.
+/// The graph of a store with two layers, errors, and two conflicts.
+pub fn graph(stage: &mut Stage) {
+    stage.keys("<f7>");
+    let row = |layer: &str, name: &str, signature: &str, errors, warnings| DefinitionRow {
+        id: format!("op_{name}"),
+        layer: layer.into(),
+        name: name.into(),
+        signature: signature.into(),
+        errors,
+        warnings,
+    };
+    let conflict = |id: &str, kind: &str, about: &str, message: &str, lost: &str, can_take| ConflictRow {
+        id: id.into(),
+        kind: kind.into(),
+        about: about.into(),
+        message: message.into(),
+        lost: lost.into(),
+        definition: Some(GraphLink { id: "op_total".into(), name: "fn.total".into(), place: String::new() }),
+        can_take,
+    };
+    let conflicts = vec![
+        conflict("cf_01KAF3", "dangling open", "tile.Cart:2 -> slot.coupon", "", "remove slot.coupon agent:b: ", true),
+        conflict(
+            "W0902@fn.total",
+            "edit-superseded",
+            "fn.total",
+            "edit by agent:b was made while the body was replaced; it does not show",
+            "{\"set\":{\"2.value\":\"round(sum)\"}}",
+            false,
+        ),
+    ];
+    let types = ["Money", "Product", "Cart"].map(|name| row("type", name, "", 0, 0));
+    let mut rows: Vec<DefinitionRow> = types.into();
+    rows.extend((0..30).map(|n| row("slot", &format!("price{n}"), "Map(ProductId, Money)", 0, usize::from(n == 3))));
+    rows.push(row("fn", "total", "(cart: Cart, prices: Map(ProductId, Money)) -> Money", 2, 0));
+    rows.push(row("fn", "rounded", "(money: Money) -> Money", 0, 0));
+    let (found, total) = (1_204, 1_204);
+    let page = GraphPage { place: "/home/me/shop/shop.strand".into(), trouble: None, conflicts, rows, found, total };
+    stage.answer(|query| matches!(query, Query::Graph { .. }), Listing::Graph(page));
+}
+
+/// Answers the questions for definitions of [`graph`], until the one under the keys is shown.
+pub fn answer_definition(stage: &mut Stage) {
+    let asked = |stage: &Stage| {
+        let ids = stage.effects.iter().filter_map(|effect| match effect {
+            Effect::Send(Command::Ask(_, Query::Definition(id))) => Some(id.clone()),
+            _ => None,
+        });
+        ids.collect::<Vec<_>>()
+    };
+    let mut answered = 0;
+    while asked(stage).len() > answered {
+        answered = asked(stage).len();
+        let found = definition(&asked(stage)[answered - 1]);
+        stage.answer(|query| matches!(query, Query::Definition(_)), Listing::Definition(Box::new(found)));
+    }
+}
+
+fn definition(id: &str) -> DefinitionDetail {
+    let link = |name: &str, place: &str| GraphLink {
+        id: format!("op_{}", name.rsplit('.').next().unwrap_or_default()),
+        name: name.into(),
+        place: place.into(),
+    };
+    let op = |minutes: i64, author: &str, kind: &str, summary: &str| OpRow {
+        at: NOW - minutes * 60_000,
+        author: author.into(),
+        kind: kind.into(),
+        summary: summary.into(),
+    };
+    let fault =
+        |code: &str, message: &str, is_warning| FaultRow { code: code.into(), message: message.into(), is_warning };
+    DefinitionDetail {
+        id: id.into(),
+        name: "fn.total".into(),
+        text: "## The price of all that is in the cart, without \ndelivery.\nfn total = (cart: Cart, prices: Map(ProductId, \
+               Money)) -> Money = \n  sum(map(values(cart.items), priceOf))"
+            .into(),
+        is_cut: false,
+        faults: vec![fault("E0103", "there is no slot 'coupon'", false)],
+        uses: GraphLinks { rows: vec![link("type.Cart", "in"), link("type.Money", "out"), link("fn.priceOf", "1")], more: 0 },
+        used_by: GraphLinks {
+            rows: (0..40).map(|n| link(&format!("tile.Total{n}"), "2")).collect(),
+            more: 160,
+        },
+        history: vec![
+            op(9, "user:me", "edit", "1.value: sum(map(values(cart.items), priceOf))"),
+            op(60 * 30, "agent:a", "rename", "sum -> total"),
+            op(60 * 24 * 40, "agent:a", "add", "(cart: Cart) -> Money = 0"),
+        ],
+        older: 3,
+    }
+}
+
 pub fn archive(stage: &mut Stage) {
     let file = |path: &str, added, removed| ChangesetFile {
         path: path.into(),

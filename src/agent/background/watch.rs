@@ -74,6 +74,7 @@ fn meanwhile(services: &Services) -> Changes {
 
 async fn take(services: &Arc<Services>, changes: Changes) {
     let services2 = Arc::clone(services);
+    let graph = changes.all || changes.paths.iter().any(|path| is_of_a_store(path));
     let looked = tokio::task::spawn_blocking(move || {
         let listed = services2.watched.index.is_used();
         if changes.all {
@@ -89,6 +90,9 @@ async fn take(services: &Arc<Services>, changes: Changes) {
     if stale {
         services.events.send(EventBody::FilesChanged).await;
     }
+    if graph {
+        services.events.send(EventBody::GraphChanged).await;
+    }
     if !drifted.is_empty() {
         services.events.send(EventBody::Drifted(drifted)).await;
     }
@@ -103,6 +107,13 @@ async fn take(services: &Arc<Services>, changes: Changes) {
             tell(&services, looked.await.unwrap_or_default()).await;
         });
     }
+}
+
+/// Returns whether a file says what a Strand store holds. Its checkpoint follows from these.
+fn is_of_a_store(path: &str) -> bool {
+    const FILES: &[&str] = &["op-log.jsonl", "conflicts.jsonl", "config.json", "pending.jsonl"];
+    let path = path.strip_prefix(".strand/").or_else(|| Some(path.rsplit_once("/.strand/")?.1));
+    path.is_some_and(|name| FILES.contains(&name))
 }
 
 async fn tell(services: &Services, archived: Vec<Changeset>) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::agent::background::{model_list, past, rag, review, watch};
 use crate::agent::change::restore;
+use crate::agent::query::graph;
 use crate::agent::services::changesets::{changesets, counts};
 use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, cost_event};
@@ -102,6 +103,8 @@ fn listing(context: &SessionContext, query: Query) -> Result<Listing, String> {
         Query::Timeline => Listing::Timeline(past::moments(services)?),
         Query::Past { then, until } => Listing::Past(past::between(services, then.as_deref(), until.as_deref())?),
         Query::Blame(path) => Listing::Blame(past::blame(services, &path)?),
+        Query::Graph { filter, limit } => Listing::Graph(graph::page(services, &filter, limit)?),
+        Query::Definition(id) => Listing::Definition(Box::new(graph::definition(services, &id)?)),
         Query::Context => {
             Listing::Table { title: say::context_title().into(), text: context.status_data.context_table() }
         }

@@ -2,4 +2,5 @@
 
 pub mod commit;
 pub mod export;
+pub mod graph;
 pub mod listings;

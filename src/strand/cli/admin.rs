@@ -6,16 +6,12 @@ use chrono::{DateTime, NaiveDate};
 use serde_json::{Value, json};
 
 use super::args::{self, ConflictCommand};
-use super::fix::hidden_findings;
 use super::out::{Writer, plural};
 use super::session::Session;
-use crate::strand::findings::{Finding, findings};
+use crate::strand::conflicts;
 use crate::strand::id::{OpId, now_ms};
-use crate::strand::issue::{Draft, Issuer, Refusal};
-use crate::strand::op::Op;
-use crate::strand::store::{
-    Before, Config, Conflict, Error, Lock, Repaired, Verified, WriteResult, is_pattern, overlap,
-};
+use crate::strand::issue::{Issuer, Refusal};
+use crate::strand::store::{Before, Config, Error, Lock, Repaired, Verified, is_pattern, overlap};
 use crate::strand::sync::{self, Message};
 
 pub(super) fn config(s: &mut Session, out: &mut Writer, key: &str, value: Option<&str>) -> Result<u8, Error> {
@@ -192,106 +188,38 @@ fn watch(s: &mut Session, out: &mut Writer, options: &sync::Options, issuer: &Is
 }
 
 pub(super) fn conflicts(s: &mut Session, out: &mut Writer, command: &ConflictCommand, all: bool) -> Result<u8, Error> {
-    let stored = s.store.conflicts()?;
-    let hidden = hidden_findings(s);
-    let merged: Vec<_> =
-        findings(s.store.state(), all).into_iter().filter(|finding| all || !hidden.contains(&finding.id())).collect();
-    let find = |id: &str| {
-        let found = stored.iter().find(|conflict| conflict.id == id && conflict.kind != "finding").cloned();
-        found.ok_or_else(|| Error::NotFound(format!("there is no conflict {id}")))
-    };
+    let known = conflicts::list(&s.store, all)?;
     match command {
         ConflictCommand::List => {
-            let open = |conflict: &&Conflict| conflict.kind != "finding" && (all || conflict.status != "resolved");
-            let visible: Vec<&Conflict> = stored.iter().filter(open).collect();
             if out.json {
-                let values = visible.iter().map(|conflict| conflict.to_json());
-                out.value(&values.chain(merged.iter().map(|finding| finding.to_json())).collect());
+                let values = known.recorded.iter().map(|conflict| conflict.to_json());
+                out.value(&values.chain(known.merged.iter().map(|finding| finding.to_json())).collect());
                 return Ok(0);
             }
-            for conflict in visible {
-                let line = format!("{} {} {} {}", conflict.id, conflict.kind, conflict.status, about(conflict));
+            for conflict in &known.recorded {
+                let about = conflicts::about(conflict);
+                let line = format!("{} {} {} {about}", conflict.id, conflict.kind, conflict.status);
                 out.line(line.trim_end());
             }
-            merged.iter().for_each(|finding| out.line(&format!("{} {}", finding.id(), finding.message)));
+            known.merged.iter().for_each(|finding| out.line(&format!("{} {}", finding.id(), finding.message)));
         }
-        ConflictCommand::Show { id } => match merged.iter().find(|finding| finding.id() == *id) {
+        ConflictCommand::Show { id } => match known.finding(id) {
             Some(finding) => out.line(&format!("{:#}", finding.to_json())),
-            None => out.line(&format!("{:#}", find(id)?.to_json())),
+            None => out.line(&format!("{:#}", conflicts::recorded(&s.store, id)?.to_json())),
         },
         ConflictCommand::Resolve { id } => {
-            let record = match merged.iter().find(|finding| finding.id() == *id) {
-                Some(finding) => Conflict {
-                    id: finding.id(),
-                    kind: "finding".to_owned(),
-                    policy: s.store.config().policy.word().to_owned(),
-                    at: now_ms(),
-                    edges: Vec::new(),
-                    ops: Vec::new(),
-                    status: "resolved".to_owned(),
-                },
-                None => Conflict { status: "resolved".to_owned(), ..find(id)? },
-            };
-            s.store.record_conflicts(&[record])?;
+            conflicts::keep(&s.store, &known, id)?;
             out.answer(&format!("resolved {id}"), || json!({"resolved": id}));
         }
-        ConflictCommand::Reissue { id } => match merged.iter().find(|finding| finding.id() == *id) {
-            Some(finding) => return reissue_finding(s, out, finding),
-            None => return reissue(s, out, find(id)?),
-        },
+        ConflictCommand::Reissue { id } => {
+            let written = conflicts::take(&mut s.store, &known, id, &s.issuer)?;
+            let ids: Vec<Value> = written.ops.iter().map(|op| json!(op.id)).collect();
+            let lines: Vec<String> = written.ops.iter().map(|op| op.id.to_string()).collect();
+            out.answer(&lines.join("\n"), || json!({"op-ids": ids}));
+            out.new_faults(&written.new_faults);
+        }
     }
     Ok(0)
-}
-
-/// Returns what a conflict is about: its edges, or else what its ops are about.
-fn about(conflict: &Conflict) -> String {
-    let edge = |(from, to): &(String, String)| match conflict.kind.as_str() {
-        "sync" => format!("{from}: {to}"),
-        _ => format!("{from} -> {to}"),
-    };
-    match conflict.edges.is_empty() {
-        true => about_ops(conflict),
-        false => conflict.edges.iter().map(edge).collect::<Vec<_>>().join(", "),
-    }
-}
-
-/// Returns what the ops of a conflict are about.
-pub(super) fn about_ops(conflict: &Conflict) -> String {
-    let op = |op: &Value| {
-        let text = |key: &str| op.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        format!("{} {}.{} by {}", text("op"), text("layer"), text("name"), text("author"))
-    };
-    conflict.ops.iter().map(op).collect::<Vec<_>>().join(", ")
-}
-
-/// Seals the ops of a conflict again on the present state, as one bundle.
-fn reissue(s: &mut Session, out: &mut Writer, conflict: Conflict) -> Result<u8, Error> {
-    let ops: Vec<Op> = conflict.ops.iter().filter_map(|op| Op::from_json(op).ok()).collect();
-    if ops.is_empty() {
-        return Err(Refusal::Usage(format!("{} holds no op to issue again", conflict.id)).into());
-    }
-    let issuer = s.issuer.bundled();
-    let written = s.store.transact(false, |state| crate::strand::issue::reissue(state, &ops, &issuer))?;
-    s.store.record_conflicts(&[Conflict { status: "resolved".to_owned(), ..conflict }])?;
-    reissued(out, &written);
-    Ok(0)
-}
-
-/// Issues the draft of a merge finding: it has both sides as parents then, which resolves the finding.
-fn reissue_finding(s: &mut Session, out: &mut Writer, finding: &Finding) -> Result<u8, Error> {
-    if finding.draft.is_null() {
-        return Err(Refusal::Usage(format!("{} holds no op to issue again", finding.id())).into());
-    }
-    let written = s.store.issue(&[Draft::from_json(&finding.draft)?], &s.issuer, false)?;
-    reissued(out, &written);
-    Ok(0)
-}
-
-fn reissued(out: &Writer, written: &WriteResult) {
-    let ids: Vec<Value> = written.ops.iter().map(|op| json!(op.id)).collect();
-    let lines: Vec<String> = written.ops.iter().map(|op| op.id.to_string()).collect();
-    out.answer(&lines.join("\n"), || json!({"op-ids": ids}));
-    out.new_faults(&written.new_faults);
 }
 
 pub(super) fn verify(s: &mut Session, out: &mut Writer) -> Result<u8, Error> {

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::admin::about_ops;
 use super::out::{Writer, plural};
 use super::read::{history_line, op_id, read_file};
 use super::session::Session;
+use crate::strand::conflicts::about_ops;
 use crate::strand::id::OpId;
 use crate::strand::issue::{self, Draft, Refusal};
 use crate::strand::op::Op;

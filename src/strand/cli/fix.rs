@@ -10,6 +10,7 @@ use super::out::{Writer, plural};
 use super::read::select;
 use super::session::Session;
 use crate::strand::check::{Diagnostic, render};
+use crate::strand::conflicts::put_aside;
 use crate::strand::findings::{Finding, findings};
 use crate::strand::id::{DefId, OpId};
 use crate::strand::issue::{self, Draft, Refusal};
@@ -45,7 +46,7 @@ pub(super) fn check(s: &mut Session, out: &mut Writer, args: &args::Check) -> Re
     let found = checks.all(state).filter(|found| scope.as_ref().is_none_or(|scope| scope.contains(&found.def)));
     let mut faults = render(state, found.filter(|found| wanted(args, found.fault.code().0)));
     let all_kinds = !(args.types || args.refs || args.effects || args.a11y);
-    let hidden = hidden_findings(s);
+    let hidden = put_aside(&s.store);
     let merged = if all_kinds && scope.is_none() { findings(state, args.all) } else { Vec::new() };
     let is_reported = |finding: &Finding| !hidden.contains(&finding.id());
     let merged: Vec<_> = merged.into_iter().filter(is_reported).collect();
@@ -74,12 +75,6 @@ pub(super) fn check(s: &mut Session, out: &mut Writer, args: &args::Check) -> Re
     }
     let counted = args.deny_warnings || args.a11y;
     Ok(u8::from(errors > 0 || (counted && warnings > 0)))
-}
-
-/// Returns the findings a person has put aside in this store.
-pub fn hidden_findings(s: &Session) -> HashSet<String> {
-    let conflicts = s.store.conflicts().unwrap_or_default();
-    conflicts.into_iter().filter(|conflict| conflict.kind == "finding").map(|conflict| conflict.id).collect()
 }
 
 /// Returns faults with a patch, of one code or id if given.

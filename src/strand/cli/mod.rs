@@ -12,6 +12,7 @@ mod session;
 mod tools;
 mod write;
 
+pub use session::issuer;
 pub use tools::{Opening, Page, Tool, ToolAnswer, Tools};
 
 use std::ffi::OsString;

@@ -13,7 +13,7 @@ use super::session::Session;
 use crate::strand::id::{DefId, Layer, OpId, QName};
 use crate::strand::issue::{Refusal, references, target};
 use crate::strand::lang::{print, unit};
-use crate::strand::op::{Change, Op};
+use crate::strand::op::Op;
 use crate::strand::state::{State, View};
 use crate::strand::store::{Error, ListingRow, covers, read_checkpoint};
 
@@ -234,19 +234,6 @@ fn view_json(s: &Session, state: &State, view: &View, args: &args::ViewArgs) -> 
     Value::Object(value)
 }
 
-/// Returns a sealed change in few words.
-fn changed(change: &Change) -> String {
-    match change {
-        Change::Set { register, value: Some(value), .. } => format!("{register}: {value}"),
-        Change::Set { register, value: None, .. } => format!("{register}: none"),
-        Change::Insert(insert) => {
-            let regs: Vec<String> = insert.regs.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-            format!("insert {}", regs.join(", "))
-        }
-        Change::Delete(_) => "delete".to_owned(),
-    }
-}
-
 /// Returns the layer of a word.
 pub(super) fn layer_named(word: &str) -> Result<Layer, Refusal> {
     Layer::named(word).map_err(Refusal::Usage)
@@ -256,15 +243,7 @@ pub(super) fn layer_named(word: &str) -> Result<Layer, Refusal> {
 /// says.
 pub fn history_line(op: &Op, about: Option<&str>) -> String {
     let time = DateTime::<Utc>::from_timestamp_millis(op.ts).map(|t| t.format("%Y-%m-%dT%H:%M:%SZ").to_string());
-    let text = op
-        .body
-        .as_deref()
-        .map(str::to_owned)
-        .or_else(|| op.name_new().map(|new| format!("{} -> {new}", op.name)))
-        .or_else(|| op.to().map(str::to_owned))
-        .or_else(|| (!op.changes.is_empty()).then(|| op.changes.iter().map(changed).collect::<Vec<_>>().join("; ")))
-        .unwrap_or_default();
-    let (time, first) = (time.unwrap_or_default(), text.lines().next().unwrap_or_default().to_owned());
+    let (time, first) = (time.unwrap_or_default(), op.summary());
     let about = about.map_or(String::new(), |about| format!(" {about}"));
     format!("{} {time} {} {}{about}  {first}", op.id, op.kind.word(), op.author).trim_end().to_owned()
 }

@@ -62,14 +62,23 @@ pub(super) fn open(args: &Args, out: &mut Writer) -> Result<Session, Error> {
     for notice in store.take_notices() {
         out.note(&notice);
     }
-    let named = args.author.clone().or_else(|| std::env::var("STRAND_AUTHOR").ok());
-    let named = named.or_else(|| store.config().author.clone());
-    let author_given = named.is_some();
+    let (issuer, author_given) = issuer(args.author.clone(), &store)?;
+    Ok(Session { store, issuer, author_given })
+}
+
+/// Returns who issues ops in a store: the author who is given, else the environment's, the store's or the login; and
+/// whether it was named.
+///
+/// # Errors
+/// When the author is none.
+pub fn issuer(given: Option<String>, store: &Store) -> Result<(Issuer, bool), Error> {
+    let named = given.or_else(|| std::env::var("STRAND_AUTHOR").ok()).or_else(|| store.config().author.clone());
+    let is_given = named.is_some();
     let author = named.unwrap_or_else(login);
     if !author_is_valid(&author) {
         return Err(Refusal::Usage(format!("'{author}' is not an author: use agent:<id> or user:<id>")).into());
     }
-    Ok(Session { store, issuer: Issuer::new(author), author_given })
+    Ok((Issuer::new(author), is_given))
 }
 
 /// Returns `user:` and the login name, reduced to characters that may stand there.

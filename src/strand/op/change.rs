@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::id::UnitId;
+use super::Op;
 
 /// One sealed change of an edit.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +84,35 @@ impl Change {
             }),
             Change::Delete(unit) => json!({"del": unit.to_string()}),
         }
+    }
+}
+
+impl Change {
+    /// Returns it in few words.
+    fn summary(&self) -> String {
+        match self {
+            Change::Set { register, value: Some(value), .. } => format!("{register}: {value}"),
+            Change::Set { register, value: None, .. } => format!("{register}: none"),
+            Change::Insert(insert) => {
+                let regs: Vec<String> = insert.regs.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+                format!("insert {}", regs.join(", "))
+            }
+            Change::Delete(_) => "delete".to_owned(),
+        }
+    }
+}
+
+impl Op {
+    /// Returns the first line of what it says: the new body, name, end or values.
+    pub fn summary(&self) -> String {
+        let changes = || self.changes.iter().map(Change::summary).collect::<Vec<_>>().join("; ");
+        let text = match (&self.body, self.name_new(), self.to()) {
+            (Some(body), ..) => body.to_string(),
+            (None, Some(new), _) => format!("{} -> {new}", self.name),
+            (None, None, Some(to)) => to.to_owned(),
+            (None, None, None) => changes(),
+        };
+        text.lines().next().unwrap_or_default().to_owned()
     }
 }
 

@@ -48,6 +48,7 @@ pub(super) const COMMANDS: &[(Info, RunCommand)] = &[
     (info("/review", say::review_arguments, say::review, say::review_long, Some(Action::FocusReview)), |app, rest| {
         app.review(rest)
     }),
+    (info("/graph", none, say::graph, say::graph_long, Some(Action::FocusGraph)), |app, _| app.open_graph()),
     (
         info("/timeline", say::moment_argument, say::timeline, say::timeline_long, Some(Action::FocusTimeline)),
         |app, words| app.open_timeline_at(words),

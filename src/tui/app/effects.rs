@@ -191,6 +191,7 @@ impl App {
             Action::FocusQuestion => self.show_question(),
             Action::FocusReview => return self.open_review(),
             Action::FocusTimeline => return self.open_timeline(None),
+            Action::FocusGraph => return self.open_graph(),
             Action::FocusInput => self.go_to_input(),
             Action::ToggleMode => return self.toggle_mode(),
             Action::Palette | Action::Commands => self.open_palette("/"),

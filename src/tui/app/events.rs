@@ -76,6 +76,7 @@ impl App {
             EventBody::CommitEnded => self.session.drafting = false,
             EventBody::Notice(notice) => self.notice(notice),
             EventBody::FilesChanged => return self.files_changed(),
+            EventBody::GraphChanged => return self.graph_changed(),
             EventBody::Drifted(paths) => {
                 self.say = match paths.as_slice() {
                     [] => None,
@@ -265,6 +266,7 @@ impl App {
                 let effects = review.answer(&query, listing);
                 self.route_effects(Owner::Review, effects)
             }
+            Owner::Graph => self.graph_answer(&query, listing),
             Owner::Past => {
                 let Screen::Past(past) = &mut self.screen else { return Vec::new() };
                 let effects = past.answer(&query, listing);

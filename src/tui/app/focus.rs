@@ -23,6 +23,7 @@ impl App {
         match (&self.screen, self.layout.at) {
             (Screen::Sessions(_), _) | (Screen::Start(_), At::Pane) => Focus::Sessions,
             (Screen::Review(_), _) => Focus::Review,
+            (Screen::Graph(_), _) => Focus::Graph,
             (Screen::Past(_), _) => Focus::Past,
             (Screen::Start(_), _) if self.lacks_model() => Focus::NoModel,
             (Screen::Start(_), _) => Focus::Input,
@@ -69,6 +70,7 @@ impl App {
             Focus::Sessions => Context::Sessions,
             Focus::NoModel => Context::NoModel,
             Focus::Review => Context::Review,
+            Focus::Graph => Context::Graph,
             Focus::Past => match &self.screen {
                 Screen::Past(past) => past.context(),
                 _ => Context::Global,
@@ -130,10 +132,13 @@ impl App {
             (Focus::Review, Context::Review) => {
                 matches!(&self.screen, Screen::Review(review) if review.offers(action))
             }
+            (Focus::Graph, Context::Graph) => {
+                matches!(&self.screen, Screen::Graph(graph) if graph.offers(action))
+            }
             (Focus::Past, Context::Timeline | Context::Blame) => {
                 matches!(&self.screen, Screen::Past(past) if past.offers(action))
             }
-            (Focus::Review | Focus::Past, Context::Global) => action == Action::Help,
+            (Focus::Review | Focus::Graph | Focus::Past, Context::Global) => action == Action::Help,
             (Focus::Popup | Focus::Line, Context::Global) => false,
             (Focus::Sessions | Focus::NoModel, Context::Global) => action == Action::Help,
             (Focus::Question, Context::Card) => {

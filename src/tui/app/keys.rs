@@ -73,6 +73,7 @@ impl App {
             Focus::Sessions => self.act_sessions(action),
             Focus::NoModel => self.act_no_model(action),
             Focus::Review => self.act_review(action),
+            Focus::Graph => self.act_graph(action),
             Focus::Past => self.act_past(action),
             Focus::Input if context == Context::Completion => self.act_completion(action),
             Focus::Input => self.act_input(action),
@@ -113,6 +114,7 @@ impl App {
                 self.no_model.type_until(self.now + QUIET);
                 Vec::new()
             }
+            Focus::Graph => self.leave_undecided(),
             Focus::Pane(_) | Focus::Review | Focus::Past => Vec::new(),
         }
     }
@@ -166,6 +168,7 @@ impl App {
                 }
                 self.line_typed()
             }
+            Focus::Graph => self.leave_undecided(),
             Focus::NoModel | Focus::Review | Focus::Past => Vec::new(),
             // A paste is meant for nebula, whichever pane has the keys.
             Focus::Input | Focus::Question | Focus::Pane(_) | Focus::Sessions => {

@@ -78,6 +78,9 @@ impl App {
         if let Screen::Review(review) = &mut self.screen {
             review.measure(body.width, body.height);
         }
+        if let Screen::Graph(graph) = &mut self.screen {
+            graph.measure(body.width, body.height);
+        }
         if let Screen::Past(past) = &mut self.screen {
             past.measure(body.width, body.height, &look);
         }

@@ -25,6 +25,7 @@ pub(in crate::tui) use state::{Appearance, Arrangement, At, Attention, Edge, Key
 use state::{Guard, Queries, Turn};
 
 use super::glyphs::Glyphs;
+use super::graph::GraphScreen;
 use super::input::composer::Composer;
 use super::input::question::Asking;
 use super::input::{Editor, InputRows};
@@ -97,6 +98,8 @@ pub(super) enum Screen {
     Sessions(Box<Sessions>),
     /// The changes that wait to be reviewed.
     Review(Box<Review>),
+    /// The graph of definitions.
+    Graph(Box<GraphScreen>),
     /// The timeline, or who wrote a file.
     Past(Box<Past>),
 }

@@ -68,6 +68,14 @@ impl App {
             let effects = review.click(column - body.x, row - body.y);
             return self.route_effects(Owner::Review, effects);
         }
+        if let Screen::Graph(graph) = &mut self.screen {
+            let body = self.rects.body;
+            if !body.contains(at) {
+                return Vec::new();
+            }
+            let effects = graph.click(column - body.x, row - body.y);
+            return self.route_effects(Owner::Graph, effects);
+        }
         if let Screen::Past(past) = &mut self.screen {
             let body = self.rects.body;
             if !body.contains(at) {
@@ -148,6 +156,9 @@ impl App {
         }
         if matches!(self.screen, Screen::Review(_)) {
             return self.act_review(action);
+        }
+        if matches!(self.screen, Screen::Graph(_)) {
+            return self.act_graph(action);
         }
         if matches!(self.screen, Screen::Past(_)) {
             return self.act_past(action);

@@ -2,8 +2,9 @@
 
 use super::{App, At, Effect, Exit, LineFor, LineInput, Owner, Screen};
 use crate::messages::{app as say, past};
-use crate::protocol::{Command, Query, QueryId};
+use crate::protocol::{Command, Listing, Query, QueryId};
 use crate::tui::action::Action;
+use crate::tui::graph::{GraphOutcome, GraphScreen};
 use crate::tui::input::question::QuestionOutcome;
 use crate::tui::pane::id::PaneId;
 use crate::tui::past::{Blame, Past, PastOutcome, Timeline};
@@ -64,6 +65,10 @@ impl App {
                     let said = review.line(&purpose, typed);
                     return self.review_said(said);
                 }
+                _ => Vec::new(),
+            },
+            Owner::Graph => match &mut self.screen {
+                Screen::Graph(graph) => graph.line(&purpose, typed),
                 _ => Vec::new(),
             },
             Owner::Past => match &mut self.screen {
@@ -168,6 +173,58 @@ impl App {
             }
         };
         self.route_effects(Owner::Past, effects)
+    }
+
+    /// Opens the graph of definitions.
+    pub(super) fn open_graph(&mut self) -> Vec<Effect> {
+        if matches!(self.screen, Screen::Start(_)) {
+            self.leave_start();
+        }
+        let graph = GraphScreen::default();
+        let query = graph.query();
+        self.screen = Screen::Graph(Box::new(graph));
+        // An answer to the view before is not for this one.
+        self.queries.pending.retain(|_, (owner, _)| *owner != Owner::Graph);
+        vec![self.ask(Owner::Graph, query)]
+    }
+
+    /// Does an action in the graph.
+    pub(super) fn act_graph(&mut self, action: Action) -> Vec<Effect> {
+        let Screen::Graph(graph) = &mut self.screen else { return Vec::new() };
+        if !graph.offers(action) {
+            graph.cancel();
+            return if action == Action::NextPane { Vec::new() } else { self.act_global(action) };
+        }
+        let effects = match graph.act(action) {
+            GraphOutcome::Stay(effects) => effects,
+            GraphOutcome::Leave => {
+                self.screen = Screen::Main;
+                Vec::new()
+            }
+        };
+        self.route_effects(Owner::Graph, effects)
+    }
+
+    /// Takes a key that means nothing in the graph for a no.
+    pub(super) fn leave_undecided(&mut self) -> Vec<Effect> {
+        if let Screen::Graph(graph) = &mut self.screen {
+            graph.cancel();
+        }
+        Vec::new()
+    }
+
+    /// Hands the graph what it asked for.
+    pub(super) fn graph_answer(&mut self, query: &Query, listing: &Listing) -> Vec<Effect> {
+        let Screen::Graph(graph) = &mut self.screen else { return Vec::new() };
+        let effects = graph.answer(query, listing);
+        self.route_effects(Owner::Graph, effects)
+    }
+
+    /// Shows the graph as it is now.
+    pub(super) fn graph_changed(&mut self) -> Vec<Effect> {
+        let Screen::Graph(graph) = &mut self.screen else { return Vec::new() };
+        let effects = graph.refresh();
+        self.route_effects(Owner::Graph, effects)
     }
 
     /// Shows the turn whose message was sent at a time in the chat, where it is one of the open session.

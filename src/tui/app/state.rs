@@ -30,6 +30,8 @@ pub enum Focus {
     NoModel,
     /// The changes that wait to be reviewed.
     Review,
+    /// The graph of definitions.
+    Graph,
     /// The timeline, or who wrote a file.
     Past,
 }
@@ -50,6 +52,7 @@ pub(in crate::tui) enum Owner {
     Pane(PaneId),
     Sessions,
     Review,
+    Graph,
     Past,
     Completion,
     Finder,

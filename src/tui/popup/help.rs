@@ -59,7 +59,9 @@ fn is_listed(group: &Group, inner: Context, around: Context) -> bool {
 fn reaches(inner: Context, action: Action) -> bool {
     match inner {
         Context::Sessions => !matches!(action, Action::NextPane | Action::Escape),
-        Context::Review | Context::Timeline | Context::Blame => !matches!(action, Action::NextPane | Action::Escape),
+        Context::Review | Context::Graph | Context::Timeline | Context::Blame => {
+            !matches!(action, Action::NextPane | Action::Escape)
+        }
         Context::NoModel => action != Action::Escape,
         // A line, a list and a page take every key but those of the terminal.
         Context::Line | Context::List | Context::Form | Context::Viewer => {

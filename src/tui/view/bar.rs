@@ -172,7 +172,7 @@ fn doing(app: &App) -> Doing {
         }
         Screen::Start(_) => return commit(app).unwrap_or_else(|| Doing::calm(say::new())),
         Screen::Sessions(_) => return Doing::calm(say::search_sessions()),
-        Screen::Main | Screen::Review(_) | Screen::Past(_) => {}
+        Screen::Main | Screen::Review(_) | Screen::Graph(_) | Screen::Past(_) => {}
     }
     if let Some(what) = app.banner() {
         return banner(app, what);

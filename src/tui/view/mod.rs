@@ -52,6 +52,7 @@ pub fn paint_screen(app: &App, buf: &mut Buffer) -> Option<Position> {
         Screen::Main => main(app, buf),
         Screen::Start(sessions) => start(app, sessions, buf),
         Screen::Review(review) => review.draw(rects.body, buf, app.focus() == Focus::Review, &ctx),
+        Screen::Graph(graph) => graph.draw(rects.body, buf, app.focus() == Focus::Graph, &ctx),
         Screen::Past(past) => past.draw(rects.body, buf, app.focus() == Focus::Past, &ctx),
         Screen::Sessions(sessions) => {
             let (list, preview) = sessions_areas(rects.body);

@@ -83,6 +83,30 @@ pub const SCENES: &[Scene] = &[
         reviewing(stage);
         stage.keys("nnn<enter>five lines are enough");
     }),
+    main("graph", |stage| {
+        stage.tell(opened(status()));
+        graph(stage);
+        stage.keys("<end><up>");
+        answer_definition(stage);
+    }),
+    main("graph-definition", |stage| {
+        stage.tell(opened(status()));
+        graph(stage);
+        stage.keys("<end><up>");
+        answer_definition(stage);
+        stage.keys("<enter>}<down>");
+    }),
+    main("graph-conflict", |stage| {
+        stage.tell(opened(status()));
+        graph(stage);
+        stage.keys("<enter>T");
+    }),
+    main("graph-none", |stage| {
+        stage.tell(opened(status()));
+        stage.keys("<f7>");
+        let why = "no Strand store in this folder or one around it: `strand init` makes one";
+        stage.answer(|query| matches!(query, Query::Graph { .. }), Listing::Failed(why.into()));
+    }),
     main("question", asking),
     main("permission", permitting),
     main("questions", asking_two),

@@ -1,0 +1,24 @@
+//! The graph of definitions, and the conflicts to decide.
+
+messages! {
+    graph: "graph", "グラフ";
+    reading: "reading the store", "ストアを読み込み中";
+    nothing: "the store holds no definition yet: `strand add` adds one", "ストアに定義がまだありません。`strand add` で追加できます";
+    no_match: "no match", "一致なし";
+    definitions(n): "{n} definition" | "{n} definitions", "定義{n}件";
+    conflicts(n): "{n} conflict" | "{n} conflicts", "競合{n}件";
+    conflict_heading: "conflicts", "競合";
+    uses: "uses", "参照先";
+    used_by: "used by", "参照元";
+    history: "history", "履歴";
+    cut: "the rest of the text is left out", "テキストの残りは省略";
+    lost: "what does not show", "表示されない内容";
+    stands: "what stands", "現在の内容";
+    steps_back(n): "{n} step back" | "{n} steps back", "{n}つ前へ戻れます";
+    keep_means: "Keep leaves what stands and settles the conflict in this store.", "「残す」は現在の内容を残し、このストアで競合を解決済みにします。";
+    take_means: "Take issues again what does not show, as new ops.", "「採用」は表示されない内容を新しい操作として再発行します。";
+    keep_asks(id): "keep what stands, settle {id} · Enter yes, any other key no", "現在の内容を残して{id}を解決済みにしますか · Enterではい、他のキーでいいえ";
+    take_asks(id): "issue again what {id} holds · Enter yes, any other key no", "{id}の内容を再発行しますか · Enterではい、他のキーでいいえ";
+    filter: "filter by name", "名前で絞り込み";
+    search: "search the definition", "定義内を検索";
+}

@@ -1,0 +1,133 @@
+//! The graph of definitions for the screen: what there is, one of them with its references and its history, and the
+//! conflicts that a person decides.
+
+use std::sync::Arc;
+
+/// The definitions of a store, as many as were asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphPage {
+    /// The store's folder.
+    pub place: String,
+    /// The damage to the store, in words.
+    pub trouble: Option<String>,
+    /// The conflicts that are not decided.
+    pub conflicts: Vec<ConflictRow>,
+    /// The definitions, in layer order then by name.
+    pub rows: Vec<DefinitionRow>,
+    /// Definitions that the filter leaves.
+    pub found: usize,
+    /// Definitions in all.
+    pub total: usize,
+}
+
+/// A definition in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefinitionRow {
+    /// Its identity.
+    pub id: String,
+    /// Its layer.
+    pub layer: String,
+    /// Its name in the layer.
+    pub name: String,
+    /// Its parameters and type, in short.
+    pub signature: String,
+    /// Errors in it.
+    pub errors: usize,
+    /// Warnings about it.
+    pub warnings: usize,
+}
+
+/// A conflict that is not decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConflictRow {
+    /// Its identity, as the command line has it.
+    pub id: String,
+    /// Its kind in one word.
+    pub kind: String,
+    /// The definition, or the places and ops it is about.
+    pub about: String,
+    /// The event in a sentence; empty: the kind says it.
+    pub message: String,
+    /// The text that does not show, a line for each op or line of it.
+    pub lost: String,
+    /// The definition it is about, where one stands.
+    pub definition: Option<GraphLink>,
+    /// True if it holds something to issue again.
+    pub can_take: bool,
+}
+
+/// The decision about a conflict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConflictChoice {
+    /// Keep the present text.
+    Keep,
+    /// Issue again the text that does not show.
+    Take,
+}
+
+/// A definition with what is around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefinitionDetail {
+    /// Its identity.
+    pub id: String,
+    /// `layer.Name`.
+    pub name: String,
+    /// Its text; long ones are cut.
+    pub text: Arc<str>,
+    /// True if the text is cut.
+    pub is_cut: bool,
+    /// The faults in it.
+    pub faults: Vec<FaultRow>,
+    /// The definitions that it refers to.
+    pub uses: GraphLinks,
+    /// The places that refer to it.
+    pub used_by: GraphLinks,
+    /// Its ops, newest first.
+    pub history: Vec<OpRow>,
+    /// Older ops that are left out.
+    pub older: usize,
+}
+
+/// A fault in a definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FaultRow {
+    /// Its code.
+    pub code: String,
+    /// One sentence.
+    pub message: String,
+    /// True if it is only a warning.
+    pub is_warning: bool,
+}
+
+/// References in one direction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GraphLinks {
+    /// As many as are shown.
+    pub rows: Vec<GraphLink>,
+    /// The number of those that are left out.
+    pub more: usize,
+}
+
+/// A reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphLink {
+    /// The definition at the other end.
+    pub id: String,
+    /// `layer.Name` of it.
+    pub name: String,
+    /// The unit that refers; empty: the whole definition.
+    pub place: String,
+}
+
+/// An op on a definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpRow {
+    /// Its time in unix milliseconds.
+    pub at: i64,
+    /// Its author.
+    pub author: String,
+    /// Its kind, in one word.
+    pub kind: String,
+    /// The first line of what it says.
+    pub summary: String,
+}

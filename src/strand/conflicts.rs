@@ -1,0 +1,131 @@
+//! Conflicts to decide: those that were recorded, and what merging left. A person keeps what stands, or has the ops of
+//! the other side issued again.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::findings::{Finding, findings};
+use super::id::now_ms;
+use super::issue::{Draft, Issuer, Refusal, reissue};
+use super::op::Op;
+use super::store::{Conflict, Error, Store, WriteResult};
+
+/// The kind of the record that puts a finding aside.
+const FINDING: &str = "finding";
+/// The status of what is decided.
+const RESOLVED: &str = "resolved";
+
+/// The conflicts of a store.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conflicts {
+    /// The recorded ones, oldest first.
+    pub recorded: Vec<Conflict>,
+    /// The findings, by definition.
+    pub merged: Vec<Finding>,
+}
+
+/// Returns the findings that a person has put aside in a store.
+pub fn put_aside(store: &Store) -> HashSet<String> {
+    let recorded = store.conflicts().unwrap_or_default();
+    recorded.into_iter().filter(|conflict| conflict.kind == FINDING).map(|conflict| conflict.id).collect()
+}
+
+/// Returns the conflicts that are not decided. With `all`, every one that is known.
+///
+/// # Errors
+/// When the records cannot be read.
+pub fn list(store: &Store, all: bool) -> Result<Conflicts, Error> {
+    let (aside, mut recorded): (Vec<_>, Vec<_>) =
+        store.conflicts()?.into_iter().partition(|conflict| conflict.kind == FINDING);
+    recorded.retain(|conflict| all || conflict.status != RESOLVED);
+    let aside: HashSet<String> = aside.into_iter().map(|conflict| conflict.id).collect();
+    let merged = findings(store.state(), all).into_iter().filter(|finding| all || !aside.contains(&finding.id()));
+    Ok(Conflicts { recorded, merged: merged.collect() })
+}
+
+impl Conflicts {
+    /// Returns the finding of an id.
+    pub fn finding(&self, id: &str) -> Option<&Finding> {
+        self.merged.iter().find(|finding| finding.id() == id)
+    }
+}
+
+/// Returns the record of a conflict, decided or not.
+///
+/// # Errors
+/// When there is none of that id, or the records cannot be read.
+pub fn recorded(store: &Store, id: &str) -> Result<Conflict, Error> {
+    let found = store.conflicts()?.into_iter().find(|conflict| conflict.id == id && conflict.kind != FINDING);
+    found.ok_or_else(|| Error::NotFound(format!("there is no conflict {id}")))
+}
+
+/// Keeps what stands: the conflict counts as decided in this store.
+///
+/// # Errors
+/// When it is none of the `known` ones nor a recorded one, or the record cannot be written.
+pub fn keep(store: &Store, known: &Conflicts, id: &str) -> Result<(), Error> {
+    let record = match known.finding(id) {
+        Some(finding) => Conflict {
+            id: finding.id(),
+            kind: FINDING.to_owned(),
+            policy: store.config().policy.word().to_owned(),
+            at: now_ms(),
+            edges: Vec::new(),
+            ops: Vec::new(),
+            status: RESOLVED.to_owned(),
+        },
+        None => Conflict { status: RESOLVED.to_owned(), ..recorded(store, id)? },
+    };
+    store.record_conflicts(&[record])
+}
+
+/// Issues the ops of a conflict again on the present state, as one bundle; those of a finding have both sides as
+/// parents then, which decides it.
+///
+/// # Errors
+/// When it is none of the `known` ones nor a recorded one, holds no op, or the ops are refused.
+pub fn take(store: &mut Store, known: &Conflicts, id: &str, issuer: &Issuer) -> Result<WriteResult, Error> {
+    let nothing = || Refusal::Usage(format!("{id} holds no op to issue again"));
+    if let Some(finding) = known.finding(id) {
+        if finding.draft.is_null() {
+            return Err(nothing().into());
+        }
+        return store.issue(&[Draft::from_json(&finding.draft)?], issuer, false);
+    }
+    let conflict = recorded(store, id)?;
+    let ops = ops_of(&conflict);
+    if ops.is_empty() {
+        return Err(nothing().into());
+    }
+    let issuer = issuer.bundled();
+    let written = store.transact(false, |state| reissue(state, &ops, &issuer))?;
+    store.record_conflicts(&[Conflict { status: RESOLVED.to_owned(), ..conflict }])?;
+    Ok(written)
+}
+
+/// Returns the ops that a record holds.
+pub fn ops_of(conflict: &Conflict) -> Vec<Op> {
+    conflict.ops.iter().filter_map(|op| Op::from_json(op).ok()).collect()
+}
+
+/// Returns what a conflict is about: its edges, or else what its ops are about.
+pub fn about(conflict: &Conflict) -> String {
+    let edge = |(from, to): &(String, String)| match conflict.kind.as_str() {
+        "sync" => format!("{from}: {to}"),
+        _ => format!("{from} -> {to}"),
+    };
+    match conflict.edges.is_empty() {
+        true => about_ops(conflict),
+        false => conflict.edges.iter().map(edge).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Returns what the ops of a conflict are about.
+pub fn about_ops(conflict: &Conflict) -> String {
+    let op = |op: &Value| {
+        let text = |key: &str| op.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        format!("{} {}.{} by {}", text("op"), text("layer"), text("name"), text("author"))
+    };
+    conflict.ops.iter().map(op).collect::<Vec<_>>().join(", ")
+}

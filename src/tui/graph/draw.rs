@@ -1,0 +1,191 @@
+//! Draws the graph: the list by layer, and beside it what is under the keys.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::detail::{Detail, DetailLine, Shown};
+use super::{GraphLine, GraphScreen};
+use crate::messages::{count, graph as say, times};
+use crate::protocol::{ConflictRow, DefinitionRow, GraphPage};
+use crate::text::number::thousands;
+use crate::tui::look::{Ctx, Look};
+use crate::tui::pane::line::{line, pane_line};
+use crate::tui::pane::paint::{self, Pen, bold, span};
+use crate::tui::text::wrap::cells;
+use crate::tui::text::{cut, show};
+use crate::tui::theme::Role;
+
+/// Cells of the place of a reference.
+const PLACE: u16 = 16;
+
+impl GraphScreen {
+    /// Draws it over the whole body.
+    pub fn draw(&self, area: Rect, buf: &mut Buffer, focus: bool, ctx: &Ctx<'_>) {
+        let (list, right) = self.parts();
+        if list > 0 {
+            self.draw_list(Rect { width: list, ..area }, buf, focus && !self.in_detail, ctx);
+        }
+        let Some((x, width)) = right else { return };
+        if x > 0 {
+            let style = ctx.theme.style(Role::Line);
+            for y in area.top()..area.bottom() {
+                let glyph = if y == area.top() { ctx.glyphs.join_right } else { ctx.glyphs.upright };
+                buf[(area.x + x - 1, y)].set_symbol(glyph).set_style(style);
+            }
+        }
+        self.draw_detail(Rect { x: area.x + x, width, ..area }, buf, focus && self.in_detail, ctx);
+    }
+
+    /// Returns how much the list holds, and the words that narrow it.
+    fn note(&self, page: &GraphPage, look: Look<'_>) -> String {
+        let mut note = match self.filter.is_empty() {
+            true => say::definitions(page.total),
+            false => cut::search(&self.filter, &count::hits(&thousands(page.found), &thousands(page.total)), 40),
+        };
+        if !page.conflicts.is_empty() {
+            note.push_str(&format!(" {} {}", look.glyphs.dot, say::conflicts(page.conflicts.len())));
+        }
+        note
+    }
+
+    fn draw_list(&self, area: Rect, buf: &mut Buffer, focus: bool, ctx: &Ctx<'_>) {
+        let look = paint::look(ctx);
+        let dim = look.theme.style(Role::Dim);
+        let note = self.page.as_ref().map(|page| Line::from(span(show::plain(&self.note(page, look)), dim)));
+        pane_line(Rect { height: 1, ..area }, say::graph(), focus, note, buf, ctx);
+        let mut pen = Pen::new(buf, Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area });
+        let (page, failed) = (self.page.as_ref(), self.failed.as_deref());
+        let Some(page) = page.filter(|_| self.entries() > 0) else {
+            let empty = page.map(|page| {
+                page.trouble.as_deref().unwrap_or(if page.total == 0 { say::nothing() } else { say::no_match() })
+            });
+            pen.prose(1, 0, &show::plain(failed.or(empty).unwrap_or(say::reading())), look);
+            return;
+        };
+        let (lines, rows) = (self.lines(), self.list_rows());
+        for (y, row) in lines.iter().skip(self.top).take(usize::from(rows)).enumerate() {
+            let y = y as u16;
+            match row {
+                GraphLine::Conflicts => drop(pen.put(1, y, say::conflict_heading(), 40, dim)),
+                GraphLine::Layer(layer) => drop(pen.put(1, y, layer, 40, dim)),
+                GraphLine::Entry(at) => {
+                    if *at == self.at {
+                        pen.select(y, 1, look);
+                    }
+                    match at.checked_sub(page.conflicts.len()) {
+                        None => draw_conflict(&mut pen, y, &page.conflicts[*at], look),
+                        Some(row) => draw_definition(&mut pen, y, &page.rows[row], look),
+                    }
+                }
+            }
+        }
+        pen.thumb(0, rows, self.top, lines.len(), look);
+        let width = usize::from(pen.width().saturating_sub(2));
+        let more = page.found.saturating_sub(page.rows.len());
+        let foot = match &page.trouble {
+            Some(trouble) => trouble.clone(),
+            None if more > 0 => count::more(&thousands(more)),
+            None => page.place.clone(),
+        };
+        let role = if page.trouble.is_some() { Role::Attention } else { Role::Dim };
+        let foot = show::plain(&foot);
+        let foot = if page.trouble.is_none() && more == 0 {
+            cut::path(&foot, width, look.glyphs.cut)
+        } else {
+            cut::words(&foot, width, look.glyphs.cut)
+        };
+        pen.put(1, rows, &foot, width, look.theme.style(role));
+    }
+
+    fn draw_detail(&self, area: Rect, buf: &mut Buffer, focus: bool, ctx: &Ctx<'_>) {
+        let look = paint::look(ctx);
+        let dim = look.theme.style(Role::Dim);
+        let text = if focus { bold(look.theme, Role::Focus) } else { bold(look.theme, Role::Text) };
+        let (title, note) = match self.detail.as_ref().map(|detail| &detail.shown) {
+            Some(Shown::Definition(found)) => (found.name.clone(), String::new()),
+            Some(Shown::Conflict(conflict)) => (conflict.id.clone(), conflict.kind.clone()),
+            Some(Shown::Failed(_)) | None => (String::new(), String::new()),
+        };
+        let back = self.trail.len();
+        let note = if back > 0 { say::steps_back(back) } else { note };
+        let title = Line::from(span(show::plain(&title), text));
+        line(Rect { height: 1, ..area }, title, focus, Some(Line::from(span(note, dim))), buf, ctx);
+        let mut pen = Pen::new(buf, Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area });
+        let Some(detail) = &self.detail else { return };
+        let rows = pen.height();
+        for (y, row) in detail.lines.iter().enumerate().skip(detail.top).take(usize::from(rows)) {
+            let at = (y - detail.top) as u16;
+            if y == detail.at && focus {
+                pen.select(at, 1, look);
+            }
+            draw_line(&mut pen, at, detail, row, ctx);
+        }
+        pen.thumb(0, rows, detail.top, detail.lines.len(), look);
+    }
+}
+
+fn draw_conflict(pen: &mut Pen<'_>, y: u16, conflict: &ConflictRow, look: Look<'_>) {
+    let room = usize::from(pen.width().saturating_sub(6));
+    pen.put(2, y, look.glyphs.undecided, 1, bold(look.theme, Role::Attention));
+    let words = format!("{} {}", show::plain(&conflict.about), conflict.kind);
+    pen.put(4, y, &cut::end(&words, room, look.glyphs.cut), room, look.theme.style(Role::Text));
+}
+
+fn draw_definition(pen: &mut Pen<'_>, y: u16, row: &DefinitionRow, look: Look<'_>) {
+    let (mark, role) = match (row.errors, row.warnings) {
+        (0, 0) => (look.glyphs.dot, Role::Dim),
+        (0, _) => (look.glyphs.foreign, Role::Attention),
+        _ => (look.glyphs.failed, Role::Removed),
+    };
+    pen.put(2, y, mark, 1, look.theme.style(role));
+    let room = usize::from(pen.width().saturating_sub(6));
+    let x =
+        pen.put(4, y, &cut::end(&show::plain(&row.name), room, look.glyphs.cut), room, look.theme.style(Role::Text));
+    let left = usize::from(pen.width().saturating_sub(x + 3));
+    // A few letters of it say nothing.
+    if left >= 4 {
+        let words = show::plain(&row.signature);
+        pen.put(x + 1, y, &cut::end(&words, left, look.glyphs.cut), left, look.theme.style(Role::Dim));
+    }
+}
+
+fn draw_line(pen: &mut Pen<'_>, y: u16, detail: &Detail, row: &DetailLine, ctx: &Ctx<'_>) {
+    let look = paint::look(ctx);
+    let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
+    let room = usize::from(pen.width().saturating_sub(4));
+    match row {
+        DetailLine::Blank => {}
+        DetailLine::Head(words, n) => {
+            let count = if *n == 0 { String::new() } else { format!(" {}", thousands(*n)) };
+            pen.spans(1, y, &[span(*words, bold(look.theme, Role::Text)), span(count, dim)], room);
+        }
+        DetailLine::Text(words) => drop(pen.put(2, y, words, room, if words.starts_with("## ") { dim } else { text })),
+        DetailLine::Note(words) => drop(pen.put(2, y, words, room, dim)),
+        DetailLine::Fault(words, is_warning) => {
+            let role = if *is_warning { Role::Attention } else { Role::Removed };
+            pen.put(2, y, words, room, look.theme.style(role));
+        }
+        DetailLine::Link { name, place, .. } => {
+            let place = cut::end(place, usize::from(PLACE), look.glyphs.cut);
+            let name = show::plain(name);
+            let room = room.saturating_sub(cells(&place) + 2);
+            pen.put(2, y, look.glyphs.dot, 1, dim);
+            pen.put(4, y, &cut::end(&name, room, look.glyphs.cut), room, text);
+            let end = pen.width().saturating_sub(2);
+            pen.right(end, y, &[span(place.into_owned(), dim)]);
+        }
+        DetailLine::Op(at) => {
+            let Shown::Definition(found) = &detail.shown else { return };
+            let op = &found.history[*at];
+            let words: [Span<'static>; 4] = [
+                span(times::point(&ctx.clock(), op.at), dim),
+                span(format!("  {}", show::plain(&op.author)), dim),
+                span(format!("  {}", op.kind), text),
+                span(format!("  {}", show::plain(&op.summary)), dim),
+            ];
+            let line = cut::line(words.to_vec().into(), room, look.glyphs.cut, dim);
+            pen.spans(2, y, &line.spans, room);
+        }
+    }
+}

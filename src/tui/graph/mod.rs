@@ -1,0 +1,461 @@
+//! The graph of definitions: a list by layer, conflicts first, and beside it the definition under the keys with what it
+//! uses, what uses it, and its history. A conflict is decided after one more question.
+
+mod detail;
+mod draw;
+
+#[cfg(test)]
+mod tests;
+
+use crate::messages::graph as say;
+use crate::protocol::{Command, ConflictChoice, ConflictRow, GraphPage, Listing, Query};
+use crate::tui::action::Action;
+use crate::tui::msg::{LineFor, LineInput, PaneEffect};
+use detail::{Detail, Shown};
+
+/// The width, in cells, from which on the list stands beside the definition.
+const BESIDE: u16 = 100;
+/// Cells of the list beside it.
+const LIST: u16 = 46;
+/// Definitions that are asked for at first, and more each time the end is reached.
+const ROWS: usize = 500;
+
+/// The definitions as they are shown.
+#[derive(Debug)]
+pub struct GraphScreen {
+    page: Option<GraphPage>,
+    failed: Option<String>,
+    filter: String,
+    limit: usize,
+    /// The entry under the keys.
+    at: usize,
+    top: usize,
+    /// The list is asked for; true besides: once more, for something has changed since.
+    listing: Option<bool>,
+    /// The definition that is asked for.
+    asked: Option<String>,
+    /// The entry that the right side shows, or is about to.
+    target: Option<Target>,
+    /// The targets on the way to it.
+    trail: Vec<Target>,
+    detail: Option<Detail>,
+    in_detail: bool,
+    /// The decision that waits for a yes.
+    confirm: Option<(String, ConflictChoice)>,
+    size: (u16, u16),
+}
+
+/// Something that the right side shows, by its identity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Target {
+    Conflict(String),
+    Definition(String),
+}
+
+/// A line of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum GraphLine {
+    /// The conflicts begin.
+    Conflicts,
+    /// A layer begins.
+    Layer(String),
+    /// An entry by its place among them.
+    Entry(usize),
+}
+
+/// The outcome of a key.
+#[derive(Debug, PartialEq)]
+pub enum GraphOutcome {
+    /// The screen stays open.
+    Stay(Vec<PaneEffect>),
+    /// It closes.
+    Leave,
+}
+
+impl Default for GraphScreen {
+    fn default() -> Self {
+        GraphScreen {
+            page: None,
+            failed: None,
+            filter: String::new(),
+            limit: ROWS,
+            at: 0,
+            top: 0,
+            listing: Some(false),
+            asked: None,
+            target: None,
+            trail: Vec::new(),
+            detail: None,
+            in_detail: false,
+            confirm: None,
+            size: (0, 0),
+        }
+    }
+}
+
+impl GraphScreen {
+    /// Returns the question for the list.
+    pub fn query(&self) -> Query {
+        Query::Graph { filter: self.filter.clone(), limit: self.limit }
+    }
+
+    /// Asks for the list, once the one that is asked for has come.
+    fn list(&mut self) -> Vec<PaneEffect> {
+        if let Some(again) = &mut self.listing {
+            *again = true;
+            return Vec::new();
+        }
+        self.listing = Some(false);
+        vec![PaneEffect::Ask(self.query())]
+    }
+
+    /// Asks again for what is shown: the store has changed.
+    pub fn refresh(&mut self) -> Vec<PaneEffect> {
+        let mut effects = self.list();
+        effects.extend(self.ask());
+        effects
+    }
+
+    /// Forgets a decision that waits for a yes.
+    pub fn cancel(&mut self) {
+        self.confirm = None;
+    }
+
+    fn conflicts(&self) -> &[ConflictRow] {
+        self.page.as_ref().map_or(&[], |page| &page.conflicts)
+    }
+
+    fn entries(&self) -> usize {
+        self.page.as_ref().map_or(0, |page| page.conflicts.len() + page.rows.len())
+    }
+
+    /// Returns what an entry of the list leads to.
+    fn entry(&self, at: usize) -> Option<Target> {
+        let page = self.page.as_ref()?;
+        match at.checked_sub(page.conflicts.len()) {
+            None => Some(Target::Conflict(page.conflicts[at].id.clone())),
+            Some(at) => page.rows.get(at).map(|row| Target::Definition(row.id.clone())),
+        }
+    }
+
+    fn lines(&self) -> Vec<GraphLine> {
+        let mut lines = Vec::new();
+        let Some(page) = &self.page else { return lines };
+        if !page.conflicts.is_empty() {
+            lines.push(GraphLine::Conflicts);
+            lines.extend((0..page.conflicts.len()).map(GraphLine::Entry));
+        }
+        for (at, row) in page.rows.iter().enumerate() {
+            if at == 0 || page.rows[at - 1].layer != row.layer {
+                lines.push(GraphLine::Layer(row.layer.clone()));
+            }
+            lines.push(GraphLine::Entry(page.conflicts.len() + at));
+        }
+        lines
+    }
+
+    /// Takes in what was asked for.
+    pub fn answer(&mut self, query: &Query, listing: &Listing) -> Vec<PaneEffect> {
+        match (query, listing) {
+            (Query::Graph { .. }, Listing::Graph(page)) => self.listed(Some(page.clone()), None),
+            (Query::Graph { .. }, Listing::Failed(why)) => self.listed(None, Some(why.clone())),
+            (Query::Definition(id), listing) if self.asked.as_ref() == Some(id) => {
+                self.asked = None;
+                // Another one is wanted by now.
+                if self.target.as_ref() != Some(&Target::Definition(id.clone())) {
+                    return self.ask();
+                }
+                match listing {
+                    Listing::Definition(found) => self.show(Shown::Definition((**found).clone())),
+                    Listing::Failed(why) => self.show(Shown::Failed(why.clone())),
+                    _ => {}
+                }
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn listed(&mut self, page: Option<GraphPage>, failed: Option<String>) -> Vec<PaneEffect> {
+        let again = self.listing.take() == Some(true);
+        let before = self.entry(self.at);
+        (self.page, self.failed) = (page, failed);
+        let same = before.and_then(|before| (0..self.entries()).find(|at| self.entry(*at).as_ref() == Some(&before)));
+        self.at = same.unwrap_or(self.at).min(self.entries().saturating_sub(1));
+        let mut effects = if again { self.list() } else { Vec::new() };
+        // What was gone to stays, unless it was a conflict that is decided by now.
+        let gone = match &self.target {
+            Some(Target::Conflict(id)) => !self.conflicts().iter().any(|conflict| conflict.id == *id),
+            Some(Target::Definition(_)) => same.is_none() && self.trail.is_empty(),
+            None => true,
+        };
+        if gone {
+            self.in_detail = false;
+            effects.extend(self.follow_list());
+        } else if matches!(self.target, Some(Target::Conflict(_))) {
+            effects.extend(self.ask());
+        }
+        self.fit();
+        effects
+    }
+
+    /// Shows the entry under the keys.
+    fn follow_list(&mut self) -> Vec<PaneEffect> {
+        let target = self.entry(self.at);
+        self.trail.clear();
+        if target.is_none() {
+            (self.target, self.detail) = (None, None);
+        }
+        if target == self.target {
+            return Vec::new();
+        }
+        self.target = target;
+        self.ask()
+    }
+
+    /// Asks for the target, one question at a time; what is in the list already is shown at once.
+    fn ask(&mut self) -> Vec<PaneEffect> {
+        match &self.target {
+            Some(Target::Conflict(id)) => {
+                if let Some(conflict) = self.conflicts().iter().find(|conflict| conflict.id == *id).cloned() {
+                    self.show(Shown::Conflict(conflict));
+                }
+                Vec::new()
+            }
+            Some(Target::Definition(id)) if self.asked.is_none() => {
+                self.asked = Some(id.clone());
+                vec![PaneEffect::Ask(Query::Definition(id.clone()))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Shows something at the right, at the same place if it was there already.
+    fn show(&mut self, shown: Shown) {
+        let (_, right) = self.parts();
+        let width = right.map_or(self.size.0, |(_, width)| width);
+        self.detail = Some(match self.detail.take() {
+            Some(before) if before.is_of(&shown) => before.renewed(shown, width),
+            _ => Detail::new(shown, width),
+        });
+        self.fit();
+    }
+
+    /// Goes to a target from the one that is shown.
+    fn go_to(&mut self, target: Target) -> Vec<PaneEffect> {
+        self.trail.extend(self.target.replace(target.clone()));
+        self.select(&target);
+        self.ask()
+    }
+
+    /// Moves the keys of the list to a target, where it is in the list.
+    fn select(&mut self, target: &Target) {
+        self.at = (0..self.entries()).find(|at| self.entry(*at).as_ref() == Some(target)).unwrap_or(self.at);
+        self.fit();
+    }
+
+    /// Goes back to the target before, else to the list.
+    fn back(&mut self) -> Vec<PaneEffect> {
+        match self.trail.pop() {
+            Some(before) => {
+                self.target = Some(before.clone());
+                self.select(&before);
+                self.ask()
+            }
+            None => {
+                self.in_detail = false;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Returns the conflict that is shown.
+    fn conflict(&self) -> Option<&ConflictRow> {
+        match &self.target {
+            Some(Target::Conflict(id)) => self.conflicts().iter().find(|conflict| conflict.id == *id),
+            _ => None,
+        }
+    }
+
+    /// Returns whether `action` would do something now.
+    pub fn offers(&self, action: Action) -> bool {
+        let any = self.entries() > 0;
+        let detail = self.detail.as_ref();
+        match action {
+            Action::Close | Action::Escape => true,
+            Action::Open if self.confirm.is_some() => true,
+            Action::Open if self.in_detail => detail.is_some_and(|detail| detail.link().is_some()),
+            Action::Open => any,
+            Action::Left => self.in_detail,
+            Action::KeepConflict => self.conflict().is_some(),
+            Action::TakeConflict => self.conflict().is_some_and(|conflict| conflict.can_take),
+            Action::Search if self.in_detail => detail.is_some(),
+            Action::Search => self.page.is_some(),
+            Action::NextMatch | Action::PreviousMatch => self.in_detail && detail.is_some_and(|d| !d.words.is_empty()),
+            Action::Up | Action::Down | Action::HalfUp | Action::HalfDown | Action::PageUp => any,
+            Action::PageDown | Action::First | Action::Last | Action::NextItem | Action::PreviousItem => any,
+            _ => false,
+        }
+    }
+
+    /// Does `action`.
+    pub fn act(&mut self, action: Action) -> GraphOutcome {
+        let stay = GraphOutcome::Stay;
+        if let Some((id, choice)) = self.confirm.take() {
+            let sent = (action == Action::Open).then(|| PaneEffect::send(Command::DecideConflict(id, choice)));
+            return stay(sent.into_iter().collect());
+        }
+        stay(match action {
+            Action::Close | Action::Escape if !self.in_detail => return GraphOutcome::Leave,
+            Action::Close | Action::Escape | Action::Left => self.back(),
+            Action::KeepConflict => self.confirm(ConflictChoice::Keep),
+            Action::TakeConflict => self.confirm(ConflictChoice::Take),
+            Action::Search => vec![self.line_for()],
+            Action::Open if !self.in_detail => {
+                self.in_detail = true;
+                Vec::new()
+            }
+            Action::Open => match self.detail.as_ref().and_then(Detail::link) {
+                Some(id) => self.go_to(Target::Definition(id)),
+                None => Vec::new(),
+            },
+            action if self.in_detail => {
+                self.detail.iter_mut().for_each(|detail| detail.go(action));
+                self.fit();
+                Vec::new()
+            }
+            action => self.go(action),
+        })
+    }
+
+    /// Asks whether a conflict is to be decided this way.
+    fn confirm(&mut self, choice: ConflictChoice) -> Vec<PaneEffect> {
+        let Some(id) = self.conflict().map(|conflict| conflict.id.clone()) else { return Vec::new() };
+        let words = match choice {
+            ConflictChoice::Keep => say::keep_asks(&id),
+            ConflictChoice::Take => say::take_asks(&id),
+        };
+        self.confirm = Some((id, choice));
+        vec![PaneEffect::Say(words)]
+    }
+
+    fn line_for(&self) -> PaneEffect {
+        let (purpose, prompt, text) = match &self.detail {
+            Some(detail) if self.in_detail => (LineFor::Search, say::search(), detail.words.clone()),
+            _ => (LineFor::Filter, say::filter(), self.filter.clone()),
+        };
+        PaneEffect::Line { purpose, prompt: prompt.into(), text }
+    }
+
+    /// Takes the words to look for.
+    pub fn line(&mut self, purpose: &LineFor, typed: LineInput<'_>) -> Vec<PaneEffect> {
+        let (words, left) = match typed {
+            LineInput::Now(words) | LineInput::Taken(words) => (words, false),
+            LineInput::Left => ("", true),
+        };
+        match (purpose, &mut self.detail) {
+            (LineFor::Filter, _) if self.filter != words => {
+                (self.filter, self.limit, self.at) = (words.to_string(), ROWS, 0);
+                self.list()
+            }
+            (LineFor::Search, Some(detail)) if !left => {
+                detail.look_for(words);
+                self.fit();
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Moves in the list.
+    fn go(&mut self, action: Action) -> Vec<PaneEffect> {
+        let (last, page) = (self.entries().saturating_sub(1), usize::from(self.list_rows()).max(2));
+        self.at = match action {
+            Action::Up => self.at.saturating_sub(1),
+            Action::Down => self.at + 1,
+            Action::HalfUp => self.at.saturating_sub(page / 2),
+            Action::HalfDown => self.at + page / 2,
+            Action::PageUp => self.at.saturating_sub(page),
+            Action::PageDown => self.at + page,
+            Action::First => 0,
+            Action::Last => last,
+            Action::NextItem => self.group_starts().into_iter().find(|start| *start > self.at).unwrap_or(last),
+            Action::PreviousItem => self.group_starts().into_iter().rfind(|start| *start < self.at).unwrap_or(0),
+            _ => self.at,
+        }
+        .min(last);
+        self.fit();
+        let mut effects = self.follow_list();
+        let more = self.page.as_ref().is_some_and(|page| page.found > page.rows.len());
+        if self.at == last && more && self.listing.is_none() {
+            self.limit += ROWS;
+            effects.extend(self.list());
+        }
+        effects
+    }
+
+    /// Returns the first entry of the conflicts and of each layer.
+    fn group_starts(&self) -> Vec<usize> {
+        let lines = self.lines();
+        let starts = lines.windows(2).filter_map(|pair| match pair {
+            [GraphLine::Conflicts | GraphLine::Layer(_), GraphLine::Entry(at)] => Some(*at),
+            _ => None,
+        });
+        starts.collect()
+    }
+
+    /// Handles a click inside the body, from its top left corner.
+    pub fn click(&mut self, column: u16, row: u16) -> Vec<PaneEffect> {
+        self.cancel();
+        let (list, right) = self.parts();
+        let Some(row) = row.checked_sub(1) else { return Vec::new() };
+        if right.is_some_and(|(x, _)| column >= x || list == 0) {
+            self.in_detail = self.detail.is_some();
+            self.detail.iter_mut().for_each(|detail| detail.click(usize::from(row)));
+            return Vec::new();
+        }
+        self.in_detail = false;
+        if let Some(GraphLine::Entry(at)) = self.lines().get(self.top + usize::from(row)) {
+            self.at = *at;
+        }
+        self.follow_list()
+    }
+
+    /// Returns the cells of the list, and where the right side begins with its cells; 0 or none: it is not shown.
+    fn parts(&self) -> (u16, Option<(u16, u16)>) {
+        let (width, _) = self.size;
+        match () {
+            () if width >= BESIDE => {
+                let list = LIST.min(width / 3);
+                (list, Some((list + 1, width - list - 1)))
+            }
+            () if self.in_detail => (0, Some((0, width))),
+            () => (width, None),
+        }
+    }
+
+    /// Takes the size of the body that is drawn next.
+    pub fn measure(&mut self, width: u16, height: u16) {
+        self.size = (width, height);
+        self.fit();
+    }
+
+    /// Returns the rows of the list; below them stands how many more there are.
+    fn list_rows(&self) -> u16 {
+        self.size.1.saturating_sub(2)
+    }
+
+    fn fit(&mut self) {
+        let (_, right) = self.parts();
+        let height = self.size.1.saturating_sub(1);
+        if let (Some(detail), Some((_, width))) = (&mut self.detail, right) {
+            detail.measure(width, usize::from(height));
+        }
+        let rows = usize::from(self.list_rows()).max(1);
+        let lines = self.lines();
+        let at = lines.iter().position(|line| *line == GraphLine::Entry(self.at)).unwrap_or(0);
+        // The heading above the first entry is seen with it.
+        let first = if self.at == 0 { 0 } else { at };
+        self.top = self.top.clamp((at + 1).saturating_sub(rows), first.max((at + 1).saturating_sub(rows)));
+    }
+}

@@ -1,0 +1,162 @@
+use super::*;
+use crate::protocol::{DefinitionDetail, DefinitionRow, GraphLink, GraphLinks, OpRow};
+use crate::tui::msg::Effect;
+
+fn row(layer: &str, name: &str) -> DefinitionRow {
+    let (id, signature) = (format!("op_{name}"), "Int".into());
+    DefinitionRow { id, layer: layer.into(), name: name.into(), signature, errors: 0, warnings: 0 }
+}
+
+fn link(name: &str) -> GraphLink {
+    GraphLink { id: format!("op_{name}"), name: format!("slot.{name}"), place: "1".into() }
+}
+
+fn conflict(id: &str, can_take: bool) -> ConflictRow {
+    ConflictRow {
+        id: id.into(),
+        kind: "edit-superseded".into(),
+        about: "slot.a".into(),
+        message: "edit by user:b was made while the body was replaced; it does not show".into(),
+        lost: "Int = 3".into(),
+        definition: Some(link("a")),
+        can_take,
+    }
+}
+
+fn page(conflicts: Vec<ConflictRow>) -> GraphPage {
+    let rows = vec![row("slot", "a"), row("slot", "b"), row("fn", "c")];
+    GraphPage { place: "project.strand".into(), trouble: None, conflicts, found: rows.len(), total: rows.len(), rows }
+}
+
+fn definition(name: &str, used_by: &[&str]) -> DefinitionDetail {
+    let op = OpRow { at: 0, author: "user:a".into(), kind: "add".into(), summary: "Int = 1".into() };
+    DefinitionDetail {
+        id: format!("op_{name}"),
+        name: format!("slot.{name}"),
+        text: format!("slot {name} = Int = 1").into(),
+        is_cut: false,
+        faults: Vec::new(),
+        uses: GraphLinks::default(),
+        used_by: GraphLinks { rows: used_by.iter().map(|name| link(name)).collect(), more: 0 },
+        history: vec![op],
+        older: 0,
+    }
+}
+
+fn asked(effects: &[PaneEffect]) -> Vec<&Query> {
+    let queries = effects.iter().filter_map(|effect| match effect {
+        PaneEffect::Ask(query) => Some(query),
+        _ => None,
+    });
+    queries.collect()
+}
+
+fn act(graph: &mut GraphScreen, action: Action) -> Vec<PaneEffect> {
+    assert!(graph.offers(action), "{action:?}");
+    match graph.act(action) {
+        GraphOutcome::Stay(effects) => effects,
+        GraphOutcome::Leave => panic!("{action:?} closes it"),
+    }
+}
+
+/// Answers the question for a definition.
+fn tell(graph: &mut GraphScreen, found: DefinitionDetail) -> Vec<PaneEffect> {
+    let query = Query::Definition(found.id.clone());
+    graph.answer(&query, &Listing::Definition(Box::new(found)))
+}
+
+fn open(conflicts: Vec<ConflictRow>) -> GraphScreen {
+    let mut graph = GraphScreen::default();
+    graph.measure(140, 40);
+    let query = graph.query();
+    graph.answer(&query, &Listing::Graph(page(conflicts)));
+    graph
+}
+
+#[test]
+fn references_are_followed_and_each_is_gone_back_from() {
+    let mut graph = open(Vec::new());
+    tell(&mut graph, definition("a", &["b"]));
+    act(&mut graph, Action::Open);
+    act(&mut graph, Action::NextItem);
+    act(&mut graph, Action::NextItem);
+    assert!(!graph.offers(Action::Open), "a head leads nowhere");
+    act(&mut graph, Action::Down);
+    let effects = act(&mut graph, Action::Open);
+    assert_eq!(asked(&effects), [&Query::Definition("op_b".into())]);
+    tell(&mut graph, definition("b", &[]));
+    assert_eq!((graph.at, graph.trail.len()), (1, 1), "the list follows");
+    assert_eq!(asked(&act(&mut graph, Action::Left)), [&Query::Definition("op_a".into())]);
+    tell(&mut graph, definition("a", &["b"]));
+    act(&mut graph, Action::Left);
+    assert!(!graph.in_detail);
+    assert_eq!(graph.act(Action::Close), GraphOutcome::Leave);
+}
+
+#[test]
+fn one_definition_is_asked_for_at_a_time_and_the_last_one_wanted_is_shown() {
+    let mut graph = open(Vec::new());
+    assert!(asked(&act(&mut graph, Action::Down)).is_empty());
+    assert!(asked(&act(&mut graph, Action::Down)).is_empty());
+    let effects = tell(&mut graph, definition("a", &[]));
+    assert_eq!(asked(&effects), [&Query::Definition("op_c".into())]);
+    assert!(graph.detail.is_none(), "what is no longer under the keys is not shown");
+    tell(&mut graph, definition("c", &[]));
+    assert!(graph.detail.is_some());
+}
+
+#[test]
+fn a_conflict_is_decided_by_enter_alone_after_the_question() {
+    let mut graph = open(vec![conflict("W0902@slot.a", true)]);
+    for (action, choice) in [(Action::KeepConflict, ConflictChoice::Keep), (Action::TakeConflict, ConflictChoice::Take)]
+    {
+        for other in [Action::Down, Action::Search, Action::Close, action] {
+            let asks = act(&mut graph, action);
+            assert!(matches!(asks[..], [PaneEffect::Say(_)]), "{asks:?}");
+            assert_eq!(act(&mut graph, other), [], "{other:?} is a no");
+            assert_eq!(graph.at, 0, "and does nothing else");
+        }
+        act(&mut graph, action);
+        let sent = act(&mut graph, Action::Open);
+        let wanted = Command::DecideConflict("W0902@slot.a".into(), choice);
+        assert_eq!(sent, [PaneEffect::Run(Effect::Send(wanted))]);
+        act(&mut graph, action);
+        graph.cancel();
+        assert_eq!(act(&mut graph, Action::Open), [], "it opens the conflict");
+        act(&mut graph, Action::Left);
+    }
+}
+
+#[test]
+fn what_holds_no_op_is_only_kept() {
+    let mut graph = open(vec![conflict("cf_1", false)]);
+    assert!(graph.offers(Action::KeepConflict) && !graph.offers(Action::TakeConflict));
+    act(&mut graph, Action::Down);
+    assert!(!graph.offers(Action::KeepConflict), "a definition is no conflict");
+}
+
+#[test]
+fn a_changed_store_is_read_again_and_the_keys_stay_where_they_are() {
+    let mut graph = open(vec![conflict("cf_1", true)]);
+    act(&mut graph, Action::Down);
+    act(&mut graph, Action::Down);
+    tell(&mut graph, definition("a", &[]));
+    tell(&mut graph, definition("b", &[]));
+    let effects = graph.refresh();
+    assert_eq!(asked(&effects), [&graph.query(), &Query::Definition("op_b".into())]);
+    assert!(graph.refresh().is_empty(), "one question of a kind at a time");
+    let query = graph.query();
+    let effects = graph.answer(&query, &Listing::Graph(page(Vec::new())));
+    assert_eq!(asked(&effects), [&query], "it changed again meanwhile");
+    assert_eq!(graph.entry(graph.at), Some(Target::Definition("op_b".into())));
+}
+
+#[test]
+fn the_next_of_many_are_asked_for_at_the_end() {
+    let mut graph = GraphScreen::default();
+    graph.measure(140, 40);
+    let query = graph.query();
+    graph.answer(&query, &Listing::Graph(GraphPage { found: 900, total: 900, ..page(Vec::new()) }));
+    let effects = act(&mut graph, Action::Last);
+    assert_eq!(asked(&effects), [&Query::Graph { filter: String::new(), limit: 2 * ROWS }]);
+}
