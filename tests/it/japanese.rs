@@ -28,15 +28,8 @@ fn graph_of_definitions(stage: &mut Stage) {
     answer_definition(stage);
 }
 
-fn conflict(stage: &mut Stage) {
-    stage.tell(opened(status()));
-    graph(stage);
-    stage.keys("<enter>K");
-}
-
-const SCENES: [(&str, Scene); 10] = [
+const SCENES: [(&str, Scene); 9] = [
     ("graph", graph_of_definitions),
-    ("graph-conflict", conflict),
     ("review", proposing),
     ("question", asking),
     ("tools", working),

@@ -17,8 +17,8 @@ messages! {
     steps_back(n): "{n} step back" | "{n} steps back", "{n}つ前へ戻れます";
     keep_means: "Keep leaves what stands and settles the conflict in this store.", "「残す」は現在の内容を残し、このストアで競合を解決済みにします。";
     take_means: "Take issues again what does not show, as new ops.", "「採用」は表示されない内容を新しい操作として再発行します。";
-    keep_asks(id): "keep what stands, settle {id} · Enter yes, any other key no", "現在の内容を残して{id}を解決済みにしますか · Enterではい、他のキーでいいえ";
-    take_asks(id): "issue again what {id} holds · Enter yes, any other key no", "{id}の内容を再発行しますか · Enterではい、他のキーでいいえ";
+    keep_asks: "keep what stands? Enter yes, any other key no", "現在の内容を残しますか（Enterではい、他のキーでいいえ）";
+    take_asks: "issue again what does not show? Enter yes, any other key no", "表示されない内容を再発行しますか（Enterではい、他のキーでいいえ）";
     filter: "filter by name", "名前で絞り込み";
     search: "search the definition", "定義内を検索";
 }

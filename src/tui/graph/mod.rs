@@ -332,11 +332,11 @@ impl GraphScreen {
     fn confirm(&mut self, choice: ConflictChoice) -> Vec<PaneEffect> {
         let Some(id) = self.conflict().map(|conflict| conflict.id.clone()) else { return Vec::new() };
         let words = match choice {
-            ConflictChoice::Keep => say::keep_asks(&id),
-            ConflictChoice::Take => say::take_asks(&id),
+            ConflictChoice::Keep => say::keep_asks(),
+            ConflictChoice::Take => say::take_asks(),
         };
         self.confirm = Some((id, choice));
-        vec![PaneEffect::Say(words)]
+        vec![PaneEffect::Say(words.into())]
     }
 
     fn line_for(&self) -> PaneEffect {

@@ -96,11 +96,6 @@ pub const SCENES: &[Scene] = &[
         answer_definition(stage);
         stage.keys("<enter>}<down>");
     }),
-    main("graph-conflict", |stage| {
-        stage.tell(opened(status()));
-        graph(stage);
-        stage.keys("<enter>T");
-    }),
     main("graph-none", |stage| {
         stage.tell(opened(status()));
         stage.keys("<f7>");
