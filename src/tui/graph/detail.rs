@@ -12,7 +12,7 @@ const AROUND: u16 = 4;
 
 /// Something that is shown.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Shown {
+pub(super) enum DetailItem {
     Definition(DefinitionDetail),
     Conflict(ConflictRow),
     Failed(String),
@@ -43,7 +43,7 @@ pub(super) enum DetailLine {
 /// Something that is shown, and the place of the keys in it.
 #[derive(Debug)]
 pub(super) struct Detail {
-    pub shown: Shown,
+    pub shown: DetailItem,
     pub lines: Vec<DetailLine>,
     /// The line under the keys.
     pub at: usize,
@@ -54,13 +54,13 @@ pub(super) struct Detail {
 }
 
 impl Detail {
-    pub fn new(shown: Shown, width: u16) -> Self {
+    pub fn new(shown: DetailItem, width: u16) -> Self {
         let lines = lines_of(&shown, width);
         Detail { shown, lines, at: 0, top: 0, words: String::new(), width, height: 1 }
     }
 
     /// Returns it with another state of the same thing.
-    pub fn renewed(self, shown: Shown, width: u16) -> Self {
+    pub fn renewed(self, shown: DetailItem, width: u16) -> Self {
         let Detail { at, top, words, height, .. } = self;
         let mut detail = Detail { at, top, words, height, ..Detail::new(shown, width) };
         detail.fit();
@@ -68,10 +68,10 @@ impl Detail {
     }
 
     /// Returns whether it shows the same definition or conflict.
-    pub fn is_of(&self, other: &Shown) -> bool {
+    pub fn is_of(&self, other: &DetailItem) -> bool {
         match (&self.shown, other) {
-            (Shown::Definition(a), Shown::Definition(b)) => a.id == b.id,
-            (Shown::Conflict(a), Shown::Conflict(b)) => a.id == b.id,
+            (DetailItem::Definition(a), DetailItem::Definition(b)) => a.id == b.id,
+            (DetailItem::Conflict(a), DetailItem::Conflict(b)) => a.id == b.id,
             _ => false,
         }
     }
@@ -136,7 +136,7 @@ impl Detail {
             DetailLine::Text(text) | DetailLine::Fault(text, _) | DetailLine::Note(text) => text.clone(),
             DetailLine::Link { name, place, .. } => format!("{name} {place}"),
             DetailLine::Op(at) => match &self.shown {
-                Shown::Definition(found) => {
+                DetailItem::Definition(found) => {
                     let op = &found.history[*at];
                     format!("{} {} {}", op.author, op.kind, op.summary)
                 }
@@ -178,11 +178,11 @@ fn wrapped(text: &str, width: u16) -> Vec<String> {
     text.lines().flat_map(line).collect()
 }
 
-fn lines_of(shown: &Shown, width: u16) -> Vec<DetailLine> {
+fn lines_of(shown: &DetailItem, width: u16) -> Vec<DetailLine> {
     let mut lines = Vec::new();
     match shown {
-        Shown::Failed(why) => lines.extend(wrapped(why, width).into_iter().map(DetailLine::Note)),
-        Shown::Conflict(conflict) => {
+        DetailItem::Failed(why) => lines.extend(wrapped(why, width).into_iter().map(DetailLine::Note)),
+        DetailItem::Conflict(conflict) => {
             let about = if conflict.message.is_empty() { &conflict.about } else { &conflict.message };
             lines.extend(wrapped(about, width).into_iter().map(DetailLine::Text));
             if !conflict.lost.is_empty() {
@@ -198,7 +198,7 @@ fn lines_of(shown: &Shown, width: u16) -> Vec<DetailLine> {
             let ways = ways.into_iter().flatten().flat_map(|way| wrapped(way, width));
             lines.extend(ways.map(DetailLine::Note));
         }
-        Shown::Definition(found) => {
+        DetailItem::Definition(found) => {
             for fault in &found.faults {
                 let rows = wrapped(&format!("{} {}", fault.code, fault.message), width);
                 lines.extend(rows.into_iter().map(|row| DetailLine::Fault(row, fault.is_warning)));

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::detail::{Detail, DetailLine, Shown};
+use super::detail::{Detail, DetailItem, DetailLine};
 use super::{GraphLine, GraphScreen};
 use crate::messages::{count, graph as say, times};
 use crate::protocol::{ConflictRow, DefinitionRow, GraphPage};
@@ -103,9 +103,9 @@ impl GraphScreen {
         let dim = look.theme.style(Role::Dim);
         let text = if focus { bold(look.theme, Role::Focus) } else { bold(look.theme, Role::Text) };
         let (title, note) = match self.detail.as_ref().map(|detail| &detail.shown) {
-            Some(Shown::Definition(found)) => (found.name.clone(), String::new()),
-            Some(Shown::Conflict(conflict)) => (conflict.id.clone(), conflict.kind.clone()),
-            Some(Shown::Failed(_)) | None => (String::new(), String::new()),
+            Some(DetailItem::Definition(found)) => (found.name.clone(), String::new()),
+            Some(DetailItem::Conflict(conflict)) => (conflict.id.clone(), conflict.kind.clone()),
+            Some(DetailItem::Failed(_)) | None => (String::new(), String::new()),
         };
         let back = self.trail.len();
         let note = if back > 0 { say::steps_back(back) } else { note };
@@ -176,7 +176,7 @@ fn draw_line(pen: &mut Pen<'_>, y: u16, detail: &Detail, row: &DetailLine, ctx: 
             pen.right(end, y, &[span(place.into_owned(), dim)]);
         }
         DetailLine::Op(at) => {
-            let Shown::Definition(found) = &detail.shown else { return };
+            let DetailItem::Definition(found) = &detail.shown else { return };
             let op = &found.history[*at];
             let words: [Span<'static>; 4] = [
                 span(times::point(&ctx.clock(), op.at), dim),

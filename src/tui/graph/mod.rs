@@ -11,7 +11,7 @@ use crate::messages::graph as say;
 use crate::protocol::{Command, ConflictChoice, ConflictRow, GraphPage, Listing, Query};
 use crate::tui::action::Action;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
-use detail::{Detail, Shown};
+use detail::{Detail, DetailItem};
 
 /// The width, in cells, from which on the list stands beside the definition.
 const BESIDE: u16 = 100;
@@ -166,8 +166,8 @@ impl GraphScreen {
                     return self.ask();
                 }
                 match listing {
-                    Listing::Definition(found) => self.show(Shown::Definition((**found).clone())),
-                    Listing::Failed(why) => self.show(Shown::Failed(why.clone())),
+                    Listing::Definition(found) => self.show(DetailItem::Definition((**found).clone())),
+                    Listing::Failed(why) => self.show(DetailItem::Failed(why.clone())),
                     _ => {}
                 }
                 Vec::new()
@@ -218,7 +218,7 @@ impl GraphScreen {
         match &self.target {
             Some(Target::Conflict(id)) => {
                 if let Some(conflict) = self.conflicts().iter().find(|conflict| conflict.id == *id).cloned() {
-                    self.show(Shown::Conflict(conflict));
+                    self.show(DetailItem::Conflict(conflict));
                 }
                 Vec::new()
             }
@@ -231,7 +231,7 @@ impl GraphScreen {
     }
 
     /// Shows something at the right, at the same place if it was there already.
-    fn show(&mut self, shown: Shown) {
+    fn show(&mut self, shown: DetailItem) {
         let (_, right) = self.parts();
         let width = right.map_or(self.size.0, |(_, width)| width);
         self.detail = Some(match self.detail.take() {
