@@ -24,8 +24,8 @@ use crate::agent::turn;
 use crate::memory;
 use crate::messages::agent as say;
 use crate::protocol::{
-    Cause, Command, ConnectForm, EventBody, ExportFormat, Item, Level, Listing, Notice, Prompt, Query, QueryId,
-    SessionChange, SessionInfo, TurnEnd,
+    Cause, Command, ConnectForm, EventBody, ExportFormat, Item, Level, Listing, Notice, Prompt, ProposalEvent, Query,
+    QueryId, SessionChange, SessionInfo, TurnEnd,
 };
 use crate::shell::output::record;
 use crate::tools::ContentHash;
@@ -195,7 +195,10 @@ impl Actor {
             Command::Comment(id, comment) => {
                 let what = (id, comment.clone());
                 if !context.approvals.comment(id, comment) {
-                    context.events.send(EventBody::CommentAnswer(what.0, what.1, String::new())).await;
+                    context
+                        .events
+                        .send(EventBody::Proposal(ProposalEvent::CommentAnswer(what.0, what.1, String::new())))
+                        .await;
                 }
             }
             Command::Test(id) => drop(context.approvals.test(id)),

@@ -37,12 +37,12 @@ pub enum Command {
     Reply(QuestionId, Reply),
     /// The decision about a command that waits.
     DecideCommand(QuestionId, CommandDecision),
-    /// Test a proposal that waits, in a view: answered by [`super::EventBody::Tested`].
+    /// Test a proposal that waits, in a view: answered by [`super::ProposalEvent::Tested`].
     Test(ProposalId),
-    /// Undo, redo and restores from the archive pane: answered by [`super::EventBody::Proposed`], or a notice.
+    /// Undo, redo and restores from the archive pane: answered by [`super::ProposalEvent::Proposed`], or a notice.
     Restore(RestoreRequest),
     /// A question of the person about a hunk of a proposal, which waits on; answered by
-    /// [`super::EventBody::CommentAnswer`].
+    /// [`super::ProposalEvent::CommentAnswer`].
     Comment(ProposalId, Comment),
     /// Stop the session's running turn at once; or withdraw its pending restore.
     Interrupt,
@@ -76,7 +76,7 @@ pub enum Command {
     /// Keep changes that wait to be reviewed: `all`, or beginnings of their ids. Nothing is written.
     KeepReviewed(Vec<String>),
     /// Keep and restore changes that wait to be reviewed, hunk by hunk; what is restored comes as
-    /// [`super::EventBody::Proposed`].
+    /// [`super::ProposalEvent::Proposed`].
     Review(ReviewVerdict),
     /// Decide a conflict of the workspace's store, by its id. Told as [`super::EventBody::GraphChanged`].
     DecideConflict(String, ConflictChoice),

@@ -52,19 +52,8 @@ pub enum EventBody {
     TurnStarted(TurnId),
     /// A turn is over.
     TurnEnded(TurnId, TurnEnd),
-    /// A proposal waits for a decision. For a restore, with a preview for each file named in it or left out; for an
-    /// edit, with none.
-    Proposed(Arc<Proposal>, Vec<RestorePreview>),
-    /// A proposal was decided by the policy, without the person; [`EventBody::Settled`] follows.
-    Approved(Arc<Proposal>, Decision),
-    /// The model's answer to a question about a hunk; empty where a notice has said why there is none.
-    CommentAnswer(ProposalId, Comment, String),
-    /// A proposal that waits is being tested, or was.
-    Tested(ProposalId, ProposalTest),
-    /// A proposal is no longer pending.
-    Settled(ProposalId, Outcome),
-    /// The restore that a person asked for is over: written, given up, or there was none.
-    RestoreEnded,
+    /// A proposal, or the restore it belongs to, goes on.
+    Proposal(ProposalEvent),
     /// A question of the model.
     Asked(Question),
     /// A question is no longer pending.
@@ -93,6 +82,24 @@ pub enum EventBody {
     Answer(QueryId, Listing),
     /// A short-lived notice; one that the chat stores is an [`Item::Notice`].
     Notice(Notice),
+}
+
+/// An event of a proposal.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ProposalEvent {
+    /// A proposal waits for a decision. For a restore, with a preview for each file named in it or left out; for an
+    /// edit, with none.
+    Proposed(Arc<Proposal>, Vec<RestorePreview>),
+    /// A proposal was decided by the policy, without the person; [`ProposalEvent::Settled`] follows.
+    Approved(Arc<Proposal>, Decision),
+    /// The model's answer to a question about a hunk; empty where a notice has said why there is none.
+    CommentAnswer(ProposalId, Comment, String),
+    /// A proposal that waits is being tested, or was.
+    Tested(ProposalId, ProposalTest),
+    /// A proposal is no longer pending.
+    Settled(ProposalId, Outcome),
+    /// The restore that a person asked for is over: written, given up, or there was none.
+    RestoreEnded,
 }
 
 /// The session that is open.

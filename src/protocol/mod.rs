@@ -6,7 +6,7 @@
 //!
 //! Rules, each with a test: order is kept and nothing is lost; only neighbouring [`EventBody::Grew`] of one item may
 //! be merged, by the receiver; every [`EventBody::TurnStarted`] gets one [`EventBody::TurnEnded`], every
-//! [`EventBody::Proposed`] one [`EventBody::Settled`], every [`Item::Call`] reaches a final [`CallState`]; a resumed
+//! [`ProposalEvent::Proposed`] one [`ProposalEvent::Settled`], every [`Item::Call`] reaches a final [`CallState`]; a resumed
 //! session arrives as the same [`EventBody::Added`] a live one sends. Names of entries, turns, proposals and questions
 //! are unique across sessions. Times are unix milliseconds.
 
@@ -34,8 +34,8 @@ pub use command_card::{CardPart, CommandCard, CommandClass, CommandDecision};
 pub use command_event::{ChangedPath, CommandBegan, CommandEnd, CommandEvent, CommandHold};
 pub use cost::Cost;
 pub use event::{
-    Event, EventBody, HoldCard, KeyPlaces, ModelFileRow, Outcome, ProposalTest, Question, SessionInfo, Status,
-    StepUsage, TestState, TurnEnd, Wait,
+    Event, EventBody, HoldCard, KeyPlaces, ModelFileRow, Outcome, ProposalEvent, ProposalTest, Question, SessionInfo,
+    Status, StepUsage, TestState, TurnEnd, Wait,
 };
 pub use graph::{
     ConflictChoice, ConflictRow, DefinitionDetail, DefinitionRow, FaultRow, GraphLink, GraphLinks, GraphPage, OpRow,

@@ -2,7 +2,7 @@
 
 use nebula::proposal::{Choice, RestoreStatus};
 use nebula::protocol::{
-    Command, EventBody, Listing, OnDisk, Outcome, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd,
+    Command, EventBody, Listing, OnDisk, Outcome, ProposalEvent, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd,
 };
 use serde_json::json;
 
@@ -22,7 +22,7 @@ fn renaming() -> World {
 async fn restored_by(live: &mut Live, request: RestoreRequest) {
     live.send(Command::Restore(request));
     live.decide(Choice::Accept).await;
-    live.until(|e| matches!(e, EventBody::Settled(..)).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Proposal(ProposalEvent::Settled(..))).then_some(())).await;
 }
 
 /// Asks for a restore that there is none of; what is said instead.
@@ -63,12 +63,12 @@ async fn the_undo_of_an_undo_is_a_redo() {
     let world = renaming();
     let mut live = renamed_and_undone(&world).await;
     let settled = live.events.iter().rev().find_map(|e| match e {
-        EventBody::Settled(_, Outcome::Applied { changeset, .. }) => changeset.clone(),
+        EventBody::Proposal(ProposalEvent::Settled(_, Outcome::Applied { changeset, .. })) => changeset.clone(),
         _ => None,
     });
     live.send(Command::Restore(RestoreRequest::Changeset(settled.expect("a changeset"))));
     assert_eq!(live.decide(Choice::Accept).await.title, "redo of rename");
-    live.until(|e| matches!(e, EventBody::Settled(..)).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Proposal(ProposalEvent::Settled(..))).then_some(())).await;
     live.close().await;
     assert_eq!(world.read("a.rs"), "fn b() {}\n");
 }
@@ -130,15 +130,18 @@ async fn everything_since_a_message_is_undone_in_one_proposal() {
     // Someone else has changed one of them: that waits for a choice, as in any restore.
     world.write("c", "theirs\n");
     live.send(Command::Restore(RestoreRequest::SinceMessage(1)));
-    let (proposal, previews) =
-        live.until(|e| if let EventBody::Proposed(p, f) = e { Some((p.clone(), f.clone())) } else { None }).await;
+    let (proposal, previews) = live
+        .until(|e| {
+            if let EventBody::Proposal(ProposalEvent::Proposed(p, f)) = e { Some((p.clone(), f.clone())) } else { None }
+        })
+        .await;
     assert_eq!(proposal.title, "undo of everything since \"second\"");
     let foreign: Vec<_> =
         previews.iter().map(|f| (&*f.path, matches!(f.status, RestoreStatus::Foreign { .. }))).collect();
     assert_eq!(foreign, [("b", false), ("a", false), ("c", true)]);
     let all = nebula::proposal::Decision::accept(&proposal, nebula::proposal::Consent::Person);
     live.send(Command::Decide(proposal.id, all));
-    live.until(|e| matches!(e, EventBody::Settled(..)).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Proposal(ProposalEvent::Settled(..))).then_some(())).await;
     assert_eq!(files(), ["2", "1", "theirs"]);
     check_protocol(&live);
     live.close().await;

@@ -66,7 +66,7 @@ fn an_answer_about_a_hunk_keeps_its_words() {
     proposing(&mut stage);
     let about = nebula::protocol::Comment { file: 1, hunk: 0, text: "why?".into() };
     let answer = "Call it as `f(**kwargs)`, or 2**n.\n- **never** as `f()`\n2. with `a`";
-    stage.tell(EventBody::CommentAnswer(proposal().id, about, answer.into()));
+    stage.tell(EventBody::Proposal(ProposalEvent::CommentAnswer(proposal().id, about, answer.into())));
     let screen = stage.text();
     for words in ["Call it as f(**kwargs), or 2**n.", "- never as f()", "2. with a"] {
         assert!(screen.contains(words), "{screen}");

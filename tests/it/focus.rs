@@ -30,7 +30,7 @@ fn arrive(stage: &mut Stage, arrival: Arrival, n: u64) {
         Arrival::CommitMessage => stage.tell(EventBody::CommitMessage("Say hello".into())),
         Arrival::Proposal => {
             let proposal = Proposal { id: ProposalId(100 + n), ..proposal() };
-            stage.tell(EventBody::Proposed(Arc::new(proposal), Vec::new()));
+            stage.tell(EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal), Vec::new())));
         }
         Arrival::Question { choices: false } => stage.tell(EventBody::Asked(question(n, "Which folder?", &[]))),
         Arrival::Question { .. } => {
@@ -267,7 +267,7 @@ fn a_reason_for_a_proposal_that_is_gone_becomes_a_draft() {
         let mut stage = reasoning(draft);
         stage.keys(reason);
         stage.wait(500);
-        stage.tell(EventBody::Settled(ProposalId(101), Outcome::Withdrawn));
+        stage.tell(EventBody::Proposal(ProposalEvent::Settled(ProposalId(101), Outcome::Withdrawn)));
         stage.keys("<enter> the build<enter>");
         let text = stage.text();
         assert!(text.contains(after) && text.contains(draft), "{text}");
@@ -277,7 +277,7 @@ fn a_reason_for_a_proposal_that_is_gone_becomes_a_draft() {
     let mut stage = reasoning("");
     let pasted = "it breaks ".repeat(150);
     stage.say(Msg::Paste(pasted.clone()));
-    stage.tell(EventBody::Settled(ProposalId(101), Outcome::Withdrawn));
+    stage.tell(EventBody::Proposal(ProposalEvent::Settled(ProposalId(101), Outcome::Withdrawn)));
     stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
     stage.wait(1_000);
     stage.keys("<enter>");

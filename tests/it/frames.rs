@@ -136,7 +136,7 @@ pub fn restoring(stage: &mut Stage) {
     ];
     let mut proposal = proposal();
     proposal.title = "restore everything to 12:04:31".into();
-    stage.tell(EventBody::Proposed(Arc::new(proposal), previews));
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal), previews)));
     stage.wait(1000);
 }
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use nebula::proposal::{Choice, Consent, Decision, Proposal, State};
 use nebula::protocol::{
-    Command, Comment, EventBody, Item, Listing, Outcome, Query, QueryId, RestoreRequest, SessionChoice, TurnEnd,
+    Command, Comment, EventBody, Item, Listing, Outcome, ProposalEvent, Query, QueryId, RestoreRequest, SessionChoice,
+    TurnEnd,
 };
 use nebula::provider::{Delta, EndReason};
 use nebula::tui::app::Effect;
@@ -34,7 +35,9 @@ async fn a_hunk_can_be_questioned_while_its_proposal_waits() {
     live.send(Command::Comment(proposal.id, comment.clone()));
     let answer = live
         .until(|e| match e {
-            EventBody::CommentAnswer(id, about, text) => Some((*id, about.clone(), text.clone())),
+            EventBody::Proposal(ProposalEvent::CommentAnswer(id, about, text)) => {
+                Some((*id, about.clone(), text.clone()))
+            }
             _ => None,
         })
         .await;
@@ -152,7 +155,7 @@ async fn the_call_that_made_a_hunk_is_undone_and_not_the_newest_of_its_file() {
 
 async fn settled(live: &mut Live) -> Outcome {
     live.until(|e| match e {
-        EventBody::Settled(_, outcome) => Some(outcome.clone()),
+        EventBody::Proposal(ProposalEvent::Settled(_, outcome)) => Some(outcome.clone()),
         _ => None,
     })
     .await

@@ -126,7 +126,7 @@ fn scenes(context: Context) -> Vec<Scene> {
                         s.tell(EventBody::TurnStarted(TurnId(1)));
                         s.item(Item::Answer { text: "First.\n\nSecond.\n\nThird.\n\nFourth.\n\nFifth.".into() });
                         let proposal = std::sync::Arc::new(proposal());
-                        s.tell(EventBody::Proposed(proposal, Vec::new()));
+                        s.tell(EventBody::Proposal(ProposalEvent::Proposed(proposal, Vec::new())));
                     },
                     "]",
                 )

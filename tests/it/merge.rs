@@ -16,7 +16,7 @@ use nebula::memory::{ChangesetCause, Memory, Options};
 use nebula::proposal::{
     Choice, Consent, Decided, Decision, FileChange, FileDecision, MergeRung, Proposal, ProposalId, State,
 };
-use nebula::protocol::{CallState, Command as AgentCommand, EventBody, Outcome, TurnEnd};
+use nebula::protocol::{CallState, Command as AgentCommand, EventBody, Outcome, ProposalEvent, TurnEnd};
 use nebula::workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -474,8 +474,8 @@ async fn a_proposal_that_waits_while_its_file_changes_apart_is_merged_on_approva
     live.send(AgentCommand::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
     let merged = live
         .until(|e| match e {
-            EventBody::Settled(_, Outcome::Applied { merged, .. }) => Some(merged.clone()),
-            EventBody::Settled(_, other) => panic!("{other:?}"),
+            EventBody::Proposal(ProposalEvent::Settled(_, Outcome::Applied { merged, .. })) => Some(merged.clone()),
+            EventBody::Proposal(ProposalEvent::Settled(_, other)) => panic!("{other:?}"),
             _ => None,
         })
         .await;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nebula::edit::stream::End;
 use nebula::proposal::{Consent, Decision};
-use nebula::protocol::{EventBody, TurnEnd};
+use nebula::protocol::{EventBody, ProposalEvent, TurnEnd};
 use nebula::provider::Role;
 
 use crate::edits::{Files, after, answer_any, check_numbers, failures, files, fixtures, folders, place};
@@ -134,7 +134,7 @@ async fn real_replies_come_to_the_same_in_a_session() {
             live.submit(&format!("Do it in @{path}"));
             loop {
                 match live.next().await {
-                    EventBody::Proposed(proposal, _) => {
+                    EventBody::Proposal(ProposalEvent::Proposed(proposal, _)) => {
                         let all = Decision::accept(&proposal, Consent::Person);
                         live.send(nebula::protocol::Command::Decide(proposal.id, all));
                     }

@@ -1,5 +1,5 @@
 //! The house rules that one crate cannot leave to the compiler: who may name whom (the table in `src/lib.rs`),
-//! one door per outside crate, no test file forgotten.
+//! one module per outside crate, no test file forgotten. Further ones are in `rules/`.
 
 mod absent;
 mod literals;

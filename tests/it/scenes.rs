@@ -483,7 +483,7 @@ pub fn proposal() -> Proposal {
 /// Frame 03: one hunk rejected, one accepted, one undecided.
 pub fn proposing(stage: &mut Stage) {
     reading(stage);
-    stage.tell(EventBody::Proposed(Arc::new(proposal()), Vec::new()));
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal()), Vec::new())));
     stage.wait(SECOND);
     stage.keys("ny");
 }

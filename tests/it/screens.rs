@@ -177,7 +177,7 @@ fn a_restore_of_the_person_needs_no_pause_and_no_reason() {
         .iter()
         .map(|f| RestorePreview { path: f.path.clone(), status: RestoreStatus::Restore(f.counts) });
     stage.keys("<f3>");
-    stage.tell(EventBody::Proposed(proposal.clone(), previews.collect()));
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(proposal.clone(), previews.collect())));
     assert!(stage.text().contains("waiting for you: a restore of 2 files"), "{}", stage.text());
     // No pause: the person asked for it, and the next key is meant.
     stage.keys("<enter>");
@@ -225,13 +225,16 @@ fn what_changed_on_disk_is_shown_again_from_its_notice() {
         cause: Default::default(),
     };
     let first = Arc::new(proposal());
-    stage.tell(EventBody::Proposed(first.clone(), Vec::new()));
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(first.clone(), Vec::new())));
     let (expected, found) = (state("one\n"), state("another\n"));
-    stage.tell(EventBody::Settled(first.id, Outcome::Conflict { path: "a.rs".into(), expected, found }));
+    stage.tell(EventBody::Proposal(ProposalEvent::Settled(
+        first.id,
+        Outcome::Conflict { path: "a.rs".into(), expected, found },
+    )));
     // Another proposal takes the pane and goes again.
     let second = Arc::new(Proposal { id: ProposalId(99), ..(*first).clone() });
-    stage.tell(EventBody::Proposed(second, Vec::new()));
-    stage.tell(EventBody::Settled(ProposalId(99), Outcome::Refused));
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(second, Vec::new())));
+    stage.tell(EventBody::Proposal(ProposalEvent::Settled(ProposalId(99), Outcome::Refused)));
     stage.item(Item::Notice(notice));
     stage.item(Item::Answer { text: "I read it again.".into() });
     stage.wait(400);
@@ -602,21 +605,24 @@ fn the_mouse_chooses_what_is_restored_and_moves_the_edges() {
     let proposal = Arc::new(proposal());
     let path = proposal.files[0].path.clone();
     let kind = RestoreStatus::Foreign { at: None, counts: Counts::default(), choice: None, conflicts: Some(0) };
-    stage.tell(EventBody::Proposed(proposal.clone(), vec![RestorePreview { path: path.clone(), status: kind }]));
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(
+        proposal.clone(),
+        vec![RestorePreview { path: path.clone(), status: kind }],
+    )));
     stage.wait(400);
     click(&mut stage, "restore this version");
     let wanted = RestoreRequest::Foreign { proposal: proposal.id, path, choice: ForeignChoice::RestoreVersion };
     assert!(stage.sent().contains(&&Command::Restore(wanted)), "{:?}", stage.sent());
-    stage.tell(EventBody::Settled(proposal.id, Outcome::Withdrawn));
+    stage.tell(EventBody::Proposal(ProposalEvent::Settled(proposal.id, Outcome::Withdrawn)));
     // Where nothing is left to choose, a click goes on to what would be written.
     let again = Arc::new(Proposal { id: ProposalId(77), ..(*proposal).clone() });
     let preview =
         RestorePreview { path: again.files[0].path.clone(), status: RestoreStatus::Restore(Counts::default()) };
-    stage.tell(EventBody::Proposed(again, vec![preview]));
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(again, vec![preview])));
     stage.wait(400);
     click(&mut stage, "previews");
     assert!(stage.text().contains("hunks undecided"), "{}", stage.text());
-    stage.tell(EventBody::Settled(ProposalId(77), Outcome::Withdrawn));
+    stage.tell(EventBody::Proposal(ProposalEvent::Settled(ProposalId(77), Outcome::Withdrawn)));
     let (x, y) = find(&stage, "archive ──");
     mouse(&mut stage, MouseEventKind::Down(MouseButton::Left), (x, y));
     mouse(&mut stage, MouseEventKind::Drag(MouseButton::Left), (x, y - 6));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nebula::proposal::{Choice, Consent, Decision, Personal};
 use nebula::protocol::{
-    Call, CallState, Command, Continuation, EventBody, Item, ItemId, Outcome, SessionChoice, TurnEnd,
+    Call, CallState, Command, Continuation, EventBody, Item, ItemId, Outcome, ProposalEvent, SessionChoice, TurnEnd,
 };
 use nebula::provider::{Delta, EndReason, Message, Role};
 use serde_json::json;
@@ -35,8 +35,10 @@ pub fn check_protocol(live: &Live) {
     let count = |f: fn(&EventBody) -> bool| live.events.iter().filter(|e| f(e)).count();
     let started = count(|e| matches!(e, EventBody::TurnStarted(_)));
     assert_eq!(started, count(|e| matches!(e, EventBody::TurnEnded(..))));
-    let proposed = count(|e| matches!(e, EventBody::Proposed(..) | EventBody::Approved(..)));
-    assert_eq!(proposed, count(|e| matches!(e, EventBody::Settled(..))));
+    let proposed = count(|e| {
+        matches!(e, EventBody::Proposal(ProposalEvent::Proposed(..)) | EventBody::Proposal(ProposalEvent::Approved(..)))
+    });
+    assert_eq!(proposed, count(|e| matches!(e, EventBody::Proposal(ProposalEvent::Settled(..)))));
     assert!(call_ends(live).iter().all(|s| s.is_final()), "{:?}", call_ends(live));
 }
 
@@ -286,7 +288,7 @@ async fn a_file_changed_meanwhile_is_not_overwritten() {
     live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
     let outcome = live
         .until(|e| match e {
-            EventBody::Settled(_, o) => Some(o.clone()),
+            EventBody::Proposal(ProposalEvent::Settled(_, o)) => Some(o.clone()),
             _ => None,
         })
         .await;
@@ -584,7 +586,7 @@ async fn the_policy_writes_exact_edits_and_asks_about_inexact_ones() {
     ]);
     let mut live = world.start();
     live.submit("change");
-    live.until(|e| matches!(e, EventBody::Approved(..)).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Proposal(ProposalEvent::Approved(..))).then_some(())).await;
     let proposal = live.decide(Choice::Reject).await;
     assert!(proposal.needs_person().is_some_and(|n| n.why == Personal::Inexact));
     live.end().await;
@@ -661,7 +663,8 @@ async fn a_file_that_changes_while_its_proposal_waits_is_reported() {
     world.write("a.txt", "ONE\n");
     live.until(|e| matches!(e, EventBody::Drifted(p) if *p == ["a.txt"]).then_some(())).await;
     live.send(Command::Decide(proposal.id, Decision::accept(&proposal, Consent::Person)));
-    live.until(|e| matches!(e, EventBody::Settled(_, Outcome::Conflict { .. })).then_some(())).await;
+    live.until(|e| matches!(e, EventBody::Proposal(ProposalEvent::Settled(_, Outcome::Conflict { .. }))).then_some(()))
+        .await;
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("a.txt"), "ONE\n");
 }

@@ -10,7 +10,8 @@ use futures_util::future::{BoxFuture, ready};
 use nebula::agent::{self, AgentHandle, AgentParts};
 use nebula::proposal::{Consent, Decision};
 use nebula::protocol::{
-    Addressed, CallState, Command, Event, EventBody, Item, ItemId, Prompt, SessionChoice, SessionId, Setting, TurnEnd,
+    Addressed, CallState, Command, Event, EventBody, Item, ItemId, Prompt, ProposalEvent, SessionChoice, SessionId,
+    Setting, TurnEnd,
 };
 use nebula::provider::models::Model;
 use nebula::provider::{Delta, Deltas, Error, Origin, Provider, Replay, Request, ToolSpec};
@@ -170,7 +171,11 @@ async fn two_sessions_run_turns_at_the_same_time() {
         b_says.send(delta).expect("it is read");
     }
     drop(b_says);
-    let proposal = many.until(&b, |e| if let EventBody::Proposed(p, _) = e { Some(Arc::clone(p)) } else { None }).await;
+    let proposal =
+        many.until(&b, |e| {
+            if let EventBody::Proposal(ProposalEvent::Proposed(p, _)) = e { Some(Arc::clone(p)) } else { None }
+        })
+        .await;
     many.send(Some(&a), Command::Interrupt);
     assert_eq!(many.end(&a).await, TurnEnd::Interrupted);
     // A decision for the other session settles nothing here.

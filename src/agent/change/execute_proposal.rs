@@ -15,7 +15,7 @@ use crate::execute::{Applied, ApplyError, Executed, UNGUARDED, execute};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
 use crate::proposal::{Consent, Decided, Decision, MergedFile, Proposal, RestorePreview, State};
-use crate::protocol::{Approval, EventBody, Level, Outcome};
+use crate::protocol::{Approval, EventBody, Level, Outcome, ProposalEvent};
 
 /// The one who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,13 +72,16 @@ pub async fn execute_proposal(
 ) -> ProposalResult {
     let (decision, tested) = match by_policy(&context.settings(), &context.services.archive, &proposal, asking) {
         Some(decision) => {
-            context.events.send(EventBody::Approved(Arc::clone(&proposal), decision.clone())).await;
+            context
+                .events
+                .send(EventBody::Proposal(ProposalEvent::Approved(Arc::clone(&proposal), decision.clone())))
+                .await;
             (decision, None)
         }
         None => match ask(context, &proposal, previews, asking, stop).await {
             (Some(decision), tested) => (decision, tested),
             (None, tested) => {
-                context.events.send(EventBody::Settled(proposal.id, Outcome::Withdrawn)).await;
+                context.events.send(EventBody::Proposal(ProposalEvent::Settled(proposal.id, Outcome::Withdrawn))).await;
                 return ProposalResult { tested, ..ProposalResult::withdrawn() };
             }
         },
@@ -93,7 +96,7 @@ pub async fn execute_proposal(
     }
     let written = write(&context.services, &proposal, decision, cause, stop).await;
     let result = ProposalResult { tested, ..written };
-    context.events.send(EventBody::Settled(proposal.id, result.outcome.clone())).await;
+    context.events.send(EventBody::Proposal(ProposalEvent::Settled(proposal.id, result.outcome.clone()))).await;
     if let Some(id) = result.changeset.as_deref().and_then(Id::parse) {
         context.services.news.tell(&context.events, id);
     }
@@ -135,7 +138,7 @@ async fn ask(
         }
     }
     let waiting = context.approvals.await_decision(proposal.id);
-    context.events.send(EventBody::Proposed(Arc::clone(proposal), previews)).await;
+    context.events.send(EventBody::Proposal(ProposalEvent::Proposed(Arc::clone(proposal), previews))).await;
     let by_model = asking == Approver::Policy;
     let decided = stop.run_until_cancelled(proposal_check::until_decided(context, proposal, waiting, by_model)).await;
     context.approvals.withdraw(proposal.id);

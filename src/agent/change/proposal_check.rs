@@ -14,7 +14,7 @@ use crate::agent::session::conversation::first_words;
 use crate::archive::staging::CommandInfo;
 use crate::messages::agent as say;
 use crate::proposal::{Consent, Decision, Proposal};
-use crate::protocol::{EventBody, ProposalTest, TestState};
+use crate::protocol::{EventBody, ProposalEvent, ProposalTest, TestState};
 use crate::shell::{
     CommandProgress, CommandRequest, Exit, Grant, Keeper, ShellCommand, StartError, TestSummary, View, summarise_test,
 };
@@ -63,7 +63,7 @@ pub async fn until_decided(
             };
             let failed = test.state == TestState::Failed;
             tested = model_report(&test);
-            context.events.send(EventBody::Tested(proposal.id, test)).await;
+            context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal.id, test))).await;
             if !failed {
                 context.policy.failed_tests.store(0, Ordering::Relaxed);
             } else if by_itself && context.policy.failed_tests.fetch_add(1, Ordering::Relaxed) < MOST_BACK {
@@ -148,7 +148,7 @@ async fn test(context: &Arc<SessionContext>, proposal: &Arc<Proposal>, running: 
     };
     let state = TestState::Running;
     let test = ProposalTest { state, line: say::testing(&text), failures: Vec::new() };
-    context.events.send(EventBody::Tested(proposal.id, test)).await;
+    context.events.send(EventBody::Proposal(ProposalEvent::Tested(proposal.id, test))).await;
     let command = match begin(context, text.clone(), view, running).await {
         Ok(command) => command,
         Err(why) => return not_run(&why),

@@ -9,8 +9,8 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use crate::messages::records::show;
 use crate::proposal::ProposalId;
 use crate::protocol::{
-    Cause, Event, EventBody, Item, ItemId, Level, Listing, Notice, NoticeAction, Outcome, QuestionId, SessionId,
-    TurnEnd, TurnId,
+    Cause, Event, EventBody, Item, ItemId, Level, Listing, Notice, NoticeAction, Outcome, ProposalEvent, QuestionId,
+    SessionId, TurnEnd, TurnId,
 };
 
 /// Sends events in order, each with the session it belongs to; waits while the front end is behind. A closed channel
@@ -164,7 +164,7 @@ fn localised(mut event: EventBody) -> EventBody {
         EventBody::Recalled(items) => items.iter_mut().for_each(|(_, entry)| item(entry)),
         EventBody::Notice(notice_entry) => notice(notice_entry),
         EventBody::NotConnected(_, why) | EventBody::Returned(_, why) => show(why),
-        EventBody::Settled(_, Outcome::Failed(why)) => show(why),
+        EventBody::Proposal(ProposalEvent::Settled(_, Outcome::Failed(why))) => show(why),
         EventBody::TurnEnded(_, TurnEnd::Asking(why)) => show(why),
         EventBody::Retrying(Some(wait)) => show(&mut wait.why),
         EventBody::Status(status) => status.banner.iter_mut().for_each(show),

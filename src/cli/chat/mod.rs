@@ -16,8 +16,8 @@ use crate::agent::{AgentHandle, ended as agent_ended};
 use crate::messages::{commands, line as say};
 use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{
-    Command, EventBody, Item, Listing, Mode, Outcome, Prompt, Query, QueryId, Question, QuestionId, Reply,
-    RestoreRequest, SessionChoice, Setting, TurnEnd,
+    Command, EventBody, Item, Listing, Mode, Outcome, Prompt, ProposalEvent, Query, QueryId, Question, QuestionId,
+    Reply, RestoreRequest, SessionChoice, Setting, TurnEnd,
 };
 use print::Printer;
 use words::{ProposalReply, RestoreReply, Review};
@@ -359,12 +359,12 @@ impl Chat {
             EventBody::Added(id, item) => self.printer.added(id, &item),
             EventBody::Grew(id, text) => self.printer.grew(id, &text),
             EventBody::Changed(id, Item::Call(call)) => self.printer.call(id, &call),
-            EventBody::Proposed(proposal, previews) => self.proposed(proposal, &previews),
-            EventBody::Approved(proposal, _) => {
+            EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => self.proposed(proposal, &previews),
+            EventBody::Proposal(ProposalEvent::Approved(proposal, _)) => {
                 self.accepted = proposal.counts();
                 self.printer.say(&say::approved(&proposal.title))
             }
-            EventBody::Settled(id, outcome) => self.settled(id, &outcome),
+            EventBody::Proposal(ProposalEvent::Settled(id, outcome)) => self.settled(id, &outcome),
             EventBody::Asked(question) => {
                 self.wait_for(OpenQuestion::Question(question));
                 Ok(())
@@ -375,7 +375,7 @@ impl Chat {
             }
             EventBody::Retrying(Some(wait)) => self.printer.say(&say::attempt(&wait.why, &wait.attempt, &wait.of)),
             EventBody::Notice(notice) => self.printer.notice(&notice),
-            EventBody::RestoreEnded => {
+            EventBody::Proposal(ProposalEvent::RestoreEnded) => {
                 (self.restoring, self.choosing) = (false, false);
                 Ok(())
             }

@@ -25,8 +25,8 @@ use super::shell::event_line;
 use crate::agent::{self, AgentHandle};
 use crate::context::small_model;
 use crate::protocol::{
-    CallState, Cause, Command, EventBody, Item, ItemId, Level, Mode, Notice, Prompt, Question, SessionChoice,
-    SessionInfo, TurnEnd,
+    CallState, Cause, Command, EventBody, Item, ItemId, Level, Mode, Notice, Prompt, ProposalEvent, Question,
+    SessionChoice, SessionInfo, TurnEnd,
 };
 
 /// The kind of a changeset that a command made.
@@ -198,9 +198,9 @@ impl EventPrinter {
             EventBody::Added(id, item) => self.added(id, item)?,
             EventBody::Grew(id, text) => self.grew(id, &text)?,
             EventBody::Changed(id, Item::Call(call)) => self.call(id, &call)?,
-            EventBody::Proposed(proposal, _) => return self.proposed(proposal),
-            EventBody::Approved(proposal, decision) => self.decided(&proposal, &decision)?,
-            EventBody::Settled(_, outcome) => self.settled(&outcome)?,
+            EventBody::Proposal(ProposalEvent::Proposed(proposal, _)) => return self.proposed(proposal),
+            EventBody::Proposal(ProposalEvent::Approved(proposal, decision)) => self.decided(&proposal, &decision)?,
+            EventBody::Proposal(ProposalEvent::Settled(_, outcome)) => self.settled(&outcome)?,
             EventBody::Asked(question) => return self.on_question(question),
             EventBody::Archived(changeset) => {
                 let paths: Vec<_> = changeset.files.iter().map(|f| f.path.as_str()).collect();

@@ -57,22 +57,14 @@ impl App {
 
     /// Returns what the screen itself has to do with an effect that leaves the program.
     fn run_effect(&mut self, effect: Effect) -> Vec<Effect> {
-        match effect {
-            Effect::Send(command) => return self.send(command),
-            Effect::Copy(ref text) => {
-                self.say = Some(match text.lines().count() {
-                    0 | 1 => say::copied().to_string(),
-                    n => say::copied_lines(&thousands(n)),
-                });
-            }
-            Effect::Edit { .. }
-            | Effect::OpenFile(_)
-            | Effect::Bell(_)
-            | Effect::Mouse(_)
-            | Effect::AskBackground
-            | Effect::Redraw
-            | Effect::Suspend
-            | Effect::Quit(_) => {}
+        if let Effect::Send(command) = effect {
+            return self.send(command);
+        }
+        if let Effect::Copy(text) = &effect {
+            self.say = Some(match text.lines().count() {
+                0 | 1 => say::copied().to_string(),
+                n => say::copied_lines(&thousands(n)),
+            });
         }
         vec![effect]
     }

@@ -27,12 +27,6 @@ impl App {
     }
 
     fn apply(&mut self, event: EventBody) -> Vec<Effect> {
-        if let EventBody::Answer(id, listing) = event {
-            return self.answer(id, &listing);
-        }
-        if let EventBody::Recalled(items) = event {
-            return items.into_iter().flat_map(|(id, item)| self.apply(EventBody::Added(id, item))).collect();
-        }
         let mut effects = Vec::new();
         for (id, effect) in self.panes.apply(&event, self.now) {
             effects.extend(self.route_effects(Owner::Pane(id), vec![effect]));
@@ -84,20 +78,17 @@ impl App {
                     many => Some(say::drifted_files(&many.len())),
                 };
             }
-            // The panes' own; an answer went to who asked.
-            EventBody::Recalled(_)
-            | EventBody::Added(..)
+            EventBody::Answer(id, listing) => return self.answer(id, &listing),
+            EventBody::Recalled(items) => {
+                return items.into_iter().flat_map(|(id, item)| self.apply(EventBody::Added(id, item))).collect();
+            }
+            // The panes' own.
+            EventBody::Added(..)
             | EventBody::Grew(..)
             | EventBody::Changed(..)
-            | EventBody::Proposed(..)
-            | EventBody::Approved(..)
-            | EventBody::CommentAnswer(..)
-            | EventBody::Tested(..)
-            | EventBody::Settled(..)
-            | EventBody::RestoreEnded
+            | EventBody::Proposal(_)
             | EventBody::Command(_)
-            | EventBody::Usage(_)
-            | EventBody::Answer(..) => {}
+            | EventBody::Usage(_) => {}
         }
         Vec::new()
     }

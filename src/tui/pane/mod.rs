@@ -1,5 +1,5 @@
-//! The four panes. Each is a plain struct that owns its state, its keys and its drawing; `App` routes to it and
-//! knows nothing of its inside. All of them have the same methods:
+//! The four panes. Each is a plain struct that owns its state, its keys and its drawing; `App` routes to it, and asks
+//! diff and archive what waits for a decision. All of them have the same methods:
 //!
 //! - `apply(&mut self, &EventBody, now) -> Vec<PaneEffect>`: takes in what the agent told.
 //! - `answer(&mut self, &Query, &Listing, now) -> Vec<PaneEffect>`: takes in what the pane asked for with

@@ -74,7 +74,7 @@ pub const SCENES: &[Scene] = &[
     main("draft-banner", |stage| {
         reading(stage);
         stage.keys("also rename the cart");
-        stage.tell(EventBody::Proposed(Arc::new(proposal()), Vec::new()));
+        stage.tell(EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal()), Vec::new())));
         stage.wait(1_000);
     }),
     main("proposal", proposing),
@@ -239,12 +239,12 @@ fn reviewing(stage: &mut Stage) {
     );
     proposal.files.push(ci);
     let id = proposal.id;
-    stage.tell(EventBody::Proposed(Arc::new(proposal), Vec::new()));
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal), Vec::new())));
     stage.wait(1_000);
     stage.keys("ny]");
     let about = Comment { file: 1, hunk: 0, text: "Can a cart hold a product that is no longer sold?".into() };
     let answer = "Yes: `Catalog::remove` leaves old carts alone. With this hunk the total is the error `Unpriced`.";
-    stage.tell(EventBody::CommentAnswer(id, about, answer.into()));
+    stage.tell(EventBody::Proposal(ProposalEvent::CommentAnswer(id, about, answer.into())));
 }
 
 /// Frame 23: two questions of one answer, the second of which waits below the first.
@@ -436,7 +436,7 @@ pub const LONG_NAMES: &[(&str, u16, Run)] = &[
         let file = FileChange::new(LONG_PATH, state("one\n"), state("two\n"), "edit", &[]);
         let other = FileChange::new("src/a.rs", state("one\n"), state("two\n"), "edit", &[]);
         let proposal = Proposal { id: ProposalId(3), title: "replaceInFile".into(), files: vec![file, other] };
-        stage.tell(EventBody::Proposed(Arc::new(proposal), Vec::new()));
+        stage.tell(EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal), Vec::new())));
         stage.wait(1_000);
     }),
     ("a restore", 80, |stage| {
@@ -446,7 +446,7 @@ pub const LONG_NAMES: &[(&str, u16, Run)] = &[
         let counts = Counts { added: 1204, removed: 310 };
         let status = RestoreStatus::Foreign { at, counts, choice: None, conflicts: Some(0) };
         let previews = vec![RestorePreview { path: LONG_PATH.into(), status }];
-        stage.tell(EventBody::Proposed(Arc::new(proposal()), previews));
+        stage.tell(EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal()), previews)));
         stage.wait(1_000);
     }),
     ("the preview of a session", 120, |stage| {

@@ -49,7 +49,11 @@ async fn a_session_keeps_and_restores_what_waits() {
     assert_eq!(next_notice(&mut live).await, "1 change kept");
     live.send(Command::Restore(RestoreRequest::Review { names: vec!["all".into()], reason: "keep the file".into() }));
     live.decide(nebula::proposal::Choice::Accept).await;
-    live.until(|event| matches!(event, nebula::protocol::EventBody::Settled(..)).then_some(())).await;
+    live.until(|event| {
+        matches!(event, nebula::protocol::EventBody::Proposal(nebula::protocol::ProposalEvent::Settled(..)))
+            .then_some(())
+    })
+    .await;
     assert_eq!(world.read("a.txt"), "one\n");
     live.close().await;
     assert_eq!(open(&world).0.len(), 0);
@@ -112,7 +116,11 @@ async fn a_change_of_which_nothing_was_restored_waits_on() {
                 reason: "keep the file".into(),
             }));
             live.decide(nebula::proposal::Choice::Accept).await;
-            live.until(|event| matches!(event, nebula::protocol::EventBody::Settled(..)).then_some(())).await;
+            live.until(|event| {
+                matches!(event, nebula::protocol::EventBody::Proposal(nebula::protocol::ProposalEvent::Settled(..)))
+                    .then_some(())
+            })
+            .await;
             live.close().await;
         } else {
             assert_eq!(nebula(&world, &["review", "--restore", "all", "--yes"]).status.code(), Some(3));

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nebula::proposal::{Choice, Decision};
-use nebula::protocol::{CallState, Command, CommandDecision, EventBody, ProposalTest, TestState, TurnEnd};
+use nebula::protocol::{
+    CallState, Command, CommandDecision, EventBody, ProposalEvent, ProposalTest, TestState, TurnEnd,
+};
 use nebula::provider::{Delta, Replay};
 use serde_json::json;
 
@@ -209,7 +211,7 @@ fn start_with_check(world: &World, check: Option<&str>, steps: Vec<Vec<Delta>>) 
 /// The next test that is over.
 async fn tested(live: &mut Live) -> ProposalTest {
     live.until(|event| match event {
-        EventBody::Tested(_, test) if test.state != TestState::Running => Some(test.clone()),
+        EventBody::Proposal(ProposalEvent::Tested(_, test)) if test.state != TestState::Running => Some(test.clone()),
         _ => None,
     })
     .await

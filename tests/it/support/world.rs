@@ -7,7 +7,7 @@ use nebula::agent::{self, AgentHandle, AgentParts};
 use nebula::archive::{Archive, ArchiveSettings};
 use nebula::config::{Config, Flags, Paths, Variables};
 use nebula::proposal::{Choice, Consent, Decision, Proposal};
-use nebula::protocol::{Command, EventBody, Mode, Prompt, Question, SessionChoice, TurnEnd};
+use nebula::protocol::{Command, EventBody, Mode, Prompt, ProposalEvent, Question, SessionChoice, TurnEnd};
 use nebula::provider::{Delta, EndReason, Replay, Request};
 use nebula::workspace::Workspace;
 
@@ -196,7 +196,7 @@ impl Live {
     /// The next proposal that waits.
     pub async fn proposal(&mut self) -> Arc<Proposal> {
         self.until(|e| match e {
-            EventBody::Proposed(proposal, _) => Some(proposal.clone()),
+            EventBody::Proposal(ProposalEvent::Proposed(proposal, _)) => Some(proposal.clone()),
             _ => None,
         })
         .await

@@ -23,7 +23,7 @@ use crate::archive::{Choices, Restoration};
 use crate::memory::{ChangesetCause, ChangesetRecord, Memory, Written};
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, State, merge};
-use crate::protocol::{EventBody, Level, Outcome, RestoreRequest, ReviewVerdict, UNDO};
+use crate::protocol::{EventBody, Level, Outcome, ProposalEvent, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use reviewed::keep_reviewed;
 use tell::tell;
@@ -82,7 +82,7 @@ impl Restores {
         let (restore, events) = (run(stop.clone(), chosen), events.clone());
         let task = tokio::spawn(async move {
             restore.await;
-            events.send(EventBody::RestoreEnded).await;
+            events.send(EventBody::Proposal(ProposalEvent::RestoreEnded)).await;
         });
         self.pending = Some(PendingRestore { task, stop, choices });
     }

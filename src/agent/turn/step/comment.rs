@@ -15,7 +15,7 @@ use crate::agent::session::usage;
 use crate::agent::turn::listen::listen;
 use crate::agent::turn::request;
 use crate::proposal::{HunkKind, Proposal};
-use crate::protocol::{Comment, EventBody, Level};
+use crate::protocol::{Comment, EventBody, Level, ProposalEvent};
 use crate::provider::{Message, Request, Usage};
 
 /// Waits for `deciding`, and meanwhile answers questions about the proposal's hunks, one after the other. Returns the
@@ -123,6 +123,6 @@ async fn answer(
             (String::new(), None)
         }
     };
-    events.send(EventBody::CommentAnswer(proposal, comment, text.clone())).await;
+    events.send(EventBody::Proposal(ProposalEvent::CommentAnswer(proposal, comment, text.clone()))).await;
     Answered { exchange: (!text.is_empty()).then_some((wording, text)), target, usage }
 }

@@ -20,7 +20,7 @@ use super::diff::{Heads, View};
 use super::paint::{self, span};
 use crate::messages::{archive as say, count};
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, State};
-use crate::protocol::{Changeset, EventBody, Listing, Query, VersionRow};
+use crate::protocol::{Changeset, EventBody, Listing, ProposalEvent, Query, VersionRow};
 use crate::text::number::thousands;
 use crate::text::time::Clock;
 use crate::tui::action::{Action, Context};
@@ -111,12 +111,12 @@ impl Archive {
                 }
                 self.want()
             }
-            EventBody::Proposed(proposal, previews) if !previews.is_empty() => {
+            EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) if !previews.is_empty() => {
                 self.restore = Some(RestoreList::new(proposal.clone(), previews.clone()));
                 self.full = false;
                 Vec::new()
             }
-            EventBody::Settled(id, _) => {
+            EventBody::Proposal(ProposalEvent::Settled(id, _)) => {
                 if self.restore.as_ref().is_some_and(|f| f.proposal.id == *id) {
                     self.restore = None;
                 }

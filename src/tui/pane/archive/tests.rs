@@ -166,7 +166,7 @@ fn the_finished_frame() {
     let mut archive = open(140, 35);
     act(&mut archive, &[Action::Down, Action::BackInTime, Action::BackInTime, Action::Pin]);
     act(&mut archive, &[Action::OnInTime, Action::OnInTime]);
-    let effects = archive.apply(&EventBody::Proposed(restore(), previews()), NOW);
+    let effects = archive.apply(&EventBody::Proposal(ProposalEvent::Proposed(restore(), previews())), NOW);
     assert_eq!((effects, archive.waiting().is_some()), (Vec::new(), true));
     let screen = drawn(&mut archive, 140, 35);
     screen.dump("05-archive");
@@ -220,7 +220,7 @@ fn restores_go_out_as_requests() {
 #[test]
 fn previews_come_before_the_proposal() {
     let mut archive = open(140, 35);
-    archive.apply(&EventBody::Proposed(restore(), previews()), NOW);
+    archive.apply(&EventBody::Proposal(ProposalEvent::Proposed(restore(), previews())), NOW);
     assert!(!archive.offers(Action::Open) && archive.offers(Action::Merge));
     let choice =
         RestoreRequest::Foreign { proposal: ProposalId(9), path: "src/cart.rs".into(), choice: ForeignChoice::Merge };
@@ -232,8 +232,9 @@ fn previews_come_before_the_proposal() {
         choice: Some(ForeignChoice::Merge),
         conflicts: Some(0),
     };
-    archive.apply(&EventBody::Settled(ProposalId(9), crate::protocol::Outcome::Withdrawn), NOW);
-    archive.apply(&EventBody::Proposed(restore(), chosen), NOW);
+    archive
+        .apply(&EventBody::Proposal(ProposalEvent::Settled(ProposalId(9), crate::protocol::Outcome::Withdrawn)), NOW);
+    archive.apply(&EventBody::Proposal(ProposalEvent::Proposed(restore(), chosen)), NOW);
     assert!(archive.offers(Action::Open) && !archive.offers(Action::Merge));
     assert!(drawn(&mut archive, 140, 35).text().contains("Enter previews"));
     // What was chosen may be chosen once more.
@@ -302,7 +303,7 @@ fn every_size_is_drawn() {
     for (width, height) in [(0, 0), (1, 1), (12, 3), (40, 7), (40, 20), (99, 30), (100, 9), (220, 57)] {
         archive.restore = None;
         drawn(&mut archive, width, height);
-        archive.apply(&EventBody::Proposed(restore(), previews()), NOW);
+        archive.apply(&EventBody::Proposal(ProposalEvent::Proposed(restore(), previews())), NOW);
         drawn(&mut archive, width, height);
     }
     archive.restore = None;

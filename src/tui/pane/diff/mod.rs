@@ -38,7 +38,7 @@ pub use view::View;
 use super::paint::{self, Pen, span};
 use crate::messages::diff as say;
 use crate::proposal::{Counts, FileChange, HunkCount, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
-use crate::protocol::{EventBody, Listing, Outcome, Query, UNDO};
+use crate::protocol::{EventBody, Listing, Outcome, ProposalEvent, Query, UNDO};
 use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
@@ -69,18 +69,18 @@ impl Diff {
     /// Takes in what the agent told.
     pub fn apply(&mut self, event: &EventBody, _now: i64) -> Vec<PaneEffect> {
         match event {
-            EventBody::Proposed(proposal, previews) => self.proposed(proposal, previews),
-            EventBody::Settled(id, outcome) => self.settled(*id, outcome),
+            EventBody::Proposal(ProposalEvent::Proposed(proposal, previews)) => self.proposed(proposal, previews),
+            EventBody::Proposal(ProposalEvent::Settled(id, outcome)) => self.settled(*id, outcome),
             EventBody::Drifted(paths) => {
                 let waiting = self.page.iter_mut().filter(|p| p.is_open()).chain(&mut self.later);
                 waiting.for_each(|page| page.view.mark_stale(paths));
             }
-            EventBody::CommentAnswer(id, comment, text) => {
+            EventBody::Proposal(ProposalEvent::CommentAnswer(id, comment, text)) => {
                 let words = if text.is_empty() { say::no_answer() } else { text };
                 let page = self.page.as_mut().filter(|p| p.proposal.id == *id);
                 page.into_iter().for_each(|page| page.answered(comment, words));
             }
-            EventBody::Tested(id, test) => {
+            EventBody::Proposal(ProposalEvent::Tested(id, test)) => {
                 let pages = self.page.iter_mut().chain(&mut self.later).filter(|page| page.proposal.id == *id);
                 pages.for_each(|page| page.test = Some(test.clone()));
             }

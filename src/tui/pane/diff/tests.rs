@@ -15,7 +15,7 @@ use crate::tui::theme::Theme;
 fn pane(width: u16, height: u16, proposal: Proposal) -> Diff {
     let mut diff = Diff::default();
     measure(&mut diff, width, height);
-    let effects = diff.apply(&EventBody::Proposed(Arc::new(proposal), Vec::new()), 0);
+    let effects = diff.apply(&EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal), Vec::new())), 0);
     assert_eq!(effects, []);
     diff
 }
@@ -179,10 +179,10 @@ fn the_result_can_be_edited_and_the_edit_dropped() {
 fn later_proposals_wait_and_conflicts_show_what_changed() {
     let mut diff = pane(140, 35, shop());
     let second = Proposal { id: ProposalId(8), ..shop() };
-    assert!(diff.apply(&EventBody::Proposed(Arc::new(second), Vec::new()), 0).is_empty());
+    assert!(diff.apply(&EventBody::Proposal(ProposalEvent::Proposed(Arc::new(second), Vec::new())), 0).is_empty());
     act(&mut diff, &[Action::AcceptAll]);
     let outcome = Outcome::Applied { hunks: Default::default(), changeset: None, merged: Vec::new() };
-    diff.apply(&EventBody::Settled(ProposalId(7), outcome), 0);
+    diff.apply(&EventBody::Proposal(ProposalEvent::Settled(ProposalId(7), outcome)), 0);
     assert_eq!(diff.waiting().map(|w| w.id), Some(ProposalId(8)));
     assert_eq!(diff.pending(), Some(ProposalId(8)));
     let conflict = Outcome::Conflict {
@@ -190,7 +190,7 @@ fn later_proposals_wait_and_conflicts_show_what_changed() {
         expected: State::file(*b"one\ntwo\n"),
         found: State::file(*b"one\nthree\n"),
     };
-    diff.apply(&EventBody::Settled(ProposalId(8), conflict), 0);
+    diff.apply(&EventBody::Proposal(ProposalEvent::Settled(ProposalId(8), conflict)), 0);
     let text = drawn(&diff, "dark").text();
     assert!(text.contains("three") && !text.contains("undecided"), "{text}");
     assert!(!diff.offers(Action::Accept) && diff.offers(Action::Down));
@@ -208,7 +208,7 @@ fn a_merge_is_named_where_the_outcome_is() {
         let mut diff = pane(140, 35, shop());
         let hunks = HunkCount { accepted: 1, rejected };
         let outcome = Outcome::Applied { hunks, changeset: None, merged: merged.clone() };
-        diff.apply(&EventBody::Settled(ProposalId(7), outcome), 0);
+        diff.apply(&EventBody::Proposal(ProposalEvent::Settled(ProposalId(7), outcome)), 0);
         let Stage::Settled(settled) = diff.page.as_ref().expect("a page").stage else { panic!("settled") };
         assert_eq!(settled.words(), words);
     }
@@ -453,11 +453,11 @@ proptest! {
 #[test]
 fn a_restore_that_was_left_gives_the_last_diff_back() {
     let mut diff = pane(140, 35, shop());
-    diff.apply(&EventBody::Settled(ProposalId(7), Outcome::Refused), 0);
+    diff.apply(&EventBody::Proposal(ProposalEvent::Settled(ProposalId(7), Outcome::Refused)), 0);
     let previews = vec![RestorePreview { path: "src/cart.rs".into(), status: crate::proposal::RestoreStatus::Equal }];
     let restore = Proposal { id: ProposalId(8), ..shop() };
-    diff.apply(&EventBody::Proposed(Arc::new(restore), previews), 0);
-    diff.apply(&EventBody::Settled(ProposalId(8), Outcome::Withdrawn), 0);
+    diff.apply(&EventBody::Proposal(ProposalEvent::Proposed(Arc::new(restore), previews)), 0);
+    diff.apply(&EventBody::Proposal(ProposalEvent::Settled(ProposalId(8), Outcome::Withdrawn)), 0);
     let page = diff.page.as_ref().expect("the last diff");
     assert_eq!(
         (page.proposal.id, page.stage),
@@ -470,7 +470,7 @@ fn the_files_of_a_restore_come_first() {
     let mut diff = Diff::default();
     measure(&mut diff, 100, 20);
     let previews = vec![RestorePreview { path: "src/cart.rs".into(), status: crate::proposal::RestoreStatus::Equal }];
-    assert!(diff.apply(&EventBody::Proposed(Arc::new(shop()), previews), 0).is_empty());
+    assert!(diff.apply(&EventBody::Proposal(ProposalEvent::Proposed(Arc::new(shop()), previews)), 0).is_empty());
     assert!(diff.waiting().is_none() && !diff.offers(Action::Accept) && diff.mark().is_none());
     assert!(act(&mut diff, &[Action::AcceptAll]).is_empty());
     diff.release();
@@ -548,7 +548,7 @@ fn a_part_of_what_the_session_changed_is_undone() {
     assert_eq!(request, RestoreRequest::Origin { path: files[0].path.clone(), lines: Some(lines), turn: true });
     // None of them writes at once: what they ask for comes as a proposal, accepted but for Enter.
     let file = FileChange::new("a.rs", State::file(*b"two\n"), State::file(*b"one\n"), UNDO, &[]);
-    diff.apply(&EventBody::Proposed(Arc::new(proposal(vec![file])), Vec::new()), 0);
+    diff.apply(&EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal(vec![file])), Vec::new())), 0);
     assert_eq!(diff.undecided(), Some((0, 1)));
 }
 
@@ -583,7 +583,10 @@ fn a_question_is_about_a_hunk_of_the_model() {
     let about = question_of(diff.line(LineFor::Comment, LineInput::Taken("why twenty?"), 0));
     assert_eq!(about, Some((0, 1)));
     let comment = crate::protocol::Comment { file: 0, hunk: 0, text: "why a map?".into() };
-    diff.apply(&EventBody::CommentAnswer(ProposalId(7), comment, "it is looked up by id".into()), 0);
+    diff.apply(
+        &EventBody::Proposal(ProposalEvent::CommentAnswer(ProposalId(7), comment, "it is looked up by id".into())),
+        0,
+    );
     let talk = |h: usize| -> Vec<String> {
         let hunk = &diff.page.as_ref().expect("a page").view.files[0].hunks[h];
         hunk.talk.iter().map(|talk| talk.text.clone()).collect()
@@ -629,7 +632,7 @@ fn the_test_of_a_proposal_stands_above_its_files() {
     let mut tell = |state, line: &str, failures: &[&str]| {
         let failures = failures.iter().map(|line| line.to_string()).collect();
         let test = ProposalTest { state, line: line.into(), failures };
-        diff.apply(&EventBody::Tested(ProposalId(7), test), 0);
+        diff.apply(&EventBody::Proposal(ProposalEvent::Tested(ProposalId(7), test)), 0);
         measure(&mut diff, 100, 30);
         (drawn(&diff, "dark").text(), diff.offers(Action::Test))
     };
