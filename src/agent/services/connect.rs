@@ -240,8 +240,11 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
         if let Some(model) = provider::begin_with(&offered, &usual).filter(|model| meant && **model != usual) {
             services.models.change_connection(|connection| connection.model.clone_from(model));
             services.report(ServiceReport::Status);
-            let title = say::offers_no(&provider.place(), &usual, &model);
-            services.say(Level::Info, title, say::chooses_another());
+            // The only model of a server is no choice to tell.
+            if offered.len() > 1 {
+                let title = say::first_offered(&model, &provider.place());
+                services.say(Level::Info, title, say::chooses_another());
+            }
         }
         learnt_windows::recall(&services, &provider.place()).await;
         model_facts::describe(&services, &*provider, &services.models.connection().model).await;
