@@ -5,7 +5,7 @@ use crate::archive::restore::{LastWritten, LastWrittenLookup, RestoreError};
 use crate::archive::{self, Choices, Id, Restoration, RestoreTarget};
 use crate::execute::Stores;
 use crate::memory::{self, ChangesetCause, ChangesetRecord, ChangesetState};
-use crate::proposal::ProposalId;
+use crate::proposal::{FileChange, ProposalId};
 use crate::text::number::plural;
 
 /// The scope of a restore. Paths are normalised; ids may be unique beginnings.
@@ -238,6 +238,14 @@ fn title_of(id: Id, stores: Stores<'_>) -> Option<String> {
 
 fn ids(records: &[ChangesetRecord]) -> Vec<Id> {
     records.iter().filter_map(|r| Id::parse(r.id.as_deref()?)).collect()
+}
+
+/// Returns a change of a restore that says whether someone else changed its file.
+pub fn marking_foreign(change: FileChange, stores: Stores<'_>) -> FileChange {
+    let project = stores.project();
+    let written = WrittenStates { memory: stores.memory, project: &project };
+    let foreign = !stores.archive.is_ours(&change.path, &change.before, written.written(&change.path).as_ref());
+    FileChange { foreign, ..change }
 }
 
 /// Memory's record of nebula's own writing in one project.

@@ -359,7 +359,7 @@ impl Archive {
     }
 
     /// Returns whether a state is what nebula wrote, or is archived anyway.
-    fn is_ours(&self, path: &str, now: &State, last: Option<&LastWritten>) -> bool {
+    pub fn is_ours(&self, path: &str, now: &State, last: Option<&LastWritten>) -> bool {
         let sha = state_sha(now);
         if path.ends_with('/') {
             // A folder has no bytes that someone else could have written.
@@ -429,6 +429,7 @@ fn foreign(
         _ => None,
     };
     // A merge may result in the present text.
-    let change = change.filter(|c| !c.hunks.is_empty()).map(|c| FileChange { folders, restores: true, ..c });
+    let change =
+        change.filter(|c| !c.hunks.is_empty()).map(|c| FileChange { folders, restores: true, foreign: true, ..c });
     (RestoreStatus::Foreign { at, counts, choice, conflicts }, change)
 }

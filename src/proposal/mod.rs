@@ -59,6 +59,7 @@ impl FileChange {
             counts,
             merged: None,
             restores: false,
+            foreign: false,
         }
     }
 

@@ -121,6 +121,33 @@ async fn all_that_a_session_changed_is_one_diff_that_can_be_undone_in_parts() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_undo_in_the_sessions_diff_says_which_files_someone_else_changed() {
+    let world = World::new()
+        .file("a.txt", "one\n1\n2\n3\n4\n5\n")
+        .approve("edits")
+        .model([calls(&[replace("a.txt", "one", "ONE")]), say("Done.")]);
+    let mut live = world.start();
+    live.submit("shout");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let part = |world: &World, then: &str| RestoreRequest::State {
+        path: "a.txt".into(),
+        now: Box::new(State::file(world.read("a.txt").as_bytes())),
+        then: Box::new(State::file(then.as_bytes())),
+    };
+    let call = RestoreRequest::Origin { path: "a.txt".into(), lines: Some(0..1), turn: false };
+    for (text, foreign) in [("ONE\n1\n2\n3\n4\n5\n", false), ("ONE\n1\n2\n3\n4\nmine\n", true)] {
+        world.write("a.txt", text);
+        for request in [part(&world, "one\n1\n2\n3\n4\n5\n"), call.clone()] {
+            live.send(Command::Restore(request));
+            let proposal = live.proposal().await;
+            assert_eq!(proposal.files.iter().map(|file| file.foreign).collect::<Vec<_>>(), [foreign]);
+            live.send(Command::Decide(proposal.id, Decision::refuse(&proposal)));
+            settled(&mut live).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_call_that_made_a_hunk_is_undone_and_not_the_newest_of_its_file() {
     let edit = |s: &str, r: &str| {
         let (name, arguments) = replace("a.txt", s, r);

@@ -9,6 +9,7 @@ use crate::archive::Id;
 use crate::memory::ReviewDecision;
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, merge};
 use crate::protocol::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewedFile, UNDO};
+use crate::restore_plan::marking_foreign;
 use crate::review::{self, ReviewEntry};
 
 /// Cells of a turn's title.
@@ -104,7 +105,7 @@ pub fn restoring(services: &Services, files: Vec<ReviewedFile>) -> Result<Vec<Fi
             FileChange::merged(path, now, merged, UNDO)
         };
         if !change.hunks.is_empty() {
-            changes.push(change);
+            changes.push(marking_foreign(change, services.stores()));
         }
     }
     Ok(changes)

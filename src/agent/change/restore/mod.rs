@@ -1,10 +1,9 @@
 //! Undo, redo and restores: a proposal from the archive, with the preview of each file, that is decided and executed like any other.
 
+mod part;
 mod reviewed;
 mod tell;
 
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -13,16 +12,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::review;
 use crate::agent::change::execute_proposal::{Approver, ProposalResult, execute_proposal};
-use crate::agent::services::Services;
 use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::first_words;
-use crate::agent::session::records::sha;
 use crate::agent::session::transcript;
 use crate::archive::{Choices, Restoration};
-use crate::memory::{ChangesetCause, ChangesetRecord, Memory, Written};
+use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
-use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus, State, merge};
+use crate::proposal::{FileChange, ForeignChoice, Proposal, RestorePreview, RestoreStatus};
 use crate::protocol::{EventBody, Level, Outcome, ProposalEvent, RestoreRequest, ReviewVerdict, UNDO};
 use crate::restore_plan::{self, RestorePlan, RestoreScope};
 pub use reviewed::keep_reviewed;
@@ -96,15 +93,9 @@ impl Restores {
             }
             return;
         }
-        if let RestoreRequest::State { path, now, then } = request {
-            let title = format!("undo of a change of {path}");
-            let change = FileChange::new(path, *now, *then, UNDO, &[]);
-            let proposal = Proposal { id: context.events.proposal(), title, files: vec![change] };
-            return self.begin_plain(context, proposal, "undo");
-        }
         let (context, events) = (Arc::clone(context), context.events.clone());
         self.begin(&events, move |stop, chosen| async move {
-            if let RestoreRequest::Origin { lines: Some(_), .. } = &request {
+            if let RestoreRequest::State { .. } | RestoreRequest::Origin { lines: Some(_), .. } = &request {
                 match stop.run_until_cancelled(part_of(&context, request.clone(), &stop)).await {
                     None => return,
                     Some(Ok(Some(proposal))) => return put(&context, proposal, UNDO, &stop).await,
@@ -156,26 +147,9 @@ fn wanted(context: &SessionContext, request: RestoreRequest, turn: Option<i64>) 
             Some((session, turn)) => RestoreScope::Turn { session, turn },
             None => return Err(say::turn_changed_nothing().into()),
         },
-        RestoreRequest::Origin { path, lines, turn } => origin(context, &path, lines, turn)?,
+        RestoreRequest::Origin { path, lines, turn } => part::origin(context, &path, lines, turn)?,
         RestoreRequest::State { .. } | RestoreRequest::Foreign { .. } => return Err(say::no_restore().into()),
     })
-}
-
-/// Returns the changesets of this session that changed a file, newest first.
-fn changesets_of(context: &SessionContext, path: &str) -> Result<(String, Vec<ChangesetRecord>), String> {
-    let session = context.id().ok_or(say::no_session())?;
-    let mut records = changesets_of_session(context, &session)?;
-    records.retain(|record| record.id.is_some() && record.files.iter().any(|file| file.path == path));
-    // Ids grow with time.
-    records.sort_by(|a, b| b.id.cmp(&a.id));
-    Ok((session, records))
-}
-
-/// Returns the changesets of a session, as memory has them.
-fn changesets_of_session(context: &SessionContext, session: &str) -> Result<Vec<ChangesetRecord>, String> {
-    let session = session.to_string();
-    let found = context.services.memory.ask_blocking(move |memory| memory.changesets_of_session(&session));
-    found.map_err(|e| e.to_string())
 }
 
 /// Puts a ready proposal to the person and tells how it ended.
@@ -185,158 +159,18 @@ async fn put(context: &Arc<SessionContext>, proposal: Proposal, kind: &str, stop
     tell(context, &result, if kind == UNDO { "restored" } else { "wrote" }).await;
 }
 
-/// Plans to take out what made some lines, on a thread that may block.
+/// Plans to undo a part of what the session changed, on a thread that may block.
 async fn part_of(
     context: &Arc<SessionContext>,
     request: RestoreRequest,
     stop: &CancellationToken,
 ) -> Result<Option<Proposal>, String> {
     let (context, stop) = (Arc::clone(context), stop.clone());
-    let planned = tokio::task::spawn_blocking(move || without(&context, &wanted(&context, request, None)?, &stop));
+    let planned = tokio::task::spawn_blocking(move || match request {
+        RestoreRequest::State { path, now, then } => Ok(Some(part::to_state(&context, &path, *now, *then))),
+        request => part::without(&context, &wanted(&context, request, None)?, &stop),
+    });
     planned.await.unwrap_or_else(|_| Err(say::planning_failed().into()))
-}
-
-/// Finds the newest changeset of this session that made some lines of a file, alone or with its turn.
-fn origin(
-    context: &SessionContext,
-    path: &str,
-    lines: Option<Range<usize>>,
-    whole_turn: bool,
-) -> Result<RestoreScope, String> {
-    let (session, made) = changesets_of(context, path)?;
-    let newest = made.first().ok_or_else(|| say::not_in_session(&path))?;
-    let by_lines = match lines {
-        Some(lines) => made_lines(&context.services, path, lines, &made)?,
-        None => None,
-    };
-    let origin = by_lines.unwrap_or(newest);
-    match origin.cause.turn.filter(|_| whole_turn) {
-        Some(turn) => Ok(RestoreScope::Turn { session, turn }),
-        None => Ok(RestoreScope::Changeset(origin.id.clone().unwrap_or_default())),
-    }
-}
-
-/// Takes a changeset, or a turn's, out of the files as they are, and leaves what came after it. None: what came after
-/// it changed the same lines, or it is no text; whole versions are restored then.
-fn without(
-    context: &SessionContext,
-    scope: &RestoreScope,
-    stop: &CancellationToken,
-) -> Result<Option<Proposal>, String> {
-    let session = context.id().unwrap_or_default();
-    let records = match scope {
-        RestoreScope::Turn { turn, .. } => {
-            let turn = *turn;
-            let of_turn = move |memory: &Memory| memory.changesets_of_turn(&session, turn);
-            context.services.memory.ask_blocking(of_turn).map_err(|e| e.to_string())?
-        }
-        RestoreScope::Changeset(id) => {
-            let mut all = changesets_of_session(context, &session)?;
-            all.retain(|record| record.id.as_ref() == Some(id));
-            all
-        }
-        _ => return Ok(None),
-    };
-    let mut made: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for file in records.iter().flat_map(|record| &record.files) {
-        made.entry(&file.path).or_default().extend(file.version.as_deref());
-    }
-    let mut files = Vec::new();
-    for (path, ids) in made {
-        match file_without(&context.services, path, &ids, stop)? {
-            Some(change) => files.extend((change.before != change.after).then_some(change)),
-            None => return Ok(None),
-        }
-    }
-    let title = match (records.first().map(|record| record.cause.title.as_str()), scope) {
-        (_, RestoreScope::Turn { .. }) => "undo of a turn".to_string(),
-        (Some(title), _) => format!("undo of {title}"),
-        (None, _) => "undo".to_string(),
-    };
-    Ok((!files.is_empty()).then(|| Proposal { id: context.events.proposal(), title, files }))
-}
-
-/// Returns the change of a file as it is that takes out what made these versions of it old. What the person changed since
-/// stays; `None` where that cannot be told apart: other versions lie between them, or nebula did not keep what it
-/// wrote.
-fn file_without(
-    services: &Arc<Services>,
-    path: &str,
-    ids: &[&str],
-    stop: &CancellationToken,
-) -> Result<Option<FileChange>, String> {
-    let services = &services;
-    let (archive, workspace) = (services.archive.stopped_by(stop), services.workspace.stopped_by(stop));
-    let versions = archive.versions(path).map_err(|e| e.to_string())?;
-    let mine = |version: &crate::archive::Version| ids.contains(&version.id.to_string().as_str());
-    let (Some(first), Some(last)) = (versions.iter().position(mine), versions.iter().rposition(mine)) else {
-        return Ok(None);
-    };
-    if !versions[first..=last].iter().all(mine) {
-        return Ok(None);
-    }
-    let now = workspace.read_whole(path).map_err(|e| e.to_string())?.state;
-    let show = |at: usize| archive.show(&versions[at]).map_err(|e| e.to_string());
-    let before = show(first)?;
-    let wrote = match versions.get(last + 1) {
-        Some(_) => show(last + 1)?,
-        None => {
-            let (project, path) = (services.project(), path.to_string());
-            let written = services.memory.ask_blocking(move |memory| memory.written(&project, &path));
-            match written.map_err(|e| e.to_string())? {
-                Some(written) if written.is(now.bytes().map(|bytes| sha(bytes))) => now.clone(),
-                Some(Written { bytes: Some(bytes), .. }) => State::File { bytes: bytes.into(), mode: None },
-                _ => return Ok(None),
-            }
-        }
-    };
-    if wrote == now {
-        return Ok(Some(FileChange::new(path, now, before, UNDO, &[])));
-    }
-    let merged = wrote.bytes().and_then(|wrote| merge::three_way(wrote, &before, &now));
-    let clean = merged.filter(|merged| merged.conflicts.is_empty());
-    Ok(clean.map(|merged| FileChange::merged(path, now, merged, UNDO)))
-}
-
-/// Finds the newest of these changesets, newest first, whose change of the file touches `lines`: they are followed back
-/// through the file's versions. None: none of them does.
-fn made_lines<'a>(
-    services: &Arc<Services>,
-    path: &str,
-    mut lines: Range<usize>,
-    made: &'a [ChangesetRecord],
-) -> Result<Option<&'a ChangesetRecord>, String> {
-    let services = &services;
-    let mut versions = services.archive.versions(path).map_err(|e| e.to_string())?;
-    versions.reverse();
-    let mut after = services.workspace.read(path).map_err(|e| e.to_string())?.state;
-    for version in versions {
-        let before = services.archive.show(&version).map_err(|e| e.to_string())?;
-        let change = FileChange::new(path, before.clone(), after, "", &[]);
-        if change.hunks.iter().any(|hunk| touches(&hunk.after, &lines)) {
-            let id = version.id.to_string();
-            let overwrote = |record: &&ChangesetRecord| {
-                record.files.iter().any(|file| file.path == path && file.version.as_deref() == Some(&id))
-            };
-            if let Some(record) = made.iter().find(overwrote) {
-                return Ok(Some(record));
-            }
-        }
-        // Where the lines were before this change.
-        let above = change.hunks.iter().filter(|hunk| hunk.after.end <= lines.start);
-        let shift: isize = above.map(|hunk| hunk.before.len() as isize - hunk.after.len() as isize).sum();
-        lines = lines.start.saturating_add_signed(shift)..lines.end.saturating_add_signed(shift);
-        after = before;
-    }
-    Ok(None)
-}
-
-/// Returns whether two ranges of lines have a line in common; an empty one is a place between two lines.
-fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
-    match a.is_empty() || b.is_empty() {
-        true => a.start <= b.end && b.start <= a.end,
-        false => a.start < b.end && b.start < a.end,
-    }
 }
 
 /// Returns all that the session changed, from the files as they were to the files as they are. None: nothing.
@@ -346,7 +180,7 @@ fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
 pub fn session_diff(context: &SessionContext) -> Result<Option<Proposal>, String> {
     let Some(session) = context.id() else { return Ok(None) };
     let stores = context.services.stores();
-    let records = changesets_of_session(context, &session)?;
+    let records = part::changesets_of_session(context, &session)?;
     if records.is_empty() {
         return Ok(None);
     }

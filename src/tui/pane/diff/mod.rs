@@ -37,7 +37,7 @@ pub use view::View;
 
 use super::paint::{self, Pen, span};
 use crate::messages::diff as say;
-use crate::proposal::{Counts, FileChange, HunkCount, Proposal, ProposalId, RestorePreview, RestoreStatus, State};
+use crate::proposal::{Counts, FileChange, HunkCount, Proposal, ProposalId, RestorePreview, State};
 use crate::protocol::{EventBody, Listing, Outcome, ProposalEvent, Query, UNDO};
 use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
@@ -98,9 +98,7 @@ impl Diff {
         let mut page = DiffPage::new(proposal.clone(), Stage::Open);
         // A restore is what the person asked for, but for what was changed outside nebula.
         for (f, file) in proposal.files.iter().enumerate() {
-            let preview = previews.iter().find(|preview| preview.path == file.path);
-            let own = preview.is_none() && file.by == UNDO;
-            if own || preview.is_some_and(|preview| !matches!(preview.status, RestoreStatus::Foreign { .. })) {
+            if file.by == UNDO && !file.foreign {
                 page.choices.accept(f);
             }
         }

@@ -141,6 +141,8 @@ pub struct FileView {
     pub later: bool,
     /// A merge: what someone else changed in it stays.
     pub merged: bool,
+    /// It is restored although it was changed outside nebula.
+    pub foreign: bool,
 }
 
 /// Lines that stay, between two hunks or at an end of the file.
@@ -187,6 +189,7 @@ impl FileView {
             stale: false,
             later: change.acts_later(),
             merged: change.merged.is_some(),
+            foreign: change.foreign,
         };
         for hunk in &change.hunks {
             let lines = hunk.kind == HunkKind::Lines;

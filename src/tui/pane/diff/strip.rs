@@ -7,7 +7,7 @@ use super::draw::standing_mark;
 use super::page::{DiffPage, Stage};
 use super::rows::FileView;
 use super::view::View;
-use crate::messages::{count, diff as say};
+use crate::messages::{archive, count, diff as say};
 use crate::proposal::Rung;
 use crate::protocol::TestState;
 use crate::tui::action::{Action, Context};
@@ -86,8 +86,9 @@ fn note(file: &FileView, wide: bool, look: Look<'_>) -> Vec<Span<'static>> {
     });
     match found {
         _ if file.stale => {
-            vec![span(look.glyphs.foreign, attention), span(format!(" {}", say::changed_on_disk()), attention)]
+            vec![span(format!("{} {}", look.glyphs.foreign, say::changed_on_disk()), attention)]
         }
+        _ if file.foreign => vec![span(format!("{} {}", look.glyphs.foreign, archive::foreign()), attention)],
         _ if file.later => {
             let words = format!("{} {}", look.glyphs.later, say::acts_later());
             let never = wide.then(|| span(format!("  {}", say::never_by_policy()), dim));

@@ -553,6 +553,18 @@ fn a_part_of_what_the_session_changed_is_undone() {
 }
 
 #[test]
+fn an_undo_in_a_file_changed_outside_nebula_is_left_to_the_person() {
+    let state = |text: &str| State::file(text.as_bytes());
+    let own = FileChange::new("a.rs", state("two\n"), state("one\n"), UNDO, &[]);
+    let foreign = FileChange { foreign: true, ..FileChange::new("b.rs", state("mine\n"), state("one\n"), UNDO, &[]) };
+    let diff = pane(140, 35, proposal(vec![own, foreign]));
+    assert_eq!(diff.undecided(), Some((1, 2)));
+    let text = drawn(&diff, "dark").text();
+    let row = text.lines().find(|row| row.contains("b.rs")).expect("its row");
+    assert!(row.contains("! changed outside nebula"), "{text}");
+}
+
+#[test]
 fn held_comments_are_sent_with_the_decision() {
     let mut diff = pane(140, 35, shop());
     for text in ["name it prices_of", " and say why "] {
