@@ -75,6 +75,7 @@ fn run(context: &Context, parts: AgentParts, options: Options) -> Result<Left> {
         theme: config.theme.clone(),
         ascii: config.ascii,
         mouse: config.mouse,
+        notify: config.notify.clone(),
         files: screen_files(context),
         root: parts.workspace.root().to_path_buf(),
         zone: time::zone(),

@@ -32,7 +32,8 @@ const FILES: [(&str, &str); 7] = [
 ];
 
 /// The keys that the recording names, as it writes each, with what they do.
-const KEYS: [(&str, &str); 8] = [
+const KEYS: [(&str, &str); 9] = [
+    ("F1", "input.help"),
     ("F2", "input.focus-diff"),
     ("F3", "input.focus-archive"),
     ("F4", "input.focus-tools"),

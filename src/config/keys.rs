@@ -166,6 +166,7 @@ pub(super) const KEYS: &[Key] = &[
     open("theme", Shape::Text),
     open("glyphs", Shape::Word(&["auto", "ascii"])).or("auto"),
     guarded("mouse", Shape::Flag).or("true"),
+    guarded("notify", Shape::Word(&["auto", "bell", "osc9", "off"])).or("auto"),
     guarded("archiveMaxSize", Shape::Size).or("2 GiB"),
     guarded("archiveExclude", Shape::Texts),
     guarded("archiveDir", Shape::Text),

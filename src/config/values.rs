@@ -56,6 +56,8 @@ pub struct Config {
     pub no_color: bool,
     /// Take the mouse: the wheel scrolls the pane under the pointer. On by default.
     pub mouse: bool,
+    /// The call when something waits: `bell`, `osc9`, `off`, or `auto`, which is as the terminal can.
+    pub notify: String,
     /// The size above which the archive is too large, in bytes.
     pub archive_max_size: u64,
     /// Globs of files that are not archived.
@@ -198,6 +200,7 @@ impl Config {
             ascii: text(&merged, "glyphs").as_deref() == Some("ascii"),
             no_color: false,
             mouse: merged.get("mouse").and_then(Value::as_bool).unwrap_or_default(),
+            notify: text(&merged, "notify").unwrap_or_default(),
             archive_max_size: bytes(merged.get("archiveMaxSize")).unwrap_or(2 << 30),
             archive_exclude: texts(&merged, "archiveExclude"),
             archive_dir: text(&merged, "archiveDir"),

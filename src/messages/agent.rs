@@ -171,13 +171,15 @@ messages! {
     no: "no", "いいえ";
     run_it: "run", "実行する";
     no_sandbox: "no sandbox: it may write and reach whatever you may", "サンドボックスなし: あなたの権限で書き込みと通信ができます";
-    grant_workspace: "writes: this workspace and temporary folders · network: none", "書き込み: このワークスペースと一時フォルダ · ネットワーク: なし";
-    grant_online: "writes: this workspace, temporary folders and caches · network: all", "書き込み: このワークスペース、一時フォルダ、キャッシュ · ネットワーク: すべて";
+    grant_workspace: "writes: this workspace and temporary folders · network: none", "書き込み: このワークスペースと一時フォルダー · ネットワーク: なし";
+    grant_online: "writes: this workspace, temporary folders and caches · network: all", "書き込み: このワークスペース、一時フォルダー、キャッシュ · ネットワーク: すべて";
     in_background: "runs in the background", "バックグラウンドで実行";
     limit(seconds): "limit {seconds} s", "制限{seconds}秒";
     more_lines(n): "  … {n} more lines: the whole text is in the tools pane", "  … あと{n}行。全文はツールペインにあります";
     run_all_the_same(why, text): "{why}.\n\nRun it all the same?\n\n{text}", "{why}。\n\nそれでも実行しますか？\n\n{text}";
-    yes_once: "yes, this once", "はい、今回のみ";
+    yes: "yes", "はい";
+    this_file_once(size): "this file, once; {size}", "このファイル、今回のみ（{size}）";
+    this_folder_once: "this folder, once", "このフォルダー、今回のみ";
     default_continues: "default; the model is told and continues without it", "既定。モデルに伝え、これなしで続行します";
     guard: "guard: each file is kept before it is changed; undo brings it back", "guard: 各ファイルを変更前に保存し、元に戻せます";
     scan: "scan: undo restores what it changes in this workspace", "scan: このワークスペースの変更を元に戻せます";

@@ -67,7 +67,7 @@ messages! {
     sessions: "resume, rename, fork, delete, export", "再開、名前変更、フォーク、削除、エクスポート";
     sessions_long: "All sessions of this project, newest first.", "このプロジェクトのすべてのセッションを新しい順に表示します。";
     undo: "undo the newest changeset", "最新のチェンジセットを元に戻す";
-    undo_long: "Previews, then asks. /redo reverses it. /undo turn undoes everything the last turn changed.", "プレビューしてから確認します。/redoで取り消せます。/undo turnは最後のターンの変更をすべて元に戻します。";
+    undo_long: "Previews, then asks. /redo reverses it. /undo turn undoes everything the last turn changed.", "プレビューしてから確認します。/redoでやり直せます。/undo turnは最後のターンの変更をすべて元に戻します。";
     redo: "redo the last undo", "最後の「元に戻す」をやり直す";
     redo_long: "Possible while the newest changeset is an undo.", "最新のチェンジセットが「元に戻す」である間だけ使えます。";
     history: "browse the archive", "アーカイブを見る";

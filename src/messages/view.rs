@@ -28,7 +28,6 @@ messages! {
     to_write: "write to nebula", "nebulaに入力";
     connect_first_short: "nothing is sent yet", "まだ何も送信しません";
     connect_first: "nothing is sent before one is connected", "接続するまで何も送信しません";
-    answer_or_choose: "answer in your own words, or choose above", "自分の言葉で回答するか、上から選択";
     answer_freely: "answer in your own words", "自分の言葉で回答";
     ask_for_change: "ask for a change, @ adds a file", "変更を依頼。@でファイルを追加";
     new: "new", "新規";

@@ -215,7 +215,7 @@ pub struct FileChange {
     pub merged: Option<MergeRung>,
     /// Brings an archived state back: such a change, and no other, may be of a folder or of the repository.
     pub restores: bool,
-    /// Of a restore: the file was changed outside nebula, so that no hunk of it is accepted beforehand.
+    /// Restores a file that was changed outside nebula: no hunk of it is accepted beforehand.
     pub foreign: bool,
 }
 

@@ -63,7 +63,7 @@ pub enum Command {
     Set(Setting),
     /// Ask for a listing: answered by [`super::EventBody::Answer`] with the same id.
     Ask(QueryId, Query),
-    /// Summarise the conversation so far; the summary is shown before it counts.
+    /// Summarise the conversation so far; the summary is previewed, then replaces it.
     Compact,
     /// Send the whole conversation again, in place of its summary.
     UndoCompact,
@@ -274,7 +274,7 @@ pub enum SessionChange {
     Rename(String, String),
     /// Delete it and its messages.
     Delete(String),
-    /// Write it to a file beside the workspace's root; answered by a notice naming the file.
+    /// Write it to a file in the workspace root; answered by a notice naming the file.
     Export(String, ExportFormat),
 }
 

@@ -101,6 +101,8 @@ pub struct Call {
     pub comments: Vec<(String, String)>,
     /// The hunks that were decided of its proposal; of several calls with one proposal the first has them.
     pub hunks: Option<HunkCount>,
+    /// The time when the person answered its question or decided its hunks.
+    pub answered: Option<i64>,
 }
 
 impl Call {
@@ -123,6 +125,7 @@ impl Call {
             exchange: None,
             comments: Vec::new(),
             hunks: None,
+            answered: None,
         }
     }
 

@@ -50,7 +50,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
     let folder = match context.reading(given, Access::Folder)? {
         ReadTarget::Inside(path) => context.workspace.full(&path),
         ReadTarget::Approved(path) => path,
-        ReadTarget::Outside(path) => return Ok(RunResult::Outside(path)),
+        ReadTarget::Outside(path) => return Ok(RunResult::Outside(path, None)),
     };
     let mut walk = context.workspace.walk("");
     if folder != context.workspace.root() {

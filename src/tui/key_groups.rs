@@ -250,7 +250,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Pane, hints::look, &[A::FoldAll], none, none),
     g(C::Pane, hints::look, &[A::Copy], hints::copy, none),
     g(C::Pane, hints::look, &[A::Search], hints::search, none),
-    g(C::Pane, hints::look, &[A::NextMatch, A::PreviousMatch], none, hints::next_previous_match),
+    g(C::Pane, hints::look, &[A::NextMatch, A::PreviousMatch], hints::next_previous_match, hints::next_previous_match),
     g(C::Pane, hints::everywhere, &[A::FocusInput], none, none),
     g(C::Pane, hints::everywhere, &[A::Zoom], hints::zoom, none),
     g(C::Pane, hints::everywhere, &[A::Narrower, A::Wider], none, hints::left_column_narrower_wider),

@@ -52,7 +52,7 @@ pub type Handle = (mpsc::UnboundedSender<Addressed>, mpsc::Receiver<Event>);
 /// # Errors
 /// When there is no terminal.
 pub async fn run(handle: Handle, mut options: Options) -> Result<Left, Error> {
-    let abilities = Abilities::of(|name| std::env::var(name).ok());
+    let abilities = Abilities::of(|name| std::env::var(name).ok()).calling(&options.notify);
     let root = options.root.clone();
     restore_on_panic();
     let screen = TerminalScreen::enter(abilities, options.mouse)?;

@@ -23,11 +23,22 @@ enum Arrival {
     /// A call of a running command.
     Hold,
     CommitMessage,
+    /// A proposal that came before waits no more, and the next one takes its place.
+    Settled,
+    /// A message that could not be sent comes back.
+    Returned,
 }
 
 fn arrive(stage: &mut Stage, arrival: Arrival, n: u64) {
     match arrival {
         Arrival::CommitMessage => stage.tell(EventBody::CommitMessage("Say hello".into())),
+        Arrival::Settled => (0..n).for_each(|id| {
+            stage.tell(EventBody::Settled(ProposalId(100 + id), Outcome::Withdrawn));
+        }),
+        Arrival::Returned => {
+            let prompt = Prompt { text: "look at @none.rs".into() };
+            stage.tell(EventBody::Returned(prompt, "there is no file none.rs".into()));
+        }
         Arrival::Proposal => {
             let proposal = Proposal { id: ProposalId(100 + n), ..proposal() };
             stage.tell(EventBody::Proposal(ProposalEvent::Proposed(Arc::new(proposal), Vec::new())));
@@ -102,17 +113,19 @@ proptest! {
     #[test]
     fn whoever_types_for_a_minute_decides_nothing(
         keys in prop::collection::vec((typed(), 30i64..1500), 80..140),
-        arrivals in prop::collection::vec((0usize..80, any::<bool>()), 30),
+        arrivals in prop::collection::vec((0usize..80, any::<bool>()), 34),
     ) {
         let mut stage = Stage::new(140, 40, "dark");
         reading(&mut stage);
-        // Sixteen proposals, four commit messages and ten questions, at any time.
+        // Sixteen proposals, four commit messages, ten questions, and what ends or comes back, at any time.
         let arrivals: Vec<(usize, Arrival)> = arrivals.into_iter().enumerate().map(|(n, (at, choices))| {
             (at, match n {
                 0..16 => Arrival::Proposal,
                 16..20 => Arrival::CommitMessage,
                 20..26 => Arrival::Question { choices },
-                _ => Arrival::Permission,
+                26..30 => Arrival::Permission,
+                30..32 => Arrival::Settled,
+                _ => Arrival::Returned,
             })
         }).collect();
         stage.keys("so");
@@ -126,7 +139,7 @@ proptest! {
             // A message never begins with a sign that opens a list.
             stage.keys(key);
         }
-        prop_assert_eq!(n, 30);
+        prop_assert_eq!(n, 34);
         prop_assert!(decided(&stage).is_empty(), "{:?}", decided(&stage));
     }
 }

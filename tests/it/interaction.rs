@@ -386,18 +386,28 @@ pub fn chat_with(
     types: impl FnOnce(&mut ChildStdin, &mut ChildStdout, &Path),
 ) -> (String, String) {
     let dir = tempfile::tempdir().expect("a folder");
+    chat_in(dir.path(), recording, file, types)
+}
+
+/// Returns the same in a folder of which the caller may know more.
+fn chat_in(
+    dir: &Path,
+    recording: &[serde_json::Value],
+    file: &str,
+    types: impl FnOnce(&mut ChildStdin, &mut ChildStdout, &Path),
+) -> (String, String) {
     for name in ["work/.git", "home"] {
-        std::fs::create_dir_all(dir.path().join(name)).expect("made");
+        std::fs::create_dir_all(dir.join(name)).expect("made");
     }
     let mut text = "{\"recording\":1}\n".to_string();
     recording.iter().for_each(|line| text.push_str(&format!("{line}\n")));
-    std::fs::write(dir.path().join("recording.jsonl"), text).expect("written");
-    std::fs::write(dir.path().join("work/a.txt"), file).expect("written");
+    std::fs::write(dir.join("recording.jsonl"), text).expect("written");
+    std::fs::write(dir.join("work/a.txt"), file).expect("written");
     let mut child = Process::new(env!("CARGO_BIN_EXE_nebula"))
         .args(["chat", "--replay", "../recording.jsonl"])
-        .current_dir(dir.path().join("work"))
+        .current_dir(dir.join("work"))
         .env_clear()
-        .env("HOME", dir.path().join("home"))
+        .env("HOME", dir.join("home"))
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -405,14 +415,26 @@ pub fn chat_with(
         .spawn()
         .expect("it starts");
     let (mut stdin, mut stdout) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
-    types(&mut stdin, &mut stdout, &dir.path().join("work/a.txt"));
+    types(&mut stdin, &mut stdout, &dir.join("work/a.txt"));
     drop(stdin);
     let mut out = String::new();
     stdout.read_to_string(&mut out).expect("text");
     let output = child.wait_with_output().expect("it ends");
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{err}");
-    (out, std::fs::read_to_string(dir.path().join("work/a.txt")).expect("the file"))
+    (out, std::fs::read_to_string(dir.join("work/a.txt")).expect("the file"))
+}
+
+#[test]
+fn line_mode_asks_once_after_what_it_tells_of_itself() {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir_all(dir.path().join("home/.nebula")).expect("made");
+    std::fs::write(dir.path().join("home/.nebula/config.json"), "{\"maxStep\": 3}").expect("written");
+    let recording = [json!({"step": 1}), json!({"ms": 0, "delta": {"end": "stop"}})];
+    let (out, _) = chat_in(dir.path(), &recording, "one\n", |_, _, _| {});
+    let told = out.find("maxStep").unwrap_or_else(|| panic!("it is told: {out}"));
+    assert_eq!(out.matches("you> ").count(), 1, "{out}");
+    assert!(Some(told) < out.find("you> "), "{out}");
 }
 
 /// Reads what is printed until it holds these words.

@@ -5,6 +5,7 @@ mod absent;
 mod literals;
 mod names;
 mod sizes;
+mod terms;
 mod writes;
 
 use std::collections::{BTreeMap, BTreeSet};

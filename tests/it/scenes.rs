@@ -658,7 +658,7 @@ pub fn failing(stage: &mut Stage) {
         attempt: 3,
         of: 5,
         until: NOW + 8 * SECOND,
-        why: "api.openai.com asks to wait (429)".into(),
+        why: "api.openai.com: rate limited (429)".into(),
         cause: Default::default(),
     })));
 }

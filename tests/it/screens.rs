@@ -171,7 +171,9 @@ fn a_question_is_answered_by_just_writing() {
 fn a_restore_of_the_person_needs_no_pause_and_no_reason() {
     let mut stage = Stage::new(140, 40, "dark");
     stage.tell(opened(status()));
-    let proposal = Arc::new(proposal());
+    let mut proposal = proposal();
+    proposal.files.iter_mut().for_each(|file| file.by = UNDO.into());
+    let proposal = Arc::new(proposal);
     let previews = proposal
         .files
         .iter()
@@ -581,6 +583,23 @@ fn the_mouse_chooses_in_popups_and_leaves_them() {
     click(&mut stage, "src/cash.rs");
     click(&mut stage, "src/cash.rs");
     assert!(stage.text().contains("› see @src/cash.rs"), "{}", stage.text());
+}
+
+#[test]
+fn the_wheel_goes_through_the_list_that_is_under_it() {
+    let mut stage = Stage::start(140, 40, "dark", Start::New);
+    stage.tell(opened(status()));
+    choosing(&mut stage);
+    let selected = |stage: &Stage| stage.text().lines().position(|row| row.starts_with('▌'));
+    stage.keys("<down>");
+    let first = selected(&stage).expect("a row");
+    mouse(&mut stage, MouseEventKind::ScrollDown, (10, 12));
+    assert_eq!(selected(&stage), Some(first + 1));
+    // The preview beside it is another place, and so is the line of hints.
+    for at in [(120, 12), (10, 39)] {
+        mouse(&mut stage, MouseEventKind::ScrollDown, at);
+        assert_eq!(selected(&stage), Some(first + 1), "{at:?}");
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn sent(live: &Live) -> String {
 
 #[tokio::test]
 async fn a_model_reads_it_once_the_person_agrees() {
-    for (answer, state) in [("no", CallState::Refused), ("yes, this once", CallState::Done)] {
+    for (answer, state) in [("no", CallState::Refused), ("yes", CallState::Done)] {
         let world = world().model([call("readFile", json!({"path": "src/.env.local"})), say("done")]);
         let mut live = world.start();
         live.submit("go");

@@ -14,7 +14,7 @@ use crate::archive::{Archive, Id, sha256};
 use crate::execute::{Applied, ApplyError, Executed, UNGUARDED, execute};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
-use crate::proposal::{Consent, Decided, Decision, MergedFile, Proposal, RestorePreview, State};
+use crate::proposal::{Consent, Decided, Decision, HunkCount, MergedFile, Proposal, RestorePreview, State};
 use crate::protocol::{Approval, EventBody, Level, Outcome, ProposalEvent};
 
 /// The one who is asked.
@@ -45,6 +45,15 @@ impl ProposalResult {
     /// Creates the result of a proposal that was withdrawn before anything was decided or written.
     pub fn withdrawn() -> Self {
         ProposalResult::nothing(Outcome::Withdrawn, None)
+    }
+
+    /// Returns the hunks that were accepted and rejected; `None`: nothing came of what was decided.
+    pub fn decided_hunks(&self) -> Option<HunkCount> {
+        match &self.outcome {
+            Outcome::Applied { hunks, .. } => Some(*hunks),
+            Outcome::Refused => self.decision.as_ref().map(Decision::count),
+            _ => None,
+        }
     }
 
     fn nothing(outcome: Outcome, decision: Option<Decision>) -> Self {

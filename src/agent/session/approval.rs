@@ -44,9 +44,9 @@ enum RequestId {
 /// Choices: a short answer each, and what it means.
 pub type QuestionChoices = Vec<(String, String)>;
 
-/// Returns the choices of a permission that is given once; `no` says what happens without it.
-pub fn yes_once(no: &str) -> QuestionChoices {
-    vec![(say::yes_once().into(), String::new()), (say::no().into(), no.into())]
+/// Returns the choices of a permission: what *yes* allows, and what happens without it.
+pub fn yes_once(allows: String, no: &str) -> QuestionChoices {
+    vec![(say::yes().into(), allows), (say::no().into(), no.into())]
 }
 
 /// Returns the choices of a permission to run a command.

@@ -14,7 +14,7 @@ use crate::agent::session::records::{AttachedRecord, blob_record, write_attached
 use crate::context::attach::{Attachment, Composed, compose};
 use crate::context::small_model::is_nudge;
 use crate::memory::{self, MessageMeta, NUDGE_MARK, NewMessage};
-use crate::messages::agent as words;
+use crate::messages::{agent as words, count};
 use crate::protocol::{Attached, Item, Prompt, Reply};
 use crate::provider::{Capabilities, Message, Role};
 use crate::text::time;
@@ -71,7 +71,7 @@ pub async fn say(
 async fn may_send(approvals: &PendingApprovals, composed: &Composed, stop: &CancellationToken) -> Result<(), String> {
     for attachment in composed.attached.iter().filter(|attachment| holds_secrets(&attachment.path)) {
         let text = words::send_secrets(&attachment.path);
-        let choices = yes_once(words::default_not_sent());
+        let choices = yes_once(words::this_file_once(&count::size(attachment.bytes as u64)), words::default_not_sent());
         if approvals.permission(text, choices, stop).await != Some(Reply::Choice(0)) {
             return Err(words::secrets_not_sent(&attachment.path));
         }

@@ -86,6 +86,9 @@ pub struct CallDisplayRecord {
     /// Hunks accepted and rejected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hunks: Option<(usize, usize)>,
+    /// The time when the person answered or decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answered: Option<i64>,
 }
 
 /// A larger preview, in bytes, is not stored: it can be derived from the arguments or the result.
@@ -112,6 +115,7 @@ impl CallDisplayRecord {
             exchange: call.exchange.clone(),
             comments: call.comments.clone(),
             hunks: call.hunks.map(|hunks| (hunks.accepted, hunks.rejected)),
+            answered: call.answered,
         }
     }
 
@@ -133,6 +137,7 @@ impl CallDisplayRecord {
         call.reason.clone_from(&self.reason);
         call.exchange.clone_from(&self.exchange);
         call.comments.clone_from(&self.comments);
+        call.answered = self.answered;
         call.hunks = self.hunks.map(|(accepted, rejected)| HunkCount { accepted, rejected });
         if let Some((added, removed)) = self.counts {
             call.counts = Some(Counts { added, removed });

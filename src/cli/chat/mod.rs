@@ -6,7 +6,7 @@ mod words;
 
 use std::collections::VecDeque;
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
@@ -60,8 +60,13 @@ struct Chat {
     accepted: Counts,
     /// True if the summary of the session's changes was requested after a turn.
     summing_up: bool,
+    /// The times until which the first message is not asked for: what is told of the session comes before.
+    quiet: Option<(Instant, Instant)>,
     ended: bool,
 }
+
+/// The time without an event after which the session has told of itself, and the longest that is waited for it.
+const QUIET: [Duration; 2] = [Duration::from_millis(150), Duration::from_secs(1)];
 
 /// Runs until the input ends; the exit code.
 ///
@@ -82,6 +87,7 @@ pub async fn run(handle: AgentHandle, session: SessionChoice, first: Option<Stri
         choosing: false,
         accepted: Counts::default(),
         summing_up: false,
+        quiet: None,
         ended: false,
     };
     chat.send(Command::Open(session));
@@ -111,11 +117,18 @@ impl Chat {
                 return Ok(());
             }
             let asks = self.put.is_some() && !self.ended;
+            let quiet = self.quiet.map(|(next, last)| next.min(last));
             tokio::select! {
                 event = self.handle.events.recv() => match event {
-                    Some(event) => self.event(event.body)?,
+                    Some(event) => {
+                        self.event(event.body)?;
+                        self.quiet = self.quiet.map(|(_, last)| (Instant::now() + QUIET[0], last));
+                    }
                     None => return Ok(()),
                 },
+                () = tokio::time::sleep_until(quiet.unwrap_or_else(Instant::now).into()), if quiet.is_some() => {
+                    self.quiet = None;
+                }
                 line = lines.recv(), if asks => match line {
                     Some(line) => self.line(line)?,
                     None => self.end_of_input()?,
@@ -152,6 +165,9 @@ impl Chat {
                     if self.is_busy() || self.ended {
                         return Ok(());
                     }
+                }
+                if self.quiet.is_some() && !self.ended {
+                    return Ok(());
                 }
                 say::you()
             }
@@ -305,7 +321,7 @@ impl Chat {
         }
         let mut decision = Decision::new(pending.review.files(), Consent::Person);
         decision.reason.clone_from(&pending.review.reason);
-        self.accepted = print::accepted_lines(&pending.proposal, &pending.review);
+        self.accepted = print::accepted_lines(&pending.proposal, &decision);
         self.send(Command::Decide(pending.proposal.id, decision));
         Ok(())
     }
@@ -339,8 +355,8 @@ impl Chat {
     fn event(&mut self, event: EventBody) -> io::Result<()> {
         match event {
             EventBody::Opened(info) => {
-                self.opened = true;
-                self.busy = false;
+                (self.opened, self.busy) = (true, false);
+                self.quiet = Some((Instant::now(), Instant::now() + QUIET[1]));
                 self.printer.opened(&info)
             }
             EventBody::Recalled(items) => self.printer.recalled(items.len()),

@@ -8,7 +8,7 @@ use crate::cli::out::{self, Out};
 use crate::messages::times::duration;
 use crate::messages::{archive, chat, count, diff, line as say, records, verbs};
 use crate::proposal::{
-    Choice, Counts, FileChange, ForeignChoice, Hunk, HunkKind, Proposal, RestorePreview, RestoreStatus, Rung, State,
+    Counts, Decision, FileChange, ForeignChoice, Hunk, HunkKind, Proposal, RestorePreview, RestoreStatus, Rung, State,
 };
 use crate::protocol::{Attached, Call, CallState, Item, ItemId, Mode, Notice, Outcome, Question, SessionInfo, Status};
 use crate::text::definition::{DefinitionChange, of_change};
@@ -353,20 +353,14 @@ fn not_written_line(preview: &RestorePreview, foreign: &[String]) -> Option<Stri
     }
 }
 
-/// Returns the lines of a proposal's hunks that are accepted.
-pub fn accepted_lines(proposal: &Proposal, review: &Review) -> Counts {
+/// Returns the lines that a decision of a proposal adds and removes.
+pub fn accepted_lines(proposal: &Proposal, decision: &Decision) -> Counts {
     let mut counts = Counts::default();
-    for (n, (file, hunk)) in hunks(proposal).enumerate() {
-        if review.choice(n + 1) != Some(Choice::Accept) {
-            continue;
-        }
-        let (added, removed) = match hunk.kind {
-            HunkKind::Lines => (hunk.after.len(), hunk.before.len()),
-            HunkKind::Create | HunkKind::Delete => (file.counts.added, file.counts.removed),
-            HunkKind::Move | HunkKind::Binary | HunkKind::Mode => (0, 0),
-        };
-        counts.added += added;
-        counts.removed += removed;
+    let decided = proposal.decide(decision).ok().flatten();
+    for file in decided.iter().flat_map(|decided| decided.files()) {
+        let change = FileChange::new(file.path(), file.before().clone(), file.after().clone(), "", &[]);
+        counts.added += change.counts.added;
+        counts.removed += change.counts.removed;
     }
     counts
 }
@@ -423,4 +417,20 @@ fn lines_of(file: &FileChange, hunk: &Hunk) -> Vec<String> {
     out.extend(to.filter_map(|n| line('+', n, &after)));
     out.extend(context(from.end..(from.end + AROUND).min(before.len())));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proposal::{Choice, Consent, ProposalId};
+
+    #[test]
+    fn lines_that_stay_inside_a_hunk_are_not_counted() {
+        let file = FileChange::new("a.txt", State::file(*b"a\nsame\nb\n"), State::file(*b"A\nsame\nB\n"), "edit", &[]);
+        assert_eq!(file.hunks.len(), 1, "the hunk holds the line between");
+        let proposal = Proposal { id: ProposalId(1), title: String::new(), files: vec![file] };
+        let lines = |choice| accepted_lines(&proposal, &Decision::new(proposal.choices(choice), Consent::Person));
+        assert_eq!(lines(Choice::Accept), Counts { added: 2, removed: 2 });
+        assert_eq!(lines(Choice::Reject), Counts::default());
+    }
 }

@@ -21,6 +21,9 @@ messages! {
     interrupted: "interrupted", "中断";
     waiting_for_you: "waiting for you", "あなたの操作待ち";
     waiting: "waiting", "待機中";
+    proposal(what): "proposal: {what}", "提案: {what}";
+    you_approved(n, hunks): "you approved {n} of {hunks}", "あなたが{hunks}中{n}件を承認";
+    you_rejected(hunks): "you rejected {hunks}", "あなたが{hunks}を却下";
     with_state(n, state): "{n} {state}", "{state} {n}";
 
     // What a notice offers.

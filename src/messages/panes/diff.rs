@@ -15,7 +15,9 @@ messages! {
     proposal: "proposal", "提案";
     changed_in_session: "changed in this session", "このセッションの変更";
     diff: "diff", "差分";
-    tested: "checked:", "テスト:";
+    tested: "checked ", "テスト ";
+    tested_in_view: "in a view; nothing on disk changed", "写しの中で実行。ディスクは変更なし";
+    test_again: " again", " 再実行";
     no_answer: "no answer", "回答なし";
     written: "written", "書き込み済み";
     of_all(n, all): "{n} of {all}", "{all}中{n}";

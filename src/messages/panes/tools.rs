@@ -15,7 +15,6 @@ messages! {
     failed: "failed", "失敗";
     interrupted: "interrupted", "中断";
     done: "done", "完了";
-    stopped: "stopped", "停止";
     waiting: "waiting", "待機中";
     no_call_holds(words): "no call holds {words}", "{words}を含む呼び出しはありません";
     failed_only(n): "{n} failed only", "失敗{n}件のみ";

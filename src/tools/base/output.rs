@@ -29,8 +29,9 @@ pub enum RunResult {
     },
     /// A command to be run.
     Command(CommandCall),
-    /// A path outside the workspace that needs the person's approval before it is read.
-    Outside(PathBuf),
+    /// A path outside the workspace, or of a file that may hold keys, that needs the person's approval before it is read;
+    /// the bytes of a file.
+    Outside(PathBuf, Option<u64>),
 }
 
 /// A command as the model requests it.

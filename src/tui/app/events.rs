@@ -9,7 +9,7 @@ use crate::protocol::{
 use crate::text::number;
 use crate::tui::input::question::Asking;
 use crate::tui::popup::Popup;
-use crate::tui::popup::connect::Connect;
+use crate::tui::popup::connect::{Connect, provider_name};
 use crate::tui::popup::list::Entry;
 use crate::tui::popup::page::{Page, escaped};
 use crate::tui::popup::sessions::Sessions;
@@ -119,7 +119,7 @@ impl App {
     /// Closes the form that connects a model, and says that one is connected.
     fn close_connect(&mut self) {
         self.popups.retain(|popup| !matches!(popup, Popup::Connect(_)));
-        self.say = Some(say::connected(&self.session.status.provider));
+        self.say = Some(say::connected(&provider_name(&self.session.status.provider)));
     }
 
     /// Takes it that what the form sent under `id` is connected.
@@ -161,6 +161,7 @@ impl App {
         self.session.status = info.status;
         (self.session.turn, self.session.starting, self.session.retry, self.session.ended) = (None, false, None, None);
         self.questions.clear();
+        self.say = None;
         self.layout.at = At::Input;
         // What the session before has changed is not for this one.
         self.queries.pending.retain(|_, (owner, _)| *owner != Owner::Changed);

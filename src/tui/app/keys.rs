@@ -134,18 +134,9 @@ impl App {
     }
 
     fn type_input(&mut self, c: char) -> Vec<Effect> {
-        if self.composer.input.is_empty() && !self.is_guarded() {
-            match c {
-                '/' => {
-                    self.open_palette("/");
-                    return Vec::new();
-                }
-                '?' => {
-                    self.open_help();
-                    return Vec::new();
-                }
-                _ => {}
-            }
+        if c == '/' && self.composer.input.is_empty() && !self.is_guarded() {
+            self.open_palette("/");
+            return Vec::new();
         }
         let gives_way = c == ':' || mention::closes(c) || matches!(c, '.' | '!' | '?');
         if gives_way && self.composer.spaced == Some(self.composer.input.caret()) {

@@ -54,6 +54,8 @@ pub struct Options {
     pub ascii: bool,
     /// Take the mouse.
     pub mouse: bool,
+    /// The call when something waits: `auto`, `bell`, `osc9` or `off`.
+    pub notify: String,
     /// The person's `keys.toml` and `themes/`.
     pub files: ScreenFiles,
     /// The workspace's root, for files that are opened in the editor.
@@ -335,7 +337,7 @@ impl App {
         let glyphs = &self.appearance.glyphs;
         match self.attention() {
             Some(_) => format!("{} {name}", glyphs.asking),
-            None if self.is_busy() => format!("{} {name}", glyphs.spin(0)),
+            None if self.is_busy() => format!("{} {name}", glyphs.spin(1)),
             None => name.to_string(),
         }
     }
@@ -392,11 +394,6 @@ impl App {
     /// Returns the text that stands in the input's place.
     pub(super) fn editor(&self) -> &Editor {
         self.line.as_ref().map_or(&self.composer.input, |l| &l.editor)
-    }
-
-    /// Returns the number of rows of the screen.
-    pub(super) fn size_rows(&self) -> u16 {
-        self.size.1
     }
 
     /// Returns the rows of the input as they are drawn.

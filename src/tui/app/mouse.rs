@@ -11,6 +11,7 @@ use crate::tui::pane::id::PaneId;
 use crate::tui::popup::finder::{self, Clicked};
 use crate::tui::popup::sessions::SessionsOutcome;
 use crate::tui::view::question::choice_at;
+use crate::tui::view::sessions_areas;
 
 impl App {
     /// Takes in what the mouse did.
@@ -154,22 +155,39 @@ impl App {
         if !self.popups.is_empty() {
             return self.in_popup(|popup| popup.wheel(action));
         }
-        if matches!(self.screen, Screen::Review(_)) {
-            return self.act_review(action);
-        }
         if matches!(self.screen, Screen::Graph(_)) {
             return self.act_graph(action);
         }
-        if matches!(self.screen, Screen::Past(_)) {
-            return self.act_past(action);
-        }
-        if let Screen::Sessions(sessions) | Screen::Start(sessions) = &mut self.screen {
-            if let SessionsOutcome::Stay(effects) = sessions.act(action) {
-                return self.route_effects(Owner::Sessions, effects);
-            }
+        let (body, at) = (self.rects.body, Position::new(column, row));
+        if !matches!(self.screen, Screen::Main) && !body.contains(at) {
             return Vec::new();
         }
-        if self.composer.completion.is_some() && self.completion_area().contains(Position::new(column, row)) {
+        let preview = match &self.screen {
+            Screen::Sessions(_) => sessions_areas(body).1,
+            _ => self.rects.preview,
+        };
+        match &mut self.screen {
+            Screen::Review(review) => {
+                let effects = review.wheel(column - body.x, action);
+                return self.route_effects(Owner::Review, effects);
+            }
+            Screen::Past(past) => {
+                let effects = past.wheel(row - body.y, action);
+                return self.route_effects(Owner::Past, effects);
+            }
+            // A preview shows all that it has.
+            Screen::Sessions(_) | Screen::Start(_) if preview.is_some_and(|preview| preview.contains(at)) => {
+                return Vec::new();
+            }
+            Screen::Sessions(sessions) | Screen::Start(sessions) => {
+                return match sessions.act(action) {
+                    SessionsOutcome::Stay(effects) => self.route_effects(Owner::Sessions, effects),
+                    _ => Vec::new(),
+                };
+            }
+            Screen::Main | Screen::Graph(_) => {}
+        }
+        if self.composer.completion.is_some() && self.completion_area().contains(at) {
             return self.act_completion(action);
         }
         let place = self.rects.pane_at(column, row).copied();

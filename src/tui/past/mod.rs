@@ -89,6 +89,16 @@ impl Past {
         }
     }
 
+    /// Handles the wheel over a row of the body.
+    pub fn wheel(&mut self, row: u16, action: Action) -> Vec<PaneEffect> {
+        match self {
+            Past::Timeline(timeline) => timeline.wheel(row, action),
+            Past::Blame(blame) => match blame.act(action) {
+                PastOutcome::Stay(effects) | PastOutcome::Leave(effects) => effects,
+            },
+        }
+    }
+
     /// Takes the size of the body that is drawn next.
     pub fn measure(&mut self, width: u16, height: u16, look: &Look<'_>) {
         match self {

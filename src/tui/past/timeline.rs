@@ -323,6 +323,20 @@ impl Timeline {
         Vec::new()
     }
 
+    /// Scrolls the diff where the pointer is over it; over the files it selects, over the moments it goes through them.
+    pub fn wheel(&mut self, row: u16, action: Action) -> Vec<PaneEffect> {
+        let rows = self.rows();
+        match row {
+            row if row > rows.diff => self.look(action),
+            row if row >= rows.head => self.choose(action == Action::Down),
+            row if row >= rows.strip && action == Action::Up => return self.go(self.at.saturating_sub(1)),
+            row if row >= rows.strip => return self.go(self.at + 1),
+            _ => {}
+        }
+        self.fit();
+        Vec::new()
+    }
+
     /// Takes the size of the body that is drawn next.
     pub fn measure(&mut self, width: u16, height: u16, look: &Look<'_>) {
         (self.size, self.clock) = ((width, height), Clock { now: look.now, zone: look.zone });

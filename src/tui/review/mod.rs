@@ -296,6 +296,16 @@ impl Review {
         self.want()
     }
 
+    /// Scrolls the diff where the pointer is over it; over the list it selects.
+    pub fn wheel(&mut self, column: u16, action: Action) -> Vec<PaneEffect> {
+        let (list, diff) = self.parts();
+        if diff.is_some_and(|(x, _)| column >= x || list == 0) {
+            self.look(action);
+            return Vec::new();
+        }
+        self.go(action)
+    }
+
     /// Returns the lines of the list; none: an empty one.
     fn lines(&self) -> Vec<Option<QueueLine>> {
         let mut lines = Vec::new();

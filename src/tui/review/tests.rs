@@ -87,3 +87,16 @@ fn command(effect: &PaneEffect) -> Option<&Command> {
         _ => None,
     }
 }
+
+#[test]
+fn the_wheel_scrolls_what_is_under_it() {
+    let mut review = review();
+    review.measure(120, 6);
+    let top = |review: &Review| review.opened.as_ref().map(|opened| opened.page.view.top());
+    let (at, before) = (review.at, top(&review));
+    assert_eq!(review.wheel(100, Action::Down), []);
+    assert_eq!((review.at, top(&review)), (at, before.map(|top| top + 1)));
+    review.wheel(2, Action::Up);
+    assert_ne!(review.at, at);
+    assert!(!review.in_diff);
+}

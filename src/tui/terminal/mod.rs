@@ -46,8 +46,19 @@ pub struct Abilities {
     pub unicode: bool,
     /// It understands questions.
     pub answers: bool,
-    /// It shows notifications.
-    pub notifies: bool,
+    /// The call when something waits.
+    pub alert: Alert,
+}
+
+/// A call for the person while something waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alert {
+    /// The bell.
+    Bell,
+    /// A notification, by OSC 9.
+    Notification,
+    /// Nothing.
+    Nothing,
 }
 
 impl Abilities {
@@ -66,7 +77,20 @@ impl Abilities {
         let utf8 = is_utf8(&var);
         let program = var("TERM_PROGRAM").unwrap_or_default();
         let notifies = ["iTerm.app", "WezTerm", "ghostty"].contains(&program.as_str()) || term.contains("kitty");
-        Abilities { depth, unicode: utf8 && !dumb, answers: !dumb && term != "linux", notifies }
+        let alert = if notifies { Alert::Notification } else { Alert::Bell };
+        Abilities { depth, unicode: utf8 && !dumb, answers: !dumb && term != "linux", alert }
+    }
+
+    /// Takes the word of the configuration for the call: `bell`, `osc9`, `off`; any other leaves it to the terminal.
+    #[must_use]
+    pub fn calling(self, word: &str) -> Self {
+        let alert = match word {
+            "bell" => Alert::Bell,
+            "osc9" => Alert::Notification,
+            "off" => Alert::Nothing,
+            _ => self.alert,
+        };
+        Abilities { alert, ..self }
     }
 }
 
@@ -76,7 +100,7 @@ pub struct TerminalScreen {
     size: (u16, u16),
     mouse: bool,
     kitty: bool,
-    notifies: bool,
+    alert: Alert,
     /// It understands questions; another would print them.
     understands: bool,
     /// The time when it was asked for its capabilities, until its answers are read.
@@ -92,8 +116,8 @@ impl TerminalScreen {
         enable_raw_mode()?;
         let size = crossterm::terminal::size().unwrap_or((80, 24));
         let frames = Frames::new(size.0, size.1);
-        let (notifies, understands) = (abilities.notifies, abilities.answers);
-        let mut screen = TerminalScreen { frames, size, mouse, kitty: false, notifies, understands, asked_at: None };
+        let (alert, understands) = (abilities.alert, abilities.answers);
+        let mut screen = TerminalScreen { frames, size, mouse, kitty: false, alert, understands, asked_at: None };
         screen.take()?;
         if understands {
             ask()?;
@@ -226,16 +250,16 @@ impl TerminalScreen {
         out.flush()
     }
 
-    /// Calls for attention: a notification where the terminal shows them, else a bell.
+    /// Calls the person, as the configuration says.
     ///
     /// # Errors
     /// When the terminal is gone.
     pub fn call(&mut self, words: &str) -> io::Result<()> {
         let mut out = io::stdout();
-        if self.notifies {
-            write!(out, "\x1b]9;{}\x1b\\", clean_line(words))?;
-        } else {
-            out.write_all(b"\x07")?;
+        match self.alert {
+            Alert::Notification => write!(out, "\x1b]9;{}\x1b\\", clean_line(words))?,
+            Alert::Bell => out.write_all(b"\x07")?,
+            Alert::Nothing => {}
         }
         out.flush()
     }
@@ -298,5 +322,14 @@ mod tests {
         assert_eq!(abilities(&[("TERM", "xterm")]).depth, Depth::Sixteen);
         let dumb = abilities(&[("TERM", "dumb"), ("LANG", "C")]);
         assert_eq!((dumb.depth, dumb.unicode, dumb.answers), (Depth::Mono, false, false));
+    }
+
+    #[test]
+    fn the_configuration_says_what_calls_the_person() {
+        let (plain, kitty) = (abilities(&[("TERM", "xterm")]), abilities(&[("TERM", "xterm-kitty")]));
+        assert_eq!((plain.calling("auto").alert, kitty.calling("auto").alert), (Alert::Bell, Alert::Notification));
+        for (word, alert) in [("bell", Alert::Bell), ("osc9", Alert::Notification), ("off", Alert::Nothing)] {
+            assert_eq!((plain.calling(word).alert, kitty.calling(word).alert), (alert, alert));
+        }
     }
 }

@@ -118,7 +118,7 @@ fn empty_words(app: &App) -> String {
         Focus::Sessions if matches!(app.screen, Screen::Start(_)) => say::type_to_write().into(),
         Focus::Sessions => to(Action::Search, say::to_search()),
         Focus::Question if app.letters_decide() => to(Action::Later, say::to_write()),
-        Focus::Question => say::answer_or_choose().into(),
+        Focus::Question => to(Action::FocusInput, say::answer_freely()),
         Focus::Pane(PaneId::Diff) => to(Action::Later, say::to_write()),
         Focus::Pane(id) if !app.layout.zoom && !app.panes.offers(id, Action::Escape) => {
             to(Action::Escape, say::to_write())

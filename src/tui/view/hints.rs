@@ -91,6 +91,8 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
             let rank = match group.actions[0] {
                 // Help always has its place.
                 Action::Help => 0,
+                // They work after a search alone.
+                Action::NextMatch => 1,
                 _ if group.context == inner => 1 + minor,
                 _ => 3 + minor,
             };
@@ -113,7 +115,6 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
             (Action::Mention, _) => Some("@".into()),
             (Action::Commands, Context::Input) => Some("/".into()),
             (Action::Sessions, Context::Input) => app.keyboard.keys.word(inner, Action::Down),
-            (Action::Help, Context::Global) => help_key(app, inner),
             _ => app.keyboard.keys.word(inner, *action),
         };
         visible.extend(key);
@@ -126,14 +127,6 @@ fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
         _ => visible.join(" "),
     };
     Some((key, word(app, group)))
-}
-
-/// Returns `?` where a letter is no text, else F1.
-fn help_key(app: &App, inner: Context) -> Option<String> {
-    if inner == Context::Input && app.composer.input.is_empty() {
-        return Some("?".into());
-    }
-    app.keyboard.keys.word(inner, Action::Help)
 }
 
 /// Returns the word of a hint, as the state has it.

@@ -102,8 +102,10 @@ fn start(app: &App, sessions: &Sessions, buf: &mut Buffer) {
     if let Some(preview) = rects.preview {
         let upright = Rect { x: preview.x - 1, width: 1, ..preview };
         rule(app, upright, buf);
-        if body.height > 1 {
-            buf[(upright.x, body.y)].set_symbol(ctx.glyphs.join_left);
+        for (y, height) in [(body.y, body.height), (list.y, list.height)] {
+            if height > 1 {
+                buf[(upright.x, y)].set_symbol(ctx.glyphs.join_left);
+            }
         }
         if rects.hints.is_some() {
             buf[(upright.x, upright.bottom())].set_symbol(ctx.glyphs.join_up);
@@ -397,13 +399,12 @@ fn gauge(app: &App, width: u16) -> Option<(String, Style)> {
     let (used, window) = app.session.status.context.filter(|(_, window)| *window > 0)?;
     let percent = used.saturating_mul(100) / window;
     let role = if percent >= NEARLY_FULL { Role::Attention } else { Role::Dim };
-    let whole = width >= MEDIUM && app.size_rows() >= layout::LEDGER_FROM;
-    let words = match whole {
-        true => {
+    let words = match app.rects.ledger {
+        Some(_) if width >= MEDIUM => {
             let g = &app.appearance.glyphs;
             format!("{} {} {percent}%", say::context(&tokens(used), &tokens(window)), g.dot)
         }
-        false => format!("{percent}%"),
+        _ => format!("{percent}%"),
     };
     Some((words, app.appearance.theme.style(role)))
 }

@@ -162,7 +162,7 @@ pub const SCENES: &[Scene] = &[
     }),
     main("help", |stage| {
         working(stage);
-        stage.keys("?");
+        stage.keys("<f1>");
     }),
     main("help-diff", |stage| {
         proposing(stage);
@@ -277,7 +277,7 @@ fn ask_to_read(stage: &mut Stage, id: u64, path: &str) {
         id: QuestionId(id),
         text: format!("Read {path} outside the workspace?"),
         choices: vec![
-            ("yes, this once".into(), String::new()),
+            ("yes".into(), "this file, once; 96 KiB".into()),
             ("no".into(), "default; the model is told and continues without it".into()),
         ],
         permission: true,

@@ -11,8 +11,9 @@ use crate::agent::session::approval::yes_once;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::running_call::RunningCall;
-use crate::messages::agent as say;
+use crate::messages::{agent as say, count};
 use crate::protocol::{CallState, Question, QuestionId, Reply};
+use crate::text::time;
 use crate::tools::RunResult;
 
 /// A call that runs before its turn, and asks its question as soon as it is known.
@@ -62,12 +63,16 @@ impl EarlyQuestion {
 pub fn question(context: &SessionContext, result: &RunResult, id: QuestionId) -> Option<Question> {
     let (text, choices, permission) = match result {
         RunResult::Question { text, choices } => (text.clone(), choices.clone(), false),
-        RunResult::Outside(path) => {
+        RunResult::Outside(path, bytes) => {
             let text = match inside(context, path) {
                 Some(path) => say::send_secrets(&path.display()),
                 None => say::read_outside(&path.display()),
             };
-            (text, yes_once(say::default_continues()), true)
+            let allows = match bytes {
+                Some(bytes) => say::this_file_once(&count::size(*bytes)),
+                None => say::this_folder_once().into(),
+            };
+            (text, yes_once(allows, say::default_continues()), true)
         }
         _ => return None,
     };
@@ -101,6 +106,7 @@ pub async fn ask(
     let reply = context.approvals.wait(question.id, async { reply.await.ok() }, stop).await?;
     let words = reply.words(&question.choices);
     item.call.exchange = Some((question.text, words.clone()));
+    item.call.answered = Some(time::now());
     item.set(&context.events, CallState::Waiting).await;
     Some((reply, words))
 }

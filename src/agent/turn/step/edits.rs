@@ -21,6 +21,7 @@ use crate::messages::agent as say;
 use crate::proposal::{Choice, FileChange, FileDecision, HunkKind, Proposal, Rung};
 use crate::protocol::{CallState, ItemId, Level, NoticeAction, Outcome, RestoreRequest};
 use crate::provider::ToolCall;
+use crate::text::time;
 use crate::tools::FileVersion;
 use crate::workspace::{Access, holds_secrets};
 
@@ -104,7 +105,8 @@ pub async fn edits(
         let mut files = changes.clone();
         files.iter_mut().for_each(|file| file.by = call_preview::short_verbs(&session.tools, &file.by));
         let proposal = Arc::new(Proposal { id, title: cause.title.clone(), files });
-        if asks_person(&context.settings(), &context.services.archive, &proposal) {
+        let asks = asks_person(&context.settings(), &context.services.archive, &proposal);
+        if asks {
             for p in pending.iter_mut().filter(|p| !p.item.call.state.is_final()) {
                 p.item.set(&context.events, CallState::Asking).await;
             }
@@ -114,7 +116,7 @@ pub async fn edits(
         let outcome_of_proposal = comment::beside(context, session, &proposal, &mut comments, executing, stop).await;
         let (outcome_of_proposal, exchanges) = outcome_of_proposal;
         context.approvals.withdraw(id);
-        note_decided(&mut pending, exchanges, &outcome_of_proposal.outcome);
+        note_decided(&mut pending, exchanges, &outcome_of_proposal, asks);
         after(context, &mut session.files, &proposal, &outcome_of_proposal).await;
         Some((proposal, outcome_of_proposal))
     };
@@ -131,14 +133,12 @@ pub async fn edits(
     EditsResult { results: results_of_calls, all_well }
 }
 
-/// Keeps with the first call of a proposal what was asked about it and how many hunks were decided.
-fn note_decided(pending: &mut [PendingEdits], exchanges: Vec<(String, String)>, outcome: &Outcome) {
+/// Keeps with the first call of a proposal what was asked about it, how many hunks were decided, and when the person did.
+fn note_decided(pending: &mut [PendingEdits], exchanges: Vec<(String, String)>, result: &ProposalResult, asked: bool) {
     let Some(first) = pending.iter_mut().find(|p| !p.item.call.state.is_final()) else { return };
     first.exchanges = exchanges;
-    first.item.call.hunks = match outcome {
-        Outcome::Applied { hunks, .. } => Some(*hunks),
-        _ => None,
-    };
+    first.item.call.hunks = result.decided_hunks();
+    first.item.call.answered = first.item.call.hunks.filter(|_| asked).map(|_| time::now());
 }
 
 /// Notes the whole new texts of which the model is asked whether they are meant as a part: sent again, they are meant.
@@ -210,9 +210,10 @@ pub async fn undo(
         }
         Some(outcome_of_proposal) => undo_summary(outcome_of_proposal),
     };
-    if let Some(ProposalResult { outcome: Outcome::Applied { hunks, .. }, .. }) = &outcome_of_proposal {
+    item.call.hunks = outcome_of_proposal.as_ref().and_then(ProposalResult::decided_hunks);
+    item.call.answered = item.call.hunks.map(|_| time::now());
+    if let Some(hunks) = item.call.hunks.filter(|hunks| hunks.accepted > 0) {
         item.call.summary = written(hunks.accepted, hunks.accepted + hunks.rejected);
-        item.call.hunks = Some(*hunks);
     }
     if let Some(ProposalResult { outcome: Outcome::Conflict { path, .. }, .. }) = &outcome_of_proposal {
         let title = say::undo_refused(&path);

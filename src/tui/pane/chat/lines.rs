@@ -8,7 +8,9 @@ use ratatui::text::{Line, Span};
 use super::words::{self, CallSummary};
 use crate::context::mention::{MentionTarget, mentions};
 use crate::messages::{chat as say, count, times, verbs};
+use crate::proposal::HunkCount;
 use crate::protocol::{Attached, CallState, ItemId, Level, Notice, RuleChip, Wait};
+use crate::text::time::Clock;
 use crate::tui::action::Context;
 use crate::tui::look::Look;
 use crate::tui::text::wrap::{cells, wrap};
@@ -230,18 +232,42 @@ fn went_wrong(call: &CallSummary, width: usize, look: &Look<'_>) -> Vec<Line<'st
     vec![cut::line(line, width, look.glyphs.cut, dim)]
 }
 
-/// Returns a question to the person and the answer.
-pub(super) fn exchange(question: &str, answer: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
-    let mut out = titled("?", Role::Attention, question, width, look);
-    let answered = below(answer, width, look.theme.style(Role::Text), "      ");
-    let label = Span::styled(say::you(), look.theme.style(Role::Focus).add_modifier(Modifier::BOLD));
-    for (n, mut line) in answered.into_iter().enumerate() {
-        if n == 0 {
-            line.spans.splice(0..1, [Span::raw("  "), label.clone(), Span::raw(" ")]);
-        }
-        out.push(line);
+/// Returns a question to the person.
+pub(super) fn question(text: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    titled("?", Role::Attention, text, width, look)
+}
+
+/// Returns `proposal: 3 files, 4 hunks`.
+pub(super) fn proposal_words(files: usize, hunks: usize) -> String {
+    say::proposal(&format!("{}, {}", count::files(files), count::hunks(hunks)))
+}
+
+/// Returns a proposal that waits for the person.
+pub(super) fn proposal(files: usize, hunks: usize, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    let (attention, dim) = (look.theme.style(Role::Attention), look.theme.style(Role::Dim));
+    let mut line = Line::from(vec![
+        Span::styled(format!("{} ", look.glyphs.asking), attention.add_modifier(Modifier::BOLD)),
+        Span::styled(proposal_words(files, hunks), look.theme.style(Role::Text)),
+    ]);
+    let waits = format!(" {} {}", look.glyphs.dot, say::waiting_for_you());
+    if line.width() + cells(&waits) <= width {
+        line.push_span(Span::styled(waits, dim));
     }
-    out
+    vec![cut::line(line, width, look.glyphs.cut, dim)]
+}
+
+/// Returns `you approved 4 of 4 hunks`.
+pub(super) fn decided_words(hunks: HunkCount) -> String {
+    match hunks.accepted {
+        0 => say::you_rejected(&count::hunks(hunks.rejected)),
+        n => say::you_approved(&n, &count::hunks(n + hunks.rejected)),
+    }
+}
+
+/// Returns what the person decided of a proposal, and when.
+pub(super) fn decided(hunks: HunkCount, at: i64, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+    let time = Clock { now: look.now, zone: look.zone }.minute(at);
+    vec![fold_line(format!("{} {} {time}", decided_words(hunks), look.glyphs.dot), false, width, look)]
 }
 
 /// Returns a question of the person about a hunk, and the model's answer.

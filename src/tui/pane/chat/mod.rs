@@ -20,6 +20,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::messages::{chat as say, count, tools};
+use crate::proposal::ProposalId;
 use crate::protocol::{Command, EventBody, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
 use crate::text::number::thousands;
 use crate::tui::action::Action;
@@ -50,6 +51,8 @@ pub struct Chat {
     search: Search,
     /// Notices from before anything was said: they stay the last entries until the first turn begins.
     standing: Vec<Notice>,
+    /// The proposals that wait, with their files and hunks: they stay the last entries.
+    waiting: Vec<(ProposalId, usize, usize)>,
     /// Labels stand beside the text in a narrow pane too.
     beside: bool,
 }
@@ -73,7 +76,7 @@ impl Chat {
                 self.window.clear();
                 standing.into_iter().for_each(|notice| self.keep(notice));
             }
-            EventBody::Added(id, item) => self.add_before_standing(*id, item),
+            EventBody::Added(id, item) => self.above_waiting(|chat| chat.add_before_standing(*id, item)),
             EventBody::Grew(id, text) => self.grow(*id, text),
             EventBody::Changed(id, item) => self.change(*id, item),
             EventBody::TurnStarted(_) => {
@@ -84,12 +87,14 @@ impl Chat {
                 self.running = false;
                 self.finish_last();
             }
-            EventBody::Retrying(wait) => {
-                self.drop_retry();
+            EventBody::Retrying(wait) => self.above_waiting(|chat| {
+                chat.drop_retry();
                 if let Some(wait) = wait {
-                    self.push(BlockContent::Retry(wait.clone()));
+                    chat.push(BlockContent::Retry(wait.clone()));
                 }
-            }
+            }),
+            EventBody::Proposed(proposal, _) => self.proposed(proposal),
+            EventBody::Settled(id, _) => self.settled(*id),
             _ => {}
         }
         Vec::new()

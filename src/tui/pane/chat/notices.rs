@@ -9,7 +9,9 @@ use crate::tui::msg::PaneEffect;
 impl Chat {
     /// Adds a notice that stays, in whichever session is opened.
     pub fn keep(&mut self, notice: Notice) {
-        self.push(BlockContent::Notice(notice.clone()));
+        self.above_waiting(|chat| {
+            chat.push(BlockContent::Notice(notice.clone()));
+        });
         self.standing.push(notice);
     }
 

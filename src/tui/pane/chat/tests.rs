@@ -202,7 +202,7 @@ fn notices_say_what_happened_and_what_to_press() {
         attempt: 3,
         of: 5,
         until: 10_000,
-        why: "api.openai.com asks to wait (429)".into(),
+        why: "api.openai.com: rate limited (429)".into(),
         cause: Default::default(),
     };
     s.nebula("so").0.to_string();
@@ -218,7 +218,7 @@ fn notices_say_what_happened_and_what_to_press() {
 
  nebula  so
 
-         ↻ api.openai.com asks to wait (429)
+         ↻ api.openai.com: rate limited (429)
            Your message is saved. Attempt 3 of 5 in 8 s."
     );
     s.tell(EventBody::Retrying(None));
@@ -424,7 +424,7 @@ fn the_finished_frame_of_errors() {
     let n = |level, title: &str, detail: &str, actions| {
         Item::Notice(Notice { level, title: title.into(), detail: detail.into(), actions, cause: Default::default() })
     };
-    s.add(n(Level::Warning, "edit of src/cart.rs refused: the file is newer than nebula's copy", "Someone changed line 27 at 12:06:02, after nebula read it. Nothing was written; nebula is told to read the file again.", vec![NoticeAction::ShowChange("a".into()), NoticeAction::OpenFile("a".into())]));
+    s.add(n(Level::Warning, "edit of src/cart.rs refused: the file is newer than nebula's copy", "Someone changed line 27 at 12:06:02, after nebula read it. Nothing was written; the model is told to read the file again.", vec![NoticeAction::ShowChange("a".into()), NoticeAction::OpenFile("a".into())]));
     s.chat.read.insert("src/cart.rs".into());
     s.call("readFile", "src/cart.rs", CallState::Done);
     s.nebula("The new line only renames a variable, so the same change still fits. I'll apply");
@@ -440,7 +440,7 @@ fn the_finished_frame_of_errors() {
         attempt: 3,
         of: 5,
         until: 10_000,
-        why: "api.openai.com asks to wait (429)".into(),
+        why: "api.openai.com: rate limited (429)".into(),
         cause: Default::default(),
     })));
     insta::assert_snapshot!(s.text());
@@ -472,6 +472,41 @@ fn rules_stand_below_the_message_they_joined_with() {
             " nebula  Yes.",
         ]
     );
+}
+
+#[test]
+fn a_proposal_waits_in_the_chat_until_it_is_decided() {
+    use crate::proposal::{FileChange, HunkCount, Proposal, State};
+    let mut s = Screen::new(80, 16);
+    let at = 12 * 3_600_000 + 180_000;
+    s.nebula("I change both.");
+    let id = s.call("replaceInFile", "src/cart.rs", CallState::Asking);
+    let change = |by: &str| FileChange::new("src/cart.rs", State::file(*b"one\n"), State::file(*b"two\n"), by, &[]);
+    let proposal = |id, by| Proposal { id: ProposalId(id), title: String::new(), files: vec![change(by)] };
+    s.tell(EventBody::Proposed(proposal(1, "edit").into(), Vec::new()));
+    // What the person restores is no proposal of nebula.
+    s.tell(EventBody::Proposed(proposal(2, "undo").into(), Vec::new()));
+    let waits = "◉ proposal: 1 file, 1 hunk · waiting for you";
+    s.add(Item::Notice(Notice::new(Level::Info, "something else", "")));
+    let text = s.text();
+    assert_eq!(text.matches("proposal:").count(), 1, "{text}");
+    assert!(text.find("something else") < text.find(waits), "it stays the last: {text}");
+    let hunks = Some(HunkCount { accepted: 1, rejected: 0 });
+    let done = Call { hunks, answered: Some(at), ..call("replaceInFile", "src/cart.rs", CallState::Done) };
+    s.tell(EventBody::Settled(ProposalId(1), crate::protocol::Outcome::Refused));
+    s.tell(EventBody::Changed(id, Item::Call(done.clone())));
+    let text = s.text();
+    assert!(!text.contains(waits) && text.contains("▸ you approved 1 of 1 hunk · 12:03"), "{text}");
+    // What is said after it is nebula's still: no second label.
+    s.nebula("Done.");
+    assert_eq!(s.text().matches(" nebula  ").count(), 2, "{}", s.text());
+    // The policy is no person.
+    let mut s = Screen::new(80, 12);
+    s.add(Item::Call(Call { answered: None, ..done.clone() }));
+    assert!(!s.text().contains("you approved"), "{}", s.text());
+    let rejected = Some(HunkCount { accepted: 0, rejected: 2 });
+    s.add(Item::Call(Call { hunks: rejected, ..done }));
+    assert!(s.text().contains("you rejected 2 hunks · 12:03"), "{}", s.text());
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use super::Chat;
 use super::unit::{BlockContent, ChatBlock};
 use super::words::CallSummary;
-use crate::protocol::{Call, Item, ItemId};
+use crate::proposal::{Proposal, ProposalId};
+use crate::protocol::{Call, Item, ItemId, UNDO};
 use crate::tui::text::markdown::Markdown;
 
 impl Chat {
@@ -37,7 +38,7 @@ impl Chat {
     /// Returns the block that a call of a step joins: the last one, or the one above what was said about calls of the
     /// same step, where it stood while they ran.
     fn block_of(&self, step: u32) -> Option<usize> {
-        let said = |unit: &&ChatBlock| matches!(unit.said, BlockContent::Exchange { .. });
+        let said = |unit: &&ChatBlock| unit.said.is_about_calls();
         let between = self.window.units.iter().rev().take_while(said).count();
         let number = self.window.units.len().checked_sub(between + 1)?;
         match &self.window.units.get(number)?.said {
@@ -61,17 +62,25 @@ impl Chat {
         let before = self.window.units.last();
         let speaks = |u: &ChatBlock| matches!(u.said, BlockContent::Answer(_) | BlockContent::Thinking { .. });
         unit.label = match unit.said {
-            BlockContent::User { .. } => true,
+            BlockContent::User { .. } | BlockContent::Reply { .. } => true,
             // Calls go on with what was said; a notice or a message stands between.
             BlockContent::Answer(_) | BlockContent::Thinking { .. } => {
                 let mut back = self.window.units.iter().rev();
-                let back = back.find(|u| !matches!(u.said, BlockContent::Calls(_) | BlockContent::Rules(_)));
-                !back.is_some_and(speaks)
+                let goes_on = |said: &BlockContent| {
+                    matches!(said, BlockContent::Calls(_) | BlockContent::Rules(_) | BlockContent::Decided { .. })
+                };
+                !back.find(|u| !goes_on(&u.said)).is_some_and(speaks)
             }
             _ => false,
         };
-        // Rules that join with a message stand below what is attached to it.
-        let with = |u: &ChatBlock| matches!((&unit.said, &u.said), (BlockContent::Rules(_), BlockContent::User { .. }));
+        // Rules that join with a message stand below what is attached to it, an answer below its question.
+        let with = |u: &ChatBlock| {
+            matches!(
+                (&unit.said, &u.said),
+                (BlockContent::Rules(_), BlockContent::User { .. })
+                    | (BlockContent::Reply { .. }, BlockContent::Question(_))
+            )
+        };
         let folds = |u: &ChatBlock| unit.said.is_fold() && u.said.is_fold() && !unit.label;
         unit.gap = before.is_some_and(|u| !with(u) && !folds(u));
         unit.tight = before.is_some_and(|u| u.label && matches!(u.said, BlockContent::Thinking { .. }));
@@ -122,14 +131,47 @@ impl Chat {
             _ => unit.said = said(item, true),
         }
         unit.touch();
-        for exchange in exchanges {
-            self.push(exchange);
+        self.above_waiting(|chat| {
+            for exchange in exchanges {
+                chat.push(exchange);
+            }
+        });
+    }
+
+    /// Changes the entries above the proposals that wait: those stay the last.
+    pub(super) fn above_waiting(&mut self, change: impl FnOnce(&mut Self)) {
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.iter().for_each(|_| self.window.pop());
+        change(self);
+        waiting.into_iter().for_each(|proposal| self.push_waiting(proposal));
+        let entries = self.window.units.len();
+        self.selected = self.selected.filter(|at| *at < entries);
+    }
+
+    fn push_waiting(&mut self, (id, files, hunks): (ProposalId, usize, usize)) {
+        self.push(BlockContent::Proposal { files, hunks });
+        self.waiting.push((id, files, hunks));
+    }
+
+    /// Shows that a proposal waits for the person. A restore that they asked for says so elsewhere.
+    pub(super) fn proposed(&mut self, proposal: &Proposal) {
+        if proposal.files.iter().any(|file| file.by != UNDO) {
+            let hunks = proposal.files.iter().map(|file| file.hunks.len()).sum();
+            self.push_waiting((proposal.id, proposal.files.len(), hunks));
         }
+    }
+
+    /// Notes that a proposal waits no more.
+    pub(super) fn settled(&mut self, id: ProposalId) {
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.iter().for_each(|_| self.window.pop());
+        waiting.into_iter().filter(|(waits, ..)| *waits != id).for_each(|proposal| self.push_waiting(proposal));
     }
 
     /// Completes the last answer: nothing follows in it.
     pub(super) fn finish_last(&mut self) {
-        if let Some(unit) = self.window.units.last_mut() {
+        let last = self.window.units.len().checked_sub(1 + self.waiting.len());
+        if let Some(unit) = last.and_then(|last| self.window.units.get_mut(last)) {
             match &mut unit.said {
                 BlockContent::Answer(doc) => doc.finish(),
                 BlockContent::Thinking { over, .. } => *over = true,
@@ -149,19 +191,19 @@ impl Chat {
     }
 }
 
-/// Returns what was asked and answered about a call and is not shown yet: it stays in sight, below the calls that led to
-/// it.
+/// Returns what was asked, answered and decided about a call and is not shown yet: it stays in sight, below the calls
+/// that led to it.
 fn exchanges_of(call: &CallSummary, visible: Option<&CallSummary>) -> Vec<BlockContent> {
     let exchange = call.exchange.iter().filter(|_| visible.is_none_or(|visible| visible.exchange.is_none()));
+    let exchange = exchange.flat_map(|(question, answer)| {
+        [BlockContent::Question(question.clone()), BlockContent::Reply { text: answer.clone(), at: call.answered }]
+    });
     let comments = call.comments.iter().skip(visible.map_or(0, |visible| visible.comments.len()));
-    let block = |by_person: bool| {
-        move |(question, answer): &(String, String)| BlockContent::Exchange {
-            question: question.clone(),
-            answer: answer.clone(),
-            by_person,
-        }
-    };
-    exchange.map(block(false)).chain(comments.map(block(true))).collect()
+    let comments =
+        comments.map(|(question, answer)| BlockContent::Comment { question: question.clone(), answer: answer.clone() });
+    let decided = call.hunks.zip(call.answered).filter(|_| visible.is_none_or(|visible| visible.hunks.is_none()));
+    let decided = decided.map(|(hunks, at)| BlockContent::Decided { hunks, at });
+    exchange.chain(comments).chain(decided).collect()
 }
 
 fn said(item: &Item, whole: bool) -> BlockContent {

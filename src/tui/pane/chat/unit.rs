@@ -12,6 +12,7 @@ use ratatui::text::Line;
 use super::lines;
 use super::words::CallSummary;
 use crate::messages::chat as say;
+use crate::proposal::HunkCount;
 use crate::protocol::{Attached, ItemId, Notice, RuleChip, Wait};
 use crate::tui::look::{Ctx, Look};
 use crate::tui::text::markdown::Markdown;
@@ -32,12 +33,41 @@ const TIME: usize = 7;
 /// The content of a block.
 #[derive(Debug, Clone)]
 pub(super) enum BlockContent {
-    User { text: String, at: i64, attached: Vec<Attached> },
+    User {
+        text: String,
+        at: i64,
+        attached: Vec<Attached>,
+    },
     Answer(Markdown),
-    Thinking { text: String, took: Option<Duration>, over: bool },
+    Thinking {
+        text: String,
+        took: Option<Duration>,
+        over: bool,
+    },
     Calls(Vec<(ItemId, CallSummary)>),
     Rules(Vec<RuleChip>),
-    Exchange { question: String, answer: String, by_person: bool },
+    /// A question to the person.
+    Question(String),
+    /// The person's answer to it.
+    Reply {
+        text: String,
+        at: Option<i64>,
+    },
+    /// A question of the person about a hunk, and the model's answer.
+    Comment {
+        question: String,
+        answer: String,
+    },
+    /// A proposal that waits for the person: its files and hunks.
+    Proposal {
+        files: usize,
+        hunks: usize,
+    },
+    /// The person's decision of a proposal.
+    Decided {
+        hunks: HunkCount,
+        at: i64,
+    },
     Notice(Notice),
     Retry(Wait),
 }
@@ -49,8 +79,21 @@ impl BlockContent {
             self,
             BlockContent::Calls(_)
                 | BlockContent::Rules(_)
-                | BlockContent::Exchange { .. }
+                | BlockContent::Comment { .. }
+                | BlockContent::Proposal { .. }
+                | BlockContent::Decided { .. }
                 | BlockContent::Thinking { .. }
+        )
+    }
+
+    /// Returns whether it tells what the person said of calls: calls of the same step join the ones above it.
+    pub(super) fn is_about_calls(&self) -> bool {
+        matches!(
+            self,
+            BlockContent::Question(_)
+                | BlockContent::Reply { .. }
+                | BlockContent::Comment { .. }
+                | BlockContent::Decided { .. }
         )
     }
 }
@@ -175,11 +218,14 @@ impl ChatBlock {
         let of = |text: &str| text.len() / width.max(1) + text.bytes().filter(|b| *b == b'\n').count() + 1;
         1 + match &self.said {
             BlockContent::User { text, attached, .. } => of(text) + usize::from(!attached.is_empty()),
+            BlockContent::Question(text) | BlockContent::Reply { text, .. } => of(text),
             BlockContent::Answer(doc) => of(doc.text()),
             BlockContent::Notice(notice) => of(&notice.detail) + 2,
-            BlockContent::Exchange { question, answer, .. } => of(question) + of(answer),
+            BlockContent::Comment { question, answer } => of(question) + of(answer),
             BlockContent::Thinking { .. }
             | BlockContent::Calls(_)
+            | BlockContent::Proposal { .. }
+            | BlockContent::Decided { .. }
             | BlockContent::Rules(_)
             | BlockContent::Retry(_) => 1,
         }
@@ -191,10 +237,7 @@ impl ChatBlock {
             BlockContent::User { attached, .. } => !attached.is_empty(),
             BlockContent::Thinking { text, .. } => !text.is_empty(),
             BlockContent::Calls(_) | BlockContent::Rules(_) => true,
-            BlockContent::Answer(_)
-            | BlockContent::Exchange { .. }
-            | BlockContent::Notice(_)
-            | BlockContent::Retry(_) => false,
+            _ => false,
         }
     }
 
@@ -207,7 +250,10 @@ impl ChatBlock {
     /// Returns what copying it gives.
     pub(super) fn copied(&self) -> Cow<'_, str> {
         match &self.said {
-            BlockContent::User { text, .. } | BlockContent::Thinking { text, .. } => text.into(),
+            BlockContent::User { text, .. }
+            | BlockContent::Thinking { text, .. }
+            | BlockContent::Question(text)
+            | BlockContent::Reply { text, .. } => text.into(),
             BlockContent::Answer(doc) => doc.text().into(),
             BlockContent::Calls(calls) => {
                 calls.iter().map(|(_, d)| format!("{} {}", d.name, d.main)).collect::<Vec<_>>().join("\n").into()
@@ -215,7 +261,9 @@ impl ChatBlock {
             BlockContent::Rules(rules) => {
                 rules.iter().map(|r| format!("{} {}", r.path, r.reason)).collect::<Vec<_>>().join("\n").into()
             }
-            BlockContent::Exchange { question, answer, .. } => format!("{question}\n{answer}").into(),
+            BlockContent::Comment { question, answer } => format!("{question}\n{answer}").into(),
+            BlockContent::Proposal { files, hunks } => lines::proposal_words(*files, *hunks).into(),
+            BlockContent::Decided { hunks, .. } => lines::decided_words(*hunks).into(),
             BlockContent::Notice(notice) => {
                 format!("{}\n{}", notice.title, notice.detail).trim_end().to_string().into()
             }
@@ -263,12 +311,16 @@ impl ChatBlock {
                 fold = Some(0);
                 head = lines::rules(rules, open, columns.width, look);
             }
-            BlockContent::Exchange { question, answer, by_person: true } => {
-                head = lines::comment(question, answer, columns.width, look);
+            BlockContent::Question(text) => head = lines::question(text, columns.width, look),
+            BlockContent::Reply { text, .. } => {
+                let width = if columns.narrow { columns.width } else { columns.width.saturating_sub(TIME) };
+                head = lines::user(text, &[], whole, width, look);
             }
-            BlockContent::Exchange { question, answer, .. } => {
-                head = lines::exchange(question, answer, columns.width, look);
+            BlockContent::Comment { question, answer } => head = lines::comment(question, answer, columns.width, look),
+            BlockContent::Proposal { files, hunks } => {
+                head = lines::proposal(*files, *hunks, columns.width, look);
             }
+            BlockContent::Decided { hunks, at } => head = lines::decided(*hunks, *at, columns.width, look),
             BlockContent::Notice(notice) => head = lines::notice(notice, columns.width, look),
             // The seconds are put in when it is drawn.
             BlockContent::Retry(wait) => head = lines::retry(wait, wait.until, columns.width, look),
@@ -286,8 +338,13 @@ impl ChatBlock {
         if let (true, Some(y)) = (self.label, at(self.gap_rows(columns))) {
             self.draw_label(x + 1, y, buf, ctx);
         }
-        if let (BlockContent::User { at: when, .. }, Some(y)) = (&self.said, at(self.gap_rows(columns))) {
-            let time = ctx.clock().minute(*when);
+        let when = match &self.said {
+            BlockContent::User { at, .. } => Some(*at),
+            BlockContent::Reply { at, .. } => *at,
+            _ => None,
+        };
+        if let (Some(when), Some(y)) = (when, at(self.gap_rows(columns))) {
+            let time = ctx.clock().minute(when);
             let left = (columns.width - cells(&time)) as u16;
             paint::text(buf, text_x + left, y, cells(&time), &time, ctx.theme.style(Role::Dim));
         }
@@ -322,7 +379,7 @@ impl ChatBlock {
 
     fn draw_label(&self, x: u16, y: u16, buf: &mut Buffer, ctx: &Ctx<'_>) {
         let (name, role) = match self.said {
-            BlockContent::User { .. } => (say::you(), Role::Focus),
+            BlockContent::User { .. } | BlockContent::Reply { .. } => (say::you(), Role::Focus),
             _ => (lines::NEBULA, Role::Accent),
         };
         paint::text(buf, x, y, LABEL, name, ctx.theme.style(role).add_modifier(Modifier::BOLD));

@@ -32,6 +32,8 @@ pub(super) struct CallSummary {
     pub(super) partly: bool,
     /// The hunks that were decided of its proposal.
     pub(super) hunks: Option<HunkCount>,
+    /// The time when the person answered its question or decided its hunks.
+    pub(super) answered: Option<i64>,
     /// Its file had been read before.
     pub(super) again: bool,
 }
@@ -71,6 +73,7 @@ impl CallSummary {
             comments: call.comments.clone(),
             partly: call.is_partial(),
             hunks: call.hunks,
+            answered: call.answered,
             again,
         }
     }
@@ -109,7 +112,14 @@ fn parts(calls: &[CallSummary]) -> Vec<String> {
                     None => seen.push((verb, 1)),
                 }
             }
-            parts.extend(seen.into_iter().map(|(verb, n)| format!("{} {}", verbs::localized(verb), thousands(n))));
+            parts.extend(seen.into_iter().map(|(verb, n)| {
+                let what = what_ran(calls.iter().filter(|c| c.counts() && c.form() == verb));
+                [verbs::localized(verb).to_string(), what, thousands(n)]
+                    .into_iter()
+                    .filter(|part| !part.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            }));
         }
     }
     for (state, word) in [
@@ -129,6 +139,21 @@ fn parts(calls: &[CallSummary]) -> Vec<String> {
     }
     parts.extend(written_in_part(calls));
     parts
+}
+
+/// Returns `cargo test`: the words that the commands of these calls begin with, two at most; empty: the calls ran none, or
+/// not the same.
+fn what_ran<'a>(calls: impl Iterator<Item = &'a CallSummary>) -> String {
+    let mut same: Option<Vec<&str>> = None;
+    for call in calls {
+        let is_word = |word: &&str| word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        let words: Vec<&str> = call.main.split(' ').take(2).take_while(|w| is_word(w) && !w.starts_with('-')).collect();
+        let words = if call.name == "runCommand" { words } else { Vec::new() };
+        let known = same.get_or_insert_with(|| words.clone());
+        let alike = known.iter().zip(&words).take_while(|(a, b)| a == b).count();
+        known.truncate(alike);
+    }
+    same.unwrap_or_default().join(" ")
 }
 
 /// Returns `1 of 3 hunks written`, where several calls were decided, and neither all of their hunks nor none written: a
@@ -232,6 +257,21 @@ mod tests {
         assert_eq!(said(&[did("writeFile", "a.rs", Refused)]), "1 step: write a.rs, rejected");
         let timed = CallSummary { took: Some(Duration::from_millis(4200)), ..did("readFile", "a.rs", Done) };
         assert_eq!(said(&[timed]), "1 step: read a.rs · 4.2 s");
+    }
+
+    #[test]
+    fn a_run_of_calls_names_the_command_that_it_ran() {
+        let ran = |texts: &[&str]| {
+            let verb = Verb { short: "run".into(), doing: "running".into(), done: "ran".into(), one: String::new() };
+            let ran = |text: &&str| CallSummary { verb: verb.clone(), ..did("runCommand", text, CallState::Done) };
+            let calls: Vec<_> = texts.iter().map(ran).collect();
+            steps(&calls, "·").split_once(": ").expect("its words").1.to_string()
+        };
+        assert_eq!(ran(&["cargo test --lib", "cargo test money", "cargo test"]), "ran cargo test 3");
+        assert_eq!(ran(&["cargo test", "cargo check"]), "ran cargo 2");
+        assert_eq!(ran(&["cargo test", "ls"]), "ran 2");
+        assert_eq!(ran(&["rm -r a", "rm -r b"]), "ran rm 2");
+        assert_eq!(ran(&["(cd a && ls)", "(cd a && ls)"]), "ran 2");
     }
 
     #[test]

@@ -46,7 +46,7 @@ use crate::tui::pane::id::PaneId;
 use crate::tui::pane::mark::{Mark, Waiting};
 use crate::tui::theme::Role;
 use page::{Settled, decide};
-use strip::{above, body, draw_above};
+use strip::{above, body, draw_above, turn_why};
 
 /// The proposal that waits, or the last one.
 #[derive(Debug, Default)]
@@ -328,8 +328,8 @@ impl Diff {
         }
         let decides = page.is_open() && self.held != Some(page.proposal.id);
         let effects = if decides { decide(page, action) } else { None };
-        if action == Action::Fold {
-            page.why_open = !page.why_open;
+        if action == Action::Fold && turn_why(page, self.size) {
+            return Vec::new();
         }
         let effects = effects.unwrap_or_else(|| look_around(&mut page.view, action));
         page.view.measure(self.size.0, body(page, self.size.0, height));

@@ -12,11 +12,6 @@ use crate::tui::action::Action;
 use crate::tui::msg::{EditFor, Effect, LineFor, PaneEffect};
 use crate::tui::text::markdown::{Inline, prose};
 
-/// Lines of what the model said above the diff.
-const WHY: usize = 3;
-/// The most lines of an unfolded reason.
-const WHY_OPEN: usize = 12;
-
 /// A page as it is shown.
 #[derive(Debug)]
 pub(in crate::tui) struct DiffPage {
@@ -40,8 +35,8 @@ pub(in crate::tui) struct DiffPage {
     pub asks: bool,
     /// The words of the model before it proposed this.
     pub why: String,
-    /// All lines of it show.
-    pub why_open: bool,
+    /// The first line of it that shows, where it is unfolded.
+    pub why_from: Option<usize>,
     /// Its last test.
     pub test: Option<ProposalTest>,
 }
@@ -111,7 +106,7 @@ impl DiffPage {
             reason: String::new(),
             asks: false,
             why: String::new(),
-            why_open: false,
+            why_from: None,
             test: None,
         }
     }
@@ -165,14 +160,9 @@ impl DiffPage {
         }
     }
 
-    /// Returns what the model said, as lines of `width` cells: the first three, unless all are wanted; and how many are left
-    /// out.
-    pub fn why_lines(&self, width: usize) -> (Vec<Vec<Inline>>, usize) {
-        let mut lines = prose(&self.why, width.max(8));
-        let visible = if self.why_open { lines.len().min(WHY_OPEN) } else { lines.len().min(WHY) };
-        let left = lines.len() - visible;
-        lines.truncate(visible);
-        (lines, left)
+    /// Returns what the model said, as lines of `width` cells.
+    pub fn why_lines(&self, width: usize) -> Vec<Vec<Inline>> {
+        prose(&self.why, width.max(8))
     }
 
     pub fn is_open(&self) -> bool {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::align::{self, HunkPart};
 use super::lines::{Ending, Lines, text_id};
-use crate::messages::{diff as say, verbs};
+use crate::messages::{diff as say, records, verbs};
 use crate::proposal::{Counts, FileChange, HunkKind, PlaceMatch, Proposal, Rung, State};
 use crate::text::number::thousands;
 use crate::tui::pane::paint::found_word;
@@ -399,7 +399,10 @@ fn origins(by: &str) -> String {
 
 fn found(found: &PlaceMatch) -> String {
     match &found.detail {
-        Some(detail) => format!("{}, {detail}", found_word(found.rung)),
+        Some(detail) => {
+            let parts = detail.split(", ").map(|part| records::localized(part).into_owned());
+            [found_word(found.rung).to_string()].into_iter().chain(parts).collect::<Vec<_>>().join(", ")
+        }
         None => found_word(found.rung).to_string(),
     }
 }

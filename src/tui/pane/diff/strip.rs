@@ -145,13 +145,27 @@ pub(super) fn why_rows(page: &DiffPage, width: u16, height: u16) -> u16 {
     if page.stage != Stage::Open {
         return 0;
     }
-    let most = match height {
-        ..6 => 0,
-        6..16 if page.why_open => height / 3,
-        6..16 => 1,
-        16.. => height,
+    let most = match (height, page.why_from) {
+        (..6, _) => 0,
+        (6..16, Some(_)) => height / 3,
+        (6..16, None) => 1,
+        (16.., Some(_)) => height / 2,
+        (16.., None) => WHY,
     };
-    most.min(page.why_lines(why_width(width)).0.len() as u16)
+    most.min(u16::try_from(page.why_lines(why_width(width)).len()).unwrap_or(u16::MAX))
+}
+
+/// Unfolds what the model said, shows the lines of it that had no room, and folds it after the last ones. Returns whether
+/// more of it shows without anything else being unfolded.
+pub(super) fn turn_why(page: &mut DiffPage, (width, height): (u16, u16)) -> bool {
+    let rows = usize::from(why_rows(page, width, height));
+    let Some(from) = page.why_from else {
+        page.why_from = Some(0);
+        return false;
+    };
+    let goes_on = rows > 0 && from + rows < page.why_lines(why_width(width)).len();
+    page.why_from = goes_on.then_some(from + rows);
+    goes_on
 }
 
 /// Cells of a line of what the model said, beside its label.
@@ -159,6 +173,8 @@ fn why_width(width: u16) -> usize {
     usize::from(width.saturating_sub(WHY_AT + 1)).min(120)
 }
 
+/// Rows of what the model said while it is folded.
+const WHY: u16 = 3;
 /// The column in which what the model said begins.
 const WHY_AT: u16 = 9;
 
@@ -166,12 +182,14 @@ const WHY_AT: u16 = 9;
 pub(super) fn draw_why(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
     let look = paint::look(ctx);
     let room = why_width(pen.width());
-    let (lines, left) = page.why_lines(room);
-    let left = left + lines.len().saturating_sub(usize::from(pen.height()));
+    let (lines, rows) = (page.why_lines(room), usize::from(pen.height()));
+    // The last lines fill the rows.
+    let from = page.why_from.unwrap_or(0).min(lines.len().saturating_sub(rows));
+    let left = lines.len().saturating_sub(from + rows);
     if pen.height() > 0 {
         pen.put(1, 0, "nebula", usize::from(WHY_AT), bold(look.theme, Role::Accent));
     }
-    for (y, line) in lines.iter().enumerate().take(usize::from(pen.height())) {
+    for (y, line) in lines.iter().skip(from).take(rows).enumerate() {
         pen.spans(WHY_AT, y as u16, &styled(line, look.theme).spans, room);
     }
     if let (true, Some(y)) = (left > 0, pen.height().checked_sub(1)) {
@@ -205,16 +223,32 @@ pub(super) fn draw_above(pen: &mut Pen<'_>, page: &DiffPage, ctx: &Ctx<'_>) {
     let Some(test) = &page.test else { return };
     let look = paint::look(ctx);
     let theme = look.theme;
-    let (label, role) = match test.state {
-        TestState::Passed => (say::tested(), Role::Added),
-        TestState::Failed => (say::tested(), Role::Removed),
-        TestState::Running | TestState::NotRun => ("", Role::Dim),
+    let dim = theme.style(Role::Dim);
+    let ended = match test.state {
+        TestState::Passed => Some((look.glyphs.done, Role::Added)),
+        TestState::Failed => Some((look.glyphs.failed, Role::Removed)),
+        TestState::Running | TestState::NotRun => None,
     };
     let room = usize::from(width.saturating_sub(2));
-    let x = 1 + pen.put(1, why, label, room, theme.style(Role::Dim));
-    let line = cut::end(&test.line, room.saturating_sub(usize::from(x)), look.glyphs.cut);
-    let style = if role == Role::Dim { theme.style(role) } else { bold(theme, role) };
-    pen.put(if label.is_empty() { 1 } else { x }, why, &line, room, style);
+    let Some((glyph, role)) = ended else {
+        pen.put(1, why, &cut::end(&test.line, room, look.glyphs.cut), room, dim);
+        return;
+    };
+    let line = [
+        span(say::tested(), dim),
+        span(format!("{glyph} "), bold(theme, role)),
+        span(test.line.clone(), bold(theme, role)),
+    ];
+    let line = cut::line(line.to_vec().into(), room, look.glyphs.cut, dim);
+    let end = 1 + line.width();
+    pen.spans(1, why, &line.spans, room);
+    let mut about = vec![span(say::tested_in_view(), dim)];
+    if let Some(key) = ctx.key(Context::Diff, Action::Test) {
+        about.extend([span(format!("   {key}"), theme.style(Role::Text)), span(say::test_again(), dim)]);
+    }
+    if end + about.iter().map(|part| cells(&part.content)).sum::<usize>() + 3 <= room {
+        pen.right(width.saturating_sub(1), why, &about);
+    }
     let rows = usize::from(test_rows(page, height)).saturating_sub(1);
     for (y, failure) in (why + 1..).zip(test.failures.iter().take(rows)) {
         let failure = crate::text::clean::clean_line(failure);

@@ -565,6 +565,35 @@ fn an_undo_in_a_file_changed_outside_nebula_is_left_to_the_person() {
 }
 
 #[test]
+fn a_long_reason_is_unfolded_page_by_page() {
+    let mut diff = pane(100, 40, shop());
+    let why: Vec<String> = (1..=50).map(|n| format!("Reason number {n} of many.")).collect();
+    diff.explain(&why.join("\n\n"));
+    let mut read = |diff: &mut Diff| {
+        measure(diff, 100, 40);
+        let text = drawn(diff, "dark").text();
+        (1..=50).filter(|n| text.contains(&format!("Reason number {n} of"))).collect::<Vec<usize>>()
+    };
+    assert_eq!(read(&mut diff), [1, 2]);
+    let mut seen = Vec::new();
+    let mut presses = 0;
+    loop {
+        act(&mut diff, &[Action::Fold]);
+        presses += 1;
+        match &read(&mut diff)[..] {
+            [1, 2] => break,
+            lines => {
+                assert!(lines.len() <= 20, "half of the pane is left to the diff: {lines:?}");
+                seen.extend(lines.to_vec());
+            }
+        }
+        assert!(presses < 20, "it folds again");
+    }
+    seen.dedup();
+    assert!((1..=50).all(|n| seen.contains(&n)), "{seen:?}");
+}
+
+#[test]
 fn held_comments_are_sent_with_the_decision() {
     let mut diff = pane(140, 35, shop());
     for text in ["name it prices_of", " and say why "] {
@@ -651,7 +680,7 @@ fn the_test_of_a_proposal_stands_above_its_files() {
     let (text, again) = tell(TestState::Running, "testing: cargo test", &[]);
     assert!(text.lines().next().is_some_and(|row| row.contains("testing: cargo test")) && !again, "{text}");
     let (text, again) = tell(TestState::Passed, "cargo test: 212 passed", &[]);
-    assert!(text.lines().next().is_some_and(|row| row.contains("checked: cargo test: 212 passed")) && again, "{text}");
+    assert!(text.lines().next().is_some_and(|row| row.contains("checked ✓ cargo test: 212 passed")) && again, "{text}");
     let rows: Vec<String> = (0..20).map(|n| format!("test t{n} ... FAILED")).collect();
     let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
     let (text, _) = tell(TestState::Failed, "cargo test: 20 failed", &rows);

@@ -2,12 +2,19 @@
 
 use super::Tools;
 use super::entry::CallEntry;
-use crate::messages::{count, tools as say, verbs};
+use crate::messages::{count, hints, tools as say, verbs};
 use crate::protocol::CallState;
 use crate::text::number::thousands;
+use crate::tui::action::{Action, Context};
+use crate::tui::look::Ctx;
 use crate::tui::msg::{LineInput, PaneEffect};
 use crate::tui::pane::diff::contains;
+use crate::tui::pane::paint::{self, Pen, span};
 use crate::tui::text::{cut, wrap::cells};
+use crate::tui::theme::Role;
+
+/// The rows of a pane from which on a search has a row of its own.
+const SEARCH_FROM: u16 = 12;
 
 impl CallEntry {
     /// Returns whether it failed. What was rejected did not fail.
@@ -91,6 +98,35 @@ impl Tools {
         if let Some(i) = next.copied() {
             self.select(i);
         }
+    }
+
+    /// Returns the number of rows that a search takes on top of the pane, its rule included; in a low pane it stands on the
+    /// pane line.
+    pub(super) fn search_rows(&self) -> u16 {
+        let filters = !self.filter.words.is_empty() || self.filter.failed;
+        if filters && self.viewer.is_none() && self.size.1 >= SEARCH_FROM { 2 } else { 0 }
+    }
+
+    /// Draws what is looked for, and the key that leaves out what did not fail.
+    pub(super) fn draw_search(&self, pen: &mut Pen<'_>, ctx: &Ctx<'_>) {
+        let look = paint::look(ctx);
+        let (text, dim) = (look.theme.style(Role::Text), look.theme.style(Role::Dim));
+        let key = ctx.key(Context::Tools, Action::FailedOnly).filter(|_| self.failed() > 0);
+        let right = key.map(|key| vec![span(key, text), span(format!(" {}", hints::failed_only()), dim)]);
+        let end = pen.right(pen.width().saturating_sub(1), 0, &right.unwrap_or_default());
+        let hits = self.search_hits();
+        let words = match hits {
+            Some(hits) if !self.filter.failed => format!("/ {}   {hits}", self.filter.words),
+            Some(hits) => format!("/ {}   {hits}   {}", self.filter.words, self.failed_only()),
+            None => self.failed_only(),
+        };
+        let room = usize::from(end.saturating_sub(2));
+        pen.put(1, 0, &cut::end(&words, room, look.glyphs.cut), room, text);
+        pen.fill(0, 1, pen.width(), look.glyphs.rule, look.theme.style(Role::Line));
+    }
+
+    pub(super) fn failed_only(&self) -> String {
+        say::failed_only(&thousands(self.failed()))
     }
 
     /// Returns `2 of 7`, while words are looked for.

@@ -293,9 +293,14 @@ impl Tools {
         self.total().saturating_sub(self.page())
     }
 
-    /// Returns the number of rows for calls, below those of the jobs.
+    /// Returns the number of rows for calls, below those of the search and the jobs.
     fn page(&self) -> usize {
-        usize::from(self.size.1 - self.jobs.rows(self.size.1))
+        usize::from(self.size.1 - self.head())
+    }
+
+    /// Returns the number of rows of the search and the jobs.
+    fn head(&self) -> u16 {
+        self.search_rows() + self.jobs.rows(self.size.1)
     }
 
     /// Handles the line that was asked for.
@@ -309,11 +314,11 @@ impl Tools {
 
     /// Handles a click inside the body.
     pub fn click(&mut self, _column: u16, row: u16, _now: i64) -> Vec<PaneEffect> {
-        let jobs = self.jobs.rows(self.size.1);
-        if self.viewer.is_none() && row < jobs {
+        let head = self.head();
+        if self.viewer.is_none() && row < head {
             return Vec::new();
         }
-        let y = self.top + usize::from(row.saturating_sub(jobs));
+        let y = self.top + usize::from(row.saturating_sub(head));
         if self.viewer.is_none() && y == 0 && self.earlier.count > 0 {
             self.open_earlier();
         } else if self.viewer.is_none() && y < self.total() {
@@ -418,11 +423,12 @@ impl Tools {
         if let Some(viewer) = &self.viewer {
             return paint::line(viewer.note(ctx), dim);
         }
-        let failed = || self.filter.failed.then(|| say::failed_only(&thousands(self.failed())));
-        let hits = self.search_hits().filter(|_| ctx.focus);
-        if let Some(words) = hits.map(|hits| cut::search(&self.filter.words, &hits, usize::from(width))).or_else(failed)
-        {
-            return paint::line(words, dim);
+        if self.search_rows() == 0 {
+            let hits = self.search_hits().filter(|_| ctx.focus);
+            let hits = hits.map(|hits| cut::search(&self.filter.words, &hits, usize::from(width)));
+            if let Some(words) = hits.or_else(|| self.filter.failed.then(|| self.failed_only())) {
+                return paint::line(words, dim);
+            }
         }
         let below = self.total().saturating_sub(self.top + self.page());
         if below > 0 && !self.follow {
@@ -437,7 +443,7 @@ impl Tools {
             (if long { 0 } else { count(&[CallState::Done]) }, say::done()),
             (count(&[CallState::Refused]), say::rejected()),
             (count(&[CallState::Failed]), say::failed()),
-            (count(&[CallState::Interrupted]), say::stopped()),
+            (count(&[CallState::Interrupted]), say::interrupted()),
             (count(&[CallState::Running]), say::running()),
             (asking, say::waiting_for_you()),
             (if asking == 0 { waiting } else { 0 }, say::waiting()),
@@ -470,8 +476,14 @@ impl Tools {
         match &self.viewer {
             Some(viewer) => viewer.draw(&mut pen, ctx),
             None => {
-                let jobs = self.jobs.draw(self.verbs.max(VERB), &mut pen, ctx);
-                let area = Rect { y: area.y + jobs, height: area.height - jobs, ..area };
+                let search = self.search_rows();
+                if search > 0 {
+                    self.draw_search(&mut pen, ctx);
+                }
+                let mut below = pen.part(0, search, area.width, area.height - search);
+                self.jobs.draw(self.verbs.max(VERB), &mut below, ctx);
+                let head = self.head();
+                let area = Rect { y: area.y + head, height: area.height - head, ..area };
                 self.draw_calls(&mut Pen::new(buf, area), ctx);
             }
         }

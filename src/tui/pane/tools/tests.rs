@@ -141,7 +141,7 @@ fn reasons_are_never_folded() {
             ),
             with(
                 call("readFile", "../prices/live.csv", CallState::Refused, "", 0),
-                "outside the workspace; you said no",
+                "outside the workspace; you rejected this",
             ),
             call("list", "src", CallState::Interrupted, "", 0),
             call("askUser", "which currency", CallState::Asking, "", 0),
@@ -261,7 +261,12 @@ fn earlier_steps_of_a_long_session_fold_into_one_row() {
     // A search looks at all, and Escape folds again.
     tools.line(LineFor::Search, LineInput::Now("src/f4.rs"), NOW);
     assert_eq!(tools.search_hits().as_deref(), Some("1 of 1"));
-    assert!(drawn(&mut tools, 70, 30).text().contains("src/f4.rs"));
+    let text = drawn(&mut tools, 70, 30).text();
+    let rows: Vec<&str> = text.lines().map(str::trim_end).collect();
+    assert!(rows[0].starts_with(" / src/f4.rs   1 of 1 ") && rows[0].ends_with(" f failed only"), "{text}");
+    assert!(rows[1].starts_with('─') && rows[2..].iter().any(|row| row.contains("src/f4.rs")), "{text}");
+    // In a low pane it stands on the pane line alone.
+    assert!(!drawn(&mut tools, 70, 11).text().contains("1 of 1"));
     tools.line(LineFor::Search, LineInput::Left, NOW);
     tools.act(Action::Last, NOW);
     assert!(drawn(&mut tools, 70, 30).text().starts_with(" ⋯ 26 earlier"));

@@ -33,6 +33,11 @@ pub(super) fn place(provider: usize) -> (&'static str, &'static str) {
     if provider == ANY { ("", "") } else { providers::place(PROVIDERS[provider].0) }
 }
 
+/// Returns what a provider is called, by its name in the configuration; one that is not on offer has that name.
+pub fn provider_name(name: &str) -> &str {
+    PROVIDERS.iter().find(|(offered, _)| *offered == name).map_or(name, |(_, words)| words())
+}
+
 /// Returns the rows of the table that this build can connect.
 fn offered() -> impl Iterator<Item = usize> {
     (0..PROVIDERS.len()).filter(|provider| *provider != FILE || cfg!(feature = "embedded"))

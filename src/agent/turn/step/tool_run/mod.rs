@@ -214,7 +214,7 @@ impl ToolRun<'_> {
                 self.result(done.item, &call, native, done.record, &done.text);
             }
             RunResult::Command(wanted) => self.command(item, call, native, wanted).await,
-            RunResult::Question { .. } | RunResult::Outside(_) => {
+            RunResult::Question { .. } | RunResult::Outside(..) => {
                 if let Some(question) = call_question::question(self.context, &result, self.context.events.question()) {
                     self.ask(item, call, native, result, question).await;
                 }

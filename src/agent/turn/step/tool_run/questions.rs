@@ -89,8 +89,8 @@ impl ToolRun<'_> {
         reply: Option<(Reply, String)>,
     ) {
         match (result, reply) {
-            (RunResult::Outside(path), Some((Reply::Choice(0), _))) => self.outside(item, call, native, path).await,
-            (RunResult::Outside(path), Some(_)) => {
+            (RunResult::Outside(path, _), Some((Reply::Choice(0), _))) => self.outside(item, call, native, path).await,
+            (RunResult::Outside(path, _), Some(_)) => {
                 let why = call_question::not_allowed(self.context, &path);
                 self.refuse(item, &call, native, CallState::Refused, &why).await;
             }
