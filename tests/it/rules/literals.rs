@@ -233,8 +233,6 @@ const REASONS: &[(&str, &[&str])] = &[
         &[
             "Did you mean 7?",
             "there is no such file.7 Look at the folder with `list`, or make the file",
-            "it is not certain that this is the whole file",
-            "taken as the new text of 7 alone",
             "Nothing was written yet",
         ],
     ),
@@ -254,17 +252,12 @@ const REASONS: &[(&str, &[&str])] = &[
         ],
     ),
     ("edit/outcome.rs", &["7: ignored, it is the example of the instructions"]),
-    ("edit/place/hunks.rs", &["entities read as characters", "by line number alone", "the patch holds the whole file"]),
     ("edit/place/numbers.rs", &["at line 7, not 7"]),
     (
         "edit/place/passage.rs",
         &[
-            "entities read as characters",
             "the search text and its replacement are the same, and 7",
             "the block has more than one line of 7",
-            "line numbers left out",
-            "blank lines at its ends left out",
-            "without the fence around it",
             "(The file is not valid text, so only an exact search can find something in it.)",
         ],
     ),
