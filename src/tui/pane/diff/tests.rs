@@ -569,7 +569,7 @@ fn a_long_reason_is_unfolded_page_by_page() {
     let mut diff = pane(100, 40, shop());
     let why: Vec<String> = (1..=50).map(|n| format!("Reason number {n} of many.")).collect();
     diff.explain(&why.join("\n\n"));
-    let mut read = |diff: &mut Diff| {
+    let read = |diff: &mut Diff| {
         measure(diff, 100, 40);
         let text = drawn(diff, "dark").text();
         (1..=50).filter(|n| text.contains(&format!("Reason number {n} of"))).collect::<Vec<usize>>()
