@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::services::Services;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
-use crate::agent::session::prompt_state::{PromptFacts, PromptState};
+use crate::agent::session::prompt_state::{Look, PromptFacts, PromptState};
 use crate::context::environment::{Limits, PromptEnvironment};
 use crate::context::rules::{Active, ActiveRule, Rules};
 use crate::context::small_model;
@@ -63,13 +63,14 @@ fn look(services: &Services) -> (PromptEnvironment, Rules) {
 
 /// Reads the environment and the rules for a message that was said since they were read, unless `stop` comes first.
 pub async fn look_if_asked(services: &Arc<Services>, prompt: &mut PromptState, stop: &CancellationToken) {
-    if prompt.now.is_some() {
+    if !matches!(prompt.look, Look::Asked) {
         return;
     }
     let services = Arc::clone(services);
     let looked = stop.run_until_cancelled(tokio::task::spawn_blocking(move || look(&services))).await;
-    prompt.now = looked.and_then(Result::ok).map(Arc::new);
-    prompt.fresh = prompt.now.is_some();
+    if let Some(found) = looked.and_then(Result::ok) {
+        prompt.look = Look::Read(Arc::new(found));
+    }
 }
 
 /// Returns the parts of the prompt in force, with what was told of them in the conversation since.

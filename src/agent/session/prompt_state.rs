@@ -16,10 +16,8 @@ use crate::protocol::{Mode, RuleChip};
 /// The inputs of a session's system prompt.
 #[derive(Default)]
 pub struct PromptState {
-    /// The environment and the workspace's rules, as read for the present message; `None`: to be read.
-    pub now: Option<Arc<(PromptEnvironment, Rules)>>,
-    /// True if the environment and the rules were read since the last request.
-    pub fresh: bool,
+    /// The environment and the workspace's rules for the present message.
+    pub look: Look,
     /// The facts in the system prompt.
     pub base: Option<PromptFacts>,
     /// The facts that the model received last, by the system prompt or after it.
@@ -34,6 +32,18 @@ pub struct PromptState {
     pub chosen: Vec<usize>,
     /// The system prompts made so far.
     pub made: Vec<(PromptSetting, Arc<str>)>,
+}
+
+/// The environment and the rules of a workspace, on their way to the model.
+#[derive(Default)]
+pub enum Look {
+    /// They are to be read.
+    #[default]
+    Asked,
+    /// They were read, and not yet compared with what the model received.
+    Read(Arc<(PromptEnvironment, Rules)>),
+    /// They were compared: the model received what is new.
+    Compared(Arc<(PromptEnvironment, Rules)>),
 }
 
 /// The settings of a system prompt, beside the facts: mode, format, whether it is the short one and whether it tells of
@@ -52,7 +62,7 @@ pub struct PromptFacts {
 impl PromptState {
     /// Marks the facts as out of date, so that the next message of the person reads them again.
     pub fn look_again(&mut self) {
-        self.now = None;
+        self.look = Look::Asked;
     }
 
     /// Reads the state as memory stored it, if it did; `None`: it cannot be read.

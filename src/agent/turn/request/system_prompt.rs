@@ -8,7 +8,7 @@ use crate::agent::services::events::Events;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::prompt_parts::{IN_CONVERSATION, parts_in_force, rule_parts, rules_view};
-use crate::agent::session::prompt_state::{JoinedRecord, PromptFacts};
+use crate::agent::session::prompt_state::{JoinedRecord, Look, PromptFacts};
 use crate::context::rules::{self, ActiveRule};
 use crate::context::templates::{self, PromptPart};
 use crate::protocol::{Item, Level, RuleChip, RulesView};
@@ -17,7 +17,7 @@ use crate::provider::{Message, Role};
 /// Returns the system prompt for the next request. Where something has changed since the model was told last, that
 /// joins the conversation first.
 pub async fn system(context: &Arc<SessionContext>, session: &mut Conversation) -> Arc<str> {
-    let fresh = std::mem::take(&mut session.prompt.fresh);
+    let fresh = matches!(session.prompt.look, Look::Read(_));
     let covered = session.summary.as_ref().map_or(0, |(_, covered)| *covered);
     let anew = session.prompt.base.is_none() || session.prompt.covered != covered;
     if anew || fresh || session.files.in_play.len() != session.prompt.in_play {
@@ -45,12 +45,12 @@ pub async fn present(context: &Arc<SessionContext>, session: &mut Conversation) 
 
 /// Compares the present facts with what the model received, and adds the differences to the conversation.
 async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew: bool, fresh: bool) {
-    let Some(now) = session.prompt.now.clone() else { return };
+    let (Look::Read(now) | Look::Compared(now)) = &session.prompt.look else { return };
+    let now = Arc::clone(now);
     let (workspace, in_play) = (Arc::clone(&context.services.workspace), session.files.in_play.clone());
     let (found, root) = (Arc::clone(&now), workspace.root().to_path_buf());
     let active = tokio::task::spawn_blocking(move || found.1.active(&workspace, &in_play)).await;
     let Ok(active) = active else { return };
-    // A turn may be stopped at the await above: then the rules are looked at again.
     session.prompt.in_play = session.files.in_play.len();
     let view = rules_view(&now.1, &active, &session.files.in_play);
     let before = context.set_rules(view.clone());
@@ -60,6 +60,8 @@ async fn update(context: &Arc<SessionContext>, session: &mut Conversation, anew:
         live.keep_untold(&session.prompt.last_sent.live);
     }
     let facts = PromptFacts { live, rules: active.rules };
+    // A turn that is stopped at an await above compares again.
+    session.prompt.look = Look::Compared(now);
     if anew {
         session.note_left_out();
         session.prompt.last_sent = facts.clone();
