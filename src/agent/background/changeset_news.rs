@@ -50,14 +50,8 @@ async fn tell(services: &Arc<Services>, events: &Events, id: Id) {
 
 /// Returns the new changeset, unless watching the archive has told it already.
 fn archived(services: &Services, id: Id) -> Option<Changeset> {
-    {
-        let mut newest = lock(&services.watched.newest);
-        if id <= *newest {
-            return None;
-        }
-        *newest = id;
-    }
-    changesets(services, &[id]).pop()
+    let is_new = lock(&services.watched.told).add(id);
+    is_new.then(|| changesets(services, &[id]).pop()).flatten()
 }
 
 /// Counts what waits to be reviewed where a changeset can have changed that. Returns whether it did.

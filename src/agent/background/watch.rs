@@ -32,10 +32,7 @@ pub fn begin(services: &Arc<Services>) {
         let watching = tokio::task::spawn_blocking(move || {
             let there = services2.archive.list().unwrap_or_default();
             let newest = there.into_iter().find(|id| Some(*id) <= given).unwrap_or(Id::MIN);
-            {
-                let mut known = lock(&services2.watched.newest);
-                *known = newest.max(*known);
-            }
+            lock(&services2.watched.told).all_to(newest);
             services2.workspace.watch(services2.archive.folder(), move |changes| {
                 // The agent may be gone already.
                 let _ = tell.send(changes);
@@ -147,24 +144,22 @@ fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
 /// Returns changesets that were not told yet, oldest first. `waits`: without the newest where its cause is not recorded
 /// yet, as it may be on its way; then true besides.
 fn archived(services: &Services, waits: bool) -> (Vec<Changeset>, bool) {
-    // What this nebula archived itself is reported already; then nothing need be listed.
-    if services.archive.newest_given().is_some_and(|id| id <= *lock(&services.watched.newest)) {
-        return (Vec::new(), false);
-    }
     let Ok(ids) = services.archive.list() else { return (Vec::new(), false) };
-    let known = *lock(&services.watched.newest);
-    let mut new: Vec<Id> = ids.iter().copied().take_while(|id| *id > known).collect();
+    let mut new: Vec<Id> = {
+        let told = lock(&services.watched.told);
+        ids.iter().copied().filter(|id| !told.has(*id)).collect()
+    };
     let on_its_way = waits && new.first().is_some_and(|id| !is_recorded(services, *id));
     if on_its_way {
         new.remove(0);
     }
-    let mut newest = lock(&services.watched.newest);
+    let mut told = lock(&services.watched.told);
     // What its maker has told meanwhile is told.
-    new.retain(|id| *id > *newest);
-    if let Some(first) = new.first() {
-        *newest = *first;
+    new.retain(|id| told.add(*id));
+    if let Some(newest) = ids.first().filter(|_| !on_its_way) {
+        told.all_to(*newest);
     }
-    drop(newest);
+    drop(told);
     (changesets(services, &new.iter().rev().copied().collect::<Vec<_>>()), on_its_way)
 }
 

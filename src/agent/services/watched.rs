@@ -1,6 +1,6 @@
 //! The knowledge of the workspace's files and of the archive, which the watch keeps up to date.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
@@ -16,8 +16,8 @@ pub struct WatchedFiles {
     pub index: FileIndex,
     /// The SHA-256 of each file as the sessions know it, to recognise changes by others.
     pub known: Mutex<HashMap<String, ContentHash>>,
-    /// The newest changeset that the front end received.
-    pub newest: Mutex<Id>,
+    /// The changesets that the front end received.
+    pub told: Mutex<ToldChangesets>,
     /// Keeps the watch on the workspace and the archive alive.
     pub watch: Mutex<Option<FileWatch>>,
     /// True if the index of `@rag` is being brought up to date.
@@ -29,7 +29,7 @@ impl Default for WatchedFiles {
         WatchedFiles {
             index: FileIndex::default(),
             known: Mutex::default(),
-            newest: Mutex::new(Id::MIN),
+            told: Mutex::default(),
             watch: Mutex::default(),
             refreshing: AtomicBool::default(),
         }
@@ -40,5 +40,54 @@ impl WatchedFiles {
     /// Records what is known of a file.
     pub fn knows(&self, path: &str, sha: ContentHash) {
         lock(&self.known).insert(path.to_string(), sha);
+    }
+}
+
+/// The changesets that the front end received. They are not told in the order in which they were made: one that another
+/// program made may be seen after a later one of this nebula.
+pub struct ToldChangesets {
+    /// Up to this one all are told.
+    newest: Id,
+    /// Those after it that are told.
+    above: BTreeSet<Id>,
+}
+
+impl Default for ToldChangesets {
+    fn default() -> Self {
+        ToldChangesets { newest: Id::MIN, above: BTreeSet::new() }
+    }
+}
+
+impl ToldChangesets {
+    /// Returns whether one is told.
+    pub fn has(&self, id: Id) -> bool {
+        id <= self.newest || self.above.contains(&id)
+    }
+
+    /// Adds one that is being told. Returns whether it was not told before.
+    pub fn add(&mut self, id: Id) -> bool {
+        !self.has(id) && self.above.insert(id)
+    }
+
+    /// Takes all up to this one as told.
+    pub fn all_to(&mut self, id: Id) {
+        self.newest = self.newest.max(id);
+        self.above.retain(|told| *told > self.newest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_is_told_hides_none_before_it() {
+        let first = Id::after(Id::MIN);
+        let second = Id::after(first);
+        let mut told = ToldChangesets::default();
+        assert!(told.add(second) && !told.add(second));
+        assert!(!told.has(first) && told.add(first));
+        told.all_to(second);
+        assert!(told.has(first) && !told.add(second) && told.add(Id::after(second)));
     }
 }
