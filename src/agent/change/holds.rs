@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::session::context::SessionContext;
 use crate::messages::card as words;
+use crate::messages::records::localized;
 use crate::protocol::{CommandEvent, CommandHold, EventBody, HoldCard, Question, Reply};
 use crate::shell::{Hold, HoldAnswer, HoldReason, ShellCommand};
 use crate::text::size;
@@ -187,7 +188,7 @@ fn wants(hold: &Hold) -> String {
         HoldReason::ActsLater => words::wants_to_change(&program, path),
         HoldReason::TooLarge => words::wants_to_change_large(&program, path, &bytes),
         HoldReason::Unkeepable => {
-            words::wants_to_change_unkeepable(&program, path, &hold.why.as_deref().unwrap_or_default())
+            words::wants_to_change_unkeepable(&program, path, &localized(hold.why.as_deref().unwrap_or_default()))
         }
         HoldReason::Port => words::wants_port(&program, path),
         HoldReason::Socket => words::wants_socket(&program, path),

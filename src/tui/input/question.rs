@@ -85,6 +85,11 @@ impl Asking {
         all
     }
 
+    /// Returns whether it may be answered in the person's own words: a call that waits goes on or fails, and reads none.
+    pub fn takes_words(&self) -> bool {
+        self.question.hold.is_none()
+    }
+
     /// Returns the answer in the person's own words.
     pub fn answer(&self, text: String) -> Command {
         self.question.answer(self.question.typed(&text))
@@ -97,7 +102,7 @@ impl Asking {
             Action::Up => self.point(self.selected.map_or(count.saturating_sub(1), |i| i.saturating_sub(1))),
             Action::Down => self.point(self.selected.map_or(0, |i| (i + 1).min(count.saturating_sub(1)))),
             Action::Answer => return self.selected.map_or(QuestionOutcome::Stay, |i| self.choose(i)),
-            Action::FocusInput => return QuestionOutcome::Write,
+            Action::FocusInput if self.takes_words() => return QuestionOutcome::Write,
             Action::Later => return QuestionOutcome::Later,
             _ => {}
         }
@@ -187,5 +192,6 @@ mod tests {
             assert_eq!(asking.select(key), Some(answer(choice)));
         }
         assert_eq!(asking.select('g'), None);
+        assert_eq!(asking.act(Action::FocusInput), QuestionOutcome::Stay, "its words would reach nobody");
     }
 }

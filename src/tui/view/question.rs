@@ -24,6 +24,10 @@ use crate::tui::theme::Role;
 const TEXT: usize = 8;
 /// Rows of the text of a question for permission.
 const PERMISSION: usize = 24;
+/// Cells of the mark of a file that acts later, with the space behind it.
+const GLYPH: usize = 2;
+/// Cells before it.
+const GAP: usize = 3;
 /// Cells of the key before a choice.
 const KEY: usize = 4;
 
@@ -59,11 +63,21 @@ fn rows_of(asking: &Asking, width: u16) -> u16 {
 pub fn choice_at(asking: &Asking, area: Rect, row: u16) -> Option<usize> {
     let area = Rect { height: rows_of(asking, area.width).min(area.height), ..area };
     let width = usize::from(area.width.saturating_sub(2));
-    let first = usize::from(area.y) + 1 + text(asking, width).len();
     let all = choices(asking, width);
+    let first = usize::from(area.y) + 1 + text_in(asking, area, &all).len();
     let shift = shift(&all, asking, usize::from(area.bottom()).saturating_sub(first + 1));
     let at = usize::from(row).checked_sub(first)? + shift;
     all.iter().position(|choice| choice.rows.contains(&at))
+}
+
+/// Returns the rows of the text that an area has room for: what is known of a call gives way to the choices.
+fn text_in(asking: &Asking, area: Rect, choices: &[ChoiceRows]) -> Vec<TextRow> {
+    let mut rows = text(asking, usize::from(area.width.saturating_sub(2)));
+    let room = usize::from(area.height).saturating_sub(1 + choices.last().map_or(0, |choice| choice.rows.end));
+    while asking.question.hold.is_some() && rows.len() > room && rows.last().is_some_and(TextRow::is_about) {
+        rows.pop();
+    }
+    rows
 }
 
 /// Returns the rows of the text, each with how it is drawn.
@@ -73,7 +87,7 @@ fn text(asking: &Asking, width: usize) -> Vec<TextRow> {
     }
     let lines = asking.question.text.lines();
     let wrapped = lines.flat_map(|l| wrap::breaks(l, width.max(1)).into_iter().map(|r| l[r].to_string()));
-    let rows = wrapped.map(|text| TextRow { text, ..TextRow::default() });
+    let rows = wrapped.map(TextRow::plain);
     // What is to be permitted is read whole.
     rows.take(if asking.question.permission { PERMISSION } else { TEXT }).collect()
 }
@@ -88,15 +102,30 @@ struct TextRow {
     later: bool,
 }
 
+impl TextRow {
+    fn plain(text: String) -> Self {
+        TextRow { text, ..TextRow::default() }
+    }
+
+    /// Returns whether it says what is known of a call, or stands empty below that.
+    fn is_about(&self) -> bool {
+        self.label.is_some() || self.text.is_empty() && !self.later
+    }
+}
+
 /// Returns what a call that waits wants, and below it what is known of it, each after its label.
 fn hold_text(hold: &HoldCard, width: usize) -> Vec<TextRow> {
     let broken = |text: &str, room: usize| -> Vec<String> {
         wrap::breaks(text, room.max(1)).into_iter().map(|row| text[row].to_string()).collect()
     };
-    let mut rows: Vec<TextRow> =
-        broken(&hold.wants, width).into_iter().map(|text| TextRow { text, ..TextRow::default() }).collect();
-    if let Some(last) = rows.last_mut() {
-        last.later = hold.acts_later;
+    let mut rows: Vec<TextRow> = broken(&hold.wants, width).into_iter().map(TextRow::plain).collect();
+    if hold.acts_later {
+        // The mark stands whole: in a row of its own where the last has no room for it.
+        let mark = GLYPH + wrap::cells(diff::acts_later());
+        match rows.last_mut().filter(|last| wrap::cells(&last.text) + GAP + mark <= width) {
+            Some(last) => last.later = true,
+            None => rows.push(TextRow { later: true, ..TextRow::default() }),
+        }
     }
     let label = hold.rows.iter().map(|(label, _)| wrap::cells(label)).max().unwrap_or(0) + 2;
     for (name, words) in &hold.rows {
@@ -116,10 +145,11 @@ fn draw_row(row: &TextRow, (x, y): (u16, u16), width: usize, buf: &mut Buffer, c
     let bold = ctx.theme.style(Role::Text).add_modifier(Modifier::BOLD);
     let Some(label) = row.label else {
         paint::text(buf, x, y, width, &row.text, bold);
-        let (used, glyph) = (wrap::cells(&row.text) + 3, ctx.glyphs.later);
-        if row.later && used < width {
+        let (used, glyph) = (wrap::cells(&row.text), ctx.glyphs.later);
+        let used = if used == 0 { 0 } else { used + GAP };
+        if row.later {
             let words = format!("{glyph} {}", diff::acts_later());
-            paint::text(buf, x + used as u16, y, width - used, &words, ctx.theme.style(Role::Attention));
+            paint::text(buf, x + used as u16, y, width.saturating_sub(used), &words, ctx.theme.style(Role::Attention));
         }
         return;
     };
@@ -202,13 +232,13 @@ fn draw_one(asking: &Asking, area: Rect, focus: Option<bool>, buf: &mut Buffer, 
     let width = usize::from(area.width.saturating_sub(2));
     let bold = t.style(Role::Text).add_modifier(Modifier::BOLD);
     let mut y = area.y + 1;
-    for row in text(asking, width) {
+    let all = choices(asking, width);
+    for row in text_in(asking, area, &all) {
         if y < area.bottom() {
             draw_row(&row, (area.x + 1, y), width, buf, ctx);
             y += 1;
         }
     }
-    let all = choices(asking, width);
     let shift = shift(&all, asking, usize::from(area.bottom().saturating_sub(y + 1)));
     for (i, choice) in all.iter().enumerate() {
         let chosen = asking.selected == Some(i) && focus.is_some();
