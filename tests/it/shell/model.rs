@@ -210,6 +210,27 @@ async fn a_command_of_the_person_asks_nobody() {
 }
 
 #[tokio::test]
+async fn the_time_of_a_call_is_that_of_its_command() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    let mut live = start(&world, vec![call("runCommand", json!({"command": "echo a; echo b"})), say("done")]);
+    live.submit("go");
+    let of_model = ended(&mut live).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.send(Command::Run("echo a; echo b".into()));
+    let own = ended(&mut live).await;
+    let ends = live.events.iter().filter_map(|event| match event {
+        EventBody::Command(CommandEvent::Ended(end)) => end.ms,
+        _ => None,
+    });
+    let took = [of_model, own].map(|call| call.took.map(|took| took.as_millis() as u64));
+    assert_eq!(took.to_vec(), ends.map(Some).collect::<Vec<_>>());
+    live.close().await;
+}
+
+#[tokio::test]
 async fn the_end_of_a_job_is_reported_and_what_it_changed_is_sealed() {
     if !works() {
         return;
