@@ -20,7 +20,10 @@ messages! {
     not_sent: "the message was not sent", "メッセージは送信されませんでした";
     shows_proposal(key): "the proposal waits; {key} shows it", "提案が待っています。{key}で表示";
     proposal_waits_on: "the proposal waits", "提案が待っています";
-    turn_running(key): "a turn is running; {key} again ends it and quits", "ターンを実行中です。もう一度{key}で中止して終了";
+    turn_running(again): "a turn is running; {again} ends it and quits", "ターンを実行中です。{again}で中止して終了";
+    draft_running(again): "a commit message is being written; {again} ends that and quits", "コミットメッセージを作成中です。{again}で中止して終了";
+    key_again(key): "{key} again", "もう一度{key}";
+    quit_again: "/quit again", "もう一度/quit";
     jobs_end(n): "{n} job ends with nebula; quit once more to end it" | "{n} jobs end with nebula; quit once more to end them", "ジョブ{n}件はnebulaとともに終了します。もう一度終了操作で終了";
     again_quits(key): "{key} again quits", "もう一度{key}で終了";
     session_open: "this session is open; start a new one before you delete it", "このセッションは開いています。削除する前に新しいセッションを開始してください";

@@ -1,10 +1,11 @@
 //! The law of focus: no key that a person meant as text ever decides anything.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use nebula::proposal::{Proposal, ProposalId};
 use nebula::protocol::*;
-use nebula::tui::app::{Effect, Msg, Start};
+use nebula::tui::app::{Effect, Focus, Msg, Start};
 use proptest::prelude::*;
 
 use crate::keys::list_changes;
@@ -23,8 +24,6 @@ enum Arrival {
     /// A call of a running command.
     Hold,
     CommitMessage,
-    /// A proposal that came before waits no more, and the next one takes its place.
-    Settled,
     /// A message that could not be sent comes back.
     Returned,
 }
@@ -32,9 +31,6 @@ enum Arrival {
 fn arrive(stage: &mut Stage, arrival: Arrival, n: u64) {
     match arrival {
         Arrival::CommitMessage => stage.tell(EventBody::CommitMessage("Say hello".into())),
-        Arrival::Settled => (0..n).for_each(|id| {
-            stage.tell(EventBody::Settled(ProposalId(100 + id), Outcome::Withdrawn));
-        }),
         Arrival::Returned => {
             let prompt = Prompt { text: "look at @none.rs".into() };
             stage.tell(EventBody::Returned(prompt, "there is no file none.rs".into()));
@@ -107,40 +103,110 @@ fn typists() -> u32 {
     std::env::var("NEBULA_TYPISTS").ok().and_then(|n| n.parse().ok()).unwrap_or(24)
 }
 
+/// A person who types while things arrive and go.
+struct Typist {
+    stage: Stage,
+    proposals: VecDeque<u64>,
+    questions: VecDeque<(u64, Arrival)>,
+    arrived: u64,
+    /// The line that stands is for the review queue, which nothing takes away.
+    reviews: bool,
+}
+
+impl Typist {
+    fn arrive(&mut self, arrival: Arrival) {
+        self.arrived += 1;
+        arrive(&mut self.stage, arrival, self.arrived);
+        match arrival {
+            Arrival::Proposal => self.proposals.push_back(self.arrived),
+            Arrival::CommitMessage | Arrival::Returned => {}
+            question => self.questions.push_back((self.arrived, question)),
+        }
+    }
+
+    /// The proposal and the question that wait first go by themselves, and every fourth time the turn with them.
+    fn withdraw(&mut self, n: usize) {
+        if let Some(id) = self.proposals.pop_front() {
+            self.stage.tell(EventBody::Settled(ProposalId(100 + id), Outcome::Withdrawn));
+        }
+        if let Some((id, _)) = self.questions.pop_front() {
+            self.stage.tell(EventBody::Answered(QuestionId(100 + id)));
+        }
+        if n % 4 == 3 {
+            self.stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Interrupted));
+            self.stage.tell(EventBody::TurnStarted(TurnId(1)));
+            self.questions.retain(|(_, arrival)| matches!(arrival, Arrival::Hold));
+        }
+    }
+
+    /// Begins a reason, for the proposal, the command or the changes that wait, where there is one to begin; or leaves
+    /// that for the changes.
+    fn reason(&mut self, about: usize) {
+        if std::mem::take(&mut self.reviews) {
+            return self.stage.keys("<esc><esc>");
+        }
+        let card = matches!(self.questions.front(), Some((_, Arrival::Card)));
+        let keys = match about {
+            _ if self.stage.app.focus() != Focus::Input => return,
+            0 if !self.proposals.is_empty() => "<f2>r",
+            1 if card => "<f6>n",
+            2 => "<f8>",
+            _ => return,
+        };
+        self.stage.wait(500);
+        self.stage.keys(keys);
+        self.reviews = about == 2;
+        if self.reviews {
+            list_changes(&mut self.stage);
+            self.stage.keys("r");
+        }
+        assert_eq!(self.stage.app.focus(), Focus::Line, "{keys}: {}", self.stage.text());
+    }
+
+    /// Types a key of a message, or of a reason; the Enter that would give the reason is not pressed.
+    fn type_key(&mut self, key: &str, pause: i64) {
+        self.stage.wait(pause);
+        if self.stage.app.focus() != Focus::Line || key != "<enter>" {
+            // A message never begins with a sign that opens a list.
+            self.stage.keys(key);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: typists(), ..ProptestConfig::default() })]
 
     #[test]
     fn whoever_types_for_a_minute_decides_nothing(
         keys in prop::collection::vec((typed(), 30i64..1500), 80..140),
-        arrivals in prop::collection::vec((0usize..80, any::<bool>()), 34),
+        arrivals in prop::collection::vec((0usize..80, any::<bool>()), 48),
+        reasons in prop::collection::vec((0usize..80, 0usize..3), 0..8),
+        gone in prop::collection::vec(0usize..80, 0..16),
     ) {
         let mut stage = Stage::new(140, 40, "dark");
         reading(&mut stage);
-        // Sixteen proposals, four commit messages, ten questions, and what ends or comes back, at any time.
-        let arrivals: Vec<(usize, Arrival)> = arrivals.into_iter().enumerate().map(|(n, (at, choices))| {
-            (at, match n {
-                0..16 => Arrival::Proposal,
-                16..20 => Arrival::CommitMessage,
-                20..26 => Arrival::Question { choices },
-                26..30 => Arrival::Permission,
-                30..32 => Arrival::Settled,
-                _ => Arrival::Returned,
-            })
-        }).collect();
+        let arrival = |n: usize, choices: bool| match n {
+            0..20 => Arrival::Proposal,
+            20..24 => Arrival::CommitMessage,
+            24..30 => Arrival::Question { choices },
+            30..34 => Arrival::Permission,
+            34..42 => Arrival::Card,
+            42..46 => Arrival::Hold,
+            _ => Arrival::Returned,
+        };
         stage.keys("so");
-        let mut n = 0;
+        let mut typist = Typist { stage, proposals: VecDeque::new(), questions: VecDeque::new(), arrived: 0, reviews: false };
         for (step, (key, pause)) in keys.iter().enumerate() {
-            for (_, arrival) in arrivals.iter().filter(|(at, _)| *at == step) {
-                arrive(&mut stage, *arrival, n);
-                n += 1;
+            for (n, (_, choices)) in arrivals.iter().enumerate().filter(|(_, (at, _))| *at == step) {
+                typist.arrive(arrival(n, *choices));
             }
-            stage.wait(*pause);
-            // A message never begins with a sign that opens a list.
-            stage.keys(key);
+            gone.iter().enumerate().filter(|(_, at)| **at == step).for_each(|(n, _)| typist.withdraw(n));
+            // From a reason the person is led back to the message by what goes.
+            reasons.iter().filter(|(at, _)| *at == step).for_each(|(_, about)| typist.reason(*about));
+            typist.type_key(key, *pause);
         }
-        prop_assert_eq!(n, 34);
-        prop_assert!(decided(&stage).is_empty(), "{:?}", decided(&stage));
+        prop_assert_eq!(typist.arrived, 48);
+        prop_assert!(decided(&typist.stage).is_empty(), "{:?}", decided(&typist.stage));
     }
 }
 
@@ -223,6 +289,7 @@ fn a_commit_message_waits_for_the_end_of_a_draft() {
     stage.keys("<backspace>");
     stage.wait(2_000);
     assert!(stage.text().contains("Say hello"), "{}", stage.text());
+    arrive(&mut stage, Arrival::Proposal, 2);
     stage.keys("<enter>");
     assert!(decided(&stage).is_empty(), "keys of who still types");
     stage.wait(400);
@@ -366,6 +433,60 @@ fn quit_names_a_running_turn_first() {
     assert!(decided(&stage).is_empty() && stage.text().contains("a turn is running"), "{}", stage.text());
     stage.keys("/quit<enter>");
     assert!(matches!(decided(&stage)[..], [Effect::Quit(_)]), "{:?}", decided(&stage));
+}
+
+#[test]
+fn quitting_names_all_that_ends_and_asks_once() {
+    let quits = |stage: &Stage| stage.effects.iter().any(|e| matches!(e, Effect::Quit(_)));
+    let mut stage = Stage::new(140, 40, "dark");
+    working(&mut stage);
+    stage.tell(EventBody::Status(Status { jobs: 2, ..status() }));
+    stage.keys("/quit<enter>");
+    let text = stage.text();
+    assert!(text.contains("a turn is running; /quit again ends it and quits"), "{text}");
+    assert!(text.contains("2 jobs end with nebula") && !quits(&stage), "{text}");
+    stage.keys("/quit<enter>");
+    assert!(quits(&stage), "{}", stage.text());
+    // That a turn was named says nothing of what comes after it.
+    let mut stage = Stage::new(140, 40, "dark");
+    working(&mut stage);
+    stage.keys("/quit<enter>");
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    stage.keys("/commit<enter>/quit<enter>");
+    let text = stage.text();
+    assert!(text.contains("a commit message is being written; /quit again ends that") && !quits(&stage), "{text}");
+    stage.keys("<ctrl-c>");
+    let text = stage.text();
+    assert!(text.contains("a commit message is being written; Ctrl-C again ends that"), "{text}");
+    stage.keys("/quit<enter>");
+    assert!(quits(&stage), "{}", stage.text());
+}
+
+#[test]
+fn a_call_of_a_job_does_not_hold_up_the_turn() {
+    let mut stage = Stage::new(140, 40, "dark");
+    working(&mut stage);
+    let began = |id: &str| CommandBegan {
+        id: Some(id.into()),
+        text: "make serve".into(),
+        class: "work",
+        grant: "workspace",
+        keeper: "guard",
+        decision: "allowed",
+    };
+    stage.tell(EventBody::Command(CommandEvent::Began(began("c7"))));
+    stage.keys("x");
+    arrive(&mut stage, Arrival::Hold, 1);
+    assert_eq!(stage.app.wake(), None, "what it is a part of stands still");
+    stage.tell(EventBody::Command(CommandEvent::Ended(CommandEnd {
+        id: "c7".into(),
+        running: true,
+        ..CommandEnd::default()
+    })));
+    assert!(stage.app.wake().is_some_and(|at| at <= NOW + 125), "{:?}", stage.app.wake());
+    stage.keys("<f6>");
+    let text = stage.text();
+    assert!(text.contains("make wants to change .envrc") && !text.contains("waiting for you"), "{text}");
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! The requests that wait for the person, and the rule by which one takes the keys by itself: never while the input
 //! holds text, nor within two seconds of the last typed character. Until then a banner above the input tells of it.
 
-use super::{App, At, Attention, Effect, Line, Screen};
+use super::{App, At, Attention, CommitDraft, Effect, Line, Screen};
 use crate::messages::app as say;
 use crate::tui::pane::id::PaneId;
-use crate::tui::popup::Popup;
-use crate::tui::popup::page::{Page, escaped};
 
 /// The milliseconds after the last typed character within which nothing takes the keys by itself.
 pub(super) const QUIET: i64 = 2000;
@@ -74,8 +72,8 @@ impl App {
 
     /// Returns when something that waits may take the keys by itself, if nothing is typed until then.
     pub(super) fn takes_keys_at(&self) -> Option<i64> {
-        let comes = self.guard.unseen || self.session.commit_message.is_some();
-        let waits = comes && self.composer.input.is_empty() || self.session.not_sent.is_some();
+        let comes = self.guard.unseen || matches!(self.session.commit, Some(CommitDraft::Written(_)));
+        let waits = comes && self.composer.input.is_empty();
         waits.then(|| self.quiet_at()).filter(|at| *at > self.now)
     }
 
@@ -101,18 +99,9 @@ impl App {
             self.give_keys(what);
         }
         if waits.is_none() && self.popups.is_empty() && self.quiet_at() <= self.now {
-            self.show_not_sent();
             self.show_commit_message();
         }
         effects
-    }
-
-    /// Shows why a message was not sent, where the reasons are too long for a line.
-    fn show_not_sent(&mut self) {
-        if let Some(why) = self.session.not_sent.take() {
-            let reasons: String = why.lines().map(|line| format!("- {}\n", escaped(line))).collect();
-            self.popups.push(Popup::Page(Page::text(say::not_sent().into(), &reasons)));
-        }
     }
 
     /// Opens the commit message that waits, if there is one. Its keys decide once none has come for a moment.
@@ -120,7 +109,7 @@ impl App {
         if !(self.is_free() && matches!(self.screen, Screen::Main | Screen::Start(_))) {
             return;
         }
-        if let Some(message) = self.session.commit_message.take() {
+        if let Some(message) = self.session.take_commit_message() {
             (self.guard.guarded, self.guard.last_key) = (true, self.now);
             self.keyboard.chords.clear();
             self.open_commit(message);

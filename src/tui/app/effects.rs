@@ -1,6 +1,6 @@
 //! The effects of panes and lists on the screen are applied here; those that leave the program go on to `run`.
 
-use super::{App, At, Attention, Effect, Exit, Line, LineFor, LineInput, Owner, PaneEffect, Screen};
+use super::{App, At, Attention, Effect, Exit, Line, LineFor, LineInput, Owner, PaneEffect, Screen, Work};
 use crate::messages::app as say;
 use crate::protocol::{Command, Query, QueryId};
 use crate::text::number::thousands;
@@ -84,7 +84,7 @@ impl App {
             self.leave_start();
             self.session.starting = true;
             self.session.ended = None;
-            self.keyboard.quit_asked = 0;
+            self.keyboard.quit_named = Work::default();
             self.panes.chat.release_standing();
         }
         vec![Effect::Send(command)]
@@ -115,18 +115,40 @@ impl App {
         self.layout.at = At::Input;
     }
 
-    /// Quits the program, the first time only where no turn and no command runs.
+    /// Quits the program, unless work would end of which the person was not told: then it is named.
     pub(super) fn quit_or_ask(&mut self) -> Vec<Effect> {
-        if self.is_working() && !std::mem::replace(&mut self.keyboard.quit_named, true) {
-            self.name_what_runs();
-            return Vec::new();
-        }
-        let jobs = self.session.status.jobs;
-        if jobs <= std::mem::replace(&mut self.keyboard.quit_asked, jobs) {
+        let work = self.work();
+        if std::mem::replace(&mut self.keyboard.quit_named, work).covers(work) {
             return self.quit(Exit::Done);
         }
-        self.say = Some(say::jobs_end(jobs));
+        self.say = self.names(work, &say::quit_again());
         Vec::new()
+    }
+
+    /// Returns the work that quitting would end.
+    fn work(&self) -> Work {
+        let turn = self.is_busy().then(|| self.session.turn.map_or(0, |turn| turn.started));
+        let drafts = turn.is_none() && self.is_working();
+        Work { turn, drafts, jobs: self.session.status.jobs }
+    }
+
+    /// Returns what quitting would end, and what ends it; none: it would end nothing.
+    fn names(&self, work: Work, how: &str) -> Option<String> {
+        let turn = work.turn.map(|_| say::turn_running(&how));
+        let draft = || work.drafts.then(|| say::draft_running(&how));
+        let jobs = (work.jobs > 0).then(|| say::jobs_end(work.jobs));
+        let named: Vec<String> = turn.or_else(draft).into_iter().chain(jobs).collect();
+        (!named.is_empty()).then(|| named.join(&format!(" {} ", self.appearance.glyphs.dot)))
+    }
+
+    /// Says what quitting would end; the next Ctrl-C quits.
+    pub(super) fn name_what_runs(&mut self) {
+        self.keyboard.quit_armed = true;
+        let key = self.keyboard.keys.display(Context::Global, Action::Cancel);
+        self.say = key.map(|key| {
+            let again = say::key_again(&key);
+            self.names(self.work(), &again).unwrap_or_else(|| say::again_quits(&key))
+        });
     }
 
     /// Quits the program.

@@ -1,6 +1,6 @@
 //! The events of the agent, applied to the screen.
 
-use super::{App, At, Effect, LONG_TURN, Owner, Screen, Turn, attention};
+use super::{App, At, CommitDraft, Effect, LONG_TURN, Owner, Screen, Turn, attention};
 use crate::messages::{app as say, count::size, pages};
 use crate::protocol::{
     Command, Event, EventBody, Level, Listing, ModelRow, Notice, Prompt, Query, QueryId, QuestionId, RulesView, Status,
@@ -64,10 +64,12 @@ impl App {
             }
             EventBody::Answered(id) => self.question_answered(id),
             EventBody::Retrying(wait) => self.session.retry = wait,
-            EventBody::CommitMessage(text) => {
-                (self.session.drafting, self.session.commit_message) = (false, Some(text));
+            EventBody::CommitMessage(text) => self.session.commit = Some(CommitDraft::Written(text)),
+            EventBody::CommitEnded => {
+                if self.session.is_drafting() {
+                    self.session.commit = None;
+                }
             }
-            EventBody::CommitEnded => self.session.drafting = false,
             EventBody::Notice(notice) => self.notice(notice),
             EventBody::FilesChanged => return self.files_changed(),
             EventBody::GraphChanged => return self.graph_changed(),
@@ -97,7 +99,6 @@ impl App {
         self.leave_start();
         self.session.turn = Some(Turn { started: self.now, step: (0, self.now) });
         (self.session.starting, self.session.ended, self.say) = (false, None, None);
-        self.keyboard.quit_named = false;
     }
 
     fn question_answered(&mut self, id: QuestionId) {
@@ -133,7 +134,8 @@ impl App {
         let recounted = status.unreviewed != self.session.status.unreviewed;
         let lacked = self.lacks_model();
         self.session.status = status;
-        self.keyboard.quit_asked = self.keyboard.quit_asked.min(self.session.status.jobs);
+        let named = &mut self.keyboard.quit_named;
+        named.jobs = named.jobs.min(self.session.status.jobs);
         if lacked && self.session.status.model.is_some() {
             self.close_connect();
         }
@@ -207,9 +209,8 @@ impl App {
         if fits {
             self.say = Some(why);
         } else {
-            // A page would take the keys of who types.
             self.say = why.lines().next().map(str::to_string);
-            self.session.not_sent = Some(why);
+            self.panes.chat.add_notice(Notice::new(Level::Warning, say::not_sent(), why));
         }
     }
 

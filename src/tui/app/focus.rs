@@ -1,7 +1,7 @@
 //! The owner of the keys: the popup on top, else a line that was asked for, else what the person chose; and which keys
 //! do something there.
 
-use super::{App, At, Focus, LineFor, Owner, Screen};
+use super::{App, At, Attention, Focus, LineFor, Owner, Screen};
 use crate::tui::action::{Action, Context};
 use crate::tui::input::question::Asking;
 use crate::tui::pane::id::PaneId;
@@ -98,6 +98,16 @@ impl App {
         self.open_question().is_some_and(|asking| asking.question.card.is_some() || asking.question.hold.is_some())
     }
 
+    /// Returns whether what runs stands still until the person has decided: the call of a job holds up that job alone.
+    pub(in crate::tui) fn is_held_up(&self) -> bool {
+        let of_job =
+            |asking: &Asking| asking.question.hold.as_ref().is_some_and(|hold| self.panes.tools.is_job(&hold.command));
+        match self.attention() {
+            Some(Attention::Question(_)) => !self.is_busy() || !self.questions.iter().all(of_job),
+            what => what.is_some(),
+        }
+    }
+
     /// Returns whether nothing can be sent: no model is connected, and nothing says that one will be.
     pub(in crate::tui) fn lacks_model(&self) -> bool {
         self.session.status.model.is_none() && (self.session.id.is_some() || self.session.expects_none)
@@ -143,6 +153,9 @@ impl App {
             (Focus::Sessions | Focus::NoModel, Context::Global) => action == Action::Help,
             (Focus::Question, Context::Card) => {
                 action == Action::Help || self.card().is_some_and(|(card, state)| state.offers(card, action))
+            }
+            (Focus::Question, Context::Question) if action == Action::FocusInput => {
+                self.question().is_some_and(Asking::takes_words)
             }
             (Focus::Question, Context::Global) => action == Action::Help,
             (Focus::Pane(PaneId::Diff), Context::Global) if self.panes.diff.waiting().is_some() => {

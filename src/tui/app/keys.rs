@@ -96,7 +96,7 @@ impl App {
             Focus::Question => match self.questions.first_mut().and_then(|asking| asking.select(c)) {
                 Some(outcome) => self.question_said(outcome),
                 // Letters decide about a call that waits.
-                None if self.questions.first().is_some_and(|asking| asking.question.hold.is_some()) => Vec::new(),
+                None if self.question().is_some_and(|asking| !asking.takes_words()) => Vec::new(),
                 // Whoever begins to write answers in their own words.
                 None => {
                     self.layout.at = At::Answer;
@@ -351,23 +351,9 @@ impl App {
         Vec::new()
     }
 
-    /// Says what quitting would end; the next Ctrl-C quits.
-    pub(super) fn name_what_runs(&mut self) {
-        self.keyboard.quit_armed = true;
-        let key = self.keyboard.keys.display(Context::Global, Action::Cancel);
-        let running = self.is_working();
-        let jobs = self.session.status.jobs;
-        self.say = key.map(|key| match (running, jobs) {
-            (true, 0) => say::turn_running(&key),
-            (false, 0) => say::again_quits(&key),
-            (true, _) => format!("{} {} {}", say::turn_running(&key), self.appearance.glyphs.dot, say::jobs_end(jobs)),
-            (false, _) => say::jobs_end(jobs),
-        });
-    }
-
     /// Returns whether nebula works for the person: on a turn, a pause between tries or a commit message.
     pub(super) fn is_working(&self) -> bool {
-        self.is_busy() || self.session.retry.is_some() || self.session.drafting
+        self.is_busy() || self.session.retry.is_some() || self.session.is_drafting()
     }
 
     /// Handles Esc where nothing nearer takes it: one level back, in the end to the input; from there it interrupts.

@@ -21,8 +21,8 @@ use std::path::PathBuf;
 use load::Loaded;
 pub use load::key_words;
 pub use state::Focus;
-pub(in crate::tui) use state::{Appearance, Arrangement, At, Attention, Edge, Keyboard, Owner, Session};
-use state::{Guard, Queries, Turn};
+pub(in crate::tui) use state::{Appearance, Arrangement, At, Attention, CommitDraft, Edge, Keyboard, Owner, Session};
+use state::{Guard, Queries, Turn, Work};
 
 use super::glyphs::Glyphs;
 use super::graph::GraphScreen;
@@ -185,7 +185,7 @@ impl App {
             left_start: None,
             layout: Arrangement::default(),
             guard: Guard::default(),
-            keyboard: Keyboard { keys, chords: Vec::new(), quit_armed: false, quit_named: false, quit_asked: 0 },
+            keyboard: Keyboard { keys, chords: Vec::new(), quit_armed: false, quit_named: Work::default() },
             appearance: Appearance {
                 theme,
                 themes,
@@ -364,8 +364,7 @@ impl App {
             return Some((self.now / 1000 + 1) * 1000);
         }
         let step = if self.focused { 125 } else { 1000 };
-        // While the person is asked the turn stands still.
-        let next = (self.is_busy() && self.attention().is_none()).then(|| (self.now / step + 1) * step);
+        let next = (self.is_busy() && !self.is_held_up()).then(|| (self.now / step + 1) * step);
         next.into_iter().chain(self.takes_keys_at()).min()
     }
 

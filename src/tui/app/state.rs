@@ -123,12 +123,8 @@ pub(in crate::tui) struct Session {
     pub turn: Option<Turn>,
     /// A message was sent and its turn has not begun.
     pub starting: bool,
-    /// A commit message is being written.
-    pub drafting: bool,
-    /// The reasons why a message was not sent, until they are shown.
-    pub not_sent: Option<String>,
-    /// The commit message that was written, until it is shown.
-    pub commit_message: Option<String>,
+    /// The commit message that was asked for, until it is shown.
+    pub commit: Option<CommitDraft>,
     /// The end of the last turn.
     pub ended: Option<TurnEnd>,
     pub retry: Option<Wait>,
@@ -138,6 +134,48 @@ pub(in crate::tui) struct Session {
     pub expects_none: bool,
     /// A message to send as soon as the session is open.
     pub prompt: Option<String>,
+}
+
+/// A commit message on its way.
+#[derive(Debug)]
+pub(in crate::tui) enum CommitDraft {
+    /// The model writes it.
+    Writing,
+    /// It was written, and waits to be shown.
+    Written(String),
+}
+
+/// The work that quitting would end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::tui) struct Work {
+    /// The time at which the running turn started; 0: it is about to.
+    pub turn: Option<i64>,
+    /// A commit message is being written.
+    pub drafts: bool,
+    /// The number of jobs.
+    pub jobs: usize,
+}
+
+impl Work {
+    /// Returns whether who was told of this was told of all of `other`.
+    pub(super) fn covers(self, other: Work) -> bool {
+        (other.turn.is_none() || self.turn == other.turn) && self.drafts >= other.drafts && self.jobs >= other.jobs
+    }
+}
+
+impl Session {
+    /// Returns whether a commit message is being written.
+    pub fn is_drafting(&self) -> bool {
+        matches!(self.commit, Some(CommitDraft::Writing))
+    }
+
+    /// Returns the commit message that waits to be shown, which does not wait any more.
+    pub fn take_commit_message(&mut self) -> Option<String> {
+        match self.commit.take_if(|commit| matches!(commit, CommitDraft::Written(_))) {
+            Some(CommitDraft::Written(message)) => Some(message),
+            _ => None,
+        }
+    }
 }
 
 /// The running turn.
@@ -176,10 +214,8 @@ pub(in crate::tui) struct Keyboard {
     pub chords: Vec<Chord>,
     /// The next Ctrl-C quits.
     pub quit_armed: bool,
-    /// The person was told of the running turn, which quitting ends.
-    pub quit_named: bool,
-    /// The number of jobs of which the person was told that they end with nebula.
-    pub quit_asked: usize,
+    /// The work of which the person was told that quitting ends it.
+    pub quit_named: Work,
 }
 
 /// The theme, colours and glyphs.

@@ -8,7 +8,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::super::action::Action;
-use super::super::app::{App, Attention, Focus, Screen};
+use super::super::app::{App, Attention, CommitDraft, Focus, Screen};
 use super::super::input::complete::Completion;
 use super::super::layout::{MEDIUM, NARROW};
 use super::super::pane::id::PaneId;
@@ -177,7 +177,7 @@ fn doing(app: &App) -> Doing {
     if let Some(what) = app.banner() {
         return banner(app, what);
     }
-    if let Some(what) = waiting(app) {
+    if let Some(what) = waiting(app).filter(|_| app.is_held_up()) {
         return Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::waiting_for_you(&what));
     }
     if let Some(wait) = &app.session.retry {
@@ -203,11 +203,11 @@ fn doing(app: &App) -> Doing {
 
 /// Returns the state of a commit message that is written, or that waits.
 fn commit(app: &App) -> Option<Doing> {
-    if app.session.drafting {
-        return Some(Doing::calm(say::writing_commit()));
-    }
     let waits = || Doing::marked(app.appearance.glyphs.asking, Role::Attention, say::commit_waits());
-    app.session.commit_message.as_ref().map(|_| waits())
+    app.session.commit.as_ref().map(|commit| match commit {
+        CommitDraft::Writing => Doing::calm(say::writing_commit()),
+        CommitDraft::Written(_) => waits(),
+    })
 }
 
 /// Returns `step 41 · reading src/cart.rs · 14 s`: the step of the turn, what it does, and for how long.
@@ -390,7 +390,7 @@ fn offers(app: &App) -> Vec<KeyOffer> {
     if app.session.retry.is_some() {
         return vec![(empty, say::now().into()), (STOP, say::stop().into())];
     }
-    if app.is_busy() || app.session.drafting {
+    if app.is_busy() || app.session.is_drafting() {
         return vec![(STOP, say::interrupts().into())];
     }
     if matches!(app.session.ended, Some(TurnEnd::Asking(_))) {

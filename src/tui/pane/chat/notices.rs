@@ -15,6 +15,11 @@ impl Chat {
         self.standing.push(notice);
     }
 
+    /// Adds a notice to the session that is open.
+    pub fn add_notice(&mut self, notice: Notice) {
+        self.push(BlockContent::Notice(notice));
+    }
+
     /// Notes that the person says something: what stayed is above it from now on.
     pub fn release_standing(&mut self) {
         self.standing.clear();

@@ -48,6 +48,11 @@ impl Jobs {
         self.count() != before
     }
 
+    /// Returns whether the command of this id runs on after its call was answered.
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.0.iter().any(|job| job.is_job && job.id == id)
+    }
+
     fn count(&self) -> usize {
         self.0.iter().filter(|job| job.is_job).count()
     }

@@ -93,6 +93,11 @@ impl Tools {
         Vec::new()
     }
 
+    /// Returns whether a command is a job.
+    pub fn is_job(&self, id: &str) -> bool {
+        self.jobs.has(id)
+    }
+
     fn add(&mut self, id: ItemId, call: Call, now: i64) {
         let apart = std::mem::take(&mut self.said) && !self.calls.is_empty();
         self.places.insert(id, self.calls.len());
