@@ -56,8 +56,8 @@ pub struct Keeping {
     own: HashMap<String, Inode>,
     /// Paths at which it may itself put other files.
     loose: HashSet<String>,
-    /// It moves folders, and with them whatever lies in them.
-    loose_folders: bool,
+    /// Folders that it moves, and with them whatever lies in them, each with a closing `/`.
+    loose_folders: HashSet<String>,
     /// Files that the command made where nothing is archived.
     made: HashSet<PathBuf>,
     names: Names,
@@ -104,7 +104,7 @@ impl Keeping {
             copied: HashSet::new(),
             own: HashMap::new(),
             loose: HashSet::new(),
-            loose_folders: false,
+            loose_folders: HashSet::new(),
             made: HashSet::new(),
             names: Names::default(),
             bytes: 0,
@@ -182,8 +182,16 @@ impl Keeping {
             PathClass::Refused => self.refuse(path),
             PathClass::Kept if fs::symlink_metadata(path).is_err() => match folder {
                 true => self.note(path, StagedKind::Absent, 0, true),
-                false => self.ask_about_later(path).and_then(|()| self.absent(path)),
+                false => {
+                    self.ask_about_later(path)?;
+                    self.set_own_loose(path);
+                    self.absent(path)
+                }
             },
+            PathClass::Excluded(glob) if !folder && fs::symlink_metadata(path).is_err() => {
+                self.ask_about_later(path)?;
+                self.unarchived(path, &format!("archiveExclude: {glob}"))
+            }
             PathClass::Derived(_) if !folder && fs::symlink_metadata(path).is_err() => {
                 self.made.insert(path.to_path_buf());
                 Ok(())
@@ -195,6 +203,15 @@ impl Keeping {
 
     /// Keeps a file or link that is about to lose this name.
     pub fn lose(&mut self, path: &Path) -> Verdict {
+        self.keep_named(path)?;
+        if self.inside(path).to_str().is_some_and(|name| self.saved.contains(name)) {
+            self.set_loose(&[path], false);
+        }
+        Ok(())
+    }
+
+    /// Keeps a file or link at this name, by a further name of it where that can be.
+    fn keep_named(&mut self, path: &Path) -> Verdict {
         let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
         match self.places.of(path, false) {
             PathClass::Refused => return self.refuse(path),
@@ -215,13 +232,12 @@ impl Keeping {
         }
         let Some(name) = self.name(path)? else { return Ok(()) };
         if self.saved.contains(&name) {
-            if meta.is_file() {
-                self.keep_again(path, &name, &meta)?;
+            if !meta.is_file() || !self.is_from_another(&name, &meta) {
+                return Ok(());
             }
-            self.set_loose(&[path], false);
-            return Ok(());
+            self.hard_link(name.clone(), path, &meta)?;
+            return self.note_another(&name, &meta);
         }
-        self.set_loose(&[path], false);
         if self.is_in_new(&name) && !meta.is_dir() {
             return self.absent(path);
         }
@@ -246,10 +262,10 @@ impl Keeping {
         }
         if let Some(meta) = meta_of(path).filter(|meta| has_others(path, meta)) {
             for other in self.names.others(&self.places, inode(&meta), path) {
-                self.lose(&other)?;
+                self.keep_named(&other)?;
             }
         }
-        self.lose(path)
+        self.keep_named(path)
     }
 
     /// Keeps a folder that is about to go or to get another mode.
@@ -318,7 +334,7 @@ impl Keeping {
     /// Returns whether a path lies in a folder that was not there before. What other threads moved there between the
     /// guard's look and the call was not there either.
     fn is_in_new(&self, name: &str) -> bool {
-        !self.new_folders.is_empty() && name.match_indices('/').any(|(end, _)| self.new_folders.contains(&name[..=end]))
+        is_below(name, &self.new_folders)
     }
 
     /// Writes a line of the journal without a staged file.
@@ -338,8 +354,10 @@ impl Keeping {
         self.add(JournalLine { path, kind, mode, staged: None, inode: JournalLine::COPY, kept: 0, again: false })
     }
 
+    /// Adds a line to the journal; that of a path that was kept before is a later state of it.
     fn add(&mut self, saved: JournalLine) -> Verdict {
-        self.staging.add(&saved).map_err(|e| number(&e))?;
+        let again = self.saved.contains(&saved.path);
+        self.staging.add(&JournalLine { again, ..saved.clone() }).map_err(|e| number(&e))?;
         self.saved.insert(saved.path);
         Ok(())
     }
@@ -384,7 +402,9 @@ impl Keeping {
         let own = inode(meta);
         let Some(name) = self.name(path)? else { return Ok(()) };
         if self.saved.contains(&name) {
-            self.keep_again(path, &name, meta)?;
+            if self.is_from_another(&name, meta) {
+                self.copy_again(path, &name, meta)?;
+            }
             if meta.nlink() == 1 || self.copied.contains(&own) {
                 return Ok(());
             }
@@ -436,6 +456,11 @@ impl Keeping {
     }
 }
 
+/// Returns whether a path lies below one of these folders.
+fn is_below(name: &str, folders: &HashSet<String>) -> bool {
+    !folders.is_empty() && name.match_indices('/').any(|(end, _)| folders.contains(&name[..=end]))
+}
+
 fn copy_file(from: &Path, to: &Path, meta: &Metadata) -> io::Result<()> {
     let file = disk::open_file(from, disk::Links::Refuse)?;
     disk::copy_new(&file, to, meta.mode() & 0o1777).map(drop)
@@ -448,6 +473,7 @@ mod tests {
     use super::*;
     use crate::archive::staging::CommandInfo;
     use crate::archive::{Archive, ArchiveSettings};
+    use crate::shell::message::HoldSettings;
     use crate::shell::places::PlaceSettings;
     use crate::workspace::Workspace;
 
@@ -488,6 +514,77 @@ mod tests {
         keeping.write(&c, false).expect("kept");
         fs::write(&c, "new").expect("written");
         assert_eq!((read(&old.join("0001")), read(&old.join("0002"))), ("aaa".to_string(), "bbb".to_string()));
+    }
+
+    /// Puts another file in the place of one, as an editor does.
+    fn save(path: &Path, text: &str) {
+        let new = path.with_extension("new");
+        fs::write(&new, text).expect("written");
+        fs::rename(new, path).expect("renamed");
+    }
+
+    /// Returns the bytes that were kept again, each with its path.
+    fn kept_again(keeping: &Keeping) -> Vec<(String, String)> {
+        let lines = keeping.staging.journal().expect("read").into_iter().filter(|line| line.again);
+        let bytes = |staged: Option<String>| read(&keeping.staging.folder().join(staged.expect("a staged file")));
+        lines.map(|line| (line.path, bytes(line.staged))).collect()
+    }
+
+    #[test]
+    fn what_another_saved_and_could_not_be_kept_is_not_overwritten_at_the_second_try() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits { file: 3, total: 1_000 });
+        let a = root.join("a");
+        keeping.write(&a, false).expect("kept");
+        save(&a, "longer");
+        for _ in 0..2 {
+            assert_eq!(keeping.write(&a, false), Err(libc::EDQUOT));
+        }
+        assert_eq!(kept_again(&keeping), []);
+        // What is removed needs no copy.
+        keeping.lose(&a).expect("kept");
+        assert_eq!(kept_again(&keeping), [("a".to_string(), "longer".to_string())]);
+        assert_eq!(keeping.summary().meanwhile, ["a"]);
+    }
+
+    #[test]
+    fn what_another_saved_is_seen_after_a_change_of_its_mode_and_a_move_of_another_folder() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        fs::create_dir(root.join("moved")).expect("made");
+        fs::write(root.join("moved/c"), "c").expect("written");
+        let (a, b, c) = (root.join("a"), root.join("b"), root.join("to/c"));
+        keeping.write(&a, false).expect("kept");
+        keeping.write(&b, false).expect("kept");
+        keeping.write(&root.join("moved/c"), false).expect("kept");
+        keeping.change_mode(&a, Some(0o600)).expect("kept");
+        keeping.rename(&root.join("moved"), &root.join("to"), false).expect("kept");
+        fs::rename(root.join("moved"), root.join("to")).expect("renamed");
+        keeping.lose(&b).expect("kept");
+        for path in [&a, &b, &c] {
+            save(path, "another's");
+            keeping.write(path, false).expect("kept");
+        }
+        // The command itself may have put the others there.
+        assert_eq!(kept_again(&keeping), [("a".to_string(), "another's".to_string())]);
+    }
+
+    #[test]
+    fn a_new_file_that_acts_later_is_asked_for_where_it_is_not_archived_too() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let settings = ArchiveSettings { exclude: vec!["*.yml".into()], ..ArchiveSettings::default() };
+        let archive = Archive::open(&workspace, &settings).expect("open");
+        let staging = archive.stage(&CommandInfo::default()).expect("staged");
+        let places = PathClasses::new(&workspace, &archive, &PlaceSettings::default());
+        let asks = HoldSettings { later: true, ..HoldSettings::default() };
+        let consents = Arc::new(Mutex::new(Consents::new(Some(asks))));
+        let mut keeping = Keeping::new(places, CopyLimits::default(), None, staging, consents);
+        let later = workspace.root().join(".github/workflows/x.yml");
+        assert_eq!(keeping.make(&later, false), Err(libc::EACCES));
+        assert_eq!(keeping.take_question().map(|question| question.path).as_deref(), Some(".github/workflows/x.yml"));
+        keeping.make(&workspace.root().join("x.yml"), false).expect("made");
+        assert_eq!(keeping.summary().not_archived, [("x.yml".to_string(), "archiveExclude: *.yml".to_string())]);
     }
 
     #[test]

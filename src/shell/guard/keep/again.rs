@@ -1,56 +1,70 @@
 //! States that are kept again: where someone else put another file in the place of one that was kept, that file's state is
 //! no work of the command. It is known by its inode, where no call of the command may have set that.
+//!
+//! Not seen is what someone else writes into the same inode, as the command's own writes into it are not seen either; nor
+//! another file in the place of one that the command made, moved or removed itself.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::super::names::inode;
-use super::{Keeping, Verdict};
+use super::{Keeping, Verdict, is_below};
 use crate::archive::staging::{JournalLine, StagedKind};
 
 impl Keeping {
-    /// Keeps a file again whose path was kept before, where someone else put it there.
-    pub(super) fn keep_again(&mut self, path: &Path, name: &str, meta: &Metadata) -> Verdict {
-        if self.loose_folders || self.loose.contains(name) {
-            return Ok(());
+    /// Returns whether someone else put a file there whose path was kept before.
+    pub(super) fn is_from_another(&mut self, name: &str, meta: &Metadata) -> bool {
+        if self.loose.contains(name) || is_below(name, &self.loose_folders) {
+            return false;
         }
         let now = inode(meta);
-        match self.own.insert(name.to_string(), now) {
-            Some(own) if own != now => {}
-            // The first look at what the command itself has made.
-            _ => return Ok(()),
-        }
-        let (to, staged) = self.staging.new_name();
-        if !self.copy_to((path, &to), meta, path, true)? {
-            return Ok(());
-        }
-        self.note_other_hand(name);
-        self.add(JournalLine {
-            path: name.to_string(),
-            kind: StagedKind::File,
-            mode: meta.mode() & 0o7777,
-            staged: Some(staged),
-            inode: JournalLine::COPY,
-            kept: 0,
-            again: true,
-        })
+        // At the first look it is what the command itself has made.
+        *self.own.entry(name.to_string()).or_insert(now) != now
     }
 
-    fn note_other_hand(&mut self, name: &str) {
-        let name = name.to_string();
-        if !self.summary.meanwhile.contains(&name) {
-            self.summary.meanwhile.push(name);
+    /// Keeps the bytes of a file that someone else put there.
+    pub(super) fn copy_again(&mut self, path: &Path, name: &str, meta: &Metadata) -> Verdict {
+        let (to, staged) = self.staging.new_name();
+        if self.copy_to((path, &to), meta, path, true)? {
+            self.add(JournalLine {
+                path: name.to_string(),
+                kind: StagedKind::File,
+                mode: meta.mode() & 0o7777,
+                staged: Some(staged),
+                inode: JournalLine::COPY,
+                kept: 0,
+                again: true,
+            })?;
         }
+        self.note_another(name, meta)
+    }
+
+    /// Notes a file that someone else put there, once its state is kept: from here on the command may change it.
+    pub(super) fn note_another(&mut self, name: &str, meta: &Metadata) -> Verdict {
+        self.own.insert(name.to_string(), inode(meta));
+        if !self.summary.meanwhile.iter().any(|named| named == name) {
+            self.summary.meanwhile.push(name.to_string());
+        }
+        Ok(())
     }
 
     /// Notes that the command itself may put other files at these paths: what is there is not known any more.
     pub(super) fn set_loose(&mut self, paths: &[&Path], is_folder: bool) {
-        self.loose_folders |= is_folder;
         for path in paths {
             if let Some(name) = self.inside(path).to_str().map(str::to_string) {
+                if is_folder {
+                    self.loose_folders.insert(format!("{name}/"));
+                }
                 self.loose.insert(name);
             }
+        }
+    }
+
+    /// Notes the same of a path whose file was known.
+    pub(super) fn set_own_loose(&mut self, path: &Path) {
+        if self.inside(path).to_str().is_some_and(|name| self.own.contains_key(name)) {
+            self.set_loose(&[path], false);
         }
     }
 }

@@ -22,8 +22,9 @@ fn changes_what_acts_later(path: &str) -> bool {
     let rest: Vec<String> = parts.collect();
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     match rest.as_slice() {
-        ["config" | "config.worktree"] | ["hooks", ..] => true,
-        ["modules" | "worktrees", .., "config" | "config.worktree"] => {
+        // The file `commondir` says from which folder both are taken.
+        ["config" | "config.worktree" | "commondir"] | ["hooks", ..] => true,
+        ["modules" | "worktrees", .., "config" | "config.worktree" | "commondir"] => {
             !rest.contains(&"refs") && !rest.contains(&"logs")
         }
         ["modules", within @ ..] => within.contains(&"hooks") && !within.contains(&"refs") && !within.contains(&"logs"),
@@ -137,6 +138,8 @@ mod tests {
             ".git/modules/a/config",
             ".git/modules/a/b/hooks/update",
             ".git/worktrees/w/config.worktree",
+            ".git/commondir",
+            ".git/modules/a/commondir",
         ] {
             assert!(changes_what_acts_later(path), "{path}");
         }
@@ -150,6 +153,7 @@ mod tests {
             ".git/config.lock",
             ".git/modules/a/refs/heads/config",
             ".git/modules/a/index",
+            ".git/refs/heads/commondir",
         ] {
             assert!(!changes_what_acts_later(path), "{path}");
         }

@@ -22,7 +22,8 @@ impl Keeping {
             };
         };
         self.names.add(old, new);
-        self.set_loose(&[old, new], meta.is_dir());
+        let is_folder = meta.is_dir() || exchange && fs::symlink_metadata(new).is_ok_and(|there| there.is_dir());
+        self.set_loose(&[old, new], is_folder);
         self.move_away(old, new, &meta)?;
         self.replace(old, new, &meta, exchange)
     }
