@@ -47,8 +47,10 @@ pub struct Start {
 pub struct HoldSettings {
     /// Changes of files that act later wait too, but for those that were named.
     pub later: bool,
-    /// The files that act later, and the sockets, which the person saw in the command's text before they let it run.
-    pub named: Vec<String>,
+    /// The files that act later which the person saw that the command would change before they let it run.
+    pub files: Vec<String>,
+    /// The words of its text that may be sockets, which they saw as well.
+    pub sockets: Vec<String>,
 }
 
 /// The reason why a call waits.

@@ -149,7 +149,8 @@ pub struct Assessment {
     pub secrets: bool,
     /// It holds arithmetic, which evaluates what variables hold.
     pub evaluates: bool,
-    /// The files that it would change, as its text shows, and that act later without being read again.
+    /// The files that it would change, as its text shows, and that act later without being read again: by their paths in
+    /// the workspace, or after `…/` where the folder is not known.
     pub acts_later: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! Files that a simple command names and would change: those among them that act later are asked for.
 
-use super::tables::{base, git_part, named};
+use super::tables::{base, edits_in_place, git_part, named};
 use super::word::Word;
 
 /// Programs that change the files that they are given.
@@ -13,6 +13,35 @@ const INTO_FOLDER: &str = "tar bsdtar unzip 7z wget curl aria2c";
 const OUTPUTS: &[&str] = &["output", "output-document", "output-file", "out"];
 /// Options whose value is the folder that it writes into.
 const FOLDERS: &[&str] = &["directory", "output-dir", "directory-prefix", "one-top-level"];
+/// The options of a program that take a value.
+#[derive(Clone, Copy)]
+struct Options {
+    /// Their letters, each with the long name.
+    valued: &'static [(char, &'static str)],
+    /// The letter whose value stands in the same word, or is not given.
+    ends: Option<char>,
+}
+
+const SED: Options =
+    Options { valued: &[('e', "expression"), ('f', "file"), ('l', "line-length")], ends: Some('i') };
+const PATCH: Options = Options {
+    valued: &[
+        ('p', "strip"),
+        ('i', "input"),
+        ('o', "output"),
+        ('d', "directory"),
+        ('r', "reject-file"),
+        ('B', "prefix"),
+        ('D', "ifdef"),
+        ('F', "fuzz"),
+        ('V', "version-control"),
+        ('Y', "basename-prefix"),
+        ('z', "suffix"),
+        ('g', "get"),
+    ],
+    ends: None,
+};
+
 /// Options of `git config` that only read.
 const GIT_READS: &[&str] = &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--show-origin"];
 
@@ -63,7 +92,19 @@ pub fn written(name: &str, words: &[Word]) -> Vec<String> {
                 paths.extend(folder.map(str::to_string));
             }
         }
-        "sed" | "patch" => paths.extend(operands(arguments)),
+        "sed" if edits_in_place(arguments) => {
+            let (values, operands) = apart(arguments, SED);
+            // The first is the script, where no option gives one.
+            let scripts = usize::from(!values.iter().any(|(letter, _)| matches!(letter, 'e' | 'f')));
+            paths.extend(operands.into_iter().skip(scripts).filter_map(Word::value).map(str::to_string));
+        }
+        "patch" => {
+            let (values, operands) = apart(arguments, PATCH);
+            // The patch itself is only read.
+            let written = values.into_iter().filter(|(letter, _)| matches!(letter, 'd' | 'r' | 'B')).map(|(_, word)| word);
+            paths.extend(written);
+            paths.extend(operands.first().and_then(|word| word.value()).map(str::to_string));
+        }
         "git" => match git_part(arguments) {
             [part, add, rest @ ..] if part.value() == Some("worktree") && add.value() == Some("add") => {
                 paths.extend(operands(rest));
@@ -73,6 +114,38 @@ pub fn written(name: &str, words: &[Word]) -> Vec<String> {
         _ => {}
     }
     paths.into_iter().filter(|path| !path.is_empty()).collect()
+}
+
+/// Returns the values of a program's options, each with the option's letter, and its operands.
+fn apart<'w>(arguments: &'w [Word], options: Options) -> (Vec<(char, String)>, Vec<&'w Word>) {
+    let (mut values, mut operands) = (Vec::new(), Vec::new());
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        let text = word.text.as_str();
+        let mut taken = |letter, attached: Option<&str>| {
+            let value = attached.map(str::to_string).or_else(|| rest.next().map(|word| word.text.clone()));
+            values.extend(value.map(|value| (letter, value)));
+        };
+        if text == "--" {
+            operands.extend(rest);
+            break;
+        } else if let Some(long) = text.strip_prefix("--") {
+            let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+            if let Some((letter, _)) = options.valued.iter().find(|(_, known)| known.starts_with(name)) {
+                taken(*letter, value);
+            }
+        } else if let Some(short) = text.strip_prefix('-').filter(|short| !short.is_empty()) {
+            let ends = |letter: char| options.ends == Some(letter) || options.valued.iter().any(|(own, _)| *own == letter);
+            let found = short.char_indices().find(|(_, letter)| ends(*letter));
+            if let Some((at, letter)) = found.filter(|(_, letter)| options.ends != Some(*letter)) {
+                let attached = &short[at + letter.len_utf8()..];
+                taken(letter, Some(attached).filter(|attached| !attached.is_empty()));
+            }
+        } else {
+            operands.push(word);
+        }
+    }
+    (values, operands)
 }
 
 /// Returns the folder that an option of `cp` and its like names, as far as it stands in the same word: `-tDIR`, also

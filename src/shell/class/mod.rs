@@ -42,7 +42,7 @@ const NOWHERE: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"
 
 /// Returns what a text would do. `network`: it is asked to reach beyond this machine.
 pub fn assess(text: &str, around: &Around, network: bool) -> Assessment {
-    let mut reader = Reader { around, found: Assessment::default(), moved: false, into: PathBuf::new() };
+    let mut reader = Reader { around, found: Assessment::default(), moved: false, into: Some(PathBuf::new()) };
     reader.text(text, 0);
     let mut found = reader.found;
     found.secrets |= secrets::is_named_in(text);
@@ -91,8 +91,8 @@ struct Reader<'a> {
     found: Assessment,
     /// The folder may be another by now.
     moved: bool,
-    /// The folders that it was changed to, as far as they are known.
-    into: PathBuf,
+    /// The folder that it was changed to, from the one it starts in; none: which one is not known.
+    into: Option<PathBuf>,
 }
 
 impl Reader<'_> {
@@ -113,7 +113,8 @@ impl Reader<'_> {
     }
 
     fn command(&mut self, command: SimpleCommand, depth: usize) {
-        self.found.secrets |= command.redirects.iter().any(|redirect| secrets::may_name(&redirect.target));
+        let read = command.redirects.iter().map(|redirect| &redirect.target).chain(&command.listed);
+        self.found.secrets |= read.into_iter().any(secrets::may_name);
         for redirect in command.redirects.iter().filter(|redirect| redirect.writes) {
             redirect.target.value().inspect(|path| self.changes(path));
         }
@@ -180,8 +181,9 @@ impl Reader<'_> {
     fn plain(&mut self, text: &str, name: &str, words: &[Word]) {
         if ["cd", "pushd", "popd"].contains(&name) {
             self.moved = true;
-            let folder = words.iter().skip(1).filter_map(Word::value).find(|word| !word.starts_with('-'));
-            folder.inspect(|folder| self.into.push(folder));
+            let folder = words.iter().skip(1).find(|word| word.text == "-" || !word.text.starts_with('-'));
+            let folder = folder.and_then(Word::value).filter(|folder| !folder.starts_with(['-', '~']));
+            self.into = self.into.take().zip(folder).map(|(into, folder)| into.join(folder));
         }
         let (mut class, mut reason) = tables::class_of(words);
         if readers::asks_version(words) || class == Class::Work && readers::only_reads(words) {
@@ -233,14 +235,16 @@ impl Reader<'_> {
         });
     }
 
-    /// Notes a file that a command would change, where it acts later.
+    /// Notes a file that a command would change, where it acts later. What lies in a folder that is not known is noted as
+    /// no path of the workspace.
     fn changes(&mut self, path: &str) {
-        let full = flat(&self.around.folder.join(path));
-        let inside = full.strip_prefix(&self.around.root).ok().and_then(Path::to_str);
-        let there = flat(&self.into.join(path));
-        let named = if self.moved { [Some(path), there.to_str()] } else { [inside, None] };
-        if let Some(path) = named.into_iter().flatten().find(|path| acts_later(path)) {
-            self.found.acts_later.push(path.to_string());
+        let full = self.into.as_ref().map(|into| flat(&self.around.folder.join(into).join(path)));
+        let inside = full.as_ref().and_then(|full| full.strip_prefix(&self.around.root).ok()?.to_str());
+        match inside {
+            Some(inside) if acts_later(inside) => self.found.acts_later.push(inside.to_string()),
+            // The folder may not have been changed after all.
+            _ if self.moved && acts_later(path) => self.found.acts_later.push(format!("…/{path}")),
+            _ => {}
         }
     }
 

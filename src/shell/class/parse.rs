@@ -110,6 +110,8 @@ pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// Variables that are set before it, or instead of it.
     pub assigned: Vec<String>,
+    /// What a loop goes through.
+    pub listed: Vec<Word>,
     /// The redirections of its input and output.
     pub redirects: Vec<Redirect>,
     /// Its input is part of the text.
@@ -379,7 +381,10 @@ impl Walk<'_> {
     fn assigned_by(&mut self, node: Node<'_>) {
         let text = self.source(node).lines().next().unwrap_or_default().to_string();
         let assigned = name_of(node, self.text).into_iter().collect();
-        self.script.commands.push(SimpleCommand { text, assigned, ..SimpleCommand::default() });
+        let mut cursor = node.walk();
+        let values = node.children_by_field_name("value", &mut cursor).filter(|_| node.kind() == "for_statement");
+        let listed = values.map(|value| word(value, self.text)).collect();
+        self.script.commands.push(SimpleCommand { text, assigned, listed, ..SimpleCommand::default() });
     }
 
     /// Returns whether a string below a node holds a substitution that is not carried out where it stands.
@@ -421,13 +426,13 @@ fn name_of(node: Node<'_>, text: &str) -> Option<String> {
     Some(text.get(name.byte_range())?.to_string())
 }
 
-/// Returns whether an assignment belongs to a command.
 /// Returns whether a redirection stands in a node by itself.
 fn has_own_redirect(node: Node<'_>) -> bool {
     let mut cursor = node.walk();
     node.children(&mut cursor).any(|child| child.kind() == "file_redirect")
 }
 
+/// Returns whether an assignment belongs to a command.
 fn in_command(node: Node<'_>) -> bool {
     node.parent().is_some_and(|parent| matches!(parent.kind(), "command" | "declaration_command"))
 }

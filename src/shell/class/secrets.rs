@@ -54,13 +54,21 @@ fn searched(part: &ClassifiedCommand) -> Vec<String> {
             .iter()
             .any(|word| word.len() > 3 && word.starts_with("--") && names.iter().any(|n| n.starts_with(word)))
     };
-    let recurses = || arguments.iter().any(|word| word.ends_with("recurse"));
-    let searches = match name.rsplit('/').next().unwrap_or(name) {
+    let operands: Vec<&str> = arguments.iter().copied().filter(|word| !word.starts_with('-')).collect();
+    // Git's word for what it does is the first of them.
+    let (name, operands) = match (name.rsplit('/').next().unwrap_or(name), operands.as_slice()) {
+        ("git", [part, rest @ ..]) => (format!("git {part}"), rest),
+        (name, all) => (name.to_string(), all),
+    };
+    let searches = match name.as_str() {
         name if SEARCHERS.contains(&name) => {
-            short(&['r', 'R']) || long(&["--recursive", "--dereference-recursive"]) || recurses()
+            short(&['r', 'R']) || long(&["--recursive", "--dereference-recursive"]) || is_told_to_recurse(arguments)
         }
         "rg" => short(&['u', '.']) || long(&["--hidden", "--unrestricted"]),
         "diff" => short(&['r']) || long(&["--recursive"]),
+        // What git ignores is searched like all else.
+        "git grep" => long(&["--no-index", "--no-exclude-standard"]),
+        "git diff" => long(&["--no-index"]),
         _ => false,
     };
     if !searches {
@@ -68,9 +76,23 @@ fn searched(part: &ClassifiedCommand) -> Vec<String> {
     }
     // The first operand of the others is what they search for.
     let patterns = usize::from(!name.ends_with("diff"));
-    let operands: Vec<String> =
-        arguments.iter().filter(|word| !word.starts_with('-')).skip(patterns).map(|word| word.to_string()).collect();
-    if operands.is_empty() { vec![".".into()] } else { operands }
+    let folders: Vec<String> = operands.iter().skip(patterns).map(|word| word.to_string()).collect();
+    if folders.is_empty() { vec![".".into()] } else { folders }
+}
+
+/// Returns whether `grep` is told to go into folders: `-d recurse`, where the word may be cut short.
+fn is_told_to_recurse(arguments: &[&str]) -> bool {
+    let recurses = |action: &str| !action.is_empty() && "recurse".starts_with(action);
+    let is_long = |option: &str| option.len() > 3 && "--directories".starts_with(option);
+    let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
+    let apart = arguments.windows(2).any(|pair| {
+        (is_long(pair[0]) || is_short(pair[0]) && pair[0].ends_with('d')) && recurses(pair[1])
+    });
+    let attached = |word: &&str| match word.split_once('=') {
+        Some((option, action)) => is_long(option) && recurses(action),
+        None => is_short(word) && word.split_once('d').is_some_and(|(_, action)| recurses(action)),
+    };
+    apart || arguments.iter().any(attached)
 }
 
 /// Returns whether such a file may lie in a folder or below it: also where there was no time to look at all of it. What
@@ -130,6 +152,8 @@ mod tests {
             "echo $(< .e\"nv\")",
             "x=$(< .e[n]v); echo \"$x\"",
             "for f in .e*; do cat \"$f\"; done",
+            "for f in .*; do cat \"$f\"; done",
+            "for f in a config/.[a-z]*; do cat \"$f\"; done",
             "cat .{env,foo}",
         ] {
             assert!(of(text, dir.path()).secrets, "{text}");
@@ -141,6 +165,7 @@ mod tests {
             "echo process.env.HOME",
             "grep '.*x' a",
             "cat *",
+            "for f in *; do cat \"$f\"; done",
             "ls $a",
             "grep 'a.{3}' b",
         ] {
@@ -173,10 +198,28 @@ mod tests {
             "grep -d recurse KEY .",
             "grep --directories=recurse KEY .",
             "grep --recurs KEY .",
+            "grep -d rec KEY .",
+            "grep -nd r KEY a",
+            "grep -dre KEY .",
+            "grep --dir=recu KEY .",
+            "git grep --no-index KEY",
+            "git grep --no-index KEY a",
+            "git --no-pager grep --untracked --no-exclude-standard KEY",
+            "git diff --no-index c a",
         ] {
             assert!(of(text, soon), "{text}");
         }
-        for text in ["grep -rn KEY c", "rg KEY", "grep KEY a", "ls -R", "diff a c"] {
+        for text in [
+            "grep -rn KEY c",
+            "rg KEY",
+            "grep KEY a",
+            "ls -R",
+            "diff a c",
+            "grep -d skip r a",
+            "git grep KEY",
+            "git grep --no-index KEY c",
+            "git diff a c",
+        ] {
             assert!(!of(text, soon), "{text}");
         }
         // Where there was no time to look, there may be one.

@@ -189,7 +189,7 @@ pub fn class_of(words: &[Word]) -> (Class, Reason) {
     if name == "rsync" && arguments.iter().any(|word| remote(word) || word.text.contains("://")) {
         return (Class::Reach, Reason::Network);
     }
-    if named(HARM, name) || name == "sed" && has_short(arguments, 'i', "--in-place") {
+    if named(HARM, name) || name == "sed" && edits_in_place(arguments) {
         return (Class::Harm, if name == "sed" { Reason::Overwrites } else { Reason::Removes });
     }
     let overwrites = match name {
@@ -225,6 +225,11 @@ pub fn base(name: &str) -> &str {
 }
 
 /// Returns whether an option is among these: as a letter, alone or with others, or at length, which may be shortened.
+/// Returns whether `sed` changes the files that it reads.
+pub fn edits_in_place(arguments: &[Word]) -> bool {
+    has_short(arguments, 'i', "--in-place")
+}
+
 fn has_short(arguments: &[Word], letter: char, long: &str) -> bool {
     arguments.iter().any(|word| {
         let text = word.text.as_str();

@@ -553,3 +553,27 @@ proptest::proptest! {
         proptest::prop_assert!(class(&format!("rm -rf a; {text}")) >= Class::Harm, "{text}");
     }
 }
+
+#[test]
+fn a_file_that_acts_later_is_noted_by_its_path_in_the_workspace() {
+    let noted = |text: &str| of(text).acts_later;
+    for (text, path) in [
+        ("echo x > AGENTS.md", "sub/AGENTS.md"),
+        ("echo x > ../AGENTS.md", "AGENTS.md"),
+        ("cd .. && echo x > AGENTS.md", "AGENTS.md"),
+        ("cd a && cp b AGENTS.md", "sub/a/AGENTS.md"),
+        ("cd a; cd b; touch /w/.github/x", ".github/x"),
+        ("cd .github && touch x", "sub/.github/x"),
+        // No path of the workspace: the kernel's call is asked for again.
+        ("cd $x && echo x > AGENTS.md", "…/AGENTS.md"),
+        ("cd && echo x > AGENTS.md", "…/AGENTS.md"),
+        ("cd - && cd a && echo x > AGENTS.md", "…/AGENTS.md"),
+        ("pushd a && popd && echo x > AGENTS.md", "…/AGENTS.md"),
+    ] {
+        let found = noted(text);
+        assert!(!found.is_empty() && found.iter().all(|own| own == path), "{text}: {found:?}");
+    }
+    for text in ["cat .github/workflows/ci.yml && npm test", "ls .git/hooks; make", "cd a && cat AGENTS.md"] {
+        assert_eq!(noted(text), [""; 0], "{text}");
+    }
+}

@@ -68,8 +68,8 @@ impl Consents {
         let Some(settings) = &self.settings else { return CallConsent::Unasked };
         let is_later = reason == HoldReason::ActsLater;
         let is_named = match reason {
-            HoldReason::ActsLater => settings.named.iter().any(|named| named == path || is_below(path, named)),
-            HoldReason::Socket => settings.named.iter().any(|named| names(named, path)),
+            HoldReason::ActsLater => settings.files.iter().any(|named| named == path || is_below(path, named)),
+            HoldReason::Socket => settings.sockets.iter().any(|named| names(named, path)),
             _ => false,
         };
         match self.said.get(&(reason, path.to_string())) {
@@ -261,8 +261,9 @@ mod tests {
 
     #[test]
     fn what_was_named_or_said_is_not_asked_again() {
-        let named = ["AGENTS.md", ".github", "src", "unix:///run/x.sock"].map(String::from).into();
-        let settings = HoldSettings { later: true, named };
+        let files = ["AGENTS.md", ".github", "src"].map(String::from).into();
+        let sockets = [".envrc", "unix:///run/x.sock"].map(String::from).into();
+        let settings = HoldSettings { later: true, files, sockets };
         let mut consents = Consents::new(Some(settings));
         let allowed = CallConsent::Said(HoldAnswer::Allow);
         assert_eq!(consents.about(HoldReason::ActsLater, "AGENTS.md"), allowed);
@@ -272,6 +273,7 @@ mod tests {
         }
         assert_eq!(consents.about(HoldReason::Socket, "/run/x.sock"), allowed);
         assert_eq!(consents.about(HoldReason::Socket, "/x.sock"), CallConsent::Ask);
+        assert_eq!(consents.about(HoldReason::ActsLater, ".envrc"), CallConsent::Ask);
         consents.take(&hold(HoldReason::ActsLater, ".envrc"), HoldAnswer::Refuse);
         assert_eq!(consents.about(HoldReason::ActsLater, ".envrc"), CallConsent::Said(HoldAnswer::Refuse));
         consents.take(&hold(HoldReason::ActsLater, ".husky/a"), HoldAnswer::AllowAll);

@@ -107,6 +107,31 @@ async fn what_the_card_had_named_does_not_wait() {
 }
 
 #[tokio::test]
+async fn what_the_text_only_reads_waits_all_the_same() {
+    if !works() {
+        return;
+    }
+    let script = "echo new > .github/x; echo new > sub/AGENTS.md";
+    let world = world().approve("all").file("tool.sh", script).file(".github/x", "old\n").file("sub/AGENTS.md", "old\n");
+    let text = json!({"command": "echo x > AGENTS.md; cat .github/x; sh ./tool.sh"});
+    let mut live = start(&world, vec![call("runCommand", text), say("done")]);
+    live.submit("go");
+    let card = live.question().await;
+    assert!(card.card.is_some(), "its text names what acts later: {card:?}");
+    live.send(card.answer(Reply::Choice(0)));
+    for path in [".github/x", "sub/AGENTS.md"] {
+        let question = live.question().await;
+        assert!(question.text.contains(&format!("wants to change {path}")), "{}", question.text);
+        live.send(choice(&question, 'n'));
+    }
+    ended(&mut live).await;
+    let left = [".github/x", "sub/AGENTS.md", "AGENTS.md"].map(|path| world.read(path));
+    assert_eq!(left, ["old\n", "old\n", "x\n"]);
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+}
+
+#[tokio::test]
 async fn without_a_person_a_call_that_waits_fails_and_the_end_of_the_turn_withdraws_it() {
     if !works() {
         return;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use crate::agent::session::approval::shell_policy;
 use crate::agent::session::context::SessionContext;
+use crate::proposal::Consent;
 use crate::shell::class::disk::{self, Met};
 use crate::shell::class::rules::{CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge};
 use crate::shell::class::{Around, Assessment, Class, assess};
-use crate::shell::{Grant, Keeper, PreviewWhen};
+use crate::shell::{Grant, HoldSettings, Keeper, PreviewWhen};
 use crate::tools::CommandCall;
 
 /// A command as it was judged.
@@ -35,11 +36,14 @@ impl JudgedCommand {
         self.keeper == Keeper::Guard && self.has_sandbox
     }
 
-    /// Returns the files that act later, and the paths of sockets, which its text names.
-    pub fn named(&self) -> Vec<String> {
+    /// Returns what its calls wait for once `consent` lets it run: the person has seen what its text names.
+    pub fn holds(&self, consent: Consent) -> HoldSettings {
+        if consent != Consent::Person {
+            return HoldSettings { later: true, ..HoldSettings::default() };
+        }
         let words = self.found.parts.iter().flat_map(|part| part.words.iter().flatten());
-        let paths = words.filter(|word| word.contains('/')).cloned();
-        self.found.acts_later.iter().cloned().chain(paths).collect()
+        let sockets = words.filter(|word| word.contains('/')).cloned().collect();
+        HoldSettings { later: true, files: self.found.acts_later.clone(), sockets }
     }
 
     /// Returns why it is refused in plan mode, for the model; none: it only reads, or may run in a view.

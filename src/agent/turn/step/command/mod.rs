@@ -147,10 +147,9 @@ fn note_edit(finished: &mut Finished, edited: bool, call: &CommandCall) {
 }
 
 fn request(call: &CommandCall, allowed: &Allowed) -> CommandRequest {
-    let Allowed { grant, consent, named, .. } = allowed;
+    let Allowed { grant, consent, holds, .. } = allowed;
     // What is thrown away asks nobody.
-    let holds = HoldSettings { later: true, named: named.clone() };
-    let holds = (allowed.preview != Some(Purpose::ThrowAway)).then_some(holds);
+    let holds = (allowed.preview != Some(Purpose::ThrowAway)).then(|| holds.clone());
     let (text, folder) = (call.text.clone(), call.folder.clone());
     CommandRequest { text, folder, grant: *grant, consent: *consent, view: None, holds }
 }
@@ -167,8 +166,8 @@ struct Allowed {
     edited: bool,
     /// It runs in a view; what becomes of the changes there.
     preview: Option<Purpose>,
-    /// The files and sockets that the person saw in its text when they let it run.
-    named: Vec<String>,
+    /// The calls of it that wait for the person.
+    holds: HoldSettings,
 }
 
 /// Lets the rules, the policy or the person decide; the text may be another afterwards. An error is the result of the
@@ -195,8 +194,8 @@ async fn allow(
         let (class, keeper) = (judged.found.class, judged.keeper);
         let allowed = |decision, consent, grant| {
             let decision = if edited { "edited" } else { decision };
-            let named = if consent == Consent::Person { judged.named() } else { Vec::new() };
-            Ok(Allowed { class, decision, consent, grant, keeper, edited, preview: None, named })
+            let holds = judged.holds(consent);
+            Ok(Allowed { class, decision, consent, grant, keeper, edited, preview: None, holds })
         };
         let in_view = |purpose, consent| {
             let decision = if consent == Consent::Person { "allowed" } else { "policy" };
