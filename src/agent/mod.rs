@@ -25,7 +25,7 @@ mod start;
 mod supervisor;
 mod turn;
 
-pub use background::adopt::adopt;
+pub use background::adopt::{Adopted, adopt};
 pub use change::command_event::ended as command_end;
 pub use query::{commit, export};
 pub use services::learnt_windows::read as learnt_windows;

@@ -55,6 +55,8 @@ pub struct CommandChange {
     pub bytes: Option<Vec<u8>>,
     /// Lines added and removed.
     pub counts: Counts,
+    /// The state after is one that someone else left there: what of it is the command's is not known.
+    pub by_another: bool,
 }
 
 /// The changes of a command, and the paths that could not be compared.
@@ -67,28 +69,20 @@ pub struct CommandChanges {
 }
 
 impl CommandChanges {
-    /// Takes out the changes up to a state that was kept again, in rounds, oldest first: a changeset holds one state of a
-    /// path.
+    /// Takes out the changes up to a state that someone else left, in rounds, oldest first: a changeset holds one state of
+    /// a path.
     pub fn take_earlier(&mut self) -> Vec<Vec<CommandChange>> {
+        let changes = std::mem::take(&mut self.changes).into_iter();
+        let (mut earlier, own): (Vec<_>, Vec<_>) = changes.partition(|change| change.by_another);
+        self.changes = own;
         let mut rounds = Vec::new();
-        loop {
-            // One whose earlier states are taken, or were equal, is the first of its path.
+        while !earlier.is_empty() {
             let mut seen = BTreeSet::new();
-            let again = self.changes.iter().filter(|change| !seen.insert(&change.entry.path));
-            let later: BTreeSet<String> = again.map(|change| change.entry.path.clone()).collect();
-            if later.is_empty() {
-                return rounds;
-            }
-            let mut taken = BTreeSet::new();
-            let mut round = Vec::new();
-            self.changes.retain(|change| {
-                let path = &change.entry.path;
-                let is_earlier = later.contains(path) && taken.insert(path.clone());
-                round.extend(is_earlier.then(|| change.clone()));
-                !is_earlier
-            });
+            let (round, rest) = earlier.into_iter().partition(|change| seen.insert(change.entry.path.clone()));
             rounds.push(round);
+            earlier = rest;
         }
+        rounds
     }
 }
 
@@ -100,10 +94,10 @@ impl Archive {
     pub fn compare(&self, workspace: &Workspace, staging: &CommandStaging) -> Result<CommandChanges, Error> {
         let Journal { states, seals } = staging.journal().map_err(at(staging.folder()))?;
         let keep_bytes = states.len() <= MANY;
-        let mut others = self.changesets_since(staging, &states)?;
+        let mut others = self.changesets_since(&states)?;
         let is_made = |(id, _): &&(Id, Vec<usize>)| self.paths(*id).is_ok();
         let sealed: HashSet<usize> = seals.iter().filter(is_made).flat_map(|(_, places)| places).copied().collect();
-        others.retain(|(id, _)| !seals.iter().any(|(own, _)| own == id));
+        others.retain(|(id, _)| !seals.iter().any(|(own, _)| own == id) && !staging.made().contains(id));
         let again = kept_again(&states);
         let staged = |entry| staged_state(staging.folder(), entry).map_err(at(staging.folder()));
         let mut all = CommandChanges::default();
@@ -111,7 +105,7 @@ impl Archive {
             let before = staged(entry)?;
             let after = match again[place] {
                 Some(later) => staged(&states[later])?,
-                None => match self.before_others(&others, staging, entry)? {
+                None => match self.before_others(&others, entry)? {
                     Some(state) => state,
                     None => present(workspace, &entry.path, &mut all),
                 },
@@ -130,6 +124,7 @@ impl Archive {
                 after: state_sha(&after),
                 bytes: text,
                 counts: count_changed(&before, &after),
+                by_another: again[place].is_some(),
                 entry: entry.clone(),
                 place,
             });
@@ -138,16 +133,11 @@ impl Archive {
     }
 
     /// Returns the changesets made since the first of these paths was kept, oldest first, each with its paths.
-    fn changesets_since(
-        &self,
-        staging: &CommandStaging,
-        entries: &[JournalLine],
-    ) -> Result<Vec<(Id, Vec<String>)>, Error> {
+    fn changesets_since(&self, entries: &[JournalLine]) -> Result<Vec<(Id, Vec<String>)>, Error> {
         let Some(first) = entries.iter().filter(|entry| entry.kept != 0).map(|entry| entry.kept).min() else {
             return Ok(Vec::new());
         };
-        let since = first.max(staging.since());
-        let newer = self.list()?.into_iter().rev().filter(|id| id.at() > since);
+        let newer = self.list()?.into_iter().rev().filter(|id| id.at() > first);
         // What cannot be read is no ground for anything: the present state counts.
         Ok(newer.filter_map(|id| Some((id, self.paths(id).ok()?))).collect())
     }
@@ -155,16 +145,10 @@ impl Archive {
     /// Returns what a command left at a path that another changeset has changed since the path was kept: the state
     /// before that one. None: none has, and the present state is the command's. A version that no changeset names is
     /// no one's change: a sealing that was cut off leaves such versions of this very command.
-    fn before_others(
-        &self,
-        others: &[(Id, Vec<String>)],
-        staging: &CommandStaging,
-        entry: &JournalLine,
-    ) -> Result<Option<State>, Error> {
-        let kept = entry.kept.max(staging.since());
-        let names_it = |(id, paths): &&(Id, Vec<String>)| id.at() > kept && paths.contains(&entry.path);
+    fn before_others(&self, others: &[(Id, Vec<String>)], entry: &JournalLine) -> Result<Option<State>, Error> {
+        let names_it = |(id, paths): &&(Id, Vec<String>)| id.at() > entry.kept && paths.contains(&entry.path);
         let Some((changeset, _)) = others.iter().find(names_it).filter(|_| entry.kept != 0) else { return Ok(None) };
-        let version = self.version_in(&entry.path, *changeset)?.filter(|version| version.id.at() > kept);
+        let version = self.version_in(&entry.path, *changeset)?.filter(|version| version.id.at() > entry.kept);
         Ok(version.and_then(|version| self.state_of(&version).ok()))
     }
 
@@ -176,7 +160,7 @@ impl Archive {
     pub fn seal(
         &self,
         lock: &mut Lock,
-        staging: &CommandStaging,
+        staging: &mut CommandStaging,
         changes: &[CommandChange],
         approved: Option<&str>,
         not_undone: &[NotUndone],
@@ -408,10 +392,10 @@ mod tests {
         let kept = crate::text::time::now() - 1_000;
         let (kind, staged, inode) = (StagedKind::File, Some(name), JournalLine::COPY);
         staging.add(&JournalLine { path: "a".into(), kind, mode: 0o600, staged, inode, kept, again: false }).unwrap();
-        let seal = |archive: &Archive| {
+        let mut seal = |archive: &Archive| {
             let mut lock = archive.lock().unwrap();
             let changes = archive.compare(&workspace, &staging).unwrap().changes;
-            (changes.len(), archive.seal(&mut lock, &staging, &changes, None, &[]))
+            (changes.len(), archive.seal(&mut lock, &mut staging, &changes, None, &[]))
         };
         for step in ["seal: flush", "seal: changeset"] {
             let full = move |at: &str| if at == step { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) };

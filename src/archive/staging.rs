@@ -14,6 +14,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,9 @@ use crate::text::time;
 /// The folder of staging folders in `.shaft`.
 const COMMANDS: &str = "commands";
 const INFO: &str = "info.json";
+/// The longest that a command whose nebula is gone is waited for: its processes have two seconds to end by themselves.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(10);
 const JOURNAL: &str = "journal";
 
 /// The record of a command before it starts, for the process that finds its states after its own processes have
@@ -122,6 +126,8 @@ pub struct CutOff {
     pub foreign: Vec<PathBuf>,
     /// The folders whose description cannot be read, and why: they may hold states that are nowhere else.
     pub unreadable: Vec<(PathBuf, io::Error)>,
+    /// The number of folders that commands still keep states in.
+    pub in_use: usize,
 }
 
 /// The staging folder of one command.
@@ -131,10 +137,12 @@ pub struct CommandStaging {
     folder: PathBuf,
     /// Held, shared, by everyone who may still add to it.
     _lock: File,
+    /// Held by the one who made it, and who seals it.
+    _maker: Option<File>,
     journal: File,
     names: u64,
-    /// The time at which the states of the same command before these were archived, in unix milliseconds; 0: never.
-    since: i64,
+    /// The changesets that were made of these states, and of those before them: they are no one else's work.
+    made: Vec<Id>,
 }
 
 impl CommandStaging {
@@ -148,7 +156,16 @@ impl CommandStaging {
         lock.lock_shared()?;
         let journal = OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(JOURNAL))?;
         let names = greatest_staged(folder)?;
-        Ok(CommandStaging { id, folder: folder.to_path_buf(), _lock: lock, journal, names, since: 0 })
+        let folder = folder.to_path_buf();
+        Ok(CommandStaging { id, folder, _lock: lock, _maker: None, journal, names, made: Vec::new() })
+    }
+
+    /// Marks it as in the hands of this process, until that ends.
+    fn claim(mut self) -> io::Result<Self> {
+        let maker = File::open(&self.folder)?;
+        maker.lock()?;
+        self._maker = Some(maker);
+        Ok(self)
     }
 
     /// Returns its id, which says when it was made.
@@ -156,14 +173,14 @@ impl CommandStaging {
         self.id
     }
 
-    /// Notes that the states of the same command before these are archived: the versions so far are no one else's work.
-    pub fn follows(&mut self) {
-        self.since = time::now();
+    /// Notes changesets that were made of states kept before these: they are no one else's work.
+    pub fn follows(&mut self, made: &[Id]) {
+        self.made.extend_from_slice(made);
     }
 
-    /// Returns when the states before these were archived, in unix milliseconds; 0: there were none.
-    pub(super) fn since(&self) -> i64 {
-        self.since
+    /// Returns the changesets that were made of these states, and of those before them.
+    pub fn made(&self) -> &[Id] {
+        &self.made
     }
 
     /// Returns where it lies.
@@ -191,7 +208,8 @@ impl CommandStaging {
     ///
     /// # Errors
     /// Any error of the file system; then the changeset must not be made.
-    pub(super) fn seals(&self, changeset: Id, states: Vec<usize>) -> io::Result<()> {
+    pub(super) fn seals(&mut self, changeset: Id, states: Vec<usize>) -> io::Result<()> {
+        self.made.push(changeset);
         self.write_line(&SealLine { changeset: changeset.to_string(), states })
     }
 
@@ -305,7 +323,8 @@ impl Archive {
             return Err(Error::NotAFolder(commands));
         }
         make(&folder).map_err(at(&folder))?;
-        let described = describe(&folder, info).and_then(|()| CommandStaging::open(&folder));
+        let described =
+            describe(&folder, info).and_then(|()| CommandStaging::open(&folder)).and_then(CommandStaging::claim);
         described.map_err(|error| {
             // Nothing was kept in it: left behind, it would be taken for states that cannot be read.
             let _ = fs::remove_dir_all(&folder);
@@ -314,7 +333,8 @@ impl Archive {
     }
 
     /// Returns the staging folders whose processes are gone, oldest first, each with a lock that no other finds it by,
-    /// and those that were made in another archive and copied here.
+    /// and those that were made in another archive and copied here. Where nebula alone is gone, the helper of its command
+    /// ends what still runs: it is waited for, a few seconds at most.
     ///
     /// # Errors
     /// When they cannot be listed.
@@ -326,9 +346,10 @@ impl Archive {
             Err(error) => return Err(at(&commands)(error)),
         };
         let mut cut = CutOff::default();
+        let patience = Instant::now() + PATIENCE;
         for entry in entries.flatten() {
             let folder = entry.path();
-            match File::open(folder.join(INFO)).map(|file| (file.try_lock(), file)) {
+            match File::open(folder.join(INFO)).map(|file| (lock_unused(&file, &folder, patience), file)) {
                 Ok((Ok(()), file)) => {
                     // Shared from here on: the next process that looks finds it taken.
                     let opened = file.lock_shared().and_then(|()| CommandStaging::open(&folder));
@@ -340,7 +361,7 @@ impl Archive {
                         Err(error) => cut.unreadable.push((folder, error)),
                     }
                 }
-                Ok((Err(TryLockError::WouldBlock), _)) => {}
+                Ok((Err(TryLockError::WouldBlock), _)) => cut.in_use += 1,
                 // Its process died between the folder and its first file, or after the last: nothing was staged.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && disk::is_old(&folder) => {
                     let _ = fs::remove_dir_all(&folder);
@@ -352,6 +373,20 @@ impl Archive {
         cut.foreign.sort();
         cut.unreadable.sort_by(|one, other| one.0.cmp(&other.0));
         Ok(cut)
+    }
+}
+
+/// Locks the description of a staging folder, where nobody adds to it any more. It is waited for where its maker is gone.
+fn lock_unused(file: &File, folder: &Path, patience: Instant) -> Result<(), TryLockError> {
+    let has_maker = || match File::open(folder) {
+        Ok(maker) => matches!(maker.try_lock(), Err(TryLockError::WouldBlock)),
+        Err(_) => true,
+    };
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if !has_maker() && Instant::now() < patience => std::thread::sleep(PAUSE),
+            locked => return locked,
+        }
     }
 }
 
@@ -388,6 +423,29 @@ mod tests {
         }
         let paths: Vec<String> = staging.journal().expect("read").states.into_iter().map(|line| line.path).collect();
         assert_eq!(paths, ["e"]);
+    }
+
+    #[test]
+    fn a_command_whose_nebula_is_gone_is_waited_for_and_one_that_runs_is_counted() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let nebula = archive.stage(&CommandInfo::default()).expect("staged");
+        let helper = CommandStaging::open(nebula.folder()).expect("open");
+        let cut = archive.cut_off().expect("listed");
+        assert_eq!((cut.found.len(), cut.in_use), (0, 1), "it runs");
+        let folder = nebula.folder().to_path_buf();
+        drop(nebula);
+        let (archive, (looks, looked)) = (archive.clone(), std::sync::mpsc::channel());
+        let waits = std::thread::spawn(move || {
+            looks.send(()).expect("told");
+            archive.cut_off().expect("listed")
+        });
+        looked.recv().expect("told");
+        drop(helper);
+        let cut = waits.join().expect("ended");
+        assert_eq!(cut.found.iter().map(|(own, _)| own.folder()).collect::<Vec<_>>(), [folder]);
+        assert_eq!(cut.in_use, 0);
     }
 
     #[test]

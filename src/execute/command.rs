@@ -13,12 +13,31 @@ const TITLE: usize = 80;
 pub struct SealedCommand {
     /// The changeset; none: it changed nothing.
     pub changeset: Option<Id>,
-    /// The changesets before it, oldest first: someone else changed some of its files meanwhile.
+    /// The changesets before it, oldest first: someone else changed some of its files meanwhile, or it was sealed in
+    /// several parts.
     pub earlier: Vec<Id>,
-    /// Its changes.
+    /// The changes that are in the last changeset.
     pub changes: CommandChanges,
     /// The errors of memory. The changeset exists all the same.
     pub unrecorded: Vec<memory::Error>,
+}
+
+impl SealedCommand {
+    /// Returns the whole of a command that was sealed in parts, oldest first.
+    pub fn of_parts(parts: Vec<SealedCommand>) -> SealedCommand {
+        let mut whole = SealedCommand::default();
+        for part in parts {
+            whole.earlier.extend(part.earlier);
+            whole.unrecorded.extend(part.unrecorded);
+            whole.changes.unread.extend(part.changes.unread);
+            if part.changeset.is_some() {
+                whole.earlier.extend(std::mem::replace(&mut whole.changeset, part.changeset));
+                whole.changes.changes = part.changes.changes;
+            }
+        }
+        whole.earlier.sort();
+        whole
+    }
 }
 
 /// Archives what is staged and empties the staging folder: one changeset, which keeps what an undo of it does not bring
@@ -36,10 +55,8 @@ pub fn seal(
     let changes = stores.archive.compare(stores.workspace, staging)?;
     let mut sealed = SealedCommand { changes, ..SealedCommand::default() };
     for round in sealed.changes.take_earlier() {
-        let rest = std::mem::replace(&mut sealed.changes.changes, round);
-        let id = archive(&mut lock, staging, (info, &[]), stores, &mut sealed)?;
+        let id = archive_earlier(&mut lock, staging, &round, info, stores, &mut sealed.unrecorded)?;
         sealed.earlier.push(id);
-        sealed.changes.changes = rest;
     }
     if !sealed.changes.changes.is_empty() {
         let unread = sealed.changes.unread.iter().map(|(path, why)| NotUndone::new(path, why));
@@ -51,9 +68,39 @@ pub fn seal(
     Ok(sealed)
 }
 
+/// Archives states that someone else has changed after the command. What is there now is no one's that is known, so that
+/// no undo of the command, or of its turn, takes the other's work back: memory knows the changeset as one that was only
+/// archived, of no turn, and it waits for no review.
+fn archive_earlier(
+    lock: &mut Lock,
+    staging: &mut CommandStaging,
+    changes: &[CommandChange],
+    info: &CommandInfo,
+    stores: Stores<'_>,
+    unrecorded: &mut Vec<memory::Error>,
+) -> Result<Id, archive::Error> {
+    let (id, files) = stores.archive.seal(lock, staging, changes, None, &[])?;
+    let ChangesetCause { kind, title, .. } = cause(info);
+    let cause = ChangesetCause { kind, title, ..ChangesetCause::default() };
+    let files: Vec<_> = files.iter().map(|file| stored(file, None)).collect();
+    unrecorded.extend(stores.memory.archived(&stores.project(), &cause, &id.to_string(), &files).err());
+    Ok(id)
+}
+
+fn stored(file: &archive::RecordedFile, will: Option<&WriteIntent>) -> StoredFile {
+    StoredFile {
+        path: file.path.clone(),
+        version: Some(file.version.to_string()),
+        absent: file.absent,
+        sha256: file.sha256,
+        added: will.and_then(|will| will.added),
+        removed: will.and_then(|will| will.removed),
+    }
+}
+
 fn archive(
     lock: &mut Lock,
-    staging: &CommandStaging,
+    staging: &mut CommandStaging,
     (info, not_undone): (&CommandInfo, &[NotUndone]),
     stores: Stores<'_>,
     sealed: &mut SealedCommand,
@@ -64,15 +111,7 @@ fn archive(
     let pending = pending.map_err(|error| sealed.unrecorded.push(error)).ok();
     let (id, files) = stores.archive.seal(lock, staging, changes, info.approved.as_deref(), not_undone)?;
     if let Some(pending) = pending {
-        let file = |(file, will): (&archive::RecordedFile, &WriteIntent)| StoredFile {
-            path: file.path.clone(),
-            version: Some(file.version.to_string()),
-            absent: file.absent,
-            sha256: file.sha256,
-            added: will.added,
-            removed: will.removed,
-        };
-        let files: Vec<_> = files.iter().zip(&will).map(file).collect();
+        let files: Vec<_> = files.iter().zip(&will).map(|(file, will)| stored(file, Some(will))).collect();
         sealed.unrecorded.extend(stores.memory.applied(pending, &id.to_string(), &files).err());
     }
     Ok(id)
@@ -108,6 +147,7 @@ pub fn cause(info: &CommandInfo) -> ChangesetCause {
 mod tests {
     use std::fs;
     use std::io;
+    use std::os::unix::fs::PermissionsExt as _;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -170,6 +210,49 @@ mod tests {
             assert_eq!(states, ["third", "second", "first"], "cut at step {cut}");
             assert_eq!(seal(&archive).expect("sealed").changeset, None, "nothing is left");
         }
+    }
+
+    #[test]
+    fn what_someone_else_saved_is_not_the_commands_to_take_back() {
+        for (now, changeset) in [("second", false), ("third", true)] {
+            let dir = tempfile::tempdir().expect("a folder");
+            let root = dir.path().join("w");
+            fs::create_dir(&root).expect("made");
+            fs::write(root.join("a"), now).expect("written");
+            fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o600)).expect("set");
+            let workspace = Workspace::open(&root).expect("a workspace");
+            let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
+            let (memory, _) = Memory::open(memory::Options::in_folder(&dir.path().join("home")));
+            let mut staging = stage(&archive, &["first", "second"]);
+            let stores = Stores { workspace: &workspace, archive: &archive, memory: &memory };
+            let info = CommandInfo { turn: Some(1), approved: Some("policy review".into()), ..CommandInfo::default() };
+            let sealed = super::seal(&mut staging, &info, &[], stores).expect("sealed");
+            assert_eq!(sealed.changeset.is_some(), changeset, "{now}");
+            let [earlier] = sealed.earlier[..] else { panic!("{:?}", sealed.earlier) };
+            let record = memory.changeset(&stores.project(), &earlier.to_string()).expect("read").expect("known");
+            assert_eq!((record.cause.turn, record.cause.approved, record.files[0].added), (None, None, None));
+            assert_eq!(archive.approved(earlier).expect("read"), None);
+            // What nobody of nebula's wrote is kept by an undo.
+            assert_eq!(memory.written(&stores.project(), "a").expect("read").is_some(), changeset, "{now}");
+        }
+    }
+
+    #[test]
+    fn what_is_sealed_in_two_parts_is_no_one_elses_in_the_second() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().join("w");
+        fs::create_dir(&root).expect("made");
+        fs::write(root.join("a"), "now").expect("written");
+        let workspace = Workspace::open(&root).expect("a workspace");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
+        let (memory, _) = Memory::open(memory::Options::in_folder(&dir.path().join("home")));
+        let stores = Stores { workspace: &workspace, archive: &archive, memory: &memory };
+        let (mut old, mut open) = (stage(&archive, &["first"]), stage(&archive, &["second"]));
+        super::seal(&mut old, &CommandInfo::default(), &[], stores).expect("sealed");
+        open.follows(old.made());
+        let sealed = super::seal(&mut open, &CommandInfo::default(), &[], stores).expect("sealed");
+        let left: Vec<_> = sealed.changes.changes.iter().map(|change| change.bytes.as_deref()).collect();
+        assert_eq!(left, [Some(&b"now"[..])]);
     }
 
     #[test]

@@ -79,6 +79,12 @@ struct StagedStates {
     reported: bool,
 }
 
+impl StagedStates {
+    fn holds_states(&self) -> bool {
+        self.staging.is_some() || !self.older.is_empty()
+    }
+}
+
 impl std::fmt::Debug for Commands {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Commands").field("session", &self.session).finish_non_exhaustive()
@@ -309,7 +315,7 @@ impl Commands {
 
     /// Returns those whose states are staged still: jobs, and what was not sealed for some reason.
     pub fn unsealed(&self) -> Vec<Arc<ShellCommand>> {
-        self.state().all.iter().filter(|command| command.staged().staging.is_some()).cloned().collect()
+        self.state().all.iter().filter(|command| command.staged().holds_states()).cloned().collect()
     }
 
     /// Jobs that ended and were not reported yet.
@@ -398,33 +404,32 @@ impl ShellCommand {
     }
 
     /// Brings its staging folder up to date and hands it to `seal`, which archives what is in it; then the folder goes,
-    /// or, while something of the command still runs, begins again. None: nothing is kept.
+    /// or, while something of the command still runs, begins again. Folders that could not be sealed before come first.
     ///
     /// # Errors
     /// When the states cannot be gathered, or `seal` fails: they stay in the staging folder.
-    pub fn seal<T>(
+    pub fn seal(
         &self,
         shell: &Shell,
-        seal: impl Fn(&mut CommandStaging, &[NotUndone]) -> Result<T, String>,
-    ) -> Result<Option<T>, String> {
+        seal: impl Fn(&mut CommandStaging, &[NotUndone]) -> Result<(), String>,
+    ) -> Result<(), String> {
         let mut staged = self.staged();
-        if staged.staging.is_some() && !shell.workspace.root().is_dir() {
+        if staged.holds_states() && !shell.workspace.root().is_dir() {
             return Err("the workspace is gone".into());
         }
         let left_out = staged.left_out.clone();
         let not_undone = || self.running.progress().summary.not_undone(self.grant, &left_out);
         let seal = |staging: &mut CommandStaging| seal(staging, &not_undone());
-        seal_all(&mut staged.older, &seal)?;
         let StagedStates { staging, scan, older, late, .. } = &mut *staged;
-        let Some(open) = staging else { return Ok(None) };
+        seal_all(older, late.iter_mut().chain(staging.as_mut()).collect(), &seal)?;
+        let Some(open) = staging else { return Ok(()) };
         if let Some(scan) = scan.as_ref() {
             scan.after(&shell.places(), open).map_err(|error| error.to_string())?;
         }
         if self.running.progress().is_over() {
-            let sealed = seal(open)?;
-            let _ = staging.take().map(CommandStaging::remove);
+            older.extend(staging.take());
             older.append(late);
-            return seal_all(older, &seal).map(|()| Some(sealed));
+            return seal_all(older, Vec::new(), &seal);
         }
         let info = open.info().map_err(|error| error.to_string())?;
         let next = shell.archive.stage(&info).map_err(|error| error.to_string())?;
@@ -432,26 +437,15 @@ impl ShellCommand {
             // It may be taken up yet: what is kept from then on is in it.
             late.push(next);
             // Ended meanwhile, or hung: the next sealing tells.
-            return if self.running.progress().is_over() { Ok(None) } else { Err("its helper does not answer".into()) };
+            return if self.running.progress().is_over() { Ok(()) } else { Err("its helper does not answer".into()) };
         }
         if scan.is_some() {
             // From here on the states before are the present ones.
             *scan = Scan::before(&shell.places(), shell.archive.home(), &next).ok();
         }
-        let mut old = std::mem::replace(open, next);
-        let sealed = match seal(&mut old) {
-            Ok(sealed) => {
-                let _ = old.remove();
-                open.follows();
-                Ok(Some(sealed))
-            }
-            Err(why) => {
-                older.push(old);
-                Err(why)
-            }
-        };
+        older.push(std::mem::replace(open, next));
         older.append(late);
-        sealed.and_then(|sealed| seal_all(older, &seal).map(|()| sealed))
+        seal_all(older, vec![open], &seal)
     }
 
     /// Returns its text.
@@ -483,15 +477,18 @@ fn discard(staging: CommandStaging) {
     }
 }
 
-/// Seals folders that nothing is added to any more, oldest first.
-fn seal_all<T>(
+/// Seals folders that nothing is added to any more, oldest first; `later` come after them.
+fn seal_all(
     older: &mut Vec<CommandStaging>,
-    seal: &impl Fn(&mut CommandStaging) -> Result<T, String>,
+    mut later: Vec<&mut CommandStaging>,
+    seal: &impl Fn(&mut CommandStaging) -> Result<(), String>,
 ) -> Result<(), String> {
     while let Some(old) = older.first_mut() {
         seal(old)?;
+        let old = older.remove(0);
+        older.iter_mut().chain(later.iter_mut().map(|next| &mut **next)).for_each(|next| next.follows(old.made()));
         // A folder that stays is sealed once more by the next start, as nothing: its states are equal.
-        let _ = older.remove(0).remove();
+        let _ = old.remove();
     }
     Ok(())
 }

@@ -82,6 +82,8 @@ enum Event {
     Order(Order),
     /// A call waits for the person.
     Held(Hold),
+    /// It does not wait any more.
+    HoldOver(u64),
     /// Nebula is gone.
     Alone,
 }
@@ -89,6 +91,8 @@ enum Event {
 struct Helper {
     nebula: UnixStream,
     events: Receiver<Event>,
+    /// Where threads of its own tell it of events.
+    to: Sender<Event>,
     shell: Pid,
     left: File,
     serving: Option<Serving>,
@@ -136,10 +140,12 @@ fn run() -> io::Result<()> {
         }
         let _ = ordered.send(Event::Alone);
     });
-    thread::spawn(move || wait_for_all(&to));
+    let waiting = to.clone();
+    thread::spawn(move || wait_for_all(&waiting));
     let in_view = start.view.is_some();
     let (over, told_still, told_stopped, ending) = (None, false, false, None);
-    Helper { nebula, events, shell, left, serving, control, over, told_still, told_stopped, in_view, ending }.serve()
+    Helper { nebula, events, to, shell, left, serving, control, over, told_still, told_stopped, in_view, ending }
+        .serve()
 }
 
 fn lock(staging: &Path) -> io::Result<File> {
@@ -281,6 +287,7 @@ impl Helper {
                 Ok(Event::Order(Order::Switch(folder))) => self.switch(&folder),
                 Ok(Event::Order(Order::Answer(id, answer))) => self.decide(id, answer),
                 Ok(Event::Held(_)) if self.ending.is_some() => self.refuse_held(),
+                Ok(Event::HoldOver(id)) => self.tell(&HelperReport::HoldOver(id)),
                 Ok(Event::Held(hold)) => self.tell(&HelperReport::Held(Box::new(hold))),
                 Ok(Event::None) => {
                     self.summarise();
@@ -314,8 +321,8 @@ impl Helper {
             }
             return;
         }
-        if self.over.is_none() && !self.told_stopped && tree::is_stopped(self.shell) {
-            self.told_stopped = true;
+        let is_stopped = self.over.is_none() && tree::is_stopped(self.shell);
+        if !std::mem::replace(&mut self.told_stopped, is_stopped) && is_stopped {
             let words = "it has stopped itself (SIGSTOP), and waits until it is continued or ended";
             self.tell(&HelperReport::Notice(words.into()));
         }
@@ -367,12 +374,17 @@ impl Helper {
     #[cfg(not(target_os = "linux"))]
     fn switch(&mut self, _folder: &Path) {}
 
+    /// Looks at a call again that was decided about, in a thread of its own: a large file takes seconds to copy, and the
+    /// command can be ended meanwhile.
     #[cfg(target_os = "linux")]
     fn decide(&mut self, id: u64, answer: HoldAnswer) {
-        if let Some(serving) = &self.serving {
-            guard::decide(serving, id, answer);
-        }
-        self.tell(&HelperReport::HoldOver(id));
+        let (serving, to) = (self.serving.clone(), self.to.clone());
+        thread::spawn(move || {
+            if let Some(serving) = &serving {
+                guard::decide(serving, id, answer);
+            }
+            let _ = to.send(Event::HoldOver(id));
+        });
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -401,7 +413,11 @@ impl Helper {
     #[cfg(target_os = "linux")]
     fn summarise(&mut self) {
         let Some(serving) = &self.serving else { return };
-        let guarded = serving.keeping.as_ref().map(|keeping| guard::lock(keeping).summary());
+        let guarded = serving.keeping.as_ref().map(|keeping| {
+            let mut keeping = guard::lock(keeping);
+            keeping.look_over();
+            keeping.summary()
+        });
         let mut summary = guarded.unwrap_or_default();
         serving.network.as_ref().inspect(|network| network.add_to(&mut summary));
         self.tell(&HelperReport::Summary(Box::new(summary)));

@@ -14,6 +14,8 @@ use crate::text::number::plural;
 
 /// The hidden name under which the program is a helper.
 pub const HELPER: &str = "__command";
+/// Paths of a kind that are named.
+pub const NAMED: usize = 20;
 
 /// The order that starts a helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,7 +150,16 @@ pub struct Summary {
     /// Kept files in whose place someone else put others meanwhile.
     #[serde(default)]
     pub meanwhile: Vec<String>,
-    /// Writes that were refused.
+    /// There are more of them.
+    #[serde(default)]
+    pub more_meanwhile: bool,
+    /// Writes that the person refused.
+    #[serde(default)]
+    pub said_no: u64,
+    /// The first of them.
+    #[serde(default)]
+    pub first_said_no: Option<String>,
+    /// Writes that were refused without a question.
     pub refused: u64,
     /// The first of them.
     pub first_refused: Option<String>,
@@ -171,7 +182,11 @@ impl Summary {
         }
         self.derived_gone.extend(more.derived_gone);
         self.no_room |= more.no_room;
-        self.meanwhile.extend(more.meanwhile);
+        for path in more.meanwhile {
+            self.add_meanwhile(path);
+        }
+        self.said_no += more.said_no;
+        self.first_said_no = self.first_said_no.take().or(more.first_said_no);
         self.refused += more.refused;
         self.first_refused = self.first_refused.take().or(more.first_refused);
         self.not_archived.extend(more.not_archived);
@@ -182,6 +197,17 @@ impl Summary {
 }
 
 impl Summary {
+    /// Notes a kept file in whose place someone else put another.
+    pub fn add_meanwhile(&mut self, path: String) {
+        if self.meanwhile.contains(&path) {
+            return;
+        }
+        match self.meanwhile.len() < NAMED {
+            true => self.meanwhile.push(path),
+            false => self.more_meanwhile = true,
+        }
+    }
+
     /// Returns a line for each folder that can be rebuilt and was changed or is gone.
     pub fn derived_words(&self) -> impl Iterator<Item = String> + '_ {
         let gone =
@@ -213,7 +239,8 @@ impl Summary {
 
     /// Returns a line for each file that someone else changed meanwhile.
     pub fn meanwhile_words(&self) -> impl Iterator<Item = String> + '_ {
-        self.meanwhile.iter().map(|path| format!("changed by someone else meanwhile: {path}"))
+        let named = self.meanwhile.iter().map(|path| format!("changed by someone else meanwhile: {path}"));
+        named.chain(self.more_meanwhile.then(|| "changed by someone else meanwhile: further files".into()))
     }
 
     /// Returns a line where a state found no room.
@@ -221,11 +248,15 @@ impl Summary {
         self.no_room.then(|| "not enough room to archive: nothing unarchived was overwritten".into())
     }
 
-    /// Returns a line for the writes that were refused.
-    pub fn refused_words(&self) -> Option<String> {
-        let first = self.first_refused.as_ref()?;
-        let writes = plural(usize::try_from(self.refused).unwrap_or(usize::MAX), "write");
-        Some(format!("refused: {writes} outside what it may write, first {first}"))
+    /// Returns a line for the writes that were refused, and one for those that the person refused.
+    pub fn refused_words(&self) -> impl Iterator<Item = String> + '_ {
+        let writes = |count: u64| plural(usize::try_from(count).unwrap_or(usize::MAX), "write");
+        let first = self.first_refused.as_ref();
+        let outside = first
+            .map(move |first| format!("refused: {} outside what it may write, first {first}", writes(self.refused)));
+        let first = self.first_said_no.as_ref();
+        let said_no = first.map(move |first| format!("refused by the person: {}, first {first}", writes(self.said_no)));
+        outside.into_iter().chain(said_no)
     }
 
     /// Returns a line for each path that is not archived, and one for those that are not named.

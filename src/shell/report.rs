@@ -76,6 +76,8 @@ impl CommandReport {
             format!("changed {files}, changeset {}", short_changeset(&id.to_string()))
         }));
         let mut notes: Vec<String> = progress.notices.clone();
+        let earlier = sealed.earlier.iter().map(|id| short_changeset(&id.to_string()).to_string());
+        notes.extend(earlier.map(|id| format!("an earlier part of its changes is changeset {id}")));
         if let Some(count) = progress.still_run.filter(|_| !progress.ended) {
             let processes = if count == 1 { "process still runs" } else { "processes still run" };
             notes.push(format!("{count} {processes} as {}", command.id));

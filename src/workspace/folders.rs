@@ -86,7 +86,8 @@ impl<'a> Folders<'a> {
         let (above, name) = split(path);
         let above = self.above(above)?;
         match above.remove_folder(name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            // It went before, and a file may have come in its place.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
             Err(error) => Err(error),
             Ok(()) => above.sync(),
         }

@@ -9,11 +9,20 @@ use crate::protocol::Level;
 use crate::shell::{self, Shell};
 use crate::text::clean::clean_line;
 
-/// Archives what commands changed whose processes are gone. Returns a line for each.
+/// The outcome of a look for commands that were cut off.
+#[derive(Debug, Default)]
+pub struct Adopted {
+    /// Lines to tell the person.
+    pub lines: Vec<String>,
+    /// The number of commands that still run in the workspace, whose states are not archived yet.
+    pub in_use: usize,
+}
+
+/// Archives what commands changed whose processes are gone.
 ///
 /// # Errors
 /// When the staging folders cannot be listed. What cannot be archived now stays staged.
-pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Vec<String>, Error> {
+pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Adopted, Error> {
     let mut lines = Vec::new();
     shell::sweep_views(&shell.archive);
     let cut = shell::cut_off(shell)?;
@@ -21,10 +30,14 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Vec<String>, Error> {
     lines.extend(cut.unreadable.iter().map(|(folder, why)| {
         say::cut_off_unreadable(&clean_line(&folder.to_string_lossy()), &clean_line(&why.to_string()))
     }));
+    let mut made = Vec::new();
     for (mut staging, info) in cut.found {
+        staging.follows(&made);
         // Its helper had no one to tell.
         let unknown = [NotUndone::new("derived folders", "it was cut off: what it changed there is not known")];
-        match seal(&mut staging, &info, &unknown, stores) {
+        let sealed = seal(&mut staging, &info, &unknown, stores);
+        made = staging.made().to_vec();
+        match sealed {
             Ok(sealed) => {
                 // An empty one is found again, and is as empty then.
                 let _ = staging.remove();
@@ -32,17 +45,62 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Vec<String>, Error> {
                     let files = count::changed_files(sealed.changes.changes.len());
                     say::cut_off(&files, &id)
                 }));
+                lines.extend(sealed.earlier.iter().map(|id| say::cut_off_earlier(id)));
+                lines.extend(sealed.unrecorded.iter().map(|error| {
+                    stores.memory.suspect(error);
+                    say::cut_off_unrecorded(error)
+                }));
             }
             Err(error) => lines.push(say::cut_off_unsealed(&error)),
         }
     }
-    Ok(lines)
+    Ok(Adopted { lines, in_use: cut.in_use })
 }
 
 /// Archives the same and reports it to the person.
 pub fn adopt_and_say(services: &Services) {
     match adopt(&services.shell, services.stores()) {
-        Ok(found) => found.into_iter().for_each(|line| services.say(Level::Warning, line, "")),
+        Ok(found) => found.lines.into_iter().for_each(|line| services.say(Level::Warning, line, "")),
         Err(error) => services.say(Level::Warning, error.to_string(), ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::archive::restore::state_sha;
+    use crate::archive::staging::{CommandInfo, JournalLine, StagedKind};
+    use crate::archive::{Archive, ArchiveSettings};
+    use crate::memory::{self, Memory};
+    use crate::proposal::State;
+    use crate::workspace::Workspace;
+
+    #[test]
+    fn two_folders_of_one_path_are_taken_in_as_changes_of_commands() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().join("w");
+        fs::create_dir(&root).expect("made");
+        fs::write(root.join("a"), "now").expect("written");
+        let workspace = Workspace::open(&root).expect("a workspace");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
+        let (memory, _) = Memory::open(memory::Options::in_folder(&dir.path().join("home")));
+        let stores = Stores { workspace: &workspace, archive: &archive, memory: &memory };
+        let info = CommandInfo { keeper: "guard".into(), ..CommandInfo::default() };
+        for state in ["first", "second"] {
+            let mut staging = archive.stage(&info).expect("staged");
+            let (file, name) = staging.new_name();
+            fs::write(file, state).expect("written");
+            let (kind, inode, kept) = (StagedKind::File, JournalLine::COPY, crate::text::time::now() - 1_000);
+            let (path, staged) = ("a".into(), Some(name));
+            staging.add(&JournalLine { path, kind, mode: 0o600, staged, inode, kept, again: false }).expect("added");
+        }
+        let running = archive.stage(&info).expect("staged");
+        let adopted = adopt(&Shell::for_archive(&workspace, &archive), stores).expect("looked");
+        assert_eq!((adopted.lines.len(), adopted.in_use), (2, 1), "{:?}", adopted.lines);
+        let written = memory.written(&stores.project(), "a").expect("read").expect("known");
+        assert!(written.is(state_sha(&State::file(&b"now"[..]))), "an undo finds what they left");
+        drop(running);
     }
 }

@@ -1,6 +1,7 @@
 //! Commands between the shell and the stores: started and sealed on threads that may block, and reported to the front
 //! end.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use crate::archive::Id;
 use crate::archive::staging::CommandInfo;
 use crate::execute::command::{SealedCommand, seal};
 use crate::messages::agent as say;
+use crate::messages::records::localized;
 use crate::protocol::{CommandEnd, CommandEvent, EventBody, Level};
 use crate::shell::{
     self, CommandReport, CommandRequest, Commands, Keeper, SealResult, ShellCommand, StartError, Stopped,
@@ -65,16 +67,13 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     let services = Arc::clone(&context.services);
     let sealing = Arc::clone(&command);
     let sealed = tokio::task::spawn_blocking(move || seal_command(&services, &sealing)).await;
-    let (sealed, failure) = match sealed.unwrap_or_else(|_| Err(say::sealing_failed().into())) {
-        Ok(sealed) => (sealed, None),
-        Err(why) => (SealedCommand::default(), Some(why)),
-    };
+    let (sealed, failure) = sealed.unwrap_or_else(|_| sealing_failed());
     for id in sealed.earlier.iter().chain(&sealed.changeset) {
         tell_changeset(&context.services, &context.events, *id).await;
     }
     if let Some(why) = &failure {
         let detail = say::states_kept();
-        context.say(Level::Error, say::not_archived_yet(&command.id, &why), detail).await;
+        context.say(Level::Error, say::not_archived_yet(&command.id, &localized(why)), detail).await;
     }
     let exit = command.running.progress().exit.clone();
     let note = exit.as_ref().and_then(|(_, left)| context.commands.take_up(&command, left.as_ref()));
@@ -134,10 +133,10 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>) {
         }
         let (own, sealing) = (Arc::clone(&services), Arc::clone(&job));
         let sealed = tokio::task::spawn_blocking(move || seal_command(&own, &sealing)).await;
-        let sealed = sealed.unwrap_or_else(|_| Err(say::sealing_failed().into())).unwrap_or_else(|why| {
-            services.say(Level::Error, say::not_archived_yet(&job.id, &why), say::states_kept());
-            SealedCommand::default()
-        });
+        let (sealed, failure) = sealed.unwrap_or_else(|_| sealing_failed());
+        if let Some(why) = failure {
+            services.say(Level::Error, say::not_archived_yet(&job.id, &localized(&why)), say::states_kept());
+        }
         for id in sealed.earlier.iter().chain(&sealed.changeset) {
             tell_changeset(&services, &events, *id).await;
         }
@@ -180,10 +179,13 @@ pub async fn clear_left(commands: &Commands, events: &Events) {
 /// Seals every job's changes so far, so that changesets stand in the order in which things happened.
 pub async fn seal_jobs(services: &Arc<Services>, commands: &Commands, events: &Events) {
     for command in commands.unsealed() {
-        let own = Arc::clone(services);
-        let sealed = tokio::task::spawn_blocking(move || seal_command(&own, &command)).await;
-        let SealedCommand { changeset, earlier, .. } = sealed.ok().and_then(Result::ok).unwrap_or_default();
-        for id in earlier.iter().chain(&changeset) {
+        let (own, sealing) = (Arc::clone(services), Arc::clone(&command));
+        let sealed = tokio::task::spawn_blocking(move || seal_command(&own, &sealing)).await;
+        let (sealed, failure) = sealed.unwrap_or_else(|_| sealing_failed());
+        if let Some(why) = failure {
+            services.say(Level::Error, say::not_archived_yet(&command.id, &localized(&why)), say::states_kept());
+        }
+        for id in sealed.earlier.iter().chain(&sealed.changeset) {
             tell_changeset(services, events, *id).await;
         }
     }
@@ -203,16 +205,25 @@ async fn tell_changeset(services: &Services, events: &Events, id: Id) {
     services.news.flushed().await;
 }
 
-fn seal_command(services: &Services, command: &ShellCommand) -> Result<SealedCommand, String> {
+/// Seals what a command changed so far. Returns what was archived, and why not all of it was.
+fn seal_command(services: &Services, command: &ShellCommand) -> (SealedCommand, Option<String>) {
+    let parts = RefCell::new(Vec::new());
     let seal = |staging: &mut _, not_undone: &[_]| {
-        seal(staging, &command.info, not_undone, services.stores()).map_err(|error| error.to_string())
+        let part = seal(staging, &command.info, not_undone, services.stores()).map_err(|error| error.to_string())?;
+        parts.borrow_mut().push(part);
+        Ok(())
     };
-    let mut sealed = command.seal(&services.shell, seal)?.unwrap_or_default();
+    let failure = command.seal(&services.shell, seal).err();
+    let mut sealed = SealedCommand::of_parts(parts.into_inner());
     for error in std::mem::take(&mut sealed.unrecorded) {
         services.record_error::<()>(Err(error));
     }
     if sealed.changeset.is_some() {
         shell::sweep(&services.archive);
     }
-    Ok(sealed)
+    (sealed, failure)
+}
+
+fn sealing_failed() -> (SealedCommand, Option<String>) {
+    (SealedCommand::default(), Some(say::sealing_failed().into()))
 }

@@ -148,7 +148,11 @@ fn question(
 }
 
 fn card(command: &ShellCommand, hold: &Hold, limit: Option<Duration>, choices: &[HoldChoice]) -> HoldCard {
-    let began = command.running.progress().running_for();
+    let (began, limit) = {
+        let progress = command.running.progress();
+        // What its call does not wait for any more has no limit.
+        (progress.running_for(), limit.filter(|_| !progress.is_answerable()))
+    };
     let note = match limit {
         Some(limit) => words::limit_stands(&began.as_secs().min(limit.as_secs()), &limit.as_secs()),
         None => String::new(),

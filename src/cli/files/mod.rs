@@ -20,14 +20,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use crate::agent::StoreError;
 use crate::agent::background::reconcile::reconcile;
+use crate::agent::{Adopted, StoreError};
 use crate::archive::{self, Archive};
 use crate::cli::out::Out;
 use crate::cli::print;
 use crate::config::size;
 use crate::execute::Stores;
 use crate::memory::{self, Memory};
+use crate::messages::agent as say;
 use crate::workspace::{Access, PathError, Workspace};
 
 /// All went well.
@@ -243,7 +244,8 @@ pub(in crate::cli) fn reconcile_killed(
     stores: Stores<'_>,
 ) -> Result<(Vec<String>, Result<usize, memory::Error>), archive::Error> {
     let shell = crate::shell::Shell::for_archive(stores.workspace, stores.archive);
-    let lines = crate::agent::adopt(&shell, stores)?;
+    let Adopted { mut lines, in_use } = crate::agent::adopt(&shell, stores)?;
+    lines.extend((in_use > 0).then(|| say::command_runs_yet().into()));
     match reconcile(stores.memory, &stores.project(), stores.archive) {
         Ok(reconciled) => Ok((lines, Ok(reconciled))),
         Err(StoreError::Memory(error)) => Ok((lines, Err(error))),

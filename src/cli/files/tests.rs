@@ -211,7 +211,7 @@ fn a_restore_that_fails_makes_the_folders_again_that_gave_way() {
     fs::create_dir(&folder).expect("made");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o750)).expect("set");
     let changes = w.archive.compare(&w.workspace, &staging).expect("compared").changes;
-    w.archive.seal(&mut w.archive.lock().expect("locked"), &staging, &changes, None, &[]).expect("sealed");
+    w.archive.seal(&mut w.archive.lock().expect("locked"), &mut staging, &changes, None, &[]).expect("sealed");
     w.fill_disk();
     let ran = w.run(&["undo", "--force"], None);
     assert_eq!(ran.code, FAILED, "{ran:?}");

@@ -1,5 +1,6 @@
 //! `nebula run`: a person's own command under a keeper, undone by `nebula undo`.
 
+use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     let (archive, memory) = (context.archive()?, context.memory());
     let stores = Stores { workspace: &context.workspace, archive: &archive, memory: &memory };
     let shell = Arc::new(crate::agent::shell(&context.config, &context.workspace, &archive));
-    for line in adopt(&shell, stores)? {
+    for line in adopt(&shell, stores)?.lines {
         out::complain(line);
     }
     let request = request(context, args)?;
@@ -162,18 +163,21 @@ pub(super) fn exit_code(command: &ShellCommand) -> i32 {
 
 /// Archives what the command changed.
 fn seal_changes(shell: &shell::Shell, command: &ShellCommand, stores: Stores<'_>) -> SealedCommand {
+    let parts = RefCell::new(Vec::new());
     let sealing = |staging: &mut _, not_undone: &[_]| {
-        seal(staging, &command.info, not_undone, stores).map_err(|error| error.to_string())
+        let part = seal(staging, &command.info, not_undone, stores).map_err(|error| error.to_string())?;
+        parts.borrow_mut().push(part);
+        Ok(())
     };
-    match command.seal(shell, sealing) {
-        Ok(sealed) => sealed.unwrap_or_default(),
-        Err(why) => {
-            out::complain(format_args!(
-                "what it changed is not archived yet: {why}; the next nebula command tries again"
-            ));
-            SealedCommand::default()
-        }
+    if let Err(why) = command.seal(shell, sealing) {
+        out::complain(format_args!("what it changed is not archived yet: {why}; the next nebula command tries again"));
     }
+    let sealed = SealedCommand::of_parts(parts.into_inner());
+    for error in &sealed.unrecorded {
+        stores.memory.suspect(error);
+        out::complain(format_args!("memory: {error}"));
+    }
+    sealed
 }
 
 /// Prints what the command prints until nothing of it runs. Returns whether it was interrupted.
@@ -281,9 +285,7 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, as_json: bool, stopped: b
     summary.meanwhile_words().for_each(out::complain);
     let gone = summary.derived_words().filter(|line| line.contains(" removed ")).chain(summary.room_words());
     gone.chain(summary.not_archived_words()).for_each(out::complain);
-    if let Some(line) = summary.refused_words() {
-        out::complain(line);
-    }
+    summary.refused_words().for_each(out::complain);
     if let Some(line) = summary.connection_words() {
         out::complain(format_args!("{line}: `nebula run --network` lifts it"));
     }
@@ -292,9 +294,11 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, as_json: bool, stopped: b
         let result = SealResult { changeset, earlier, changes: changes.changes, unread: changes.unread };
         let end = command_end(command, stopped.then_some(shell::Stopped::Person), &result);
         Out::stdout().json(&event_line(&CommandEvent::Ended(end)))?;
-    } else if let Some(id) = changeset {
-        let files = plural(changes.changes.len(), "file");
-        out::aside(format_args!("changed {files}, changeset {id}: `nebula undo` undoes it"));
+    } else {
+        if let Some(id) = changeset {
+            let files = plural(changes.changes.len(), "file");
+            out::aside(format_args!("changed {files}, changeset {id}: `nebula undo` undoes it"));
+        }
         if let Some(first) = earlier.first() {
             out::aside(format_args!(
                 "what it changed before someone else did is changeset {first}: `nebula at {first} --restore` goes back to before that"

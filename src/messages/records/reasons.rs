@@ -237,6 +237,13 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "archived by scan: changes of other programs meanwhile are in it",
         "scanでアーカイブしたため、その間のほかのプログラムの変更も含まれます",
     ),
+    ("changed by someone else meanwhile: {path}", "その間にほかから変更されました: {path}"),
+    (
+        "it has stopped itself (SIGSTOP), and waits until it is continued or ended",
+        "自ら停止しました（SIGSTOP）。再開されるか終了するまで待ちます",
+    ),
+    ("the workspace is gone", "ワークスペースがありません"),
+    ("its helper does not answer", "補助プロセスが応答しません"),
     ("preview: nothing was changed", "プレビュー: 何も変更していません"),
     ("its view is gone", "プレビューの内容が失われました"),
     (

@@ -22,8 +22,7 @@ struct Options {
     ends: Option<char>,
 }
 
-const SED: Options =
-    Options { valued: &[('e', "expression"), ('f', "file"), ('l', "line-length")], ends: Some('i') };
+const SED: Options = Options { valued: &[('e', "expression"), ('f', "file"), ('l', "line-length")], ends: Some('i') };
 const PATCH: Options = Options {
     valued: &[
         ('p', "strip"),
@@ -101,7 +100,8 @@ pub fn written(name: &str, words: &[Word]) -> Vec<String> {
         "patch" => {
             let (values, operands) = apart(arguments, PATCH);
             // The patch itself is only read.
-            let written = values.into_iter().filter(|(letter, _)| matches!(letter, 'd' | 'r' | 'B')).map(|(_, word)| word);
+            let written =
+                values.into_iter().filter(|(letter, _)| matches!(letter, 'd' | 'r' | 'B')).map(|(_, word)| word);
             paths.extend(written);
             paths.extend(operands.first().and_then(|word| word.value()).map(str::to_string));
         }
@@ -117,7 +117,7 @@ pub fn written(name: &str, words: &[Word]) -> Vec<String> {
 }
 
 /// Returns the values of a program's options, each with the option's letter, and its operands.
-fn apart<'w>(arguments: &'w [Word], options: Options) -> (Vec<(char, String)>, Vec<&'w Word>) {
+fn apart(arguments: &[Word], options: Options) -> (Vec<(char, String)>, Vec<&Word>) {
     let (mut values, mut operands) = (Vec::new(), Vec::new());
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {
@@ -135,7 +135,8 @@ fn apart<'w>(arguments: &'w [Word], options: Options) -> (Vec<(char, String)>, V
                 taken(*letter, value);
             }
         } else if let Some(short) = text.strip_prefix('-').filter(|short| !short.is_empty()) {
-            let ends = |letter: char| options.ends == Some(letter) || options.valued.iter().any(|(own, _)| *own == letter);
+            let ends =
+                |letter: char| options.ends == Some(letter) || options.valued.iter().any(|(own, _)| *own == letter);
             let found = short.char_indices().find(|(_, letter)| ends(*letter));
             if let Some((at, letter)) = found.filter(|(_, letter)| options.ends != Some(*letter)) {
                 let attached = &short[at + letter.len_utf8()..];

@@ -85,9 +85,9 @@ fn is_told_to_recurse(arguments: &[&str]) -> bool {
     let recurses = |action: &str| !action.is_empty() && "recurse".starts_with(action);
     let is_long = |option: &str| option.len() > 3 && "--directories".starts_with(option);
     let is_short = |word: &str| word.starts_with('-') && !word.starts_with("--");
-    let apart = arguments.windows(2).any(|pair| {
-        (is_long(pair[0]) || is_short(pair[0]) && pair[0].ends_with('d')) && recurses(pair[1])
-    });
+    let apart = arguments
+        .windows(2)
+        .any(|pair| (is_long(pair[0]) || is_short(pair[0]) && pair[0].ends_with('d')) && recurses(pair[1]));
     let attached = |word: &&str| match word.split_once('=') {
         Some((option, action)) => is_long(option) && recurses(action),
         None => is_short(word) && word.split_once('d').is_some_and(|(_, action)| recurses(action)),

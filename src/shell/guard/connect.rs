@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
@@ -68,13 +68,13 @@ impl ConnectionPolicy {
 
     /// Adds what was refused since the last time.
     pub fn add_to(&self, summary: &mut Summary) {
-        let refused = std::mem::take(&mut *self.refused.lock().unwrap_or_else(PoisonError::into_inner));
+        let refused = std::mem::take(&mut *lock(&self.refused));
         summary.connections += refused.count;
         summary.first_connection = summary.first_connection.take().or(refused.first);
     }
 
     fn refuse(&self, what: String) -> CallReply {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = lock(&self.refused);
         refused.count += 1;
         refused.first.get_or_insert(what);
         CallReply::Fail(libc::EACCES)
@@ -186,7 +186,7 @@ impl ConnectionPolicy {
 
     /// Returns whether all of these sockets, and there are some, are those of this session's commands.
     fn are_own(&self, sockets: &HashSet<u64>) -> bool {
-        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut own = lock(&self.own);
         if !sockets.is_subset(&own) {
             *own = tree::of_session(self.above).into_iter().flat_map(sockets_of_process).collect();
         }

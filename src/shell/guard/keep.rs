@@ -21,15 +21,13 @@ use super::hold::{Consents, HoldQuestion};
 use super::names::{Inode, Names, has_others, inode, meta_of};
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::disk;
-use crate::shell::message::Summary;
+use crate::shell::message::{NAMED, Summary};
 use crate::shell::places::{CopyLimits, PathClass, PathClasses, holds_objects};
 use crate::shell::sandbox::Bounds;
 pub use outside::is_older_terminal;
 
 /// The bits of a mode with which a file runs as its owner or group.
 const SET_ID: u32 = 0o6000;
-/// Paths of a kind that are named.
-const NAMED: usize = 20;
 
 /// An answer other than letting the call go on: the error number that the caller gets.
 pub type Refusal = i32;
@@ -117,6 +115,7 @@ impl Keeping {
 
     /// Begins again in another staging folder; what was to be known so far.
     pub fn switch(&mut self, staging: CommandStaging) -> Summary {
+        self.look_over();
         self.part_all();
         self.staging = staging;
         self.saved.clear();
@@ -525,8 +524,9 @@ mod tests {
 
     /// Returns the bytes that were kept again, each with its path.
     fn kept_again(keeping: &Keeping) -> Vec<(String, String)> {
-        let lines = keeping.staging.journal().expect("read").into_iter().filter(|line| line.again);
-        let bytes = |staged: Option<String>| read(&keeping.staging.folder().join(staged.expect("a staged file")));
+        let lines = keeping.staging.journal().expect("read").states.into_iter().filter(|line| line.again);
+        let bytes = |name: String| read(&keeping.staging.folder().join(name));
+        let bytes = |staged: Option<String>| staged.map_or("none".into(), bytes);
         lines.map(|line| (line.path, bytes(line.staged))).collect()
     }
 
@@ -567,6 +567,30 @@ mod tests {
         }
         // The command itself may have put the others there.
         assert_eq!(kept_again(&keeping), [("a".to_string(), "another's".to_string())]);
+    }
+
+    #[test]
+    fn what_another_changed_after_the_last_call_is_seen_at_the_end() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, archive, mut keeping) = keeping(dir.path(), CopyLimits { file: 10, total: 1_000 });
+        fs::write(root.join("c"), "c").expect("written");
+        let [a, b, c] = ["a", "b", "c"].map(|name| root.join(name));
+        for path in [&a, &b, &c] {
+            keeping.write(path, false).expect("kept");
+        }
+        fs::write(&c, "the command's").expect("written");
+        save(&a, "another's");
+        fs::remove_file(&b).expect("removed");
+        keeping.look_over();
+        let mut again = kept_again(&keeping);
+        again.sort();
+        assert_eq!(again, [("a".to_string(), "another's".to_string()), ("b".to_string(), "none".to_string())]);
+        assert_eq!(keeping.summary().meanwhile.len(), 2);
+        keeping.look_over();
+        assert_eq!(kept_again(&keeping).len(), 2, "once");
+        save(&c, "too large to be copied");
+        let notes = keeping.switch(archive.stage(&CommandInfo::default()).expect("staged"));
+        assert_eq!((notes.meanwhile.len(), notes.not_archived), (3, Vec::new()));
     }
 
     #[test]

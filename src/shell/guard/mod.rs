@@ -13,14 +13,14 @@ mod sys;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
 use call::{CallReply, Notification};
 pub use connect::ConnectionPolicy;
 use hold::GuardAnswer;
-pub use hold::{Consents, HeldCalls};
+pub use hold::{Consents, HeldCalls, lock};
 pub use keep::Keeping;
 use keep::Refusal;
 pub use path::named;
@@ -158,11 +158,6 @@ fn lock_in_view(call: &Notification, home: &Path) -> Result<(), Refusal> {
         Some(path) if path.starts_with(home) => Err(libc::EACCES),
         _ => Ok(()),
     }
-}
-
-/// Takes the lock, also after a panic: its value is whole after each line of the journal.
-pub fn lock(keeping: &Mutex<Keeping>) -> MutexGuard<'_, Keeping> {
-    hold::lock(keeping)
 }
 
 /// A path among a call's arguments, or none where the kernel will find nothing either.

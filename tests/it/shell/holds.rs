@@ -56,7 +56,10 @@ async fn a_change_of_what_acts_later_waits_for_the_person() {
         let result = ended(&mut live).await.result.unwrap_or_default();
         assert_eq!(world.read("AGENTS.md"), content, "{key}: {result}");
         match key {
-            'n' => assert!(result.contains("refused: 1 write") && world.read("code") != "0\n", "{result}"),
+            'n' => assert!(
+                result.contains("refused by the person: 1 write, first AGENTS.md") && world.read("code") != "0\n",
+                "{result}"
+            ),
             'x' => assert!(result.starts_with("stopped by the person") && result.contains("M a.txt"), "{result}"),
             _ => assert!(result.contains("M AGENTS.md") && world.read("code") == "0\n", "{result}"),
         }
@@ -112,7 +115,8 @@ async fn what_the_text_only_reads_waits_all_the_same() {
         return;
     }
     let script = "echo new > .github/x; echo new > sub/AGENTS.md";
-    let world = world().approve("all").file("tool.sh", script).file(".github/x", "old\n").file("sub/AGENTS.md", "old\n");
+    let world =
+        world().approve("all").file("tool.sh", script).file(".github/x", "old\n").file("sub/AGENTS.md", "old\n");
     let text = json!({"command": "echo x > AGENTS.md; cat .github/x; sh ./tool.sh"});
     let mut live = start(&world, vec![call("runCommand", text), say("done")]);
     live.submit("go");

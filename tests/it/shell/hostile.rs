@@ -1,12 +1,14 @@
 //! Commands at the edge: threads that race for one path, another hand at work meanwhile, a workspace that goes, a shell that
 //! stops itself.
 
-use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
 
+use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::tree::{Tree, difference, text, works};
@@ -18,10 +20,25 @@ fn start(tree: &Tree, command: &str) -> Child {
 }
 
 /// Waits until a path is there.
-fn wait_for(path: &Path) {
+fn wait_for(child: &mut Child, path: &Path) {
     while path.symlink_metadata().is_err() {
+        assert!(child.try_wait().expect("asked").is_none(), "it ended before {} was there", path.display());
         thread::yield_now();
     }
+}
+
+/// Lets a command go on that waits at a pipe.
+fn go_on(child: &mut Child, pipe: &Path) {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    // It can be opened once something reads there.
+    let mut pipe = loop {
+        match OpenOptions::new().write(true).custom_flags(flags).open(pipe) {
+            Ok(pipe) => break pipe,
+            Err(error) => assert!(child.try_wait().expect("asked").is_none(), "it ended before it read: {error}"),
+        }
+        thread::yield_now();
+    };
+    pipe.write_all(b"on\n").expect("written");
 }
 
 /// Returns what a command said once it is over.
@@ -32,7 +49,11 @@ fn ended(child: Child) -> String {
 
 #[test]
 fn threads_that_race_for_one_path_leave_nothing_behind() {
-    if !works() || std::process::Command::new("python3").arg("--version").output().is_err() {
+    if !works() {
+        return;
+    }
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        assert!(std::env::var_os("NEBULA_NEEDS_SANDBOX").is_none(), "no python3 on the PATH");
         return;
     }
     let tree = Tree::new();
@@ -60,12 +81,12 @@ fn the_work_of_another_hand_meanwhile_is_kept() {
     let tree = Tree::new();
     let (file, pipe) = (tree.root().join("README.md"), tree.root().join("pipe"));
     let first = fs::read(&file).expect("read");
-    let child = start(&tree, "echo A >> README.md; mkfifo pipe; cat pipe; echo B > README.md; rm pipe");
-    wait_for(&pipe);
+    let mut child = start(&tree, "echo A >> README.md; mkfifo pipe; cat pipe; echo B > README.md; rm pipe");
+    wait_for(&mut child, &pipe);
     // As an editor saves: another file in the place of the first.
     fs::write(tree.root().join("saved"), "by the editor\n").expect("written");
     fs::rename(tree.root().join("saved"), &file).expect("renamed");
-    fs::write(&pipe, "on\n").expect("written");
+    go_on(&mut child, &pipe);
     let said = ended(child);
     assert!(said.contains("changed by someone else meanwhile: README.md"), "{said}");
     assert_eq!(fs::read(&file).expect("read"), b"B\n");
@@ -80,16 +101,63 @@ fn the_work_of_another_hand_meanwhile_is_kept() {
 }
 
 #[test]
+fn what_another_hand_saved_after_the_commands_own_work_is_not_undone() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let (file, pipe) = (tree.root().join("README.md"), tree.root().join("pipe"));
+    let mut child = start(&tree, "echo A >> README.md; mkfifo pipe; cat pipe; rm pipe; echo B > made");
+    wait_for(&mut child, &pipe);
+    fs::write(tree.root().join("saved"), "by the editor\n").expect("written");
+    fs::rename(tree.root().join("saved"), &file).expect("renamed");
+    go_on(&mut child, &pipe);
+    let said = ended(child);
+    assert!(said.contains("changed by someone else meanwhile: README.md"), "{said}");
+    // The newest changeset is the command's, the one before holds the state that the editor's save met.
+    let undone = tree.nebula(&["undo", "--yes"]);
+    assert!(undone.status.success(), "{}", text(&undone.stderr));
+    assert!(!tree.root().join("made").exists());
+    assert_eq!(fs::read(&file).expect("read"), b"by the editor\n");
+    // What of its lines is whose is not known.
+    let blame = tree.nebula(&["blame", "README.md", "--json"]).stdout;
+    let blame: serde_json::Value = serde_json::from_slice(&blame).expect("JSON");
+    assert_eq!(blame[0]["unsure"], true, "{blame}");
+    assert!(tree.nebula(&["history", "--check"]).status.success());
+}
+
+#[test]
+fn an_undo_right_after_nebula_was_killed_undoes_the_command_that_was_cut_off() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    assert!(tree.nebula(&["run", "--", "echo older > older"]).status.success());
+    // What ignores SIGTERM has two seconds more.
+    let mut child = start(&tree, "trap '' TERM; echo x > README.md; mkfifo pipe; while :; do sleep 1; done");
+    wait_for(&mut child, &tree.root().join("pipe"));
+    let running = tree.nebula(&["history"]);
+    assert!(text(&running.stderr).contains("a command still runs here"), "{}", text(&running.stderr));
+    child.kill().expect("killed");
+    child.wait().expect("over");
+    let undone = tree.nebula(&["undo", "--yes"]);
+    let said = text(&undone.stdout) + &text(&undone.stderr);
+    assert!(said.contains("a command was cut off: what it changed ("), "{said}");
+    assert!(fs::read_to_string(tree.root().join("README.md")).expect("read").starts_with("# A project"), "{said}");
+    assert_eq!(fs::read_to_string(tree.root().join("older")).expect("read"), "older\n", "{said}");
+}
+
+#[test]
 fn what_was_kept_stays_when_the_workspace_goes() {
     if !works() {
         return;
     }
     let tree = Tree::new();
     let (root, elsewhere) = (tree.root(), tree.home().join("elsewhere"));
-    let child = start(&tree, "echo x > README.md; mkfifo pipe; cat pipe");
-    wait_for(&root.join("pipe"));
+    let mut child = start(&tree, "echo x > README.md; mkfifo pipe; cat pipe");
+    wait_for(&mut child, &root.join("pipe"));
     fs::rename(&root, &elsewhere).expect("renamed");
-    fs::write(elsewhere.join("pipe"), "on\n").expect("written");
+    go_on(&mut child, &elsewhere.join("pipe"));
     let said = ended(child);
     assert!(said.contains("the workspace is gone"), "{said}");
     fs::rename(&elsewhere, &root).expect("renamed");

@@ -63,24 +63,33 @@ fn is_used(folder: &Path) -> bool {
     fs::read_dir("/proc").expect("proc").flatten().any(of)
 }
 
-fn changesets(tree: &Tree) -> usize {
-    // The first command in a workspace takes up what was cut off.
+/// The changesets of a workspace, oldest first, and what was said of those that were cut off.
+fn changesets(tree: &Tree) -> (Vec<String>, String) {
+    // The first command in a workspace takes up what was cut off, once nothing of it runs.
     let said = tree.nebula(&["timeline", "--json"]);
     let all: serde_json::Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
-    all.as_array().expect("a list").len()
+    let id = |moment: &serde_json::Value| moment["changeset"].as_str().expect("an id").to_string();
+    let said = text(&said.stderr);
+    let staged: Vec<_> = fs::read_dir(tree.root().join(".shaft/commands")).into_iter().flatten().flatten().collect();
+    assert!(staged.is_empty(), "not taken up: {staged:?}\n{said}");
+    (all.as_array().expect("a list").iter().map(id).collect(), said)
 }
 
 fn round(tree: &Tree, random: &mut Random) -> String {
     let script: Vec<&str> = (0..1 + random.below(6)).map(|_| STEPS[random.below(STEPS.len())]).collect();
     let script = script.join("; ");
-    let (before, had) = (tree.snapshot(), changesets(tree));
+    let (before, (had, _)) = (tree.snapshot(), changesets(tree));
     let told = kill(tree, &["run", "--", &script], random);
-    for _ in had..changesets(tree) {
+    let (all, mut said) = changesets(tree);
+    let new = &all[had.len()..];
+    assert!(new.len() <= 1, "nobody else changed anything: {told}\n{new:?}\n{said}");
+    if !new.is_empty() {
         let undo = tree.nebula(&["undo", "--yes"]);
-        assert!(undo.status.success(), "{told}\n{}{}", text(&undo.stdout), text(&undo.stderr));
+        said += &(text(&undo.stdout) + &text(&undo.stderr));
+        assert!(undo.status.success(), "{told}\n{said}");
     }
     let left = difference(&before, &tree.snapshot());
-    assert!(left.is_empty(), "{told}\n{left:?}");
+    assert!(left.is_empty(), "{told}\n{new:?}\n{said}\n{left:?}");
     told
 }
 
@@ -154,7 +163,7 @@ fn a_preview_that_is_killed_anywhere_changes_nothing() {
     let before = tree.snapshot();
     for _ in 0..number("NEBULA_KILLS", 4) {
         let told = kill(&tree, &["run", "--preview", "--", &STEPS.join("; ")], &mut random);
-        assert_eq!(changesets(&tree), 0, "{told}");
+        assert_eq!(changesets(&tree).0, [""; 0], "{told}");
         let left = difference(&before, &tree.snapshot());
         assert!(left.is_empty(), "{told}\n{left:?}");
         assert!(tree.nebula(&["run", "--", "true"]).status.success(), "{told}");

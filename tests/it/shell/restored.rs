@@ -61,6 +61,7 @@ fn an_empty_folder_in_the_place_of_a_file_gives_way_and_comes_again() {
         let words = if std::ptr::eq(wanted, &after) { ["redo", "--yes"] } else { ["undo", "--yes"] };
         let restored = tree.nebula(&words);
         assert_eq!(difference(wanted, &tree.snapshot()), Vec::<String>::new(), "{}", both(&restored));
+        assert!(!both(&restored).contains("not kept"), "{}", both(&restored));
     }
 }
 

@@ -8,19 +8,22 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::super::names::inode;
+use super::super::names::{Inode, inode, meta_of};
 use super::{Keeping, Verdict, is_below};
 use crate::archive::staging::{JournalLine, StagedKind};
 
 impl Keeping {
     /// Returns whether someone else put a file there whose path was kept before.
     pub(super) fn is_from_another(&mut self, name: &str, meta: &Metadata) -> bool {
-        if self.loose.contains(name) || is_below(name, &self.loose_folders) {
+        if self.is_loose(name) {
             return false;
         }
         let now = inode(meta);
         // At the first look it is what the command itself has made.
-        *self.own.entry(name.to_string()).or_insert(now) != now
+        let known = self.own.entry(name.to_string()).or_insert(now);
+        let another = is_another(*known, now);
+        *known = if another { *known } else { now };
+        another
     }
 
     /// Keeps the bytes of a file that someone else put there.
@@ -43,10 +46,43 @@ impl Keeping {
     /// Notes a file that someone else put there, once its state is kept: from here on the command may change it.
     pub(super) fn note_another(&mut self, name: &str, meta: &Metadata) -> Verdict {
         self.own.insert(name.to_string(), inode(meta));
-        if !self.summary.meanwhile.iter().any(|named| named == name) {
-            self.summary.meanwhile.push(name.to_string());
-        }
+        self.summary.add_meanwhile(name.to_string());
         Ok(())
+    }
+
+    /// Looks at the files that the command last opened: where someone else has changed one of them since, what it left is
+    /// not what is there now.
+    pub fn look_over(&mut self) {
+        let known = self.own.iter().filter(|(name, _)| !self.is_loose(name));
+        let known: Vec<(String, Inode)> = known.map(|(name, own)| (name.clone(), *own)).collect();
+        for (name, own) in known {
+            let path = self.places.root().join(&name);
+            let there = meta_of(&path);
+            if there.as_ref().is_some_and(|meta| !is_another(own, inode(meta))) {
+                continue;
+            }
+            // It is there to stay: what cannot be kept of it is not lost.
+            let _ = match there {
+                Some(meta) if meta.is_file() && self.is_within_limits(&meta) => self.copy_again(&path, &name, &meta),
+                Some(_) => Ok(()),
+                None => self.add(JournalLine {
+                    path: name.clone(),
+                    kind: StagedKind::Absent,
+                    mode: 0,
+                    staged: None,
+                    inode: JournalLine::COPY,
+                    kept: 0,
+                    again: true,
+                }),
+            };
+            self.question = None;
+            self.own.remove(&name);
+            self.summary.add_meanwhile(name);
+        }
+    }
+
+    fn is_loose(&self, name: &str) -> bool {
+        self.loose.contains(name) || is_below(name, &self.loose_folders)
     }
 
     /// Notes that the command itself may put other files at these paths: what is there is not known any more.
@@ -67,4 +103,10 @@ impl Keeping {
             self.set_loose(&[path], false);
         }
     }
+}
+
+/// Returns whether a file is another one than that which was known. An overlay gives a file a further device, and with it
+/// another number, when it is first written.
+fn is_another(known: Inode, now: Inode) -> bool {
+    known.0 == now.0 && known.1 != now.1
 }

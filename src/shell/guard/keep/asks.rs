@@ -50,9 +50,13 @@ impl Keeping {
         };
         match self.consent(HoldReason::ActsLater, &name) {
             CallConsent::Unasked | CallConsent::Said(HoldAnswer::Allow | HoldAnswer::AllowAll) => Ok(()),
-            CallConsent::Said(HoldAnswer::Refuse | HoldAnswer::Unkept) => self.refuse(path),
+            CallConsent::Said(HoldAnswer::Refuse | HoldAnswer::Unkept) => {
+                self.summary.said_no += 1;
+                self.summary.first_said_no.get_or_insert(name);
+                Err(libc::EACCES)
+            }
             CallConsent::Ask => {
-                let bytes = path.symlink_metadata().ok().filter(Metadata::is_file).map(|meta| meta.len());
+                let bytes = path.symlink_metadata().ok().map(|meta| meta.len());
                 self.question = Some(HoldQuestion { bytes, ..HoldQuestion::new(HoldReason::ActsLater, name) });
                 Err(libc::EACCES)
             }
@@ -68,7 +72,7 @@ impl Keeping {
         path: &Path,
         may_go_unkept: bool,
     ) -> Result<bool, Refusal> {
-        if meta.len() > self.limits.file || self.bytes + meta.len() > self.limits.total {
+        if !self.is_within_limits(meta) {
             let question =
                 HoldQuestion { bytes: Some(meta.len()), may_go_unkept, ..self.about(HoldReason::TooLarge, path) };
             if self.decide(question, "too large to be copied")? == HoldAnswer::Unkept {
@@ -81,7 +85,8 @@ impl Keeping {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 let why = Some(error.to_string());
-                let question = HoldQuestion { why, may_go_unkept, ..self.about(HoldReason::Unkeepable, path) };
+                let bytes = Some(meta.len());
+                let question = HoldQuestion { why, bytes, may_go_unkept, ..self.about(HoldReason::Unkeepable, path) };
                 match self.decide(question, "it cannot be read")? {
                     HoldAnswer::Unkept => Ok(false),
                     _ => Err(number(&error)),
@@ -89,6 +94,11 @@ impl Keeping {
             }
             Err(error) => Err(number(&error)),
         }
+    }
+
+    /// Returns whether a file is copied unasked.
+    pub(super) fn is_within_limits(&self, meta: &Metadata) -> bool {
+        meta.len() <= self.limits.file && self.bytes + meta.len() <= self.limits.total
     }
 
     fn about(&self, reason: HoldReason, path: &Path) -> HoldQuestion {
