@@ -91,7 +91,7 @@ enum Event {
 struct Helper {
     nebula: UnixStream,
     events: Receiver<Event>,
-    /// Where threads of its own tell it of events.
+    /// The way in which threads of its own tell it of events.
     to: Sender<Event>,
     shell: Pid,
     left: File,

@@ -84,12 +84,14 @@ impl<'a> Folders<'a> {
 
     fn remove_one(&self, path: &str) -> io::Result<()> {
         let (above, name) = split(path);
-        let above = self.above(above)?;
-        match above.remove_folder(name) {
-            // It went before, and a file may have come in its place.
+        let removed = self.above(above).and_then(|above| {
+            above.remove_folder(name)?;
+            above.sync()
+        });
+        match removed {
+            // It went before, and a file may have come in its place or in that of one above it.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
-            Err(error) => Err(error),
-            Ok(()) => above.sync(),
+            other => other,
         }
     }
 

@@ -242,6 +242,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "it has stopped itself (SIGSTOP), and waits until it is continued or ended",
         "自ら停止しました（SIGSTOP）。再開されるか終了するまで待ちます",
     ),
+    ("an earlier part of its changes is changeset {id}", "変更の前の部分はチェンジセット{id}です"),
     ("the workspace is gone", "ワークスペースがありません"),
     ("its helper does not answer", "補助プロセスが応答しません"),
     ("preview: nothing was changed", "プレビュー: 何も変更していません"),

@@ -110,7 +110,7 @@ pub struct SimpleCommand {
     pub words: Vec<Word>,
     /// Variables that are set before it, or instead of it.
     pub assigned: Vec<String>,
-    /// What a loop goes through.
+    /// The words that a loop goes through.
     pub listed: Vec<Word>,
     /// The redirections of its input and output.
     pub redirects: Vec<Redirect>,

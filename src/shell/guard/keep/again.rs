@@ -53,6 +53,10 @@ impl Keeping {
     /// Looks at the files that the command last opened: where someone else has changed one of them since, what it left is
     /// not what is there now.
     pub fn look_over(&mut self) {
+        if !self.places.root().is_dir() {
+            // The workspace itself went, and its files with it.
+            return;
+        }
         let known = self.own.iter().filter(|(name, _)| !self.is_loose(name));
         let known: Vec<(String, Inode)> = known.map(|(name, own)| (name.clone(), *own)).collect();
         for (name, own) in known {
