@@ -127,7 +127,7 @@ impl Typist {
     /// The proposal and the question that wait first go by themselves, and every fourth time the turn with them.
     fn withdraw(&mut self, n: usize) {
         if let Some(id) = self.proposals.pop_front() {
-            self.stage.tell(EventBody::Settled(ProposalId(100 + id), Outcome::Withdrawn));
+            self.stage.tell(EventBody::Proposal(ProposalEvent::Settled(ProposalId(100 + id), Outcome::Withdrawn)));
         }
         if let Some((id, _)) = self.questions.pop_front() {
             self.stage.tell(EventBody::Answered(QuestionId(100 + id)));

@@ -21,7 +21,9 @@ use ratatui::text::{Line, Span};
 
 use crate::messages::{chat as say, count, tools};
 use crate::proposal::ProposalId;
-use crate::protocol::{Command, EventBody, Item, ItemId, Listing, Notice, NoticeAction, Query, RestoreRequest};
+use crate::protocol::{
+    Command, EventBody, Item, ItemId, Listing, Notice, NoticeAction, ProposalEvent, Query, RestoreRequest,
+};
 use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::look::{Ctx, Look};
@@ -93,8 +95,8 @@ impl Chat {
                     chat.push(BlockContent::Retry(wait.clone()));
                 }
             }),
-            EventBody::Proposed(proposal, _) => self.proposed(proposal),
-            EventBody::Settled(id, _) => self.settled(*id),
+            EventBody::Proposal(ProposalEvent::Proposed(proposal, _)) => self.proposed(proposal),
+            EventBody::Proposal(ProposalEvent::Settled(id, _)) => self.settled(*id),
             _ => {}
         }
         Vec::new()

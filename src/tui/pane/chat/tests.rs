@@ -483,9 +483,9 @@ fn a_proposal_waits_in_the_chat_until_it_is_decided() {
     let id = s.call("replaceInFile", "src/cart.rs", CallState::Asking);
     let change = |by: &str| FileChange::new("src/cart.rs", State::file(*b"one\n"), State::file(*b"two\n"), by, &[]);
     let proposal = |id, by| Proposal { id: ProposalId(id), title: String::new(), files: vec![change(by)] };
-    s.tell(EventBody::Proposed(proposal(1, "edit").into(), Vec::new()));
+    s.tell(EventBody::Proposal(crate::protocol::ProposalEvent::Proposed(proposal(1, "edit").into(), Vec::new())));
     // What the person restores is no proposal of nebula.
-    s.tell(EventBody::Proposed(proposal(2, "undo").into(), Vec::new()));
+    s.tell(EventBody::Proposal(crate::protocol::ProposalEvent::Proposed(proposal(2, "undo").into(), Vec::new())));
     let waits = "◉ proposal: 1 file, 1 hunk · waiting for you";
     s.add(Item::Notice(Notice::new(Level::Info, "something else", "")));
     let text = s.text();
@@ -493,7 +493,10 @@ fn a_proposal_waits_in_the_chat_until_it_is_decided() {
     assert!(text.find("something else") < text.find(waits), "it stays the last: {text}");
     let hunks = Some(HunkCount { accepted: 1, rejected: 0 });
     let done = Call { hunks, answered: Some(at), ..call("replaceInFile", "src/cart.rs", CallState::Done) };
-    s.tell(EventBody::Settled(ProposalId(1), crate::protocol::Outcome::Refused));
+    s.tell(EventBody::Proposal(crate::protocol::ProposalEvent::Settled(
+        ProposalId(1),
+        crate::protocol::Outcome::Refused,
+    )));
     s.tell(EventBody::Changed(id, Item::Call(done.clone())));
     let text = s.text();
     assert!(!text.contains(waits) && text.contains("▸ you approved 1 of 1 hunk · 12:03"), "{text}");
