@@ -1,5 +1,5 @@
 //! Definitions of ordinary source files in Rust, Python, TypeScript and Go: found by grammars, named by ids, replaced
-//! and removed one at a time.
+//! and removed one at a time; and the places where they are mentioned.
 //!
 //! Bytes are handed in: nothing here reads a file, writes one or waits. What comes out of a change is the whole text of
 //! the file, which becomes a proposal like any other.
@@ -10,6 +10,7 @@
 mod fault;
 mod file;
 mod lang;
+mod refs;
 mod select;
 mod shift;
 mod splice;
@@ -20,5 +21,6 @@ mod tests;
 pub use fault::CodeFault;
 pub use file::{LARGEST, SourceFile};
 pub use lang::{CodeNode, NodeKind, SourceLanguage};
+pub use refs::{Certainty, CodeMention, CodeTarget, SourceTree, mentions};
 pub use select::NodeSelector;
-pub use splice::{SplicedFile, remove, replace};
+pub use splice::{SplicedFile, remove, renamed, replace};

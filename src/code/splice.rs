@@ -72,6 +72,34 @@ pub fn remove(file: &SourceFile, at: usize) -> Result<SourceFile, CodeFault> {
     Ok(new)
 }
 
+/// Returns a file with a name written anew in some places.
+///
+/// # Errors
+/// When the file would not parse as well as before, or a definition would not be what it is but for its name.
+pub fn renamed(file: &SourceFile, places: &[Range<usize>], name: &str) -> Result<SourceFile, CodeFault> {
+    let mut places: Vec<Range<usize>> = places.to_vec();
+    places.sort_by_key(|place| place.start);
+    places.dedup();
+    let (mut text, mut at) = (String::with_capacity(file.text.len()), 0);
+    for place in &places {
+        text.push_str(&file.text[at..place.start]);
+        text.push_str(name);
+        at = place.end;
+    }
+    text.push_str(&file.text[at..]);
+    let new = SourceFile::read(&file.path, text.as_bytes())?;
+    if new.errors.len() > file.errors.len() {
+        let line = new.errors.first().map_or(1, |at| new.line(*at));
+        return Err(CodeFault::Syntax { path: file.path.clone(), line });
+    }
+    let differs =
+        (0..file.nodes.len()).find(|at| new.nodes.get(*at).is_none_or(|node| node.kind != file.nodes[*at].kind));
+    match differs.or((new.nodes.len() > file.nodes.len()).then_some(0)) {
+        Some(at) => Err(CodeFault::Others { id: name.to_owned(), other: file.id(at) }),
+        None => Ok(new),
+    }
+}
+
 /// Refuses a definition that shares its text with another: `a, b = 1, 2`.
 fn alone(file: &SourceFile, at: usize) -> Result<(), CodeFault> {
     let own = &file.nodes[at];

@@ -470,3 +470,45 @@ fn a_definition_replaced_by_itself_changes_no_byte() {
         }
     }
 }
+
+/// Every source file below a folder.
+fn sources(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => sources(&path, found),
+            Ok(kind) if kind.is_file() && SourceLanguage::of_path(&path.to_string_lossy()).is_some() => {
+                found.push(path)
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: every definition of this program, or of all below the folder CORPUS"]
+fn a_corpus_replaced_by_itself_changes_no_byte() {
+    let own = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let folder = std::env::var_os("CORPUS").map_or(own, Into::into);
+    let mut files = Vec::new();
+    sources(&folder, &mut files);
+    let (mut definitions, mut faults) = (0, Vec::new());
+    for path in &files {
+        let Ok(bytes) = std::fs::read(path) else { continue };
+        let Ok(file) = SourceFile::read(&path.to_string_lossy(), &bytes) else { continue };
+        for at in 0..file.nodes.len() {
+            if file.nodes.iter().filter(|other| other.range == file.nodes[at].range).count() > 1 {
+                continue;
+            }
+            definitions += 1;
+            match replace(&file, at, file.text_of(at)) {
+                Ok(new) if new.file.text == file.text && new.file.hash(new.at) == file.hash(at) => {}
+                Ok(_) => faults.push(format!("{} is not as it was", file.id(at))),
+                Err(fault) => faults.push(fault.to_string()),
+            }
+        }
+    }
+    println!("{} files, {definitions} definitions, {} faults", files.len(), faults.len());
+    assert!(definitions > 0, "nothing was found in {}", folder.display());
+    assert!(faults.is_empty(), "{}", faults.iter().take(20).cloned().collect::<Vec<_>>().join("\n"));
+}

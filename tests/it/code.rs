@@ -215,3 +215,84 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
         world.code(0, &["replace", "fn.helper", "new.txt", "--yes", "--expect-hash", &world.hash("fn.helper")], "");
     assert!(told.contains("nothing to change"), "{told}");
 }
+
+/// The rules of a change: what is mentioned stays, what cannot be told is not renamed.
+mod rules {
+    use super::*;
+
+    #[test]
+    fn mentions_are_listed_with_their_certainty() {
+        let world = World::new();
+        world.write("src/cart.rs", &format!("{CART}fn other(cart: &Cart) {{ helper(); cart.total(); }}\n"));
+        let (listed, _) = world.code(0, &["refs", "fn.helper"], "");
+        assert_eq!(listed, "src/cart.rs:14:25  local  fn other(cart: &Cart) { helper(); cart.total(); }\n");
+        let json = world.json(0, &["refs", "src/cart.rs::Cart.total"], "");
+        assert_eq!(json["counts"], serde_json::json!({"local": 0, "import": 0, "scoped": 0, "name": 1}));
+        assert_eq!(json["refs"][0]["in"], "src/cart.rs::other");
+        assert_eq!(
+            world.json(0, &["refs", "src/cart.rs::Cart.total", "--min-certainty", "local"], "")["error"],
+            Value::Null
+        );
+    }
+
+    #[test]
+    fn what_is_mentioned_is_not_removed() {
+        let world = World::new();
+        let text = format!("{CART}\nfn other() {{ helper(); }}\n");
+        world.write("src/cart.rs", &text);
+        let refused = world.json(3, &["remove", "fn.helper", "--yes"], "")["error"].clone();
+        assert_eq!(
+            (&refused["kind"], &refused["details"]["referenced_by"][0]),
+            (&"referenced".into(), &"src/cart.rs:15".into())
+        );
+        let (_, told) = world.code(3, &["remove", "fn.helper", "--yes"], "");
+        assert!(
+            told.contains("cannot remove src/cart.rs::helper (referenced by 1 place)\n  src/cart.rs:15\nUse --force"),
+            "{told}"
+        );
+        assert_eq!(world.json(3, &["remove", "fn.other"], "")["error"]["kind"], "consent");
+        assert_eq!(world.read("src/cart.rs"), text);
+        let done = world.json(0, &["remove", "fn.other", "--yes"], "");
+        assert!(done["op-id"].is_string(), "{done}");
+        assert_eq!(world.read("src/cart.rs"), format!("{CART}\n"));
+        world.write("src/cart.rs", &text);
+        world.code(0, &["remove", "fn.helper", "--yes", "--force"], "");
+        assert_eq!(world.read("src/cart.rs"), text.replace("fn helper() {}\n\n", ""));
+        world.nebula(&["undo", "--yes"]);
+        assert_eq!(world.read("src/cart.rs"), text);
+    }
+
+    #[test]
+    fn a_rename_takes_every_mention_or_none() {
+        let world = World::new();
+        world.write("Cargo.toml", "[package]\nname = \"shop\"\n");
+        world.write("src/lib.rs", "mod cart;\nuse cart::helper;\n\npub fn run() {\n    helper(); // helper\n}\n");
+        let dry = world.json(0, &["rename", "fn.helper", "aid", "--dry-run"], "");
+        assert_eq!(
+            dry["changed"],
+            serde_json::json!([{"path": "src/cart.rs", "count": 1}, {"path": "src/lib.rs", "count": 2}])
+        );
+        assert_eq!(world.read("src/cart.rs"), CART);
+        let unresolved = &world.json(3, &["rename", "src/cart.rs::Cart.total", "sum", "--yes"], "")["error"];
+        assert_eq!(unresolved["kind"], "exists", "{unresolved}");
+        let used = &world.json(3, &["rename", "fn.helper", "run", "--yes"], "")["error"];
+        assert_eq!((&used["kind"], &used["details"]["place"]), (&"exists".into(), &"src/lib.rs:4".into()));
+        for wrong in ["", "a b", "1a"] {
+            world.code(2, &["rename", "fn.helper", wrong, "--yes"], "");
+        }
+        world.code(0, &["rename", "fn.helper", "aid", "--yes"], "");
+        assert_eq!(world.read("src/cart.rs"), CART.replace("fn helper", "fn aid"));
+        assert_eq!(world.read("src/lib.rs"), "mod cart;\nuse cart::aid;\n\npub fn run() {\n    aid(); // helper\n}\n");
+        // The history follows the name.
+        let hash = world.hash("fn.aid");
+        world.json(0, &["replace", "fn.aid", "--expect-hash", &hash, "--yes"], "fn aid() { 1; }");
+        let history = world.json(0, &["history", "fn.aid"], "");
+        let causes: Vec<&str> =
+            history["ops"].as_array().expect("ops").iter().filter_map(|op| op["cause"].as_str()).collect();
+        assert_eq!(causes, ["code: replace fn.aid", "code: rename fn.helper to fn.aid"]);
+        // A method that another type has too.
+        world.write("src/two.rs", "struct Two;\nimpl Two {\n    fn total(&self) {}\n}\n");
+        let shared = &world.json(3, &["rename", "src/cart.rs::Cart.total", "all", "--yes"], "")["error"];
+        assert_eq!((&shared["kind"], &shared["details"]["places"][0]), (&"unresolved".into(), &"src/two.rs:3".into()));
+    }
+}

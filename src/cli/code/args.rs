@@ -80,6 +80,85 @@ JSON: {op-id, id, path, hash, diff, diagnostics: [{path, line, message}]};
 Exit: 0 replaced, 2 the text does not fit, 3 changed since it was viewed, or
       not approved, 6 nothing of that name")]
     Replace(ReplaceCode),
+    /// List where a definition is mentioned, and how certain that is
+    #[command(after_help = "\
+Certainties: local, the scopes of the file lead there; import, an import does;
+scoped, it is the only one of the name in the package; name, it has the same
+name, which is all that can be told without types. A mention that certainly
+means something else is left out. Strings, comments and other languages are not
+looked at; no macro is expanded.
+
+JSON: {refs: [{path, line, column, in, certainty, text}],
+       counts: {local, import, scoped, name}}
+Exit: 0 looked, 2 several definitions, 6 nothing of that name")]
+    Refs(RefsCode),
+    /// Remove one definition; refused while others refer to it
+    #[command(after_help = "\
+Mentions of certainty 'name' do not hold it.
+
+JSON: {op-id, id, path, diff, diagnostics: [{path, line, message}]};
+      op-id is the changeset, null if nothing was written; when refused,
+      error.details.referenced_by
+Exit: 0 removed, 2 what is left would not parse, 3 still referenced, or not
+      approved, 6 nothing of that name")]
+    Remove(RemoveCode),
+    /// Rename one definition where every mention of it can be told
+    #[command(after_help = "\
+Refused if one mention is of certainty 'name', if a method or field shares its
+name with another, or if the new name is in use in a file that would change.
+Strings and comments stay as they are: run the project's tests afterwards.
+
+JSON: {op-id, id, changed: [{path, count}], skipped, diff, diagnostics};
+      when refused, error.details.places
+Exit: 0 renamed, 2 no legal name, 3 unresolved, in use, or not approved,
+      6 nothing of that name")]
+    Rename(RenameCode),
+    /// List the changes of one definition that were made here, newest first
+    #[command(after_help = "\
+JSON: {id, ops: [{op-id, time, cause, approved}]}
+Exit: 0 looked, 2 several definitions, 6 nothing of that name")]
+    History {
+        /// A selector that means one definition
+        selector: String,
+    },
+}
+
+/// Arguments of `refs`.
+#[derive(Debug, Args)]
+pub struct RefsCode {
+    /// A selector that means one definition
+    pub selector: String,
+    /// Only mentions as certain as this
+    #[arg(long, value_name = "WORD", value_parser = ["local", "import", "scoped", "name"])]
+    pub min_certainty: Option<String>,
+}
+
+/// Arguments of `rename`.
+#[derive(Debug, Args)]
+pub struct RenameCode {
+    /// A selector that means one definition
+    pub selector: String,
+    /// The new name
+    pub new_name: String,
+    /// The way it is asked for.
+    #[command(flatten)]
+    pub ask: AskCode,
+}
+
+/// Arguments of `remove`.
+#[derive(Debug, Args)]
+pub struct RemoveCode {
+    /// A selector that means one definition
+    pub selector: String,
+    /// Its hash as 'view' printed it; 12 digits will do
+    #[arg(long, value_name = "H")]
+    pub expect_hash: Option<String>,
+    /// Remove it though others refer to it
+    #[arg(long)]
+    pub force: bool,
+    /// The way it is asked for.
+    #[command(flatten)]
+    pub ask: AskCode,
 }
 
 /// Arguments of `view`.

@@ -31,6 +31,11 @@ impl Failed {
         Failed { kind, exit, message: message.into(), details: json!({}) }
     }
 
+    /// Returns it with what a program needs to act on it.
+    pub fn with(self, details: Value) -> Failed {
+        Failed { details, ..self }
+    }
+
     /// Returns it with more to its sentence.
     pub fn and(mut self, more: &str) -> Failed {
         self.message.push_str(more);

@@ -1,10 +1,13 @@
-//! `strand code`: lists, shows and replaces definitions of ordinary source files. The files are the truth; a
-//! change is a proposal like any other.
+//! `strand code`: lists, shows, replaces, removes and renames definitions of ordinary source files, and finds where they
+//! are mentioned. The files are the truth; a change is a proposal like any other.
 
 mod args;
 mod failure;
 mod find;
+mod history;
 mod read;
+mod refs;
+mod rename;
 mod write;
 
 use std::ffi::OsString;
@@ -49,7 +52,11 @@ fn perform(args: CodeArgs, json: bool) -> Result<u8, Failed> {
     match &args.command {
         CodeCommand::List { selector } => read::list(&place, selector),
         CodeCommand::View(view) => read::view(&place, view),
+        CodeCommand::Refs(args) => refs::refs(&place, args),
         CodeCommand::Replace(replace) => with_archive(&context, |files| write::replace(&place, files, replace)),
+        CodeCommand::Remove(remove) => with_archive(&context, |files| write::remove(&place, files, remove)),
+        CodeCommand::Rename(args) => with_archive(&context, |files| rename::rename(&place, files, args)),
+        CodeCommand::History { selector } => with_archive(&context, |files| history::history(&place, files, selector)),
     }
 }
 

@@ -1,18 +1,20 @@
-//! `replace`: the change of one definition as a proposal, asked for, archived and written like any other.
+//! `replace` and `remove`: the change of one definition as a proposal, asked for, archived and written like any other.
 
 use std::io::{Read, Write};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::args::{AskCode, ReplaceCode};
+use super::args::{AskCode, RemoveCode, ReplaceCode};
 use super::failure::{Failed, REFUSED, USAGE};
-use super::find::{FoundFile, Place};
+use super::find::Place;
+use super::refs::{Sources, target, unmentioned};
 use crate::cli::diff::unified;
 use crate::cli::files::{ArchiveCommands, DONE};
 use crate::code::{self, CodeFault, LARGEST, SourceFile};
 use crate::disk;
 use crate::proposal::{Decision, FileChange, Proposal, ProposalId, State};
+use crate::text::number::plural;
 
 /// The fewest digits of a hash that name it.
 const DIGITS: usize = 12;
@@ -24,9 +26,28 @@ pub(super) fn replace(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: 
     let new = code::replace(&file.source, at, &text)?;
     let (old, now) = (called(&file.source, at), called(&new.file, new.at));
     let renamed = if old == now { String::new() } else { format!(" by {now}") };
-    let answer = json!({"id": new.file.id(new.at), "path": file.source.path, "hash": new.file.hash(new.at)});
-    let title = format!("code: replace {old}{renamed}");
-    carry_out(place, files, Change { file, new: new.file, title, answer, piped: args.file == "-" }, &args.ask)
+    let mut answer = json!({"id": new.file.id(new.at), "path": file.source.path, "hash": new.file.hash(new.at)});
+    answer["diagnostics"] = diagnostics(&new.file);
+    let (title, path) = (format!("code: replace {old}{renamed}"), file.source.path);
+    let change = FileChange::new(&path, file.state, State::file(new.file.text.into_bytes()), "code", &[]);
+    carry_out(place, files, Change { changes: vec![change], title, answer, piped: args.file == "-" }, &args.ask)
+}
+
+pub(super) fn remove(place: &Place<'_>, files: &mut ArchiveCommands<'_>, args: &RemoveCode) -> Result<u8, Failed> {
+    let (file, at) = place.one(&args.selector)?;
+    if let Some(hash) = &args.expect_hash {
+        expect(&file.source, at, hash)?;
+    }
+    let (new, state) = (code::remove(&file.source, at)?, file.state.clone());
+    let (path, title) = (file.source.path.clone(), format!("code: remove {}", called(&file.source, at)));
+    let mut answer = json!({"id": file.source.id(at), "path": path});
+    answer["diagnostics"] = diagnostics(&new);
+    if !args.force {
+        let sources = Sources::new(place, file)?;
+        unmentioned(&target(&sources, &path, at)?, &sources)?;
+    }
+    let change = FileChange::new(&path, state, State::file(new.text.into_bytes()), "code", &[]);
+    carry_out(place, files, Change { changes: vec![change], title, answer, piped: false }, &args.ask)
 }
 
 /// Returns a definition's kind and name, as the cause of a changeset says them.
@@ -66,52 +87,43 @@ fn text(files: &mut ArchiveCommands<'_>, file: &str) -> Result<String, Failed> {
 }
 
 /// A change that was found possible.
-struct Change {
-    file: FoundFile,
-    new: SourceFile,
-    title: String,
-    answer: Value,
-    /// Standard input held the text, so that nobody can be asked.
-    piped: bool,
+pub(super) struct Change {
+    /// The files.
+    pub changes: Vec<FileChange>,
+    /// The cause of the changeset.
+    pub title: String,
+    /// The answer, but for the diff and the changeset.
+    pub answer: Value,
+    /// True if standard input held the text, so that nobody can be asked.
+    pub piped: bool,
 }
 
 /// Asks, archives and writes.
-fn carry_out(place: &Place<'_>, files: &mut ArchiveCommands<'_>, change: Change, ask: &AskCode) -> Result<u8, Failed> {
-    let Change { file, new, title, mut answer, piped } = change;
-    let after = State::file(new.text.clone().into_bytes());
-    let path = file.source.path.clone();
-    let changes = file.state.bytes() != after.bytes();
-    let change = FileChange::new(&path, file.state, after, "code", &[]);
-    let diff = unified(&change, false);
+pub(super) fn carry_out(
+    place: &Place<'_>,
+    files: &mut ArchiveCommands<'_>,
+    change: Change,
+    ask: &AskCode,
+) -> Result<u8, Failed> {
+    let Change { mut changes, title, mut answer, piped } = change;
+    changes.retain(|change| change.before.bytes() != change.after.bytes());
+    let diff: Vec<u8> = changes.iter().flat_map(|change| unified(change, false)).collect();
     answer["diff"] = String::from_utf8_lossy(&diff).into();
     answer["op-id"] = Value::Null;
-    answer["diagnostics"] = diagnostics(&new);
-    if !changes {
-        files.complain(&format!("{path} has this text already: nothing to change"))?;
-    } else {
-        if !place.json {
-            let shown = unified(&change, files.out.is_terminal());
+    if !place.json {
+        for change in &changes {
+            let shown = unified(change, files.out.is_terminal());
             files.out.styled(&shown)?;
-            files.out.flush()?;
         }
-        if !ask.dry_run {
-            let proposal = Proposal { id: ProposalId(0), title: title.clone(), files: vec![change] };
-            let consent = files.consent_to(&proposal, ask.yes, !piped)?;
-            let consent =
-                consent.ok_or_else(|| Failed::new("consent", REFUSED, "not approved: nothing was changed"))?;
-            let decided = proposal.decide(&Decision::accept(&proposal, consent)).map_err(anyhow::Error::from)?;
-            if let Some(decided) = decided {
-                let applied = files.execute(&decided, "code", &title)?;
-                let id = applied.changeset.map(|id| id.to_string());
-                let archived =
-                    id.as_ref().map_or(String::new(), |id| format!("; the replaced version is archived as {id}"));
-                if !place.json {
-                    let hash = answer["hash"].as_str().map_or(String::new(), |hash| format!(", {hash} now"));
-                    let (title, done) = (title.trim_start_matches("code: "), "done");
-                    writeln!(files.err, "{done}: {title} in {path}{hash}{archived}")?;
-                }
-                answer["op-id"] = id.into();
-            }
+        files.out.flush()?;
+    }
+    if changes.is_empty() {
+        files.complain("the files have this text already: nothing to change")?;
+    } else if !ask.dry_run {
+        let proposal = Proposal { id: ProposalId(0), title, files: changes };
+        answer["op-id"] = written(place, files, &proposal, ask, piped)?.into();
+        if let (false, Some(hash)) = (place.json, answer["hash"].as_str()) {
+            writeln!(files.err, "its hash now: {hash}")?;
         }
     }
     if place.json {
@@ -119,6 +131,27 @@ fn carry_out(place: &Place<'_>, files: &mut ArchiveCommands<'_>, change: Change,
     }
     files.out.flush()?;
     Ok(DONE)
+}
+
+/// Writes a proposal that is approved. Returns the changeset.
+fn written(
+    place: &Place<'_>,
+    files: &mut ArchiveCommands<'_>,
+    proposal: &Proposal,
+    ask: &AskCode,
+    piped: bool,
+) -> Result<Option<String>, Failed> {
+    let consent = files.consent_to(proposal, ask.yes, !piped)?;
+    let consent = consent.ok_or_else(|| Failed::new("consent", REFUSED, "not approved: nothing was changed"))?;
+    let decided = proposal.decide(&Decision::accept(proposal, consent)).map_err(anyhow::Error::from)?;
+    let Some(decided) = decided else { return Ok(None) };
+    let applied = files.execute(&decided, "code", &proposal.title)?;
+    let id = applied.changeset.map(|id| id.to_string());
+    if !place.json {
+        let archived = id.as_ref().map_or(String::new(), |id| format!("; the replaced versions are archived as {id}"));
+        writeln!(files.err, "changed {}{archived}", plural(applied.paths.len(), "file"))?;
+    }
+    Ok(id)
 }
 
 /// Returns the syntax errors of a file for a program: those that were there before.

@@ -332,7 +332,7 @@ impl ArchiveCommands<'_> {
     }
 
     /// Returns the workspace's root, as memory names projects.
-    fn project(&self) -> String {
+    pub(in crate::cli) fn project(&self) -> String {
         self.workspace.root().to_string_lossy().into_owned()
     }
 
@@ -390,7 +390,7 @@ impl ArchiveCommands<'_> {
     }
 
     /// Returns memory's answer; without one that is said once, and the command goes on with what the archive knows.
-    fn remembered<T: Default>(&mut self, answer: Result<T, memory::Error>) -> Result<T> {
+    pub(in crate::cli) fn remembered<T: Default>(&mut self, answer: Result<T, memory::Error>) -> Result<T> {
         match answer {
             Ok(value) => Ok(value),
             Err(error) => {

@@ -31,6 +31,12 @@ impl SourceLanguage {
         }
     }
 
+    /// Returns whether texts of both may mention each other's definitions.
+    pub fn is_like(self, other: SourceLanguage) -> bool {
+        let family = |language| if language == SourceLanguage::Tsx { SourceLanguage::TypeScript } else { language };
+        family(self) == family(other)
+    }
+
     /// Returns its grammar.
     pub(in crate::code) fn grammar(self) -> Language {
         match self {

@@ -1,0 +1,53 @@
+//! The meanings of a name, and the trait that looks them up.
+
+use std::rc::Rc;
+
+use super::super::file::SourceFile;
+use super::role::Import;
+use super::target::{SourceTree, is_member};
+
+/// Imports that lead to imports are followed so often.
+pub(super) const HOPS: usize = 8;
+
+/// The meaning of a name.
+#[derive(Clone)]
+pub(super) enum Meaning {
+    /// A variable.
+    Variable,
+    /// A definition; `scoped`: the only one of its name in the package.
+    Node { file: Rc<SourceFile>, at: usize, scoped: bool },
+    /// A module.
+    Module(Module),
+    /// Something that is not in these files.
+    Elsewhere,
+    /// It cannot be told.
+    Unknown,
+}
+
+/// A module of some language.
+#[derive(Clone)]
+pub(super) enum Module {
+    /// A file, and the inline modules in it, joined by dots.
+    File(Rc<SourceFile>, String),
+    /// A package of Python without a file of its own, by its folder.
+    Folder(String),
+}
+
+/// Looks names up.
+pub(super) trait Names {
+    /// Returns the files.
+    fn tree(&self) -> &dyn SourceTree;
+
+    /// Returns what a name means at a byte of a file.
+    fn name(&self, file: &Rc<SourceFile>, name: &str, at: usize, hops: usize) -> Meaning;
+
+    /// Returns what an import of a file leads to.
+    fn import(&self, file: &Rc<SourceFile>, import: &Import, hops: usize) -> Meaning;
+}
+
+/// Returns the definition of a name in a file's own scope, or in a module of it.
+pub(super) fn defined(file: &Rc<SourceFile>, within: &str, name: &str) -> Option<Meaning> {
+    let dotted = if within.is_empty() { name.to_owned() } else { format!("{within}.{name}") };
+    let found = file.nodes.iter().enumerate().find(|(at, node)| node.dotted == dotted && !is_member(file, *at));
+    found.map(|(at, _)| Meaning::Node { file: file.clone(), at, scoped: false })
+}

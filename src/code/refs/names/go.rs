@@ -1,0 +1,123 @@
+//! Names of Go: a package is the files of a folder, an import the folder below a `go.mod`.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::super::file::SourceFile;
+use super::super::binding::{bindings, innermost};
+use super::super::meaning::{Meaning, Names, defined};
+use super::super::role::around;
+use super::super::target::{folder, joined};
+
+/// Returns the type of a method's receiver, if it is what stands there.
+pub(super) fn own_type(file: &SourceFile, of: Node<'_>) -> Option<String> {
+    let method = around(of, &["method_declaration"])?;
+    let receiver = method.child_by_field_name("receiver")?.named_child(0)?;
+    let name = receiver.child_by_field_name("name")?;
+    let own = of.kind() == "identifier" && file.text[of.byte_range()] == file.text[name.byte_range()];
+    // A variable of that name inside is not the receiver.
+    let name = &file.text[name.byte_range()];
+    let all = bindings(file, name);
+    let bound = innermost(&all, of.start_byte(), 0).filter(|bound| bound.scope == method.byte_range() && own)?;
+    let node = file.nodes.iter().find(|node| bound.scope.contains(&node.name_at.start))?;
+    node.dotted.rsplit_once('.').map(|(container, _)| container.to_owned())
+}
+
+/// Returns what a name means that the file does not define: what another file of the package does.
+pub(super) fn unbound(names: &dyn Names, file: &Rc<SourceFile>, name: &str) -> Meaning {
+    let package = package(file);
+    let found =
+        in_folder(names, folder(&file.path), name, |other| other.path != file.path && self::package(other) == package);
+    match found {
+        Meaning::Elsewhere if imports(file).iter().any(|(alias, _)| alias.as_deref() == Some(".")) => Meaning::Unknown,
+        found => found,
+    }
+}
+
+/// Returns what `of.name` means: what a package holds.
+pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, name: &str) -> Meaning {
+    let own = &file.text[of.byte_range()];
+    let bound = || innermost(&bindings(file, own), of.start_byte(), 0).is_some();
+    if !["identifier", "package_identifier"].contains(&of.kind()) || bound() {
+        return Meaning::Elsewhere;
+    }
+    for (alias, path) in imports(file) {
+        let Some(package) = below_module(names, file, &path) else { continue };
+        let called = match &alias {
+            Some(alias) => alias == own,
+            None => sources(names, &package).iter().any(|file| self::package(file) == own),
+        };
+        if called {
+            return match in_folder(names, &package, name, |_| true) {
+                Meaning::Node { file, at, .. } => Meaning::Node { file, at, scoped: false },
+                other => other,
+            };
+        }
+    }
+    Meaning::Elsewhere
+}
+
+/// Returns the definition of a name in a folder, if there is one alone.
+fn in_folder(names: &dyn Names, of: &str, name: &str, belongs: impl Fn(&SourceFile) -> bool) -> Meaning {
+    let files = sources(names, of);
+    let mut found = files.iter().filter(|file| belongs(file)).filter_map(|file| defined(file, "", name));
+    match (found.next(), found.next()) {
+        (Some(Meaning::Node { file, at, .. }), None) => Meaning::Node { file, at, scoped: true },
+        (None, _) => Meaning::Elsewhere,
+        _ => Meaning::Unknown,
+    }
+}
+
+/// Returns the files of a package.
+fn sources(names: &dyn Names, of: &str) -> Vec<Rc<SourceFile>> {
+    let below = joined(of, "");
+    let paths = names.tree().paths().range(below.clone()..).take_while(|path| path.starts_with(&below));
+    let own = paths.filter(|path| folder(path) == of && path.ends_with(".go"));
+    own.filter_map(|path| names.tree().source(path)).collect()
+}
+
+/// Returns the name of a file's package.
+fn package(file: &SourceFile) -> &str {
+    let root = file.syntax().root;
+    let mut cursor = root.walk();
+    let clause = root.named_children(&mut cursor).find(|child| child.kind() == "package_clause");
+    clause.and_then(|clause| clause.named_child(0)).map_or("", |name| &file.text[name.byte_range()])
+}
+
+/// Returns the imports of a file: the name each is given, and its path.
+fn imports(file: &SourceFile) -> Vec<(Option<String>, String)> {
+    let (root, text) = (file.syntax().root, &file.text);
+    let mut found = Vec::new();
+    let mut cursor = root.walk();
+    for declaration in root.named_children(&mut cursor).filter(|child| child.kind() == "import_declaration") {
+        let mut inner = declaration.walk();
+        let mut specs: Vec<Node<'_>> = Vec::new();
+        for child in declaration.named_children(&mut inner) {
+            match child.kind() {
+                "import_spec" => specs.push(child),
+                _ => {
+                    let mut listed = child.walk();
+                    specs.extend(child.named_children(&mut listed).filter(|spec| spec.kind() == "import_spec"));
+                }
+            }
+        }
+        for spec in specs {
+            let own = |field: &str| spec.child_by_field_name(field).map(|node| text[node.byte_range()].to_owned());
+            found.extend(own("path").map(|path| (own("name"), path.trim_matches(['"', '`']).to_owned())));
+        }
+    }
+    found
+}
+
+/// Returns the folder of an imported package, if a module above the file holds it.
+fn below_module(names: &dyn Names, file: &SourceFile, path: &str) -> Option<String> {
+    let above = std::iter::successors(Some(folder(&file.path)), |above| (!above.is_empty()).then(|| folder(above)));
+    let (base, text) = above.filter_map(|base| Some((base, names.tree().text(&joined(base, "go.mod"))?))).next()?;
+    let module = text.lines().find_map(|line| line.trim().strip_prefix("module "))?.trim().trim_matches('"');
+    let rest = path.strip_prefix(module)?;
+    match rest.strip_prefix('/') {
+        Some(rest) => Some(joined(base, rest)),
+        None => rest.is_empty().then(|| base.to_owned()),
+    }
+}

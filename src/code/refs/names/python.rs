@@ -1,0 +1,142 @@
+//! Names of Python: modules by their files, `import` and `from`.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::super::file::SourceFile;
+use super::super::super::lang::{NodeKind, SourceLanguage};
+use super::super::binding::{Bound, bindings};
+use super::super::meaning::{HOPS, Meaning, Module, Names, defined};
+use super::super::role::{Import, around};
+use super::super::roles::globs;
+use super::super::target::{folder, holders, joined};
+
+/// Returns the member of a class that a name means in the body of that class.
+pub(super) fn in_class_body(file: &SourceFile, name: &str, at: usize) -> Option<usize> {
+    if file.language != SourceLanguage::Python {
+        return None;
+    }
+    let leaf = file.syntax().root.descendant_for_byte_range(at, at + name.len())?;
+    let class = around(leaf, &["function_definition", "lambda", "class_definition"])?;
+    let own = class.child_by_field_name("name").filter(|_| class.kind() == "class_definition")?;
+    let inside = class.child_by_field_name("body")?.byte_range().contains(&at);
+    let holder = file.nodes.iter().find(|node| node.name_at == own.byte_range()).filter(|_| inside)?;
+    let dotted = format!("{}.{name}", holder.dotted);
+    file.nodes.iter().position(|node| node.dotted == dotted)
+}
+
+pub(super) fn own_type(file: &SourceFile, of: Node<'_>) -> Option<String> {
+    if of.kind() != "identifier" || !["self", "cls"].contains(&&file.text[of.byte_range()]) {
+        return None;
+    }
+    let method = holders(file, of.start_byte()).find(|node| node.kind == NodeKind::Method)?;
+    method.dotted.rsplit_once('.').map(|(container, _)| container.to_owned())
+}
+
+/// Returns what an import leads to.
+pub(super) fn import(names: &dyn Names, file: &Rc<SourceFile>, import: &Import, hops: usize) -> Meaning {
+    let module = module(names, file, &import.module);
+    match (&import.name, module) {
+        (_, meaning @ (Meaning::Elsewhere | Meaning::Unknown)) => meaning,
+        (None, module) => module,
+        (Some(name), Meaning::Module(module)) => below(names, &module, name, hops),
+        _ => Meaning::Unknown,
+    }
+}
+
+/// Returns what a name means in a module.
+fn below(names: &dyn Names, module: &Module, name: &str, hops: usize) -> Meaning {
+    if hops >= HOPS {
+        return Meaning::Unknown;
+    }
+    let own = match module {
+        Module::Folder(own) => own.as_str(),
+        Module::File(file, _) => {
+            if let Some(found) = defined(file, "", name) {
+                return found;
+            }
+            let handed_on = bindings(file, name).into_iter().find_map(|binding| match binding.bound {
+                Bound::Import(import) if binding.scope.start == 0 => Some(import),
+                _ => None,
+            });
+            if let Some(import) = handed_on {
+                return names.import(file, &import, hops + 1);
+            }
+            if let found @ Meaning::Node { .. } = unbound(names, file, name, hops + 1) {
+                return found;
+            }
+            file.path.strip_suffix("/__init__.py").unwrap_or("")
+        }
+    };
+    at(names, own, name).map_or(Meaning::Unknown, Meaning::Module)
+}
+
+/// Returns what a name means that no scope binds: one that `from … import *` brings.
+pub(super) fn unbound(names: &dyn Names, file: &Rc<SourceFile>, name: &str, hops: usize) -> Meaning {
+    let mut doubt = Meaning::Elsewhere;
+    for glob in globs(file.syntax()) {
+        match names.import(file, &glob, hops + 1) {
+            Meaning::Module(module) => match below(names, &module, name, hops + 1) {
+                found @ Meaning::Node { .. } => return found,
+                _ => continue,
+            },
+            Meaning::Elsewhere => {}
+            _ => doubt = Meaning::Unknown,
+        }
+    }
+    doubt
+}
+
+/// Returns what `of.name` means: what a module holds.
+pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, name: &str) -> Meaning {
+    let text = &file.text[of.byte_range()];
+    let mut segments = text.split('.').map(str::trim);
+    let head = segments.next().unwrap_or_default();
+    if of.kind() != "identifier" && of.kind() != "attribute"
+        || head.contains(|c: char| !c.is_alphanumeric() && c != '_')
+    {
+        return Meaning::Elsewhere;
+    }
+    let mut meaning = names.name(file, head, of.start_byte(), 0);
+    for segment in segments.chain([name]) {
+        meaning = match meaning {
+            Meaning::Module(module) => below(names, &module, segment, 1),
+            Meaning::Unknown => Meaning::Unknown,
+            _ => return Meaning::Elsewhere,
+        };
+    }
+    meaning
+}
+
+/// Returns the module of a dotted name, as a file writes it.
+fn module(names: &dyn Names, file: &SourceFile, dotted: &str) -> Meaning {
+    let rest = dotted.trim_start_matches('.');
+    let (dots, path) = (dotted.len() - rest.len(), rest.trim().replace('.', "/"));
+    let own = folder(&file.path);
+    let above = std::iter::successors(Some(own), |above| (!above.is_empty()).then(|| folder(above)));
+    let found = match dots {
+        0 => above.chain(["", "src"]).find_map(|base| at(names, base, &path)),
+        dots => above.skip(dots - 1).take(1).find_map(|base| at(names, base, &path)),
+    };
+    let ends = [format!("/{path}.py"), format!("/{path}/__init__.py")];
+    match found {
+        Some(module) => Meaning::Module(module),
+        // It may be found by settings that are not read here.
+        None if names.tree().paths().iter().any(|path| ends.iter().any(|end| path.ends_with(end))) => Meaning::Unknown,
+        None => Meaning::Elsewhere,
+    }
+}
+
+/// Returns the module at a path.
+fn at(names: &dyn Names, base: &str, path: &str) -> Option<Module> {
+    let whole = if path.is_empty() { base.to_owned() } else { joined(base, path) };
+    let files = [format!("{whole}.py"), format!("{whole}.pyi"), joined(&whole, "__init__.py")];
+    let there = files.iter().filter(|path| names.tree().paths().contains(*path));
+    if let Some(file) = there.into_iter().find_map(|path| names.tree().source(path)) {
+        return Some(Module::File(file, String::new()));
+    }
+    let below = format!("{whole}/");
+    let is_folder = names.tree().paths().range(below.clone()..).next().is_some_and(|path| path.starts_with(&below));
+    is_folder.then_some(Module::Folder(whole))
+}

@@ -1,0 +1,265 @@
+//! Names of Rust: modules by their files, `use` and its globs, crates of the same tree.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::super::super::file::SourceFile;
+use super::super::super::lang::NodeKind;
+use super::super::binding::{Bound, bindings};
+use super::super::meaning::{HOPS, Meaning, Module, Names, defined};
+use super::super::role::Import;
+use super::super::roles::globs;
+use super::super::target::{folder, holders, is_member, joined};
+
+/// Returns the inline module at a byte, by its dotted name, and where its scope begins.
+pub(super) fn module_at(file: &SourceFile, at: usize) -> (String, usize) {
+    let module = holders(file, at).find(|node| node.kind == NodeKind::Mod && node.body.is_some_and(|body| body <= at));
+    module.map_or((String::new(), 0), |node| (node.dotted.clone(), node.body.unwrap_or(0)))
+}
+
+/// Returns whether what a name is bound to is of the kind that is asked for at a byte: what stands before `::` is no
+/// function, and what stands alone is no module.
+pub(super) fn may_mean(file: &SourceFile, name: &str, at: usize, bound: &Bound) -> bool {
+    let Bound::Node(node) = bound else { return true };
+    let leaf = file.syntax().root.descendant_for_byte_range(at, at + name.len());
+    let before_path = leaf.and_then(|leaf| leaf.next_sibling()).is_some_and(|token| token.kind() == "::");
+    match file.nodes[*node].kind {
+        NodeKind::Mod => before_path,
+        NodeKind::Fn | NodeKind::Const => !before_path,
+        _ => true,
+    }
+}
+
+/// Returns what an import leads to. Its first name is a module beside it, or a crate.
+pub(super) fn import(names: &dyn Names, file: &Rc<SourceFile>, import: &Import, hops: usize) -> Meaning {
+    let at = import.scope.as_ref().map_or(0, |scope| scope.start);
+    let mut segments = import.module.split("::").filter(|segment| !segment.is_empty());
+    let Some(head) = segments.next() else { return Meaning::Unknown };
+    let (within, _) = module_at(file, at);
+    let first = match keyword(names, file, at, head) {
+        Some(module) => module,
+        None => match defined(file, &within, head) {
+            Some(found) => as_module(names, found),
+            None => other_crate(names, head),
+        },
+    };
+    segments.fold(first, |meaning, segment| below(names, meaning, segment, hops + 1))
+}
+
+/// Returns what a path in code means.
+pub(super) fn path(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>) -> Meaning {
+    let of = if of.kind() == "generic_type" { of.child_by_field_name("type").unwrap_or(of) } else { of };
+    let text: String = file.text[of.byte_range()].split('<').next().unwrap_or_default().split_whitespace().collect();
+    let mut segments = text.split("::").filter(|segment| !segment.is_empty());
+    let Some(head) = segments.next() else { return Meaning::Unknown };
+    let at = of.start_byte();
+    let first = match keyword(names, file, at, head) {
+        Some(module) => module,
+        None if head == "Self" => own_type(file, of)
+            .and_then(|own| {
+                let found = file.nodes.iter().position(|node| node.dotted == own)?;
+                Some(Meaning::Node { file: file.clone(), at: found, scoped: false })
+            })
+            .unwrap_or(Meaning::Unknown),
+        None => match names.name(file, head, at, 0) {
+            // A crate is known without being named.
+            Meaning::Elsewhere => other_crate(names, head),
+            found => as_module(names, found),
+        },
+    };
+    segments.fold(first, |meaning, segment| below(names, meaning, segment, 1))
+}
+
+/// Returns what `of::name` means; `of.name` is never what a scope or module holds.
+pub(super) fn member(names: &dyn Names, file: &Rc<SourceFile>, of: Node<'_>, name: &str) -> Meaning {
+    let of_value = of.parent().is_some_and(|parent| parent.kind() == "field_expression")
+        || of.next_sibling().is_some_and(|token| token.kind() == ".");
+    if of_value {
+        return Meaning::Elsewhere;
+    }
+    below(names, path(names, file, of), name, 1)
+}
+
+/// Returns the type whose `self` or `Self` this is.
+pub(super) fn own_type(file: &SourceFile, of: Node<'_>) -> Option<String> {
+    if !["self", "Self"].contains(&&file.text[of.byte_range()]) {
+        return None;
+    }
+    let at = of.start_byte();
+    let own = (0..file.nodes.len()).rev().find(|n| file.nodes[*n].own.contains(&at) && is_member(file, *n))?;
+    file.nodes[own].dotted.rsplit_once('.').map(|(container, _)| container.to_owned())
+}
+
+/// Returns what a name means that no scope of its module binds: one that `use …::*` brings.
+pub(super) fn unbound(names: &dyn Names, file: &Rc<SourceFile>, name: &str, at: usize, hops: usize) -> Meaning {
+    let (_, start) = module_at(file, at);
+    from_globs(names, file, start, name, hops).unwrap_or(Meaning::Elsewhere)
+}
+
+/// Returns the module that a word of paths means.
+fn keyword(names: &dyn Names, file: &Rc<SourceFile>, at: usize, word: &str) -> Option<Meaning> {
+    let (within, _) = module_at(file, at);
+    let module = match word {
+        "crate" => Some(crate_root(names, file)),
+        "self" => Some(Some((file.clone(), within))),
+        "super" => Some(parent(names, file, &within)),
+        _ => None,
+    }?;
+    Some(module.map_or(Meaning::Unknown, |(file, within)| Meaning::Module(Module::File(file, within))))
+}
+
+/// Returns what a name means in a module or a type.
+fn below(names: &dyn Names, of: Meaning, name: &str, hops: usize) -> Meaning {
+    if hops >= HOPS {
+        return Meaning::Unknown;
+    }
+    match of {
+        Meaning::Module(Module::File(file, within)) => match name {
+            "super" => parent(names, &file, &within)
+                .map_or(Meaning::Unknown, |(file, within)| Meaning::Module(Module::File(file, within))),
+            "self" => Meaning::Module(Module::File(file, within)),
+            name => in_module(names, &file, &within, name, hops),
+        },
+        Meaning::Node { file, at, .. } => {
+            let dotted = format!("{}.{name}", file.nodes[at].dotted);
+            let member = file.nodes.iter().position(|node| node.dotted == dotted);
+            member.map_or(Meaning::Unknown, |at| Meaning::Node { file, at, scoped: false })
+        }
+        Meaning::Elsewhere => Meaning::Elsewhere,
+        _ => Meaning::Unknown,
+    }
+}
+
+/// Returns what a name means in a module.
+fn in_module(names: &dyn Names, file: &Rc<SourceFile>, within: &str, name: &str, hops: usize) -> Meaning {
+    if let Some(found) = defined(file, within, name) {
+        return as_module(names, found);
+    }
+    let module = file.nodes.iter().find(|node| node.kind == NodeKind::Mod && node.dotted == within);
+    let start = module.and_then(|module| module.body).unwrap_or(0);
+    let handed_on = bindings(file, name).into_iter().find_map(|binding| match binding.bound {
+        Bound::Import(import) if binding.scope.start == start => Some(import),
+        _ => None,
+    });
+    match handed_on {
+        Some(import) => names.import(file, &import, hops + 1),
+        None => from_globs(names, file, start, name, hops).unwrap_or(Meaning::Unknown),
+    }
+}
+
+/// Returns what a name means that a glob of the module with this scope brings. None: no glob can.
+fn from_globs(names: &dyn Names, file: &Rc<SourceFile>, start: usize, name: &str, hops: usize) -> Option<Meaning> {
+    let mut doubt = None;
+    for glob in globs(file.syntax()).into_iter().filter(|glob| glob.scope.as_ref().is_some_and(|s| s.start == start)) {
+        if hops >= HOPS {
+            return Some(Meaning::Unknown);
+        }
+        match names.import(file, &glob, hops + 1) {
+            Meaning::Elsewhere => {}
+            module @ (Meaning::Module(_) | Meaning::Node { .. }) => {
+                // The glob of the module above must not be asked for what it does not define: it may lead back here.
+                match below_defined(names, &module, name, hops + 1) {
+                    Some(found) => return Some(found),
+                    None => doubt = doubt.or(Some(hidden(&module))),
+                }
+            }
+            _ => doubt = Some(Meaning::Unknown),
+        }
+    }
+    doubt
+}
+
+/// Returns what a name means in a module or an enumeration, if it is defined or imported by name there.
+fn below_defined(names: &dyn Names, of: &Meaning, name: &str, hops: usize) -> Option<Meaning> {
+    match of {
+        Meaning::Module(Module::File(file, within)) => {
+            let found = in_module(names, file, within, name, hops);
+            (!matches!(found, Meaning::Unknown | Meaning::Elsewhere)).then_some(found)
+        }
+        Meaning::Node { file, at, .. } => {
+            let dotted = format!("{}.{name}", file.nodes[*at].dotted);
+            let at = file.nodes.iter().position(|node| node.dotted == dotted)?;
+            Some(Meaning::Node { file: file.clone(), at, scoped: false })
+        }
+        _ => None,
+    }
+}
+
+/// Returns what a name may be that a glob did not bring: where macros or globs make names, it cannot be told.
+fn hidden(module: &Meaning) -> Meaning {
+    match module {
+        Meaning::Module(Module::File(file, _)) if !globs(file.syntax()).is_empty() => Meaning::Unknown,
+        _ => Meaning::Elsewhere,
+    }
+}
+
+/// Returns the module that a definition is, if it is one.
+fn as_module(names: &dyn Names, found: Meaning) -> Meaning {
+    let Meaning::Node { file, at, .. } = &found else { return found };
+    let node = &file.nodes[*at];
+    if node.kind != NodeKind::Mod {
+        return found;
+    }
+    if node.body.is_some() {
+        return Meaning::Module(Module::File(file.clone(), node.dotted.clone()));
+    }
+    let (stem, own) = (file.path.trim_end_matches(".rs"), folder(&file.path));
+    let root = ["lib", "main", "mod"].contains(&stem.rsplit('/').next().unwrap_or_default());
+    let below = node.dotted.replace('.', "/");
+    let bases = if root { vec![own] } else { vec![stem, own] };
+    let places = bases.iter().flat_map(|base| ["", "/mod"].map(|end| joined(base, &format!("{below}{end}.rs"))));
+    let module = places.filter(|path| names.tree().paths().contains(path)).find_map(|path| names.tree().source(&path));
+    module.map_or(Meaning::Unknown, |file| Meaning::Module(Module::File(file, String::new())))
+}
+
+/// Returns the first of some files that is there.
+fn first(names: &dyn Names, places: impl IntoIterator<Item = String>) -> Option<(Rc<SourceFile>, String)> {
+    let mut there = places.into_iter().filter(|path| names.tree().paths().contains(path));
+    there.find_map(|path| names.tree().source(&path)).map(|file| (file, String::new()))
+}
+
+/// Returns the root module of the crate that a file belongs to.
+fn crate_root(names: &dyn Names, file: &Rc<SourceFile>) -> Option<(Rc<SourceFile>, String)> {
+    let path = &file.path;
+    let src = path.rfind("/src/").map(|at| at + 4).or_else(|| path.starts_with("src/").then_some(3));
+    let src = src
+        .map(|end| &path[..end])
+        .filter(|src| !path[src.len()..].starts_with("/bin/") && path[src.len()..] != *"/main.rs");
+    let Some(src) = src else {
+        // A program, a test or an example: the file itself, or the `main.rs` above it.
+        let above = std::iter::successors(Some(folder(path)), |above| (!above.is_empty()).then(|| folder(above)));
+        let mains = above.take_while(|above| !above.is_empty()).map(|above| joined(above, "main.rs"));
+        return first(names, mains).or_else(|| Some((file.clone(), String::new())));
+    };
+    first(names, [joined(src, "lib.rs"), joined(src, "main.rs")])
+}
+
+/// Returns the module above a module.
+fn parent(names: &dyn Names, file: &Rc<SourceFile>, within: &str) -> Option<(Rc<SourceFile>, String)> {
+    if !within.is_empty() {
+        return Some((file.clone(), within.rsplit_once('.').map_or("", |(above, _)| above).to_owned()));
+    }
+    let own = folder(&file.path);
+    let own = if file.path.ends_with("/mod.rs") { folder(own) } else { own };
+    let places = ["mod.rs", "lib.rs", "main.rs"].map(|name| joined(own, name));
+    let places = places.into_iter().chain([format!("{own}.rs")]);
+    first(names, places.filter(|path| *path != file.path))
+}
+
+/// Returns the root of a crate of this name in the same tree.
+fn other_crate(names: &dyn Names, name: &str) -> Meaning {
+    for path in names.tree().paths().iter().filter(|path| *path == "src/lib.rs" || path.ends_with("/src/lib.rs")) {
+        let manifest = joined(folder(folder(path)), "Cargo.toml");
+        let Some(text) = names.tree().text(&manifest) else { continue };
+        let package = text.split("[package]").nth(1).unwrap_or_default();
+        let own = package.lines().find_map(|line| line.trim().strip_prefix("name")?.trim().strip_prefix('='));
+        let own = own.map(|own| own.trim().trim_matches(['"', '\'']).replace('-', "_"));
+        if own.as_deref() == Some(name)
+            && let Some(file) = names.tree().source(path)
+        {
+            return Meaning::Module(Module::File(file, String::new()));
+        }
+    }
+    Meaning::Elsewhere
+}

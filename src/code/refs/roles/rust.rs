@@ -1,0 +1,161 @@
+//! Roles of identifiers in Rust. What stands in the arguments of a macro is read as if it stood there itself.
+
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+use super::super::role::{Import, Role, above, ancestor, around, is_field, outermost, scope};
+
+const PATTERNS: &[&str] = &[
+    "tuple_pattern",
+    "tuple_struct_pattern",
+    "struct_pattern",
+    "field_pattern",
+    "ref_pattern",
+    "mut_pattern",
+    "reference_pattern",
+    "slice_pattern",
+    "captured_pattern",
+    "or_pattern",
+    "remaining_field_pattern",
+    "match_pattern",
+];
+
+const MODULES: &[&str] = &["declaration_list", "block", "source_file"];
+
+pub(super) fn role<'t>(leaf: Node<'t>, text: &'t str) -> Role<'t> {
+    if let Some(import) = import(leaf, text) {
+        return import;
+    }
+    let parent = above(leaf, 1);
+    match parent {
+        "token_tree" => in_macro(leaf),
+        "attribute" | "lifetime" | "label" | "fragment_specifier" | "macro_rule" => Role::Other,
+        "macro_invocation" if is_field(leaf, "macro") => Role::Macro,
+        "field_expression" if is_field(leaf, "field") => Role::Member { of: leaf.prev_named_sibling() },
+        "field_initializer" if is_field(leaf, "field") => Role::Key { of: literal(leaf, 3, "name") },
+        "shorthand_field_initializer" => Role::Shorthand,
+        "field_pattern" if leaf.kind() == "shorthand_field_identifier" => {
+            binds(leaf).map_or(Role::Shorthand, Role::BindsKey)
+        }
+        "field_pattern" if is_field(leaf, "name") => Role::Key { of: literal(leaf, 2, "type") },
+        "scoped_identifier" | "scoped_type_identifier" if is_field(leaf, "name") => {
+            Role::Member { of: leaf.parent().and_then(|path| path.child_by_field_name("path")) }
+        }
+        "type_binding" if is_field(leaf, "name") => Role::Key { of: None },
+        "type_parameter" | "const_parameter" | "optional_type_parameter" if is_field(leaf, "name") => {
+            Role::Binds(ancestor(leaf, 3).map_or(0..usize::MAX, |owner| owner.byte_range()))
+        }
+        _ => binds(leaf).map_or(Role::Plain, Role::Binds),
+    }
+}
+
+/// Returns the type of the literal or pattern so many levels up.
+fn literal<'t>(leaf: Node<'t>, up: usize, field: &str) -> Option<Node<'t>> {
+    ancestor(leaf, up)?.child_by_field_name(field)
+}
+
+/// Returns the bytes in which a variable is seen, if the identifier names one.
+fn binds(leaf: Node<'_>) -> Option<Range<usize>> {
+    let typed = ["tuple_struct_pattern", "struct_pattern"].contains(&above(leaf, 1)) && is_field(leaf, "type");
+    if typed || !["identifier", "shorthand_field_identifier"].contains(&leaf.kind()) {
+        return None;
+    }
+    let pattern = outermost(leaf, PATTERNS);
+    let holder = pattern.parent()?;
+    let body = |node: Node<'_>, field: &str| node.child_by_field_name(field).map(|body| body.byte_range());
+    match holder.kind() {
+        "let_declaration" if is_field(pattern, "pattern") => {
+            let end = scope(holder, MODULES).end;
+            Some(holder.end_byte()..end)
+        }
+        "parameter" if is_field(pattern, "pattern") => parameters(holder),
+        "closure_parameters" => parameters(pattern),
+        "for_expression" if is_field(pattern, "pattern") => body(holder, "body"),
+        "match_arm" => Some(holder.byte_range()),
+        "let_condition" if is_field(pattern, "pattern") => {
+            let whole = around(holder, &["if_expression", "while_expression", "match_arm"])?;
+            let end = match whole.kind() {
+                "if_expression" => body(whole, "consequence")?.end,
+                _ => whole.end_byte(),
+            };
+            Some(holder.end_byte()..end)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the bytes of the function whose parameter this is.
+fn parameters(parameter: Node<'_>) -> Option<Range<usize>> {
+    let of = around(parameter, &["function_item", "closure_expression", "function_signature_item", "function_type"])?;
+    Some(of.byte_range())
+}
+
+/// Returns the role of an identifier among the tokens of a macro.
+fn in_macro(leaf: Node<'_>) -> Role<'_> {
+    if around(leaf, &["attribute_item", "inner_attribute_item", "macro_definition"]).is_some() {
+        return Role::Other;
+    }
+    let (before, after) = (leaf.prev_sibling(), leaf.next_sibling());
+    match (before.map_or("", |token| token.kind()), after.map_or("", |token| token.kind())) {
+        ("." | "::", _) => Role::Member { of: before.and_then(|token| token.prev_sibling()) },
+        (_, "!") => Role::Macro,
+        (_, ":") => Role::Key { of: None },
+        ("$" | "'", _) => Role::Other,
+        _ => Role::Plain,
+    }
+}
+
+/// Returns the import that an identifier of a `use` is.
+fn import<'t>(leaf: Node<'t>, text: &str) -> Option<Role<'t>> {
+    let of = around(leaf, &["use_declaration"])?;
+    let seen = scope(of, MODULES);
+    let (mut path, mut binds) = (vec![text[leaf.byte_range()].to_owned()], true);
+    let (mut inner, mut outer) = (leaf, leaf.parent()?);
+    while inner != of {
+        match outer.kind() {
+            "scoped_identifier" if is_field(inner, "name") => {
+                let before = outer.child_by_field_name("path");
+                path.splice(0..0, before.map(|before| text[before.byte_range()].to_owned()));
+            }
+            "scoped_use_list" if is_field(inner, "list") => {
+                let before = outer.child_by_field_name("path");
+                path.splice(0..0, before.map(|before| text[before.byte_range()].to_owned()));
+            }
+            "use_as_clause" if is_field(inner, "alias") => {
+                let of = outer.child_by_field_name("path")?;
+                path = vec![text[of.byte_range()].to_owned()];
+            }
+            "use_as_clause" | "scoped_identifier" | "scoped_use_list" | "use_wildcard" => binds = false,
+            _ => {}
+        }
+        (inner, outer) = (outer, outer.parent()?);
+    }
+    let module: String = path.join("::").split_whitespace().collect();
+    // `a::b::{self}` is `a::b`.
+    let module = module.trim_end_matches("::self").to_owned();
+    Some(Role::Import(Import { module, name: None, scope: binds.then_some(seen) }))
+}
+
+/// Returns what is imported by `*`.
+pub(super) fn globs(root: Node<'_>, text: &str) -> Vec<Import> {
+    let mut found = Vec::new();
+    for at in memchr::memmem::find_iter(text.as_bytes(), b"*") {
+        let Some(star) = root.descendant_for_byte_range(at, at + 1) else { continue };
+        let Some(wildcard) = star.parent().filter(|parent| parent.kind() == "use_wildcard") else { continue };
+        let Some(of) = around(wildcard, &["use_declaration"]) else { continue };
+        let mut path: Vec<String> = Vec::new();
+        path.extend(wildcard.named_child(0).map(|own| text[own.byte_range()].to_owned()));
+        let mut inner = wildcard;
+        while let Some(outer) = inner.parent().filter(|_| inner != of) {
+            if outer.kind() == "scoped_use_list" {
+                let before = outer.child_by_field_name("path");
+                path.splice(0..0, before.map(|before| text[before.byte_range()].to_owned()));
+            }
+            inner = outer;
+        }
+        let module = path.join("::").split_whitespace().collect();
+        found.push(Import { module, name: None, scope: Some(scope(of, MODULES)) });
+    }
+    found
+}

@@ -1,0 +1,83 @@
+//! The definition whose mentions are looked for, and the files they are looked for in.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::super::file::SourceFile;
+use super::super::lang::{CodeNode, NodeKind, SourceLanguage};
+
+/// The files around a text, by their paths.
+pub trait SourceTree {
+    /// Returns the paths of all source files.
+    fn paths(&self) -> &BTreeSet<String>;
+
+    /// Returns a source file; none: there is none, or it cannot be read.
+    fn source(&self, path: &str) -> Option<Rc<SourceFile>>;
+
+    /// Returns the text of any file, such as one that names a package.
+    fn text(&self, path: &str) -> Option<String>;
+}
+
+/// A definition in its file.
+#[derive(Clone)]
+pub struct CodeTarget {
+    /// The file.
+    pub file: Rc<SourceFile>,
+    /// The place of the definition in its list.
+    pub at: usize,
+}
+
+impl CodeTarget {
+    /// Returns the definition.
+    pub fn node(&self) -> &CodeNode {
+        &self.file.nodes[self.at]
+    }
+
+    /// Returns whether it is this definition of a file.
+    pub fn is(&self, file: &SourceFile, node: &CodeNode) -> bool {
+        self.file.path == file.path && self.node().name_at == node.name_at
+    }
+
+    /// Returns whether the definition belongs to a type, so that its name alone does not mean it.
+    pub fn is_member(&self) -> bool {
+        is_member(&self.file, self.at)
+    }
+
+    /// Returns the dotted name of the type it belongs to.
+    pub(super) fn container(&self) -> &str {
+        self.node().dotted.rsplit_once('.').map_or("", |(container, _)| container)
+    }
+}
+
+/// Returns whether a definition belongs to a type.
+pub(super) fn is_member(file: &SourceFile, at: usize) -> bool {
+    let node = &file.nodes[at];
+    let holder = node.parent.map(|parent| &file.nodes[parent]);
+    let of_type = [NodeKind::Class, NodeKind::Struct, NodeKind::Enum, NodeKind::Trait, NodeKind::Interface];
+    match node.kind {
+        NodeKind::Method | NodeKind::Field => true,
+        _ if holder.is_some_and(|holder| of_type.contains(&holder.kind)) => true,
+        // An `impl` of Rust is no definition, but it names its members.
+        _ => {
+            file.language == SourceLanguage::Rust && {
+                let outer = holder.map_or(0, |holder| holder.dotted.len() + 1);
+                node.dotted.len() > outer + node.name.len()
+            }
+        }
+    }
+}
+
+/// Returns the definitions that hold a byte, the innermost first.
+pub(super) fn holders(file: &SourceFile, at: usize) -> impl Iterator<Item = &CodeNode> {
+    file.nodes.iter().rev().filter(move |node| node.own.contains(&at))
+}
+
+/// Returns the folder of a path.
+pub(super) fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Returns a path of a folder.
+pub(super) fn joined(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
