@@ -197,6 +197,13 @@ fn what_cannot_be_told_is_a_name() {
     ]);
     assert_eq!(python.mentions("lib/deep/a.py::f"), ["b.py:1 name", "b.py:2 name"]);
     assert_eq!(python.mentions("lib/deep/a.py::g#1"), ["c.py:1 name", "c.py:2 name"]);
+    // A module of a list that names itself is no variable.
+    let listed = Project::of(&[
+        ("src/lib.rs", "mod a;\nuse crate::a::{self, g};\nfn h(a: u8) { a::f(a); g(); }\n"),
+        ("src/a.rs", "pub fn f(n: u8) {}\npub fn g() {}\n"),
+    ]);
+    assert_eq!(listed.mentions("src/a.rs::f"), ["src/lib.rs:3 import"]);
+    assert_eq!(listed.mentions("src/a.rs::g"), ["src/lib.rs:2 import", "src/lib.rs:3 import"]);
     // A trait's method may be any type's.
     let rust = Project::of(&[("src/lib.rs", "trait T { fn f(&self); }\nfn g(t: &dyn T) { t.f(); }\n")]);
     assert_eq!(rust.mentions("src/lib.rs::T.f"), ["src/lib.rs:2 name"]);

@@ -19,11 +19,11 @@ pub(super) fn module_at(file: &SourceFile, at: usize) -> (String, usize) {
 }
 
 /// Returns whether what a name is bound to is of the kind that is asked for at a byte: what stands before `::` is no
-/// function, and what stands alone is no module.
+/// function or variable, and what stands alone is no module.
 pub(super) fn may_mean(file: &SourceFile, name: &str, at: usize, bound: &Bound) -> bool {
-    let Bound::Node(node) = bound else { return true };
     let leaf = file.syntax().root.descendant_for_byte_range(at, at + name.len());
     let before_path = leaf.and_then(|leaf| leaf.next_sibling()).is_some_and(|token| token.kind() == "::");
+    let Bound::Node(node) = bound else { return !before_path || matches!(bound, Bound::Import(_)) };
     match file.nodes[*node].kind {
         NodeKind::Mod => before_path,
         NodeKind::Fn | NodeKind::Const => !before_path,

@@ -126,7 +126,8 @@ fn import<'t>(leaf: Node<'t>, text: &str) -> Option<Role<'t>> {
                 let of = outer.child_by_field_name("path")?;
                 path = vec![text[of.byte_range()].to_owned()];
             }
-            "use_as_clause" | "scoped_identifier" | "scoped_use_list" | "use_wildcard" => binds = false,
+            "scoped_use_list" => binds &= lists_itself(outer),
+            "use_as_clause" | "scoped_identifier" | "use_wildcard" => binds = false,
             _ => {}
         }
         (inner, outer) = (outer, outer.parent()?);
@@ -135,6 +136,13 @@ fn import<'t>(leaf: Node<'t>, text: &str) -> Option<Role<'t>> {
     // `a::b::{self}` is `a::b`.
     let module = module.trim_end_matches("::self").to_owned();
     Some(Role::Import(Import { module, name: None, scope: binds.then_some(seen) }))
+}
+
+/// Returns whether a list of imports brings the module before it too: `a::{self, b}`.
+fn lists_itself(of: Node<'_>) -> bool {
+    let Some(list) = of.child_by_field_name("list") else { return false };
+    let mut cursor = list.walk();
+    list.named_children(&mut cursor).any(|child| child.kind() == "self")
 }
 
 /// Returns what is imported by `*`.
