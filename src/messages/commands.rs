@@ -26,6 +26,7 @@ pub const NAMES: &[&str] = &[
     "/redo",
     "/history",
     "/review",
+    "/graph",
     "/timeline",
     "/file",
     "/format",

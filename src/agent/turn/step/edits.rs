@@ -113,8 +113,8 @@ pub async fn edits(
         }
         let mut comments = context.approvals.comments(id);
         let executing = execute_proposal(context, Arc::clone(&proposal), Vec::new(), Approver::Policy, cause, stop);
-        let outcome_of_proposal = comment::beside(context, session, &proposal, &mut comments, executing, stop).await;
-        let (outcome_of_proposal, exchanges) = outcome_of_proposal;
+        let (outcome_of_proposal, exchanges) =
+            comment::beside(context, session, &proposal, &mut comments, executing, stop).await;
         context.approvals.withdraw(id);
         note_decided(&mut pending, exchanges, &outcome_of_proposal, asks);
         after(context, &mut session.files, &proposal, &outcome_of_proposal).await;
@@ -494,9 +494,8 @@ fn is_told(path: &str, outcome_of_proposal: &ProposalResult) -> bool {
 }
 
 fn known_files(results: &[EditResult], outcome_of_proposal: &ProposalResult) -> Vec<KnownFileRecord> {
-    let paths: HashMap<&str, ()> = results.iter().map(|r| (r.path.as_str(), ())).collect();
-    let files = outcome_of_proposal.written.iter().filter(|(p, _)| paths.contains_key(p.as_str()));
-    let files = files.filter(|(path, _)| is_told(path, outcome_of_proposal));
+    let is_of_call = |path: &str| results.iter().any(|r| r.path == path) && is_told(path, outcome_of_proposal);
+    let files = outcome_of_proposal.written.iter().filter(|(path, _)| is_of_call(path));
     files.filter_map(|(p, b)| Some(KnownFileRecord { path: p.clone(), sha256: hex(&sha(b.as_deref()?)) })).collect()
 }
 

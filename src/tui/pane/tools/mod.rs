@@ -101,13 +101,12 @@ impl Tools {
     fn add(&mut self, id: ItemId, call: Call, now: i64) {
         let apart = std::mem::take(&mut self.said) && !self.calls.is_empty();
         self.places.insert(id, self.calls.len());
-        let began = (call.state == CallState::Running).then_some(now);
         self.calls.push(CallEntry {
             id,
+            began: (call.state == CallState::Running).then_some(now),
             call,
             apart,
             open: None,
-            began,
             fields: Vec::new(),
             reason: Vec::new(),
             reason_goes_on: false,
@@ -121,8 +120,7 @@ impl Tools {
         for path in paths {
             let of_file = |e: &&mut CallEntry| e.call.state == CallState::Done && e.path_of_main() == Some(path);
             if let Some(entry) = self.calls.iter_mut().rev().find(of_file) {
-                entry.drifted = true;
-                self.stale = true;
+                (entry.drifted, self.stale) = (true, true);
             }
         }
     }
