@@ -11,6 +11,7 @@ use crate::tools::ContentHash;
 use crate::workspace::watch::FileWatch;
 
 /// The knowledge of the workspace's files.
+#[derive(Default)]
 pub struct WatchedFiles {
     /// The index behind `@`.
     pub index: FileIndex,
@@ -22,18 +23,6 @@ pub struct WatchedFiles {
     pub watch: Mutex<Option<FileWatch>>,
     /// True if the index of `@rag` is being brought up to date.
     pub refreshing: AtomicBool,
-}
-
-impl Default for WatchedFiles {
-    fn default() -> Self {
-        WatchedFiles {
-            index: FileIndex::default(),
-            known: Mutex::default(),
-            told: Mutex::default(),
-            watch: Mutex::default(),
-            refreshing: AtomicBool::default(),
-        }
-    }
 }
 
 impl WatchedFiles {

@@ -121,7 +121,7 @@ impl App {
         if std::mem::replace(&mut self.keyboard.quit_named, work).covers(work) {
             return self.quit(Exit::Done);
         }
-        self.say = self.names(work, &say::quit_again());
+        self.say = self.names(work, say::quit_again());
         Vec::new()
     }
 
