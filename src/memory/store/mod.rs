@@ -35,8 +35,11 @@ pub(in crate::memory) enum Safety {
 /// The first provisional id of a message that is not stored yet: above those of any file and of those made in RAM.
 pub(in crate::memory) const PROVISIONAL: i64 = 1 << 60;
 
-/// The time SQLite itself waits for a lock, before the person is told of waiting.
+/// The time SQLite itself waits for a lock.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
+
+/// The wait after which the person is told of it: programs that start together hold each other up for a moment.
+const TOLD_AFTER: Duration = Duration::from_millis(500);
 
 /// The open database, on disk or, meanwhile, in RAM.
 pub(in crate::memory) struct Store {
@@ -243,8 +246,8 @@ fn transact<T>(conn: &mut Connection, f: &impl Fn(&Transaction<'_>) -> Result<T,
     Ok(value)
 }
 
-/// Tries until it works, fails for another reason than a lock, or the wait has elapsed; notifies the listener once that
-/// it waits.
+/// Tries until it works, fails for another reason than a lock, or the wait has elapsed; notifies the listener once where
+/// it waits for long.
 fn patiently<T>(
     wait: Duration,
     mut listener: Option<&Listener>,
@@ -254,7 +257,7 @@ fn patiently<T>(
     loop {
         match f() {
             Err(e) if e.trouble() == Some(Trouble::Locked) && begun.elapsed() < wait => {
-                if let Some(listener) = listener.take() {
+                if let Some(listener) = listener.take_if(|_| begun.elapsed() >= TOLD_AFTER.min(wait / 2)) {
                     listener(DatabaseNotice::Waiting);
                 }
                 // SQLite tells nobody that a lock is free; this is memory's own thread, where nothing else waits.
