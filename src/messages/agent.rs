@@ -185,10 +185,6 @@ messages! {
     scan: "scan: undo restores what it changes in this workspace", "scan: このワークスペースの変更を元に戻せます";
     no_store: "no Strand store in this folder or one around it: `strand init` makes one", "このフォルダーにも上位にもStrandストアがありません。`strand init` で作成できます";
     built_without_strand: "this build of nebula has no Strand", "このnebulaはStrandなしでビルドされています";
-    definition_gone: "this definition is no longer there", "この定義はもうありません";
-    conflict_kept(id): "{id}: what stands is kept", "{id}: 現在の内容を残しました";
-    conflict_taken(n, id): "{id}: {n} op was issued again" | "{id}: {n} ops were issued again", "{id}: 操作{n}件を再発行しました";
-    conflict_taken_faults(n, id, faults): "{id}: {n} op was issued again; new faults: {faults}" | "{id}: {n} ops were issued again; new faults: {faults}", "{id}: 操作{n}件を再発行しました。新しい問題{faults}件";
     blame_which: "name a file: /blame src/main.rs", "ファイルを指定してください: /blame src/main.rs";
     no_test: "no command to test it with: set shell.check, as in `nebula config set shell.check \"cargo test\"`", "テスト用のコマンドがありません: `nebula config set shell.check \"cargo test\"` で設定できます";
     no_view(why): "there is no view here: {why}", "ここでは写しを作れません: {why}";

@@ -142,6 +142,8 @@ pub(crate) mod times;
 pub(crate) mod verbs;
 pub(crate) mod view;
 
+#[cfg(feature = "strand")]
+pub(crate) use panes::strand;
 pub(crate) use panes::{archive, chat, diff, graph, past, review, tools};
 
 #[cfg(test)]
@@ -171,6 +173,8 @@ mod tests {
         ("pages", pages::ROWS),
         ("popups", popups::ROWS),
         ("provider", provider::ROWS),
+        #[cfg(feature = "strand")]
+        ("strand", strand::ROWS),
         ("times", times::ROWS),
         ("tools", tools::ROWS),
         ("view", view::ROWS),

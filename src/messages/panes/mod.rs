@@ -1,4 +1,4 @@
-//! The words of the four panes.
+//! The words of the panes and views, and of what is done in them.
 
 pub(crate) mod archive;
 pub(crate) mod chat;
@@ -6,4 +6,6 @@ pub(crate) mod diff;
 pub(crate) mod graph;
 pub(crate) mod past;
 pub(crate) mod review;
+#[cfg(feature = "strand")]
+pub(crate) mod strand;
 pub(crate) mod tools;

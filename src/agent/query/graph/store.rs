@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::messages::agent as say;
+use crate::messages::strand as say;
 use crate::protocol::{
     ConflictChoice, ConflictRow, DefinitionDetail, DefinitionRow, FaultRow, GraphLink, GraphLinks, GraphPage, OpRow,
 };
