@@ -21,6 +21,7 @@ pub mod input;
 pub mod key_groups;
 pub mod keys;
 pub mod layout;
+mod list;
 pub mod look;
 pub mod msg;
 pub mod pane;

@@ -129,7 +129,7 @@ fn module(path: &str) -> Names {
 }
 
 /// The `use` trees of a text, and whether they are handed on.
-fn uses(text: &str) -> Vec<(bool, String)> {
+pub fn uses(text: &str) -> Vec<(bool, String)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("use ") {
         let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
@@ -143,7 +143,7 @@ fn uses(text: &str) -> Vec<(bool, String)> {
 }
 
 /// The text without its `use` trees.
-fn without_uses(text: &str) -> String {
+pub fn without_uses(text: &str) -> String {
     let mut text = text.to_string();
     for (_, tree) in uses(&text.clone()) {
         text = text.replacen(&format!("use {tree};"), "", 1);
@@ -152,7 +152,7 @@ fn without_uses(text: &str) -> String {
 }
 
 /// The paths at the ends of a `use` tree.
-fn leaves(tree: &str) -> Vec<Names> {
+pub fn leaves(tree: &str) -> Vec<Names> {
     let Some(open) = tree.find('{') else {
         let path = tree.split(" as ").next().unwrap_or_default();
         return vec![path.split("::").map(|name| name.trim().to_string()).filter(|name| !name.is_empty()).collect()];

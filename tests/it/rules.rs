@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::imports::{leaves, uses, without_uses};
+
 /// The modules that start the program and join everything.
 const JOIN_ALL: &[&str] = &["main", "bin", "lib"];
 
@@ -209,28 +211,21 @@ fn part(path: &str) -> &str {
 
 /// The paths below `crate::` that a file names, also inside `use crate::{a, b::c}`.
 fn named(code: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for (at, _) in code.match_indices("crate::") {
-        let rest = &code[at + "crate::".len()..];
-        if let Some(group) = rest.strip_prefix('{') {
-            let (mut depth, mut item) = (0, String::new());
-            for c in group.chars() {
-                match c {
-                    '{' => depth += 1,
-                    '}' if depth == 0 => break,
-                    '}' => depth -= 1,
-                    ',' if depth == 0 => found.push(std::mem::take(&mut item)),
-                    c if depth == 0 && !c.is_whitespace() => item.push(c),
-                    _ => {}
-                }
-            }
-            found.push(item);
-        } else {
-            let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(rest.len());
-            found.push(rest[..end].to_string());
-        }
-    }
-    found.into_iter().filter(|f| !f.is_empty()).collect()
+    let trees = uses(code).into_iter().flat_map(|(_, tree)| leaves(&tree));
+    let used =
+        trees.filter(|names| names.first().is_some_and(|first| first == "crate")).map(|names| names[1..].join("::"));
+    let rest = without_uses(code);
+    let in_place = rest.split("crate::").skip(1).map(|path| {
+        let end = path.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(path.len());
+        path[..end].to_string()
+    });
+    used.chain(in_place).filter(|name| !name.is_empty()).collect()
+}
+
+#[test]
+fn names_are_found_in_groups_too() {
+    let code = "use crate::{a, b::{c, d::e}};\nuse crate::f::{self, g};\nfn h() { crate::i::j(); }\n";
+    assert_eq!(named(code), ["a", "b::c", "b::d::e", "f::self", "f::g", "i::j"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use ratatui::text::Span;
 use crate::messages::graph as say;
 use crate::protocol::{ConflictRow, DefinitionDetail, GraphLinks};
 use crate::tui::action::Action;
+use crate::tui::list;
 use crate::tui::text::{show, wrap};
 
 /// Cells beside a line: the bar, a space, the scroll thumb.
@@ -86,17 +87,9 @@ impl Detail {
 
     /// Moves the keys.
     pub fn go(&mut self, action: Action) {
-        let (last, page) = (self.lines.len().saturating_sub(1), self.height.max(2));
+        let (last, page) = (self.lines.len().saturating_sub(1), self.height);
         let head = |line: &DetailLine| matches!(line, DetailLine::Head(..));
         self.at = match action {
-            Action::Up => self.at.saturating_sub(1),
-            Action::Down => self.at + 1,
-            Action::HalfUp => self.at.saturating_sub(page / 2),
-            Action::HalfDown => self.at + page / 2,
-            Action::PageUp => self.at.saturating_sub(page),
-            Action::PageDown => self.at + page,
-            Action::First => 0,
-            Action::Last => last,
             Action::NextItem => (self.at + 1..=last).find(|at| head(&self.lines[*at])).unwrap_or(last),
             Action::PreviousItem => (0..self.at).rfind(|at| head(&self.lines[*at])).unwrap_or(0),
             Action::NextMatch => self.find(self.at + 1),
@@ -104,7 +97,7 @@ impl Detail {
                 let hits = self.hits();
                 hits.iter().rfind(|hit| **hit < self.at).or(hits.last()).copied().unwrap_or(self.at)
             }
-            _ => self.at,
+            _ => list::moved(self.at, action, last, page).unwrap_or(self.at),
         };
         self.fit();
     }

@@ -10,13 +10,10 @@ mod tests;
 use crate::messages::graph as say;
 use crate::protocol::{Command, ConflictChoice, ConflictRow, GraphPage, Listing, Query};
 use crate::tui::action::Action;
+use crate::tui::list;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use detail::{Detail, DetailItem};
 
-/// The width, in cells, from which on the list stands beside the definition.
-const BESIDE: u16 = 100;
-/// Cells of the list beside it.
-const LIST: u16 = 46;
 /// Definitions that are asked for at first, and more each time the end is reached.
 const ROWS: usize = 500;
 
@@ -369,19 +366,11 @@ impl GraphScreen {
 
     /// Moves in the list.
     fn go(&mut self, action: Action) -> Vec<PaneEffect> {
-        let (last, page) = (self.entries().saturating_sub(1), usize::from(self.list_rows()).max(2));
+        let (last, page) = (self.entries().saturating_sub(1), usize::from(self.list_rows()));
         self.at = match action {
-            Action::Up => self.at.saturating_sub(1),
-            Action::Down => self.at + 1,
-            Action::HalfUp => self.at.saturating_sub(page / 2),
-            Action::HalfDown => self.at + page / 2,
-            Action::PageUp => self.at.saturating_sub(page),
-            Action::PageDown => self.at + page,
-            Action::First => 0,
-            Action::Last => last,
             Action::NextItem => self.group_starts().into_iter().find(|start| *start > self.at).unwrap_or(last),
             Action::PreviousItem => self.group_starts().into_iter().rfind(|start| *start < self.at).unwrap_or(0),
-            _ => self.at,
+            _ => list::moved(self.at, action, last, page).unwrap_or(self.at),
         }
         .min(last);
         self.fit();
@@ -423,15 +412,7 @@ impl GraphScreen {
 
     /// Returns the cells of the list, and where the right side begins with its cells; 0 or none: it is not shown.
     fn parts(&self) -> (u16, Option<(u16, u16)>) {
-        let (width, _) = self.size;
-        match () {
-            () if width >= BESIDE => {
-                let list = LIST.min(width / 3);
-                (list, Some((list + 1, width - list - 1)))
-            }
-            () if self.in_detail => (0, Some((0, width))),
-            () => (width, None),
-        }
+        list::parts(self.size.0, self.in_detail)
     }
 
     /// Takes the size of the body that is drawn next.

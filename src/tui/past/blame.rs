@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::messages::past as say;
 use crate::protocol::{BlameCause, BlamedFile, Listing, Query, ReviewScope};
 use crate::tui::action::Action;
+use crate::tui::list;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use crate::tui::pane::diff::{Heads, View, look_around};
 use crate::tui::past::PastOutcome;
@@ -147,21 +148,13 @@ impl Blame {
 
     fn go(&mut self, action: Action) {
         let last = self.lines().saturating_sub(1);
-        let page = usize::from(self.text_rows()).max(2);
+        let page = usize::from(self.text_rows());
         self.at = match action {
-            Action::Up => self.at.saturating_sub(1),
-            Action::Down => self.at + 1,
-            Action::HalfUp => self.at.saturating_sub(page / 2),
-            Action::HalfDown => self.at + page / 2,
-            Action::PageUp => self.at.saturating_sub(page),
-            Action::PageDown => self.at + page,
-            Action::First => 0,
-            Action::Last => last,
             Action::NextItem => self.run(self.at).end,
             Action::PreviousItem => self.run(self.run(self.at).start.saturating_sub(1)).start,
             Action::NextMatch => self.find(true).unwrap_or(self.at),
             Action::PreviousMatch => self.find(false).unwrap_or(self.at),
-            _ => self.at,
+            _ => list::moved(self.at, action, last, page).unwrap_or(self.at),
         }
         .min(last);
     }

@@ -10,13 +10,9 @@ use crate::messages::review as say;
 use crate::proposal::Choice;
 use crate::protocol::{Command, Listing, Query, RestoreRequest, ReviewScope, ReviewTurn, ReviewVerdict, ReviewedFile};
 use crate::tui::action::Action;
+use crate::tui::list;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use crate::tui::pane::diff::{DiffPage, Stage, look_around};
-
-/// The width, in cells, from which on a list stands beside the diff.
-pub const BESIDE: u16 = 100;
-/// Cells of the list beside the diff.
-const LIST: u16 = 46;
 
 /// The queue as it is shown.
 #[derive(Debug)]
@@ -320,15 +316,7 @@ impl Review {
 
     /// Returns the cells of the list, and where the diff begins with its cells; 0 or none: it is not shown.
     fn parts(&self) -> (u16, Option<(u16, u16)>) {
-        let (width, _) = self.size;
-        match () {
-            () if width >= BESIDE => {
-                let list = LIST.min(width / 3);
-                (list, Some((list + 1, width - list - 1)))
-            }
-            () if self.in_diff => (0, Some((0, width))),
-            () => (width, None),
-        }
+        list::parts(self.size.0, self.in_diff)
     }
 
     /// Takes the size of the body that is drawn next.
