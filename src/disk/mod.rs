@@ -8,6 +8,7 @@ mod copy;
 mod editor_file;
 mod folder;
 mod keep;
+mod links;
 mod read;
 mod stop;
 
@@ -26,6 +27,7 @@ pub use copy::{copy_new, copy_pieces, read_pieces, share_blocks};
 pub use editor_file::{EditorFile, private_folder};
 pub use folder::{Folder, is, is_linked_folder, kind_of_stat};
 pub use keep::{beside_bytes, keep};
+pub use links::{LinkView, OwnView, follow_links, is_loop};
 pub use read::{Links, kind_of, open_file, read_file, read_named, read_open, read_text};
 pub use stop::{check_stop, is_stopped};
 

@@ -1,15 +1,12 @@
 //! Resolves paths and decides whether they may be touched.
 
-use std::collections::VecDeque;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::Workspace;
-
-/// Links followed before a path counts as a loop.
-const MAX_LINKS: usize = 40;
+use crate::disk;
 
 /// The use that a path is resolved for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,49 +191,13 @@ pub fn normalise(root: &Path, path: &Path) -> String {
     if cfg!(windows) { relative.to_lowercase().replace('/', "\\") } else { relative.into_owned() }
 }
 
-/// Follows the links in an absolute path, as far as it exists; `last`: also one at its very end.
+/// Returns an absolute path with its links followed, as far as it exists; `last`: also one at its very end.
 fn follow(given: &str, path: &Path, last: bool) -> Result<PathBuf, PathError> {
-    let mut rest: VecDeque<OsString> = parts(path).collect();
-    let mut real = PathBuf::from("/");
-    let mut links = 0;
-    while let Some(part) = rest.pop_front() {
-        if part == ".." {
-            real.pop();
-            continue;
-        }
-        real.push(&part);
-        let kind = match fs::symlink_metadata(&real) {
-            Ok(meta) => meta.file_type(),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                real.extend(rest);
-                return Ok(real);
-            }
-            Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
-                return Err(PathError::BelowAFile { given: given.into() });
-            }
-            Err(source) => return Err(PathError::Io { given: given.into(), source }),
-        };
-        if kind.is_symlink() && (last || !rest.is_empty()) {
-            links += 1;
-            if links > MAX_LINKS {
-                return Err(PathError::Unusable { given: given.into(), why: "its links lead in a circle" });
-            }
-            let target = fs::read_link(&real).map_err(|source| PathError::Io { given: given.into(), source })?;
-            real.pop();
-            if target.is_absolute() {
-                real = PathBuf::from("/");
-            }
-            for part in parts(&target).rev() {
-                rest.push_front(part);
-            }
-        }
-    }
-    Ok(real)
-}
-
-/// Returns the names in a path, `..` among them.
-fn parts(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
-    path.components().filter(|c| matches!(c, Component::Normal(_) | Component::ParentDir)).map(|c| c.as_os_str().into())
+    disk::follow_links(path, last, &disk::OwnView).map_err(|source| match source.kind() {
+        io::ErrorKind::NotADirectory => PathError::BelowAFile { given: given.into() },
+        _ if disk::is_loop(&source) => PathError::Unusable { given: given.into(), why: "its links lead in a circle" },
+        _ => PathError::Io { given: given.into(), source },
+    })
 }
 
 fn check_kind(given: &str, real: &Path, access: Access) -> Result<(), PathError> {
@@ -255,7 +216,7 @@ fn check_kind(given: &str, real: &Path, access: Access) -> Result<(), PathError>
         Access::Folder => Err(PathError::NotAFolder { given: given() }),
         Access::File | Access::Entry if meta.is_file() => Ok(()),
         Access::Entry if meta.is_symlink() => Ok(()),
-        _ => Err(PathError::NotAFile { given: given(), kind: crate::disk::kind_of(meta.file_type()) }),
+        _ => Err(PathError::NotAFile { given: given(), kind: disk::kind_of(meta.file_type()) }),
     }
 }
 

@@ -1,7 +1,6 @@
 //! The file that the caller of a system call means: its memory is read, its folder and its descriptors are its own,
 //! links are followed as the kernel will.
 
-use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io;
@@ -12,11 +11,10 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 
 use super::sys;
+use crate::disk::{LinkView, follow_links};
 
 /// The longest path that the kernel takes.
 const LONGEST: usize = 4_096;
-/// Links followed before a path counts as a loop.
-const MAX_LINKS: usize = 40;
 /// Follows the last name of a file that has none any more.
 const GONE: &[u8] = b" (deleted)";
 /// The value in place of a descriptor for the caller's own folder.
@@ -102,7 +100,7 @@ pub fn resolve(process: i32, folder: i32, path: &OsStr, last: bool) -> io::Resul
     if let Some(plain) = plain(&whole, last) {
         return Ok(plain);
     }
-    follow(process, &whole, last)
+    follow_links(&whole, last, &CallerView(process))
 }
 
 /// Returns a path below the folder that a link in `/proc` leads to. From one that has no name any more, only `..` leads
@@ -147,53 +145,6 @@ fn plain(path: &Path, last: bool) -> Option<PathBuf> {
     (!last || !is_link()).then(|| clean.join(name))
 }
 
-/// Follows the links in an absolute path, as far as it exists.
-fn follow(process: i32, path: &Path, last: bool) -> io::Result<PathBuf> {
-    let mut rest: VecDeque<OsString> = parts(path).collect();
-    let mut real = PathBuf::from("/");
-    let mut links = 0;
-    while let Some(part) = rest.pop_front() {
-        if part == ".." {
-            real.pop();
-            continue;
-        }
-        real.push(&part);
-        if let Some(own) = own_view(process, &real) {
-            real = own;
-        }
-        let kind = match fs::symlink_metadata(&real) {
-            Ok(meta) => meta.file_type(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                real.extend(rest);
-                return Ok(real);
-            }
-            Err(error) => return Err(error),
-        };
-        if kind.is_symlink() && (last || !rest.is_empty()) {
-            links += 1;
-            if links > MAX_LINKS {
-                return Err(io::Error::from_raw_os_error(libc::ELOOP));
-            }
-            let target = fs::read_link(&real)?;
-            if is_gone(&real, &target) {
-                if rest.is_empty() && is_descriptor(&real) {
-                    return Ok(real);
-                }
-                let whole = below(&real, &rest.iter().collect::<PathBuf>())?;
-                real = PathBuf::from("/");
-                rest = parts(&whole).collect();
-                continue;
-            }
-            real.pop();
-            if target.is_absolute() {
-                real = PathBuf::from("/");
-            }
-            parts(&target).rev().for_each(|part| rest.push_front(part));
-        }
-    }
-    Ok(real)
-}
-
 /// Returns whether a path is a descriptor's link in `/proc`.
 pub fn is_descriptor(path: &Path) -> bool {
     path.starts_with("/proc") && path.parent().is_some_and(|above| above.ends_with("fd"))
@@ -205,19 +156,27 @@ fn is_gone(link: &Path, target: &Path) -> bool {
     of_process && (fs::symlink_metadata(target).is_err() || target_of(link).is_ok_and(|named| named.is_none()))
 }
 
-/// Returns the caller's path for a path that means the reader itself.
-fn own_view(process: i32, path: &Path) -> Option<PathBuf> {
-    let own = |rest: &str| Some(PathBuf::from(format!("/proc/{process}{rest}")));
-    match path.to_str()? {
-        "/proc/self" | "/proc/thread-self" => own(""),
-        "/dev/fd" => own("/fd"),
-        "/dev/stdin" => own("/fd/0"),
-        "/dev/stdout" => own("/fd/1"),
-        "/dev/stderr" => own("/fd/2"),
-        _ => None,
-    }
-}
+/// The view of the caller, by its process.
+struct CallerView(i32);
 
-fn parts(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
-    path.components().filter(|c| matches!(c, Component::Normal(_) | Component::ParentDir)).map(|c| c.as_os_str().into())
+impl LinkView for CallerView {
+    fn own(&self, path: &Path) -> Option<PathBuf> {
+        let own = |rest: &str| Some(PathBuf::from(format!("/proc/{}{rest}", self.0)));
+        match path.to_str()? {
+            "/proc/self" | "/proc/thread-self" => own(""),
+            "/dev/fd" => own("/fd"),
+            "/dev/stdin" => own("/fd/0"),
+            "/dev/stdout" => own("/fd/1"),
+            "/dev/stderr" => own("/fd/2"),
+            _ => None,
+        }
+    }
+
+    fn nameless(&self, link: &Path, target: &Path, rest: &Path) -> io::Result<Option<PathBuf>> {
+        match is_gone(link, target) {
+            false => Ok(None),
+            true if rest.as_os_str().is_empty() && is_descriptor(link) => Ok(Some(link.into())),
+            true => below(link, rest).map(Some),
+        }
+    }
 }
