@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::imports::{leaves, uses, without_uses};
+use crate::imports::{is_in, leaves, uses, without_uses};
 
 /// The modules that start the program and join everything.
 const JOIN_ALL: &[&str] = &["main", "bin", "lib"];
@@ -204,6 +204,50 @@ fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
+/// Checks that what `uses` finds in a source is only in these places, files or folders below `src`, and that each of
+/// them has it still.
+fn only_in(places: &[&str], uses: impl Fn(&Source) -> Option<String>) {
+    let (mut broken, mut used) = (Vec::new(), BTreeSet::new());
+    for source in sources() {
+        let Some(what) = uses(&source) else { continue };
+        match places.iter().find(|place| is_in(&source.path, place)) {
+            Some(place) => drop(used.insert(*place)),
+            None => broken.push(format!("{} names {what}", source.path)),
+        }
+    }
+    let idle = places.iter().filter(|place| !used.contains(*place));
+    broken.extend(idle.map(|place| format!("{place} has nothing of it any more: take it off the list")));
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// The first of some names that a text holds.
+fn first_of(names: &[&str], code: &str) -> Option<String> {
+    names.iter().find(|name| code.contains(**name)).map(|name| name.to_string())
+}
+
+/// The sources in these places, files or folders below `src`. A rule about a place that is not there would hold of
+/// nothing.
+fn sources_in(places: &[&str]) -> Vec<Source> {
+    let mut sources = sources();
+    for place in places {
+        assert!(sources.iter().any(|source| is_in(&source.path, place)), "{place} is not there");
+    }
+    sources.retain(|source| places.iter().any(|place| is_in(&source.path, place)));
+    sources
+}
+
+#[test]
+#[should_panic(expected = "tui/gone.rs is not there")]
+fn a_rule_of_a_file_that_is_not_there_fails() {
+    sources_in(&["tui/app", "tui/gone.rs"]);
+}
+
+#[test]
+#[should_panic(expected = "text has nothing of it any more")]
+fn an_exemption_that_nothing_needs_fails() {
+    only_in(&["main.rs", "text"], |source| (source.path == "main.rs").then(String::new));
+}
+
 /// The part of the program a file belongs to.
 fn part(path: &str) -> &str {
     path.split('/').next().unwrap_or(path).trim_end_matches(".rs")
@@ -339,11 +383,8 @@ const CONSENT: &[(&str, &[&str])] = &[
 
 #[test]
 fn consent_is_given_only_where_it_is_requested() {
-    for source in sources().iter().filter(|s| part(&s.path) != "proposal") {
-        for (author, places) in CONSENT {
-            let inside = places.iter().any(|p| source.path.starts_with(p));
-            assert!(inside || !source.code.contains(author), "{} names {author}", source.path);
-        }
+    for (author, places) in CONSENT {
+        only_in(places, |source| first_of(&[author], &source.code).filter(|_| part(&source.path) != "proposal"));
     }
 }
 

@@ -12,6 +12,20 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "{path} has {have} archived version{s}, not {count}: `nebula history {same}` lists them",
         "{path}のアーカイブは{have}件で、{count}件はありません。`nebula history {same}`で一覧を表示できます",
     ),
+    (
+        "{text} is no moment: give a changeset, SESSION:MESSAGE, 14:05, 2026-11-21T14:05, -2h, or now",
+        "{text}という時点はありません。チェンジセット、SESSION:MESSAGE、14:05、2026-11-21T14:05、-2h、nowのいずれかを指定してください",
+    ),
+    ("nothing is archived before {time}", "{time}より前のアーカイブはありません"),
+    ("the archive is empty: only the present state is known", "アーカイブは空です。現在の状態だけが分かります"),
+    (
+        "{path}: too large to blame, or no text",
+        "{path}は大きすぎるかテキストではないため、行ごとの作成者を表示できません",
+    ),
+    (
+        "{path} is no file: `nebula history` lists what has versions",
+        "{path}はファイルではありません。`nebula history`でバージョンのあるものを表示できます",
+    ),
     ("COUNT must be 1 or more", "COUNTは1以上で指定してください"),
     (
         "{path} is no folder: move it away, then nebula can archive there",

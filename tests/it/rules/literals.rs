@@ -1,13 +1,16 @@
 //! Texts that a person reads on the screen stand in the table of messages: no words of a language are left in
 //! `src/tui`.
 
+use std::collections::BTreeSet;
+
 use nebula::messages::records::localized;
 use nebula::messages::{Language, with};
 
-use super::sources;
+use super::{sources, sources_in};
+use crate::imports::is_in;
 
 /// The files in which single words are names: of actions, chords, roles, themes, scopes, terminals, keywords of languages.
-const NAMES: &[&str] = &["action.rs", "pane/table.rs", "keys.rs", "theme/", "terminal/", "text/", "pane/diff/item.rs"];
+const NAMES: &[&str] = &["action.rs", "pane/table.rs", "keys.rs", "theme", "terminal", "text"];
 
 /// Literals that are names, forms of files, or lines for a shell, and no words for a person.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -85,21 +88,31 @@ fn plain(text: &str) -> String {
     kept
 }
 
+/// Returns the place of [`NAMES`] that a file below `tui` is in.
+fn place_of_names(path: &str) -> Option<&'static str> {
+    NAMES.iter().find(|place| is_in(path, place)).copied()
+}
+
 /// Returns whether a literal reads as words: two of them, or one in small letters where single words are no names.
 fn is_prose(path: &str, literal: &str) -> bool {
+    let words = plain(literal).split_whitespace().filter(|word| word.chars().any(|c| c.is_ascii_alphabetic())).count();
+    words >= 2 || is_word(literal) && place_of_names(path).is_none()
+}
+
+/// Returns whether a literal is one word in small letters.
+fn is_word(literal: &str) -> bool {
     let text = plain(literal);
-    let words = text.split_whitespace().filter(|word| word.chars().any(|c| c.is_ascii_alphabetic())).count();
     let one = text.trim().trim_matches(|c: char| !c.is_ascii_alphanumeric());
     let small = one.len() >= 4 && one.chars().all(|c| c.is_ascii_lowercase()) && !text.starts_with('/');
-    let named = NAMES.iter().any(|place| path == *place || (place.ends_with('/') && path.starts_with(place)));
-    words >= 2 || ((small || SHORT.contains(&text.trim())) && !named)
+    small || SHORT.contains(&text.trim())
 }
 
 #[test]
 fn no_words_stand_outside_the_table_of_messages() {
-    let (mut broken, mut used) = (Vec::new(), Vec::new());
+    let (mut broken, mut used, mut named) = (Vec::new(), Vec::new(), BTreeSet::new());
     for source in sources() {
         let Some(path) = source.path.strip_prefix("tui/") else { continue };
+        named.extend(place_of_names(path).filter(|_| literals(&source.code).iter().any(|literal| is_word(literal))));
         let allowed = ALLOWED.iter().find(|(place, _)| *place == path).map_or(&[][..], |(_, all)| all);
         for literal in literals(&source.code).iter().filter(|literal| is_prose(path, literal)) {
             match allowed.iter().find(|known| *known == literal) {
@@ -112,21 +125,25 @@ fn no_words_stand_outside_the_table_of_messages() {
         let idle = all.iter().filter(|known| !used.contains(&(place.to_string(), **known)));
         broken.extend(idle.map(|known| format!("{place} has no {known:?} any more: take it off the list")));
     }
+    let idle = NAMES.iter().filter(|place| !named.contains(*place));
+    broken.extend(idle.map(|place| format!("{place} has no names: take it off the list")));
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
 /// The parts of the program whose errors a person meets on the screen.
 const ERRORS: &[&str] = &[
-    "archive/",
-    "config/",
-    "context/",
-    "disk/",
-    "execute/",
-    "git/",
-    "memory/",
-    "restore_plan",
-    "shell/",
-    "workspace/",
+    "archive",
+    "config",
+    "context",
+    "disk",
+    "execute",
+    "git",
+    "memory",
+    "past",
+    "restore_plan.rs",
+    "review.rs",
+    "shell",
+    "workspace",
 ];
 
 /// Errors made of values alone, or whose values are words of the table: an example of each is looked up.
@@ -179,7 +196,7 @@ fn spoken(after: &str) -> &str {
 #[test]
 fn what_the_agent_says_is_in_a_table() {
     let (mut missing, mut seen) = (Vec::new(), 0);
-    for source in sources().iter().filter(|s| s.path.starts_with("agent/")) {
+    for source in sources_in(&["agent"]) {
         for after in SPOKEN.iter().flat_map(|mark| source.code.split(mark).skip(1)) {
             seen += 1;
             for literal in literals(spoken(after)) {
@@ -197,12 +214,13 @@ fn what_the_agent_says_is_in_a_table() {
 
 #[test]
 fn every_error_is_in_the_table_of_records() {
-    let (mut missing, mut seen) = (Vec::new(), 0);
-    for source in sources().iter().filter(|s| ERRORS.iter().any(|part| s.path.starts_with(part))) {
+    let (mut missing, mut seen, mut examples) = (Vec::new(), 0, BTreeSet::new());
+    for source in sources_in(ERRORS) {
         for after in source.code.split("#[error(").skip(1) {
             let Some(template) = literals(after).first().cloned() else { continue };
             let words = plain(&template).split_whitespace().filter(|w| w.chars().any(char::is_alphabetic)).count();
             let example = EXAMPLES.iter().find(|(known, _)| **known == template).map(|(_, example)| *example);
+            examples.extend(example.map(|_| template.clone()));
             if words < 2 || example == Some("") {
                 continue;
             }
@@ -212,6 +230,7 @@ fn every_error_is_in_the_table_of_records() {
             }
         }
     }
+    assert_eq!(examples.len(), EXAMPLES.len(), "no error needs the other examples: {examples:?}");
     assert!(seen > 50, "only {seen} errors were found");
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
@@ -320,7 +339,7 @@ const REASONS: &[(&str, &[&str])] = &[
     ("edit/place/mod.rs", &[]),
     ("edit/place/whole.rs", &[]),
     ("agent/turn/step/command/judge.rs", &[]),
-    ("agent/turn/step/tool_run/asked.rs", &[]),
+    ("agent/turn/step/tool_run/questions.rs", &[]),
     ("agent/services/shell.rs", &[]),
     ("shell/request.rs", &[]),
     ("workspace/path.rs", &[]),
@@ -388,7 +407,7 @@ fn first_sentence(literal: &str) -> String {
 fn every_reason_is_in_the_table_of_records() {
     let is_known = |text: &str| with(Language::Japanese, || localized(text) != text);
     let (mut broken, mut seen, mut used) = (Vec::new(), 0, Vec::new());
-    for source in sources() {
+    for source in sources_in(&REASONS.iter().map(|(place, _)| *place).collect::<Vec<_>>()) {
         let Some((place, allowed)) = REASONS.iter().find(|(place, _)| *place == source.path) else { continue };
         for literal in literals(&source.code) {
             let text = first_sentence(&literal);

@@ -1,6 +1,6 @@
 //! Only the modules named here write files.
 
-use super::{named, sources};
+use super::{first_of, named, only_in};
 
 /// The files and folders below `src` that call what changes the disk, and what they own there.
 const WRITERS: &[(&str, &str)] = &[
@@ -87,55 +87,26 @@ pub const OPENS: &[&str] = &[
     "OFlags::WRONLY",
 ];
 
-fn is_writer(path: &str) -> bool {
-    WRITERS
-        .iter()
-        .any(|(place, _)| path == *place || path == format!("{place}.rs") || path.starts_with(&format!("{place}/")))
-}
-
 #[test]
-fn files_are_written_only_in_named_modules() {
-    let mut broken = Vec::new();
-    for source in sources().iter().filter(|s| !is_writer(&s.path)) {
-        for call in CALLS.iter().chain(OPENS).filter(|call| source.code.contains(**call)) {
-            broken.push(format!("{} calls {call}", source.path));
-        }
-    }
-    assert!(broken.is_empty(), "{}", broken.join("\n"));
-}
-
-#[test]
-fn every_named_module_writes() {
-    let sources = sources();
-    for (place, _) in WRITERS {
-        let mut own = sources.iter().filter(|s| {
-            s.path == *place || s.path == format!("{place}.rs") || s.path.starts_with(&format!("{place}/"))
-        });
-        let writes = own.any(|s| CALLS.iter().chain(OPENS).any(|call| s.code.contains(call)));
-        assert!(writes, "{place} writes nothing: take it off the list");
-    }
+fn files_are_written_only_in_named_modules_and_in_each_of_them() {
+    let places: Vec<&str> = WRITERS.iter().map(|(place, _)| *place).collect();
+    only_in(&places, |source| first_of(&[CALLS, OPENS].concat(), &source.code));
 }
 
 #[test]
 fn only_execute_writes_the_workspace() {
     // Nothing but `execute` names the writing half of the workspace.
-    for source in sources() {
-        let inside = ["workspace/", "execute/apply.rs"].iter().any(|place| source.path.starts_with(place));
-        let names = named(&source.code)
-            .iter()
-            .any(|name| name.starts_with("workspace::write") || name.starts_with("workspace::folders"));
-        assert!(inside || !names, "{} names workspace::write", source.path);
-    }
+    only_in(&["execute/apply.rs"], |source| {
+        let mut names = named(&source.code).into_iter();
+        names.find(|name| name.starts_with("workspace::write") || name.starts_with("workspace::folders"))
+    });
 }
 
 #[test]
 fn commands_print_through_the_one_writer() {
     // What a command prints is cleaned there; a print beside it would not be.
     const PRINTS: &[&str] = &["println!", "print!", "io::stdout()", "io::stderr()", "stdout().lock()"];
-    for source in sources() {
-        let outside = (source.path.starts_with("cli/") && source.path != "cli/out.rs") || source.path == "main.rs";
-        for print in PRINTS.iter().filter(|_| outside) {
-            assert!(!source.code.contains(print), "{} names {print}", source.path);
-        }
-    }
+    only_in(&["cli/out.rs"], |source| {
+        first_of(PRINTS, &source.code).filter(|_| source.path.starts_with("cli/") || source.path == "main.rs")
+    });
 }
