@@ -97,7 +97,7 @@ pub enum PlanError {
     #[error(transparent)]
     Archive(#[from] archive::Error),
     /// Memory cannot be read.
-    #[error("memory: {0}")]
+    #[error(transparent)]
     Memory(#[from] memory::Error),
 }
 
@@ -227,9 +227,10 @@ fn newest(stores: Stores<'_>) -> Result<Option<Id>, PlanError> {
     Ok(stores.archive.newest_written(&WrittenStates { memory: stores.memory, project: &project })?)
 }
 
-/// Returns the cause of a changeset. A memory that cannot be read knows none; that stops no undo.
+/// Returns the cause of a changeset. A memory that cannot be read knows none, which is reported; that stops no undo.
 fn cause_of(id: Id, stores: Stores<'_>) -> Option<ChangesetCause> {
-    stores.memory.changeset(&stores.project(), &id.to_string()).ok().flatten().map(|record| record.cause)
+    let record = stores.memory.changeset(&stores.project(), &id.to_string());
+    stores.memory.or_report(record).map(|record| record.cause)
 }
 
 fn title_of(id: Id, stores: Stores<'_>) -> Option<String> {
@@ -258,19 +259,19 @@ struct WrittenStates<'a> {
 impl LastWrittenLookup for WrittenStates<'_> {
     fn written(&self, path: &str) -> Option<LastWritten> {
         // Where memory cannot be read, every change counts as someone else's.
-        let last = self.memory.written(self.project, path).ok().flatten()?;
+        let last = self.memory.or_report(self.memory.written(self.project, path))?;
         let mut states = Vec::new();
         let mut next = Some(&last);
         while let Some(written) = next {
             states.push(written.sha256);
             next = written.before.as_deref();
         }
-        let folders = self.memory.folders_made(self.project, path).unwrap_or_default();
+        let folders = self.memory.or_report(self.memory.folders_made(self.project, path));
         Some(LastWritten { states, bytes: last.bytes.clone().map(Into::into), folders })
     }
 
     fn failed(&self, changeset: Id) -> bool {
-        let record = self.memory.changeset(self.project, &changeset.to_string()).ok().flatten();
-        record.is_some_and(|r| r.state == ChangesetState::Failed)
+        let record = self.memory.changeset(self.project, &changeset.to_string());
+        self.memory.or_report(record).is_some_and(|r| r.state == ChangesetState::Failed)
     }
 }

@@ -47,26 +47,40 @@ pub enum ReviewError {
     #[error(transparent)]
     File(#[from] workspace::ReadError),
     /// Memory cannot be read.
-    #[error("memory: {0}")]
+    #[error(transparent)]
     Memory(#[from] memory::Error),
 }
 
-/// Returns the entries that wait, oldest first. One whose files are all back to their states before waits no more.
+/// The changes that wait.
+#[derive(Debug, Default)]
+pub struct ReviewQueue {
+    /// The entries, oldest first.
+    pub entries: Vec<ReviewEntry>,
+    /// The errors of changesets that cannot be read: they may wait, too.
+    pub unreadable: Vec<archive::Error>,
+}
+
+/// Returns the changes that wait. One whose files are all back to their states before waits no more.
 ///
 /// # Errors
 /// When archive or memory cannot be read.
-pub fn open(stores: Stores<'_>) -> Result<Vec<ReviewEntry>, ReviewError> {
+pub fn open(stores: Stores<'_>) -> Result<ReviewQueue, ReviewError> {
     let project = stores.project();
     let (known, reviewed) = (stores.memory.listing(&project)?, stores.memory.reviewed(&project)?);
-    let mut open = Vec::new();
+    let mut queue = ReviewQueue::default();
     for id in stores.archive.list()? {
         let name = id.to_string();
         let record = known.find(&name);
         let approved = match record {
             Some(record) => record.cause.approved.clone(),
             // Its process died before memory knew.
-            // `history` names a changeset that cannot be read.
-            None => stores.archive.approved(id).ok().flatten(),
+            None => match stores.archive.approved(id) {
+                Ok(approved) => approved,
+                Err(error) => {
+                    queue.unreadable.push(error);
+                    continue;
+                }
+            },
         };
         let Some(approved) = approved.filter(|who| Consent::is_unasked(who)) else { continue };
         if reviewed.contains(&name) {
@@ -77,18 +91,20 @@ pub fn open(stores: Stores<'_>) -> Result<Vec<ReviewEntry>, ReviewError> {
             .map(|file| ReviewFile { path: file.path.into(), lines: file.added.zip(file.removed) })
             .collect();
         if files.is_empty() {
-            let paths = stores.archive.paths(id).unwrap_or_default();
-            files.extend(paths.into_iter().map(|path| ReviewFile { path, lines: None }));
+            match stores.archive.paths(id) {
+                Ok(paths) => files.extend(paths.into_iter().map(|path| ReviewFile { path, lines: None })),
+                Err(error) => queue.unreadable.push(error),
+            }
         }
         if files.iter().all(|file| is_back(&file.path, id, stores)) {
             continue;
         }
         let cause = record.map(|record| record.cause.clone()).unwrap_or_default();
         let turn = cause.session.zip(cause.turn);
-        open.push(ReviewEntry { id, kind: cause.kind, title: cause.title, turn, approved, files });
+        queue.entries.push(ReviewEntry { id, kind: cause.kind, title: cause.title, turn, approved, files });
     }
-    open.sort_by_key(|entry| entry.id);
-    Ok(open)
+    queue.entries.sort_by_key(|entry| entry.id);
+    Ok(queue)
 }
 
 /// Returns whether a path is as it was before a changeset. What cannot be compared is not.

@@ -179,7 +179,7 @@ impl Archive {
             }
             RestoreTarget::Undo { count, files } => {
                 let goals = self.goals_of_files(files, *count)?;
-                undone = self.changesets_of(&goals)?;
+                undone = self.changesets_of(&goals, &mut warnings)?;
                 (None, goals)
             }
             RestoreTarget::Changesets(ids) => {
@@ -193,7 +193,7 @@ impl Archive {
             RestoreTarget::Version { path, version } => {
                 let found = self.find_version(Some(path), &version.to_string())?;
                 let goals = vec![Goal { path: path.clone(), version: Ok(found) }];
-                undone = self.changesets_of(&goals)?;
+                undone = self.changesets_of(&goals, &mut warnings)?;
                 (None, goals)
             }
         };
@@ -217,19 +217,21 @@ impl Archive {
         all.into_iter().map(preview).collect()
     }
 
-    /// Returns the changesets that changed these files since the versions that are restored. One that cannot be read
-    /// names none.
-    fn changesets_of(&self, goals: &[Goal]) -> Result<Vec<Id>, Error> {
+    /// Returns the changesets that changed these files since the versions that are restored.
+    fn changesets_of(&self, goals: &[Goal], warnings: &mut Vec<String>) -> Result<Vec<Id>, Error> {
         let oldest = goals.iter().filter_map(|goal| goal.version.as_ref().ok()).map(|version| version.id).min();
         let Some(oldest) = oldest else { return Ok(Vec::new()) };
-        let holds = |id: &Id| {
-            let paths = self.paths(*id).unwrap_or_default();
+        let mut holds = |id: &Id| {
+            let paths = self.paths(*id).unwrap_or_else(|error| {
+                warnings.push(error.to_string());
+                Vec::new()
+            });
             goals.iter().any(|goal| {
                 let since = goal.version.as_ref().is_ok_and(|version| version.id < *id);
                 since && paths.contains(&goal.path)
             })
         };
-        Ok(self.list()?.into_iter().filter(|id| *id > oldest).filter(holds).collect())
+        Ok(self.list()?.into_iter().filter(|id| *id > oldest).filter(|id| holds(id)).collect())
     }
 
     /// Returns the newest changeset that changed something: those whose writing failed are passed over.

@@ -34,8 +34,9 @@ fn name_unreviewed(context: &Context) {
     let memory = context.memory();
     let stores = Stores { workspace: &context.workspace, archive: &archive, memory: &memory };
     // What cannot be read is told by `nebula review`.
-    let Ok(open) = review::open(stores) else { return };
-    let files: BTreeSet<String> = open.iter().flat_map(|entry| &entry.files).map(|file| file.path.clone()).collect();
+    let Ok(queue) = review::open(stores) else { return };
+    let files: BTreeSet<String> =
+        queue.entries.iter().flat_map(|entry| &entry.files).map(|file| file.path.clone()).collect();
     if files.is_empty() {
         return;
     }

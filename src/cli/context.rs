@@ -1,7 +1,7 @@
 //! The context of every command: workspace, configuration, flags, and what follows from them: memory, archive, a model.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -11,7 +11,7 @@ use super::print::UsageError;
 use crate::agent::{self, AgentParts};
 use crate::archive::Archive;
 use crate::config::{self, Config, Flags, PROVIDERS, Paths, Variables};
-use crate::memory::{self, Memory};
+use crate::memory::{self, DatabaseNotice, Memory};
 use crate::messages::{self, Language};
 use crate::protocol::{Mode, SessionChoice};
 use crate::provider::{self, ErrorKind, Provider, Replay};
@@ -134,7 +134,7 @@ impl Context {
     /// Returns the memory of all sessions; says on standard error what is wrong with it.
     pub fn memory(&self) -> Memory {
         // Also while it is being opened and later: the person is notified of waiting for another program.
-        let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(out::complain));
+        let (memory, notices) = Memory::open_telling(self.memory_options(), complaining());
         for notice in notices {
             out::complain(notice);
         }
@@ -146,7 +146,7 @@ impl Context {
     /// # Errors
     /// When nothing of it can be read.
     pub fn readable_memory(&self) -> Result<Memory, memory::Error> {
-        let (memory, notices) = Memory::open_telling(self.memory_options(), Box::new(out::complain));
+        let (memory, notices) = Memory::open_telling(self.memory_options(), complaining());
         memory.readable()?;
         notices.iter().for_each(out::complain);
         Ok(memory)
@@ -252,6 +252,17 @@ impl Context {
         };
         Ok(Connected { provider, model })
     }
+}
+
+/// Returns the listener that says on standard error what happens to memory; an error that comes again is said once.
+fn complaining() -> memory::Listener {
+    let last = Mutex::new(None);
+    Box::new(move |notice| {
+        let again = last.lock().unwrap_or_else(PoisonError::into_inner).replace(notice.clone());
+        if again.as_ref() != Some(&notice) || !matches!(notice, DatabaseNotice::Failed { .. }) {
+            out::complain(notice);
+        }
+    })
 }
 
 /// A connected provider, and the model to use.

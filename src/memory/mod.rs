@@ -139,8 +139,16 @@ impl Memory {
         }
     }
 
-    /// Notifies the listener of an error of posted work.
-    fn report(&self, error: &Error) {
+    /// Returns what was read. Where that failed, the listener is notified of why, and the caller goes on with nothing.
+    pub fn or_report<T: Default>(&self, read: Result<T, Error>) -> T {
+        read.unwrap_or_else(|error| {
+            self.report(&error);
+            T::default()
+        })
+    }
+
+    /// Notifies the listener of an error that stops nothing.
+    pub fn report(&self, error: &Error) {
         self.suspect(error);
         if let Some(listener) = &self.store().listener {
             listener(DatabaseNotice::Failed { error: error.to_string() });

@@ -21,7 +21,7 @@ pub enum DatabaseNotice {
     },
     /// It is written again, and holds what was stored in RAM.
     Back,
-    /// Posted work failed.
+    /// Something was not stored or read; the caller went on without it.
     Failed {
         /// The error, and how to resolve it.
         error: String,

@@ -226,7 +226,6 @@ messages! {
     not_archived(path, glob): "{path} is not archived (archiveExclude: {glob})", "{path}はアーカイブされません（archiveExclude: {glob}）";
     cut_off(files, id): "a command was cut off: what it changed ({files}) is changeset {id}", "コマンドが中断されました。変更（{files}）はチェンジセット{id}です";
     cut_off_earlier(id): "what it changed before someone else did is changeset {id}: `nebula at {id} --restore` goes back to before that", "ほかの人が変更する前の変更はチェンジセット{id}です。その前へは`nebula at {id} --restore`で戻せます";
-    cut_off_unrecorded(error): "memory: {error}", "メモリー: {error}";
     command_runs_yet: "a command still runs here: what it changed so far is not archived yet, and not undone", "コマンドがまだ実行中です。これまでの変更はまだアーカイブされておらず、元に戻りません";
     cut_off_unsealed(error): "a command was cut off, and what it changed is not archived yet: {error}", "コマンドが中断されました。変更はまだアーカイブされていません: {error}";
     cut_off_unreadable(folder, why): "{folder} holds what a command kept and cannot be read: {why}. It is left as it is (delete the folder if nothing in it is needed)", "{folder}はコマンドの控えですが、読めません: {why}。そのまま残します（不要なら削除できます）";

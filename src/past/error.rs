@@ -32,6 +32,6 @@ pub enum PastError {
     #[error(transparent)]
     File(#[from] ReadError),
     /// Memory cannot be read.
-    #[error("memory: {0}")]
+    #[error(transparent)]
     Memory(#[from] memory::Error),
 }

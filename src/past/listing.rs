@@ -53,10 +53,7 @@ pub fn files_of(
 /// When archive or memory cannot be read.
 pub fn of_path(path: &str, all: &[Id], stores: Stores<'_>) -> Result<Vec<Id>, PastError> {
     let versions = stores.archive.versions(path)?;
-    let records = stores.memory.changesets_of_path(&stores.project(), path).unwrap_or_else(|error| {
-        stores.memory.suspect(&error);
-        Vec::new()
-    });
+    let records = stores.memory.or_report(stores.memory.changesets_of_path(&stores.project(), path));
     let mut known = BTreeSet::new();
     let mut found = BTreeSet::new();
     for record in &records {

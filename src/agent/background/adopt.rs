@@ -46,10 +46,7 @@ pub fn adopt(shell: &Shell, stores: Stores<'_>) -> Result<Adopted, Error> {
                     say::cut_off(&files, &id)
                 }));
                 lines.extend(sealed.earlier.iter().map(|id| say::cut_off_earlier(id)));
-                lines.extend(sealed.unrecorded.iter().map(|error| {
-                    stores.memory.suspect(error);
-                    say::cut_off_unrecorded(error)
-                }));
+                sealed.unrecorded.iter().for_each(|error| stores.memory.report(error));
             }
             Err(error) => lines.push(say::cut_off_unsealed(&error)),
         }

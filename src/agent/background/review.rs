@@ -10,7 +10,7 @@ use crate::memory::ReviewDecision;
 use crate::proposal::{Counts, FileChange, Proposal, ProposalId, merge};
 use crate::protocol::{ReviewChange, ReviewRow, ReviewScope, ReviewTurn, ReviewedFile, UNDO};
 use crate::restore_plan::marking_foreign;
-use crate::review::{self, ReviewEntry};
+use crate::review::{self, ReviewEntry, ReviewQueue};
 
 /// Cells of a turn's title.
 const TITLE: usize = 80;
@@ -20,7 +20,11 @@ const TITLE: usize = 80;
 /// # Errors
 /// When archive or memory cannot be read, in words.
 pub fn turns(services: &Services) -> Result<Vec<ReviewTurn>, String> {
-    let open = review::open(services.stores()).map_err(|error| error.to_string())?;
+    let ReviewQueue { entries: open, unreadable } =
+        review::open(services.stores()).map_err(|error| error.to_string())?;
+    for error in unreadable {
+        services.record_error::<()>(Err(error));
+    }
     services.counts.unreviewed.store(open.len(), Ordering::Relaxed);
     let (mut turns, mut of): (Vec<ReviewTurn>, Vec<Option<(String, i64)>>) = (Vec::new(), Vec::new());
     for entry in &open {
@@ -62,7 +66,7 @@ fn row(entry: &ReviewEntry) -> ReviewRow {
 /// Counts what waits, for the status line. Returns whether the number is another one than before.
 pub fn count(services: &Services) -> bool {
     // What cannot be read is told where the queue is looked at.
-    let Ok(open) = review::open(services.stores()) else { return false };
+    let Ok(ReviewQueue { entries: open, .. }) = review::open(services.stores()) else { return false };
     services.counts.unreviewed.swap(open.len(), Ordering::Relaxed) != open.len()
 }
 
@@ -116,8 +120,8 @@ pub fn restoring(services: &Services, files: Vec<ReviewedFile>) -> Result<Vec<Fi
 /// # Errors
 /// When one is not there, or the queue cannot be read, in words.
 pub fn chosen(services: &Services, names: &[String]) -> Result<Vec<String>, String> {
-    let open = review::open(services.stores()).map_err(|error| error.to_string())?;
-    Ok(review::named(&open, names)?.iter().map(|entry| entry.id.to_string()).collect())
+    let queue = review::open(services.stores()).map_err(|error| error.to_string())?;
+    Ok(review::named(&queue.entries, names)?.iter().map(|entry| entry.id.to_string()).collect())
 }
 
 /// Records a decision about changes, and its reason.

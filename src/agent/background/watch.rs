@@ -15,7 +15,8 @@ use crate::workspace::watch::{Changes, FileWatch};
 
 /// The watch begins once the start is over; what changed until then is found by comparing.
 const AFTER_START: Duration = Duration::from_millis(150);
-/// The time after which the cause of a changeset is recorded, where there is one.
+/// The time that another nebula has, once it has archived a changeset, to write its files and then its cause to memory,
+/// of which nothing notifies this one; a changeset whose cause comes later, or never, is told without it.
 const RECORDED: Duration = Duration::from_millis(300);
 
 /// Begins to watch, on threads of its own. Changes are reported until the agent ends.
@@ -23,14 +24,14 @@ pub fn begin(services: &Arc<Services>) {
     let (tell, mut changes) = mpsc::unbounded_channel::<Changes>();
     let starting = Arc::downgrade(services);
     // Changesets from here on are reported, by their maker or by the watch.
-    let listed = || services.archive.list().ok()?.first().copied();
+    let listed = || services.record_error(services.archive.list())?.first().copied();
     let given = services.archive.newest_given().or_else(listed);
     tokio::spawn(async move {
         tokio::time::sleep(AFTER_START).await;
         let Some(starting) = starting.upgrade() else { return };
         let services2 = Arc::clone(&starting);
         let watching = tokio::task::spawn_blocking(move || {
-            let there = services2.archive.list().unwrap_or_default();
+            let there = services2.record_error(services2.archive.list()).unwrap_or_default();
             let newest = there.into_iter().find(|id| Some(*id) <= given).unwrap_or(Id::MIN);
             lock(&services2.watched.told).all_to(newest);
             services2.workspace.watch(services2.archive.folder(), move |changes| {
@@ -144,7 +145,7 @@ fn drifted(services: &Services, changes: &Changes) -> Vec<String> {
 /// Returns changesets that were not told yet, oldest first. `waits`: without the newest where its cause is not recorded
 /// yet, as it may be on its way; then true besides.
 fn archived(services: &Services, waits: bool) -> (Vec<Changeset>, bool) {
-    let Ok(ids) = services.archive.list() else { return (Vec::new(), false) };
+    let Some(ids) = services.record_error(services.archive.list()) else { return (Vec::new(), false) };
     let mut new: Vec<Id> = {
         let told = lock(&services.watched.told);
         ids.iter().copied().filter(|id| !told.has(*id)).collect()

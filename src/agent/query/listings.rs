@@ -11,8 +11,8 @@ use crate::agent::services::{Services, lock};
 use crate::agent::session::context::{SessionContext, cost_event};
 use crate::agent::session::damage::SessionDamage;
 use crate::agent::session::{prompt_parts, transcript};
+use crate::archive::Id;
 use crate::archive::restore::state_sha;
-use crate::archive::{Archive, Id};
 use crate::context::attach;
 use crate::context::prompts::UserPrompt;
 use crate::memory::{self, SessionUse, UsageBy, UsageRow, UsageWords, usage_tables};
@@ -260,7 +260,7 @@ fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Resu
     } else {
         let project = services.project();
         let known = services.memory.ask_blocking(move |memory| memory.listing(&project)).map_err(|e| e.to_string())?;
-        ids.into_iter().filter(|id| fits(archive, *id, &known, &words)).collect()
+        ids.into_iter().filter(|id| fits(services, *id, &known, &words)).collect()
     };
     let page: Vec<Id> = found.iter().skip(skip).take(limit).copied().collect();
     let rows = changesets(services, &page);
@@ -270,12 +270,13 @@ fn archive(services: &Services, skip: usize, limit: usize, filter: &str) -> Resu
 }
 
 /// Returns whether the cause or a path of a changeset holds these words, in lower case.
-fn fits(archive: &Archive, id: Id, known: &memory::ChangesetListing, words: &str) -> bool {
+fn fits(services: &Services, id: Id, known: &memory::ChangesetListing, words: &str) -> bool {
     let (name, holds) = (id.to_string(), |text: &str| text.to_lowercase().contains(words));
     let files = known.files(&name);
     known.find(&name).is_some_and(|r| holds(&r.cause.title))
         || files.clone().any(|f| holds(f.path))
-        || files.len() == 0 && archive.paths(id).unwrap_or_default().iter().any(|p| holds(p))
+        || files.len() == 0
+            && services.record_error(services.archive.paths(id)).unwrap_or_default().iter().any(|p| holds(p))
 }
 
 fn versions(services: &Services, path: String) -> Result<Listing, String> {

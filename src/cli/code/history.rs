@@ -14,7 +14,7 @@ pub(super) fn history(place: &Place<'_>, files: &mut ArchiveCommands<'_>, select
     let (file, at) = place.one(selector)?;
     let path = &file.source.path;
     let known = files.memory.changesets_of_path(&files.project(), path);
-    let mut known = files.remembered(known)?;
+    let mut known = files.memory.or_report(known);
     known.sort_by_key(|record| std::cmp::Reverse(record.at));
     let mut name = called(&file.source, at);
     let mut ops: Vec<Value> = Vec::new();

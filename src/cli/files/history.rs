@@ -60,7 +60,7 @@ impl ArchiveCommands<'_> {
             let known = self.memory.listing(&project);
             (ids.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), known)
         });
-        let (ids, known) = (ids?, self.remembered(known)?);
+        let (ids, known) = (ids?, self.memory.or_report(known));
         let mut folders = HashMap::new();
         let mut out = Vec::with_capacity(BUFFER);
         if json {
@@ -84,7 +84,7 @@ impl ArchiveCommands<'_> {
             if json {
                 out.extend_from_slice(if std::mem::replace(&mut has_row, true) { b",\n" } else { b"" });
                 let (time, files) = (time::utc_millis(id.at()), files.map(row).collect());
-                let (cause, approved) = (cause(record), self.approved(*id, record));
+                let (cause, approved) = (cause(record), self.approved(*id, record)?);
                 let row = Row { id: name, time, cause, approved, merged: merged(record), files };
                 serde_json::to_writer(&mut out, &row)?;
             } else {
@@ -108,11 +108,13 @@ impl ArchiveCommands<'_> {
     }
 
     /// Returns who approved a changeset: as memory knows it, else as the archive does.
-    fn approved<'r>(&self, id: Id, record: Option<&'r ChangesetRecord>) -> Option<Cow<'r, str>> {
-        match record {
-            Some(record) => record.cause.approved.as_deref().map(Cow::Borrowed),
-            // A changeset that cannot be read is reported by `--check`.
-            None => self.archive.approved(id).ok().flatten().map(Cow::Owned),
+    fn approved<'r>(&mut self, id: Id, record: Option<&'r ChangesetRecord>) -> Result<Option<Cow<'r, str>>> {
+        if let Some(record) = record {
+            return Ok(record.cause.approved.as_deref().map(Cow::Borrowed));
+        }
+        match self.archive.approved(id) {
+            Ok(approved) => Ok(approved.map(Cow::Owned)),
+            Err(error) => self.complain(&error.to_string()).map(|()| None),
         }
     }
 
@@ -129,7 +131,7 @@ impl ArchiveCommands<'_> {
         let path = self.path(&self.folder, file)?;
         let versions = self.archive.versions(&path)?;
         let known = self.memory.changesets_of_path(&self.project(), &path);
-        let known = self.remembered(known)?;
+        let known = self.memory.or_report(known);
         let files = known.iter().flat_map(|c| c.files.iter().map(move |f| (c, f)));
         let by_version: HashMap<_, _> = files.filter_map(|(c, f)| Some((f.version.as_deref()?, (c, f)))).collect();
         let mut rows = Vec::new();
@@ -173,7 +175,7 @@ impl ArchiveCommands<'_> {
 
     fn check(&mut self, json: bool) -> Result<u8> {
         let shas = self.memory.version_hashes(&self.project());
-        let shas = self.remembered(shas)?;
+        let shas = self.memory.or_report(shas);
         let shas: HashMap<Id, Sha> = shas.iter().filter_map(|(v, sha)| Some((Id::parse(v)?, *sha))).collect();
         let damage = self.archive.check(&|id| shas.get(&id).copied())?;
         if json {

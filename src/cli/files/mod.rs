@@ -313,7 +313,7 @@ impl ArchiveCommands<'_> {
             for line in lines {
                 self.complain(&line)?;
             }
-            self.remembered(reconciled)?;
+            self.memory.or_report(reconciled);
         }
         match command {
             FilesCmd::Undo(args) => self.undo(args),
@@ -365,7 +365,7 @@ impl ArchiveCommands<'_> {
     /// unless it is so large that this takes a while.
     fn tell_size(&mut self, changesets: usize) -> Result<()> {
         let known = self.memory.archive_size(&self.project());
-        let bytes = match self.remembered(known)? {
+        let bytes = match self.memory.or_report(known) {
             Some(size) => size.bytes,
             None if changesets <= MEASURED => self.measure()?,
             None => return Ok(()),
@@ -380,24 +380,12 @@ impl ArchiveCommands<'_> {
     fn measure(&mut self) -> Result<u64> {
         let bytes = self.archive.size()?;
         let stored = self.memory.set_archive_size(&self.project(), bytes);
-        self.remembered(stored)?;
+        self.memory.or_report(stored);
         Ok(bytes)
     }
 
     /// Complains in one line.
     pub(in crate::cli) fn complain(&mut self, what: &str) -> Result<()> {
         Ok(writeln!(self.err, "nebula: {what}")?)
-    }
-
-    /// Returns memory's answer; without one that is said once, and the command goes on with what the archive knows.
-    pub(in crate::cli) fn remembered<T: Default>(&mut self, answer: Result<T, memory::Error>) -> Result<T> {
-        match answer {
-            Ok(value) => Ok(value),
-            Err(error) => {
-                self.memory.suspect(&error);
-                self.complain(&format!("memory: {error}"))?;
-                Ok(T::default())
-            }
-        }
     }
 }

@@ -42,7 +42,7 @@ impl ArchiveCommands<'_> {
         let mut ids = self.archive.list()?;
         ids.sort_unstable();
         let known = self.memory.listing(&self.project());
-        let known = self.remembered(known)?;
+        let known = self.memory.or_report(known);
         let mut rows = Vec::new();
         for id in ids {
             let name = id.to_string();
@@ -51,8 +51,16 @@ impl ArchiveCommands<'_> {
                 continue;
             }
             let files = known.files(&name);
-            let count =
-                if files.len() > 0 { files.len() } else { self.archive.paths(id).map_or(0, |paths| paths.len()) };
+            let count = match files.len() {
+                0 => match self.archive.paths(id) {
+                    Ok(paths) => paths.len(),
+                    Err(error) => {
+                        self.complain(&error.to_string())?;
+                        continue;
+                    }
+                },
+                known => known,
+            };
             let mut lines = files.map(|file| file.added.zip(file.removed));
             let sum = lines.try_fold((0, 0), |sum, lines| lines.map(|(a, r)| (sum.0 + a, sum.1 + r)));
             let cause = crate::past::cause(record).unwrap_or_default();
@@ -229,15 +237,15 @@ impl ArchiveCommands<'_> {
         Ok(git::Repository::find(self.workspace.root())?.blame(&self.workspace.full(path), GIT_LIMIT)?)
     }
 
-    /// Returns what memory knows of a changeset; what it cannot tell is left out.
+    /// Returns what memory knows of a changeset; what it cannot tell is left out, and reported.
     fn author(&self, id: Id) -> ChangesetFacts {
-        let record = self.memory.changeset(&self.project(), &id.to_string()).ok().flatten();
-        let Some(record) = record else { return ChangesetFacts::default() };
-        let prompt = record.cause.turn.and_then(|turn| self.memory.typed(turn).ok().flatten()).map(|(text, _)| text);
+        let record = self.memory.changeset(&self.project(), &id.to_string());
+        let Some(record) = self.memory.or_report(record) else { return ChangesetFacts::default() };
+        let typed = record.cause.turn.and_then(|turn| self.memory.or_report(self.memory.typed(turn)));
         ChangesetFacts {
             kind: record.cause.kind,
             title: record.cause.title,
-            prompt,
+            prompt: typed.map(|(text, _)| text),
             session: record.cause.session,
             turn: record.cause.turn,
         }

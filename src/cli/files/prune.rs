@@ -27,7 +27,7 @@ impl ArchiveCommands<'_> {
         let Some(id) = recorded.changeset else {
             anyhow::bail!("archiveExclude keeps all of these out of the archive: nothing was archived");
         };
-        self.remembered(unrecorded.map_or(Ok(()), Err))?;
+        unrecorded.iter().for_each(|error| self.memory.report(error));
         let files = &recorded.files;
         writeln!(self.out, "archived {} as {id}", plural(files.len(), "file"))?;
         for path in paths.iter().filter(|p| !files.iter().any(|f| f.path == **p)) {
@@ -73,7 +73,7 @@ impl ArchiveCommands<'_> {
         self.measure()?;
         let gone: Vec<_> = plan.changesets.iter().filter(|c| c.1.is_empty()).map(|c| c.0.to_string()).collect();
         let result = self.memory.forget_changesets(&self.project(), &gone);
-        self.remembered(result)?;
+        self.memory.or_report(result);
         if !args.json {
             writeln!(self.out, "deleted {}", plural(plan.versions.len(), "version"))?;
             self.out.flush()?;

@@ -8,14 +8,17 @@ use serde_json::json;
 use super::{ArchiveCommands, DONE, FAILED, ReviewArgs};
 use crate::memory::ReviewDecision;
 use crate::restore_plan::RestoreScope;
-use crate::review::{self, ReviewEntry};
+use crate::review::{self, ReviewEntry, ReviewQueue};
 use crate::text::clean::clean_line;
 use crate::text::number::plural;
 use crate::text::time;
 
 impl ArchiveCommands<'_> {
     pub(super) fn review(&mut self, args: &ReviewArgs) -> Result<u8> {
-        let open = review::open(self.stores())?;
+        let ReviewQueue { entries: open, unreadable } = review::open(self.stores())?;
+        for error in unreadable {
+            self.complain(&error.to_string())?;
+        }
         let names = if args.keep.is_empty() { &args.restore } else { &args.keep };
         let chosen = match review::named(&open, names) {
             Ok(chosen) => chosen,

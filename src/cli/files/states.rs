@@ -43,7 +43,7 @@ impl ArchiveCommands<'_> {
     /// Prints what a changeset holds, what made it and who approved that.
     fn show_changeset(&mut self, id: Id) -> Result<u8> {
         let known = self.memory.changeset(&self.project(), &id.to_string());
-        let record = self.remembered(known)?;
+        let record = self.memory.or_report(known);
         writeln!(self.out, "changeset  {id}")?;
         writeln!(self.out, "time       {}", time::local(id.at()))?;
         if let Some(cause) = cause(record.as_ref()) {

@@ -667,3 +667,50 @@ fn a_change_that_failed_is_no_moment() {
     let rows = w.json(&["blame", "f", "--json"]);
     assert_eq!(rows[1]["cause"], "outside", "{rows}");
 }
+
+/// Damages memory's tables of changesets as one that another program wrote into is damaged; returns what memory reports.
+fn damage_memory(w: &World) -> std::sync::mpsc::Receiver<String> {
+    let other = rusqlite::Connection::open(w.dir.path().join("home/memory.db")).expect("a database");
+    let rename = "ALTER TABLE changesets RENAME TO gone; ALTER TABLE written RENAME TO gone2";
+    other.execute_batch(rename).expect("damaged");
+    let (tell, reported) = std::sync::mpsc::channel();
+    w.memory.listen(Box::new(move |notice| drop(tell.send(notice.to_string()))));
+    reported
+}
+
+#[test]
+fn what_memory_cannot_tell_is_reported_and_stops_nothing() {
+    let w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    let reported = damage_memory(&w);
+    let said = |words: &[&str]| -> Ran {
+        let ran = w.run(words, None);
+        let all: Vec<String> = reported.try_iter().collect();
+        assert!(all.iter().any(|line| line.starts_with("memory: ")), "{words:?}: {all:?} {ran:?}");
+        ran
+    };
+    for words in [&["history"][..], &["history", "a"], &["timeline"], &["undo"]] {
+        said(words);
+    }
+    // Nobody knows any more that nebula wrote it.
+    let ran = said(&["undo", "--yes"]);
+    assert!(ran.code != DONE && ran.out.contains("a  changed outside nebula"), "{ran:?}");
+    assert_eq!(said(&["undo", "--force"]).code, DONE);
+    assert_eq!(w.read("a"), "one\n");
+}
+
+#[test]
+fn a_changeset_that_cannot_be_read_is_named_beside_those_that_wait() {
+    let w = World::new();
+    w.write("a", "one\n");
+    w.edit("a", "two\n");
+    let (memory, _) = Memory::open(Options::in_folder(&w.dir.path().join("other")));
+    let w = World { memory, ..w };
+    let id = w.archive.list().expect("listed")[0];
+    fs::write(w.archive.folder().join(format!("{id}.txt")), b"\xff\n").expect("damaged");
+    for words in [&["review"][..], &["history", "--json"], &["timeline"]] {
+        let ran = w.run(words, None);
+        assert!(ran.err.contains(&id.to_string()), "{words:?}: {ran:?}");
+    }
+}

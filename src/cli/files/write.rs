@@ -23,9 +23,7 @@ impl ArchiveCommands<'_> {
         let _ = sweep(self.archive);
         let cause = ChangesetCause { kind: kind.into(), title: title.into(), ..ChangesetCause::default() };
         let Executed { applied, unrecorded } = execute(decided, cause, self.stores());
-        for error in unrecorded {
-            self.remembered::<()>(Err(error))?;
-        }
+        unrecorded.iter().for_each(|error| self.memory.report(error));
         let applied = applied?;
         for file in &applied.not_kept {
             writeln!(self.err, "not kept: {file}")?;

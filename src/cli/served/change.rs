@@ -87,10 +87,7 @@ impl ArchiveTools {
             None => format!("saved for {}", called(client)),
         };
         let (recorded, unrecorded) = archive_before(paths, "mcp", &title, self.stores())?;
-        if let Some(error) = unrecorded {
-            self.stores().memory.suspect(&error);
-            crate::cli::out::complain(format_args!("memory: {error}"));
-        }
+        unrecorded.iter().for_each(|error| self.stores().memory.report(error));
         Ok(recorded.changeset)
     }
 
@@ -194,10 +191,7 @@ impl ArchiveTools {
         let _ = sweep(self.archive());
         let cause = ChangesetCause { kind: plan.kind.into(), title: plan.title.clone(), ..ChangesetCause::default() };
         let Executed { applied, unrecorded } = execute(&decided, cause, self.stores());
-        for error in unrecorded {
-            self.stores().memory.suspect(&error);
-            crate::cli::out::complain(format_args!("memory: {error}"));
-        }
+        unrecorded.iter().for_each(|error| self.stores().memory.report(error));
         let applied = applied?;
         let mut notes: Vec<String> = applied.not_kept.iter().map(|file| format!("not kept: {file}")).collect();
         notes.extend(applied.unguarded.then(|| UNGUARDED.to_owned()));

@@ -54,10 +54,7 @@ impl ArchiveTools {
     /// Returns a changeset as an object. What cannot be read of it is left out.
     pub(super) fn changeset(&self, id: Id, folders: &mut HashMap<String, Vec<Version>>) -> Result<Value, ToolRefusal> {
         let stores = self.stores();
-        let record = stores.memory.changeset(&stores.project(), &id.to_string()).unwrap_or_else(|error| {
-            stores.memory.suspect(&error);
-            None
-        });
+        let record = stores.memory.or_report(stores.memory.changeset(&stores.project(), &id.to_string()));
         let files = match &record {
             Some(record) if !record.files.is_empty() => record.files.clone(),
             _ => match files_of(id, true, folders, stores) {

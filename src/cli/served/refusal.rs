@@ -45,7 +45,7 @@ impl From<archive::Error> for ToolRefusal {
 
 impl From<memory::Error> for ToolRefusal {
     fn from(error: memory::Error) -> Self {
-        ToolRefusal::new("memory", format!("memory: {error}"))
+        ToolRefusal::new("memory", error.to_string())
     }
 }
 

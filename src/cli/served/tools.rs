@@ -79,10 +79,7 @@ impl ArchiveTools {
     pub(super) fn reconcile(&self) -> Result<(), ToolRefusal> {
         let (lines, reconciled) = reconcile_killed(self.stores())?;
         lines.iter().for_each(complain);
-        if let Err(error) = reconciled {
-            self.stores().memory.suspect(&error);
-            complain(format_args!("memory: {error}"));
-        }
+        self.stores().memory.or_report(reconciled);
         Ok(())
     }
 }

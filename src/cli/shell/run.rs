@@ -173,10 +173,7 @@ fn seal_changes(shell: &shell::Shell, command: &ShellCommand, stores: Stores<'_>
         out::complain(format_args!("what it changed is not archived yet: {why}; the next nebula command tries again"));
     }
     let sealed = SealedCommand::of_parts(parts.into_inner());
-    for error in &sealed.unrecorded {
-        stores.memory.suspect(error);
-        out::complain(format_args!("memory: {error}"));
-    }
+    sealed.unrecorded.iter().for_each(|error| stores.memory.report(error));
     sealed
 }
 

@@ -25,8 +25,10 @@ pub(super) async fn reviewed(context: &Arc<SessionContext>, plan: &RestorePlan, 
     let written: HashSet<String> = result.written.iter().map(|(path, _)| path.clone()).collect();
     let why = reason.to_string();
     let recorded = tokio::task::spawn_blocking(move || {
-        let touched =
-            |id: &&Id| services.archive.paths(**id).is_ok_and(|paths| paths.iter().any(|path| written.contains(path)));
+        let touched = |id: &&Id| {
+            let paths = services.record_error(services.archive.paths(**id)).unwrap_or_default();
+            paths.iter().any(|path| written.contains(path))
+        };
         let ids: Vec<String> = ids.iter().filter(touched).map(|id| id.to_string()).collect();
         review::decide(&services, &ids, ReviewDecision::Restore, &why)
     });
