@@ -152,6 +152,10 @@ impl CommandStaging {
     /// When it is gone, or cannot be read.
     pub fn open(folder: &Path) -> io::Result<Self> {
         let id = folder.file_name().and_then(|name| Id::parse(name.to_str()?)).ok_or(io::ErrorKind::InvalidInput)?;
+        CommandStaging::open_as(id, folder)
+    }
+
+    fn open_as(id: Id, folder: &Path) -> io::Result<Self> {
         let lock = File::open(folder.join(INFO))?;
         lock.lock_shared()?;
         let journal = OpenOptions::new().append(true).create(true).mode(0o600).open(folder.join(JOURNAL))?;
@@ -213,10 +217,12 @@ impl CommandStaging {
         self.write_line(&SealLine { changeset: changeset.to_string(), states })
     }
 
+    /// Writes a line of the journal. Its break stands before it: a line that was cut off, by a kill or a full disk, spoils
+    /// none but itself.
     fn write_line(&self, line: &impl Serialize) -> io::Result<()> {
-        let mut line = serde_json::to_vec(line)?;
-        line.push(b'\n');
-        (&self.journal).write_all(&line)
+        let mut text = vec![b'\n'];
+        serde_json::to_writer(&mut text, line)?;
+        (&self.journal).write_all(&text)
     }
 
     /// Returns the readable lines of the journal.
@@ -269,12 +275,14 @@ impl CommandStaging {
         Ok(())
     }
 
-    /// Removes the whole folder.
+    /// Removes the whole folder, which has another name first: cut off, it is not taken for one of a command.
     ///
     /// # Errors
     /// Any error of the file system.
     pub fn remove(self) -> io::Result<()> {
-        fs::remove_dir_all(&self.folder)
+        let temp = self.folder.with_file_name(disk::temp_name());
+        fs::rename(&self.folder, &temp)?;
+        fs::remove_dir_all(temp)
     }
 }
 
@@ -312,7 +320,6 @@ impl Archive {
         let id = lock.next();
         lock.save().map_err(at(&self.home))?;
         let commands = self.home.join(COMMANDS);
-        let folder = commands.join(id.to_string());
         let make = |folder: &Path| DirBuilder::new().mode(0o700).create(folder);
         match make(&commands) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(at(&commands)(error)),
@@ -322,12 +329,17 @@ impl Archive {
         if !fs::symlink_metadata(&commands).is_ok_and(|meta| meta.is_dir()) {
             return Err(Error::NotAFolder(commands));
         }
-        make(&folder).map_err(at(&folder))?;
-        let described =
-            describe(&folder, info).and_then(|()| CommandStaging::open(&folder)).and_then(CommandStaging::claim);
-        described.map_err(|error| {
-            // Nothing was kept in it: left behind, it would be taken for states that cannot be read.
-            let _ = fs::remove_dir_all(&folder);
+        // It gets its name once it is described and held: one that a kill left half made is none.
+        let (temp, folder) = (commands.join(disk::temp_name()), commands.join(id.to_string()));
+        make(&temp).map_err(at(&temp))?;
+        let made = describe(&temp, info).and_then(|()| CommandStaging::open_as(id, &temp)?.claim());
+        let named = made.and_then(|staging| {
+            fs::rename(&temp, &folder)?;
+            Ok(CommandStaging { folder: folder.clone(), ..staging })
+        });
+        named.map_err(|error| {
+            // Nothing was kept in it; what stays is removed once it is old.
+            let _ = fs::remove_dir_all(&temp);
             at(&folder)(error)
         })
     }
@@ -349,6 +361,13 @@ impl Archive {
         let patience = Instant::now() + PATIENCE;
         for entry in entries.flatten() {
             let folder = entry.path();
+            if entry.file_name().to_str().is_some_and(disk::is_temp_name) {
+                if disk::is_old(&folder) {
+                    // What stays is removed by the next one.
+                    let _ = fs::remove_dir_all(&folder);
+                }
+                continue;
+            }
             match File::open(folder.join(INFO)).map(|file| (lock_unused(&file, &folder, patience), file)) {
                 Ok((Ok(()), file)) => {
                     // Shared from here on: the next process that looks finds it taken.
@@ -362,7 +381,7 @@ impl Archive {
                     }
                 }
                 Ok((Err(TryLockError::WouldBlock), _)) => cut.in_use += 1,
-                // Its process died between the folder and its first file, or after the last: nothing was staged.
+                // It has lost its description: nothing was staged.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && disk::is_old(&folder) => {
                     let _ = fs::remove_dir_all(&folder);
                 }
@@ -446,6 +465,54 @@ mod tests {
         let cut = waits.join().expect("ended");
         assert_eq!(cut.found.iter().map(|(own, _)| own.folder()).collect::<Vec<_>>(), [folder]);
         assert_eq!(cut.in_use, 0);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_takes_no_other_with_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let mut staging = archive.stage(&CommandInfo::default()).expect("staged");
+        let line = |path: &str| JournalLine {
+            path: path.into(),
+            kind: StagedKind::Absent,
+            mode: 0,
+            staged: None,
+            inode: JournalLine::COPY,
+            kept: 1,
+            again: false,
+        };
+        staging.add(&line("before")).expect("added");
+        (&staging.journal).write_all(b"\n{\"path\":\"torn").expect("written");
+        staging.add(&line("after")).expect("added");
+        (&staging.journal).write_all(b"\n{").expect("written");
+        staging.seals(staging.id(), vec![0, 1]).expect("noted");
+        let journal = staging.journal().expect("read");
+        assert_eq!(journal.states, [line("before"), line("after")]);
+        assert_eq!(journal.seals, [(staging.id(), vec![0, 1])]);
+    }
+
+    #[test]
+    fn a_folder_that_was_cut_off_half_made_or_half_removed_is_none() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let workspace = Workspace::open(dir.path()).expect("open");
+        let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("open");
+        let staging = archive.stage(&CommandInfo::default()).expect("staged");
+        let commands = staging.folder().parent().expect("a folder").to_path_buf();
+        let [new, old] = [(); 2].map(|()| commands.join(disk::temp_name()));
+        for half in [&new, &old] {
+            fs::create_dir(half).expect("made");
+            fs::write(half.join(INFO), "").expect("written");
+        }
+        let long_ago = std::time::SystemTime::now() - Duration::from_secs(3_600);
+        File::open(&old).and_then(|old| old.set_modified(long_ago)).expect("set");
+        let cut = archive.cut_off().expect("listed");
+        assert!(cut.found.is_empty() && cut.foreign.is_empty() && cut.unreadable.is_empty(), "{cut:?}");
+        assert_eq!((cut.in_use, new.exists(), old.exists()), (1, true, false));
+        let left = || fs::read_dir(&commands).expect("listed").count();
+        assert_eq!(left(), 2, "nothing is left of its making");
+        staging.remove().expect("removed");
+        assert_eq!(left(), 1, "nor of its removal");
     }
 
     #[test]

@@ -69,10 +69,12 @@ impl View {
             return Err(Error::NotAFolder(views));
         }
         sweep(archive);
-        let folder = views.join(uuid::Uuid::new_v4().to_string());
-        make_folder(&folder).map_err(at(&folder))?;
-        let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(folder.join(LOCK));
-        let lock = lock.and_then(|lock| lock.lock().map(|()| lock)).map_err(at(&folder))?;
+        // It gets its name once it is held: one that a kill left half made is none.
+        let (temp, folder) = (views.join(disk::temp_name()), views.join(uuid::Uuid::new_v4().to_string()));
+        make_folder(&temp).map_err(at(&temp))?;
+        let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(temp.join(LOCK));
+        let held = lock.and_then(|lock| lock.lock().and_then(|()| fs::rename(&temp, &folder)).map(|()| lock));
+        let lock = held.map_err(at(&folder))?;
         let view = View { folder, root: workspace.root().to_path_buf(), home: archive.home().to_path_buf(), lock };
         view.make_layers().map_err(at(&view.folder))?;
         Ok(view)
@@ -220,8 +222,10 @@ pub fn sweep(archive: &Archive) {
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
+        let is_named = !entry.file_name().to_str().is_some_and(disk::is_temp_name);
         let free = match disk::open_file(&folder.join(LOCK), Links::Refuse) {
-            Ok(lock) => lock.try_lock().is_ok(),
+            Ok(lock) if is_named => lock.try_lock().is_ok(),
+            Ok(_) => disk::is_old(&folder),
             // It may be on its way; what is no file is no lock.
             Err(_) => disk::is_old(&folder),
         };
@@ -232,8 +236,18 @@ pub fn sweep(archive: &Archive) {
     }
 }
 
-/// Removes a view's folder, also where a command or the kernel took the rights of folders in it away.
+/// Removes a view's folder, its lock last: one without a lock is left alone for a while.
 fn remove(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)?.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_layer(&entry.path())?;
+        }
+    }
+    fs::remove_dir_all(folder)
+}
+
+/// Removes a folder of a view, also where a command or the kernel took the rights of folders in it away.
+fn remove_layer(folder: &Path) -> io::Result<()> {
     if fs::remove_dir_all(folder).is_ok() {
         return Ok(());
     }
@@ -275,8 +289,15 @@ mod tests {
         fs::create_dir(&target).expect("made");
         fs::set_permissions(&target, fs::Permissions::from_mode(0o755)).expect("set");
         std::os::unix::fs::symlink(&target, views.join("link")).expect("linked");
+        let half = views.join(disk::temp_name());
+        make_folder(&half).expect("made");
+        File::create(half.join(LOCK)).expect("made");
         sweep(&archive);
-        assert!(held.folder.is_dir() && !left.exists());
+        assert!(held.folder.is_dir() && half.is_dir() && !left.exists());
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3_600);
+        File::open(&half).and_then(|half| half.set_modified(long_ago)).expect("set");
+        sweep(&archive);
+        assert!(!half.exists());
         assert_eq!(fs::metadata(&target).expect("there").mode() & 0o777, 0o755);
         let folder = held.folder.clone();
         drop(held);
