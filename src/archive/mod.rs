@@ -351,13 +351,16 @@ impl Archive {
         only(versions, "version", beginning, |v| v.id.to_string())
     }
 
-    /// Returns the normalised path that a version is of, from the changesets that name it; `None`: none does.
+    /// Returns the normalised path that a version is of, from the changesets that name the file: the one that names this
+    /// version is the first one newer than it. One that was cut off has none. `None`: no changeset names the file.
     ///
     /// # Errors
     /// When the changesets cannot be listed.
     pub fn path_of(&self, version: &Version) -> Result<Option<String>, Error> {
         let folder = version.file.parent();
-        for id in self.list()?.into_iter().rev().filter(|id| *id > version.id) {
+        let mut older = self.list()?;
+        let newer: Vec<Id> = older.drain(..older.partition_point(|id| *id > version.id)).collect();
+        for id in newer.into_iter().rev().chain(older) {
             let found = self.paths(id).unwrap_or_default().into_iter().find(|p| Some(&*self.file_folder(p)) == folder);
             if found.is_some() {
                 return Ok(found);

@@ -1,5 +1,7 @@
 //! `nebula mcp serve` as another agent's client speaks to it: the archive over pipes, message by message.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -460,6 +462,21 @@ fn several_servers_share_one_archive() {
     assert!(String::from_utf8(world.run(&["history", "--check"]).stdout).unwrap().starts_with("the archive is intact"));
 }
 
+/// The names below nebula's own folder of a workspace: versions, changesets, temporary files.
+fn own_names(world: &World) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut folders = vec![world.path(".shaft")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(entry.path());
+            }
+            found.insert(entry.path());
+        }
+    }
+    found
+}
+
 #[test]
 fn a_killed_server_leaves_each_file_old_or_new_and_its_state_archived() {
     let world = World::new();
@@ -467,18 +484,23 @@ fn a_killed_server_leaves_each_file_old_or_new_and_its_state_archived() {
     world.write("a.txt", &text(0));
     world.run(&["shi", "a.txt"]);
     for n in 1..12 {
-        // At another moment each time: after no, one or several answers.
         let mut client = world.client(&["--allow-restore"]);
         let now = world.read("a.txt");
         client.done("archive_save", json!({"paths": ["a.txt"]}));
         world.write("a.txt", &text(n));
         client.done("archive_save", json!({"paths": ["a.txt"]}));
+        let mut names = own_names(&world);
         let restore = json!({"name": "archive_restore", "arguments": {"path": "a.txt", "count": 2, "apply": true}});
         client.send(&json!({"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": restore}).to_string());
-        for _ in 0..n * 20_000 {
-            std::hint::spin_loop();
+        // Killed at the first, second or third name that it makes or removes, once the file is written, or once it has
+        // answered.
+        let mut left = n % 5;
+        while left > 0 && world.read("a.txt") != now {
+            let next = own_names(&world);
+            left -= usize::from(left < 4 && next != names);
+            names = next;
         }
-        if n % 4 == 0 {
+        if n % 5 == 0 {
             client.receive();
         }
         client.kill();
@@ -492,10 +514,35 @@ fn a_killed_server_leaves_each_file_old_or_new_and_its_state_archived() {
         assert!(newest["text"] == now || newest["text"] == text(n));
         assert_eq!(client.end().0, Some(0));
     }
-    let stray = fs::read_dir(world.path("")).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+    // What is left of the killed is swept before anything else is written.
     world.run(&["undo", "--yes", "1", "a.txt"]);
     assert!(String::from_utf8(world.run(&["history", "--check"]).stdout).unwrap().starts_with("the archive is intact"));
-    assert!(stray.len() <= 4, "{stray:?}");
+    let names = fs::read_dir(world.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.collect::<BTreeSet<_>>(), [".git", ".shaft", "a.txt"].map(OsString::from).into());
+}
+
+#[test]
+fn of_many_restores_that_wait_the_oldest_is_forgotten_and_asks_anew() {
+    let world = World::new();
+    changed(&world);
+    let mut client = world.serve(&[]).with_person(yes()).stateless("agent");
+    let params = json!({"name": "archive_restore", "arguments": {"path": "a.txt", "apply": true}});
+    let asked: Vec<Value> = (0..5).map(|_| client.ask("tools/call", params.clone())["result"].clone()).collect();
+    let answered = |asked: &Value| {
+        let mut params = params.clone();
+        params["inputResponses"] = json!({"consent": yes()});
+        params["requestState"] = asked["requestState"].clone();
+        params
+    };
+    let again = client.ask("tools/call", answered(&asked[0]))["result"].clone();
+    assert_eq!((&again["resultType"], world.read("a.txt").as_str()), (&json!("input_required"), "new\n"), "{again}");
+    // That question took the place of the second one, and this one that of the third; the fourth still waits.
+    let again = client.ask("tools/call", answered(&asked[1]))["result"].clone();
+    assert_eq!(again["resultType"], "input_required", "{again}");
+    let done = client.ask("tools/call", answered(&asked[3]))["result"].clone();
+    assert_eq!(done["structuredContent"]["files"][0]["applied"], true, "{done}");
+    assert_eq!(world.read("a.txt"), "old\n");
+    assert_eq!(client.end().0, Some(0));
 }
 
 /// The values of which hostile arguments are made.

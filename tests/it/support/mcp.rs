@@ -158,7 +158,6 @@ impl Client {
     }
 }
 
-/// Returns whether every part of a schema names one type alone: not every client reads a list of them.
 /// Calls whose arguments and answers are checked against the schemas of their tools.
 pub struct CheckedCalls {
     /// The tools as the server lists them.
@@ -199,6 +198,7 @@ impl CheckedCalls {
     }
 }
 
+/// Returns whether every part of a schema names one type alone: not every client reads a list of them.
 pub fn is_portable(schema: &Value) -> bool {
     match schema {
         Value::Object(parts) => !parts.get("type").is_some_and(Value::is_array) && parts.values().all(is_portable),
