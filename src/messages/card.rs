@@ -102,6 +102,7 @@ messages! {
     hold_copy_does(size, seconds): "{size}, about {seconds} s; then the call goes on", "{size}、約{seconds}秒。その後続行します";
     hold_copy_all: "copy all", "すべて複製";
     hold_unkept: "go on, not archived", "保存せず続行";
+    hold_all_unkept: "go on with all, not archived", "すべて保存せず続行";
     hold_unkept_does: "what it overwrites cannot be undone", "上書きした内容は元に戻せません";
     hold_refuse: "refuse the call", "呼び出しを拒否";
     hold_refuse_does(program): "default; {program} gets an error and goes on or fails by itself", "既定。{program}はエラーを受け取ります";

@@ -123,12 +123,13 @@ async fn ask(
 
 /// Returns what may be decided about a call; the last refuses it.
 fn choices(hold: &Hold) -> Vec<HoldChoice> {
-    let gives: &[HoldAnswer] = match hold.reason {
-        HoldReason::Unkeepable => &[],
-        _ => &[HoldAnswer::Allow, HoldAnswer::AllowAll],
+    let gives: &[HoldAnswer] = match (hold.reason, hold.may_go_unkept) {
+        (HoldReason::Unkeepable, true) => &[HoldAnswer::Unkept, HoldAnswer::AllowAll],
+        (HoldReason::Unkeepable, false) => &[],
+        (_, true) => &[HoldAnswer::Allow, HoldAnswer::AllowAll, HoldAnswer::Unkept],
+        (_, false) => &[HoldAnswer::Allow, HoldAnswer::AllowAll],
     };
-    let unkept = hold.may_go_unkept.then_some(HoldAnswer::Unkept);
-    let gives = gives.iter().copied().chain(unkept).map(HoldChoice::Give);
+    let gives = gives.iter().copied().map(HoldChoice::Give);
     gives.chain([HoldChoice::Stop, HoldChoice::Give(HoldAnswer::Refuse)]).collect()
 }
 
@@ -211,6 +212,9 @@ fn choice_words(choice: HoldChoice, hold: &Hold) -> (String, String) {
         HoldChoice::Give(HoldAnswer::Allow) if connects => (words::hold_allow(), words::hold_allow_target().into()),
         HoldChoice::Give(HoldAnswer::Allow) => (words::hold_allow(), words::hold_allow_does().into()),
         HoldChoice::Give(HoldAnswer::AllowAll) if is_large => (words::hold_copy_all(), words::hold_all_does().into()),
+        HoldChoice::Give(HoldAnswer::AllowAll) if hold.reason == HoldReason::Unkeepable => {
+            (words::hold_all_unkept(), words::hold_all_does().into())
+        }
         HoldChoice::Give(HoldAnswer::AllowAll) => (words::hold_allow_all(), words::hold_all_does().into()),
         HoldChoice::Give(HoldAnswer::Unkept) => (words::hold_unkept(), words::hold_unkept_does().into()),
         HoldChoice::Give(HoldAnswer::Refuse) => (words::hold_refuse(), words::hold_refuse_does(&program_name(hold))),
@@ -243,7 +247,8 @@ mod tests {
             (HoldReason::ActsLater, false, "yaxn"),
             (HoldReason::TooLarge, true, "yagxn"),
             (HoldReason::TooLarge, false, "yaxn"),
-            (HoldReason::Unkeepable, true, "gxn"),
+            (HoldReason::Unkeepable, true, "gaxn"),
+            (HoldReason::Unkeepable, false, "xn"),
             (HoldReason::Port, false, "yaxn"),
         ];
         for (reason, unkept, keys) in cases {

@@ -81,12 +81,12 @@ impl Consents {
     }
 
     /// Takes a decision.
-    fn take(&mut self, hold: &Hold, answer: HoldAnswer) {
+    pub(super) fn take(&mut self, (reason, path): (HoldReason, String), answer: HoldAnswer) {
         if answer == HoldAnswer::AllowAll {
-            self.all.push(hold.reason);
+            self.all.push(reason);
         }
         let answer = if answer == HoldAnswer::AllowAll { HoldAnswer::Allow } else { answer };
-        self.said.insert((hold.reason, hold.path.clone()), answer);
+        self.said.insert((reason, path), answer);
     }
 }
 
@@ -150,7 +150,7 @@ impl HeldCalls {
             let at = calls.waiting.iter().position(|(hold, _)| hold.id == id)?;
             calls.waiting.remove(at)
         };
-        lock(&self.consents).take(&hold, answer);
+        lock(&self.consents).take((hold.reason, hold.path), answer);
         let listener = lock(&self.listener).clone()?;
         sys::still_waits(listener.as_fd(), call.id).then_some((call, listener))
     }
@@ -253,12 +253,6 @@ pub enum GuardAnswer {
 mod tests {
     use super::*;
 
-    fn hold(reason: HoldReason, path: &str) -> Hold {
-        let (program, call) = (String::new(), String::new());
-        let (path, why) = (path.to_string(), None);
-        Hold { id: 1, reason, process: 1, program, call, path, bytes: None, may_go_unkept: false, why }
-    }
-
     #[test]
     fn what_was_named_or_said_is_not_asked_again() {
         let files = ["AGENTS.md", ".github", "src"].map(String::from).into();
@@ -274,9 +268,9 @@ mod tests {
         assert_eq!(consents.about(HoldReason::Socket, "/run/x.sock"), allowed);
         assert_eq!(consents.about(HoldReason::Socket, "/x.sock"), CallConsent::Ask);
         assert_eq!(consents.about(HoldReason::ActsLater, ".envrc"), CallConsent::Ask);
-        consents.take(&hold(HoldReason::ActsLater, ".envrc"), HoldAnswer::Refuse);
+        consents.take((HoldReason::ActsLater, ".envrc".into()), HoldAnswer::Refuse);
         assert_eq!(consents.about(HoldReason::ActsLater, ".envrc"), CallConsent::Said(HoldAnswer::Refuse));
-        consents.take(&hold(HoldReason::ActsLater, ".husky/a"), HoldAnswer::AllowAll);
+        consents.take((HoldReason::ActsLater, ".husky/a".into()), HoldAnswer::AllowAll);
         assert_eq!(consents.about(HoldReason::ActsLater, ".husky/b"), allowed);
         // What was refused stays so, and what waits for another reason is asked about.
         assert_eq!(consents.about(HoldReason::ActsLater, ".envrc"), CallConsent::Said(HoldAnswer::Refuse));

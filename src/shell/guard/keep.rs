@@ -6,6 +6,7 @@
 
 mod again;
 mod asks;
+mod copies;
 mod moved;
 mod outside;
 mod shared;
@@ -13,6 +14,7 @@ mod shared;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -20,12 +22,14 @@ use std::sync::{Arc, Mutex};
 use super::hold::{Consents, HoldQuestion};
 use super::names::{Inode, Names, has_others, inode, meta_of};
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
-use crate::disk;
 use crate::shell::message::{NAMED, Summary};
 use crate::shell::places::{CopyLimits, PathClass, PathClasses, holds_objects};
 use crate::shell::sandbox::Bounds;
+use copies::{Copies, LargeCopy};
 pub use outside::is_older_terminal;
 
+/// The reason why a file with such a name is not archived.
+const NOT_TEXT: &str = "its name is not UTF-8";
 /// The bits of a mode with which a file runs as its owner or group.
 const SET_ID: u32 = 0o6000;
 
@@ -60,6 +64,8 @@ pub struct Keeping {
     made: HashSet<PathBuf>,
     names: Names,
     bytes: u64,
+    /// Large files that are copied while other calls are answered.
+    copies: Copies,
     /// The decisions of the person about calls that waited for them.
     consents: Arc<Mutex<Consents>>,
     /// The question that the present call raises.
@@ -106,6 +112,7 @@ impl Keeping {
             made: HashSet::new(),
             names: Names::default(),
             bytes: 0,
+            copies: Copies::default(),
             consents,
             question: None,
             unarchived: HashSet::new(),
@@ -132,6 +139,25 @@ impl Keeping {
     pub fn summary(&self) -> Summary {
         let gone = self.gone.iter().filter(|folder| self.places.root().join(folder).symlink_metadata().is_err());
         Summary { derived_gone: gone.cloned().collect(), ..self.summary.clone() }
+    }
+
+    /// Looks at a call that can be looked at again: a large file is not copied, but asked for by
+    /// [`Keeping::take_copy`].
+    pub fn look<T>(&mut self, look: impl FnOnce(&mut Keeping) -> T) -> T {
+        self.copies.may_wait = true;
+        let looked = look(self);
+        self.copies.may_wait = false;
+        looked
+    }
+
+    /// Returns the copy that has to be made before the last call is looked at again.
+    pub fn take_copy(&mut self) -> Option<LargeCopy> {
+        self.copies.first.take()
+    }
+
+    /// Takes a copy that was made, or could not be made.
+    pub fn add_copy(&mut self, copy: LargeCopy) {
+        self.copies.add(copy);
     }
 
     /// Notes that there was no room for a state: its call failed.
@@ -294,7 +320,7 @@ impl Keeping {
     }
 
     fn unarchived(&mut self, path: &Path, why: &str) -> Verdict {
-        let line = (self.inside(path).display().to_string(), why.to_string());
+        let line = (self.listed(path), why.to_string());
         if self.unarchived.insert(line.clone()) {
             match self.summary.not_archived.len() < NAMED {
                 true => self.summary.not_archived.push(line),
@@ -308,15 +334,26 @@ impl Keeping {
         path.strip_prefix(self.places.root()).unwrap_or(path)
     }
 
-    /// Returns the normalised path; none where it has no text: nothing is there then that could be lost.
+    /// Returns a path as it is listed; bytes that are no text stand as `\xe9`.
+    fn listed(&self, path: &Path) -> String {
+        let mut listed = String::new();
+        for piece in self.inside(path).as_os_str().as_bytes().utf8_chunks() {
+            listed += piece.valid();
+            piece.invalid().iter().for_each(|byte| listed += &format!("\\x{byte:02x}"));
+        }
+        listed
+    }
+
+    /// Returns the normalised path; none where it has no text, and its call may go on all the same.
     fn name(&mut self, path: &Path) -> Result<Option<String>, Refusal> {
         if let Some(name) = self.inside(path).to_str() {
             return Ok(Some(name.to_string()));
         }
-        let there = fs::symlink_metadata(path).is_ok();
-        let why = if there { "its name is not UTF-8: the call was refused" } else { "its name is not UTF-8" };
-        self.unarchived(path, why)?;
-        if there { Err(libc::EACCES) } else { Ok(None) }
+        match fs::symlink_metadata(path) {
+            Ok(_) => self.ask_about_name(path)?,
+            Err(_) => self.unarchived(path, NOT_TEXT)?,
+        }
+        Ok(None)
     }
 
     fn absent(&mut self, path: &Path) -> Verdict {
@@ -460,19 +497,16 @@ fn is_below(name: &str, folders: &HashSet<String>) -> bool {
     !folders.is_empty() && name.match_indices('/').any(|(end, _)| folders.contains(&name[..=end]))
 }
 
-fn copy_file(from: &Path, to: &Path, meta: &Metadata) -> io::Result<()> {
-    let file = disk::open_file(from, disk::Links::Refuse)?;
-    disk::copy_new(&file, to, meta.mode() & 0o1777).map(drop)
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::fd::AsRawFd;
+    use std::os::unix::fs::PermissionsExt;
 
+    use super::super::hold::lock;
     use super::*;
     use crate::archive::staging::CommandInfo;
     use crate::archive::{Archive, ArchiveSettings};
-    use crate::shell::message::HoldSettings;
+    use crate::shell::message::{HoldAnswer, HoldReason, HoldSettings};
     use crate::shell::places::PlaceSettings;
     use crate::workspace::Workspace;
 
@@ -609,6 +643,65 @@ mod tests {
         assert_eq!(keeping.take_question().map(|question| question.path).as_deref(), Some(".github/workflows/x.yml"));
         keeping.make(&workspace.root().join("x.yml"), false).expect("made");
         assert_eq!(keeping.summary().not_archived, [("x.yml".to_string(), "archiveExclude: *.yml".to_string())]);
+    }
+
+    #[test]
+    fn a_large_file_is_copied_before_its_call_is_looked_at_again() {
+        for changed in [false, true] {
+            let dir = tempfile::tempdir().expect("a folder");
+            let (root, archive, mut keeping) = keeping(dir.path(), CopyLimits::default());
+            let a = root.join("a");
+            let large = fs::File::options().write(true).open(&a).expect("open");
+            large.set_len(copies::LARGE).expect("set");
+            assert_eq!(keeping.look(|keeping| keeping.write(&a, false)), Err(libc::EAGAIN));
+            let copy = keeping.take_copy().expect("to be made");
+            copy.make();
+            if changed {
+                large.set_len(copies::LARGE + 1).expect("set");
+            }
+            keeping.add_copy(copy);
+            keeping.look(|keeping| keeping.write(&a, false)).expect("kept");
+            assert!(keeping.take_copy().is_none() && keeping.take_question().is_none());
+            let [line] = &keeping.staging.journal().expect("read").states[..] else { panic!("one state") };
+            let staged = keeping.staging.folder().join(line.staged.as_deref().expect("a file"));
+            let meta = fs::metadata(staged).expect("there");
+            assert_eq!((meta.len(), line.path.as_str()), (copies::LARGE + u64::from(changed), "a"));
+            // The journal, the description and the one state.
+            assert_eq!(fs::read_dir(keeping.staging.folder()).expect("listed").count(), 3);
+            // What cannot wait is copied at once.
+            keeping.switch(archive.stage(&CommandInfo::default()).expect("staged"));
+            keeping.write(&a, false).expect("kept");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_goes_on_unkept_only_as_the_person_says() {
+        for (answer, goes_on) in [(HoldAnswer::Unkept, true), (HoldAnswer::AllowAll, true), (HoldAnswer::Refuse, false)]
+        {
+            let dir = tempfile::tempdir().expect("a folder");
+            let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+            *lock(&keeping.consents) = Consents::new(Some(HoldSettings::default()));
+            let (a, to) = (root.join("a"), keeping.staging.folder().join("0001"));
+            fs::set_permissions(&a, fs::Permissions::from_mode(0o000)).expect("set");
+            // Whoever may read every file may not read this one.
+            let from = if fs::File::open(&a).is_err() { a.clone() } else { "/sys/bus/cpu/drivers_probe".into() };
+            let meta = fs::symlink_metadata(&a).expect("there");
+            let mut copy = |may_go_unkept| keeping.copy_to((&from, &to), &meta, &a, may_go_unkept);
+            assert_eq!(copy(true), Err(libc::EACCES));
+            let question = keeping.take_question().expect("asked");
+            assert_eq!(
+                (question.reason, question.path.as_str(), question.may_go_unkept),
+                (HoldReason::Unkeepable, "a", true)
+            );
+            lock(&keeping.consents).take((question.reason, question.path), answer);
+            let mut copy = |may_go_unkept| keeping.copy_to((&from, &to), &meta, &a, may_go_unkept);
+            assert_eq!(copy(true), if goes_on { Ok(false) } else { Err(libc::EACCES) }, "{answer:?}");
+            // A state that others stand on goes nowhere unkept.
+            assert_eq!(copy(false), Err(libc::EACCES));
+            let why = if goes_on { "you let the call go on" } else { "the call was refused" };
+            assert_eq!(keeping.summary().not_archived[0], ("a".into(), format!("it cannot be read: {why}")));
+            assert!(keeping.take_question().is_none());
+        }
     }
 
     #[test]

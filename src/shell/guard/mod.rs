@@ -137,15 +137,22 @@ fn answer_of(call: &Notification, answering: &Answering) -> GuardAnswer {
         };
         return GuardAnswer::Reply(verdict.map_or_else(CallReply::Fail, |()| CallReply::GoOn));
     };
-    let mut keeping = lock(keeping);
-    let verdict = before(call, &mut keeping);
-    let question = keeping.take_question();
+    let mut keeper = lock(keeping);
+    let mut verdict = keeper.look(|keeper| before(call, keeper));
+    while let Some(copy) = keeper.take_copy() {
+        drop(keeper);
+        copy.make();
+        keeper = lock(keeping);
+        keeper.add_copy(copy);
+        verdict = keeper.look(|keeper| before(call, keeper));
+    }
+    let question = keeper.take_question();
     match (verdict, question) {
         (Ok(()), _) => GuardAnswer::Reply(CallReply::GoOn),
         (Err(_), Some(question)) => GuardAnswer::Held(question),
         (Err(number), None) => {
             if number == libc::ENOSPC {
-                keeping.set_full();
+                keeper.set_full();
             }
             GuardAnswer::Reply(CallReply::Fail(number))
         }

@@ -1,16 +1,20 @@
 //! Calls of a running command that wait for the person.
 
+use std::ffi::OsStr;
 use std::io::Write;
 use std::net::TcpListener;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nebula::protocol::{CallState, Command, CommandEvent, CommandHold, EventBody, Question, Reply, TurnEnd};
 use nebula::provider::Replay;
 use serde_json::json;
 
 use super::model::{ended, last_results, start, world};
-use super::tree::works;
+use super::tree::{has_python, works};
 use crate::interaction::chat_with;
 use crate::support::world::{Live, World, call, say};
 
@@ -235,6 +239,149 @@ async fn a_command_of_the_persons_own_waits_for_what_cannot_be_undone_alone() {
     let call = ended(&mut live).await;
     assert!(call.result.as_deref().is_some_and(|result| result.contains("there")), "{call:?}");
     live.close().await;
+}
+
+/// The end of a job.
+async fn job_over(live: &mut Live) -> Option<i32> {
+    live.until(|event| match event {
+        EventBody::Command(CommandEvent::Ended(end)) if !end.running => Some(end.exit),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_jobs_call_waits_too_and_its_card_names_no_limit() {
+    if !works() {
+        return;
+    }
+    for (key, decision, content) in [('y', "allowed", "new\n"), ('n', "refused", "old\n"), ('x', "stopped", "old\n")] {
+        // The call is answered before the job asks.
+        let script = "mkfifo pipe; cat pipe; echo new > AGENTS.md; echo over > a.txt";
+        let world = world().approve("all").file("AGENTS.md", "old\n").file("tool.sh", script);
+        let job = json!({"command": "sh ./tool.sh", "background": true});
+        let mut live = start(&world, vec![call("runCommand", job), say("done")]);
+        live.submit("go");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        let pipe = world.root().join("pipe");
+        while !pipe.exists() {
+            tokio::task::yield_now().await;
+        }
+        tokio::task::spawn_blocking(move || std::fs::write(pipe, "go\n")).await.expect("joined").expect("written");
+        let question = live.question().await;
+        assert_eq!(question.hold.as_ref().map(|card| (card.command.as_str(), card.note.as_str())), Some(("c1", "")));
+        live.send(choice(&question, key));
+        let told = told(&mut live).await;
+        assert_eq!((told.id.as_str(), told.path.as_str(), told.decision), ("c1", "AGENTS.md", decision));
+        assert_eq!(job_over(&mut live).await, (key != 'x').then_some(0), "{key}");
+        assert_eq!(world.read("AGENTS.md"), content, "{key}");
+        assert_eq!(world.read("a.txt"), if key == 'x' { "one\n" } else { "over\n" });
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_answers_is_refused_after_ten_minutes() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all").file("tool.sh", "echo new > AGENTS.md; echo $? > code");
+    let text = json!({"command": "sh ./tool.sh", "timeoutSeconds": 3_600});
+    let mut live = start(&world, vec![call("runCommand", text), say("done")]);
+    live.submit("go");
+    live.question().await;
+    // From here on the clock goes on by itself whenever everyone waits.
+    tokio::time::pause();
+    let asked = tokio::time::Instant::now();
+    let told = loop {
+        match live.handle.events.recv().await.expect("the agent lives").body {
+            EventBody::Command(CommandEvent::Held(told)) => break told,
+            _ => assert!(asked.elapsed() < Duration::from_secs(601), "nothing was decided"),
+        }
+    };
+    assert_eq!((told.decision, told.path.as_str()), ("refused", "AGENTS.md"));
+    let waited = asked.elapsed();
+    assert!((599..601).contains(&waited.as_secs()), "{waited:?}");
+    tokio::time::resume();
+    let result = ended(&mut live).await.result.unwrap_or_default();
+    assert!(result.contains("refused by the person: 1 write, first AGENTS.md"), "{result}");
+    assert!(!world.has("AGENTS.md"));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+}
+
+#[tokio::test]
+async fn the_socket_of_another_program_waits_unless_the_text_named_it() {
+    if !works() || !has_python() {
+        return;
+    }
+    let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let path = outside.path().join("s");
+    let listener = UnixListener::bind(&path).expect("bound");
+    listener.set_nonblocking(true).expect("set");
+    let path = path.display().to_string();
+    let connects =
+        "import sys, socket as s\nfor i in 1, 2:\n  c = s.socket(1)\n  c.connect(sys.argv[1])\n  print('there')\n";
+    let by_script = format!("python3 tool.py {path}");
+    // The card of a text that asks names what it names.
+    let named = format!("echo x > AGENTS.md; {by_script}");
+    for (key, text, there) in [
+        (Some('y'), "sh ./tool.sh", 2),
+        (Some('a'), "sh ./tool.sh", 2),
+        (Some('n'), "sh ./tool.sh", 0),
+        (None, named.as_str(), 2),
+    ] {
+        let world = world().approve("all").file("tool.py", connects).file("tool.sh", &by_script);
+        let mut live = start(&world, vec![call("runCommand", json!({"command": text})), say("done")]);
+        live.submit("go");
+        let card = live.question().await;
+        if let Some(key) = key {
+            assert!(card.text.contains(&format!("wants to connect to {path}: reaching it can do")), "{}", card.text);
+            live.send(choice(&card, key));
+            assert_eq!(told(&mut live).await.path, path);
+        } else {
+            assert!(card.hold.is_none(), "the text named it: {card:?}");
+            live.send(card.answer(Reply::Choice(0)));
+        }
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert_eq!(result.matches("there\n").count(), there, "{key:?}: {result}");
+        let reached = std::iter::from_fn(|| listener.accept().ok()).count();
+        assert_eq!(reached, there, "{key:?}");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        live.close().await;
+    }
+}
+
+#[tokio::test]
+async fn what_has_a_name_that_is_no_text_goes_unarchived_only_as_the_person_says() {
+    if !works() {
+        return;
+    }
+    for (key, questions, left, noted) in [
+        ('g', 2, false, "docs/caf\\xe9 (its name is not UTF-8: you let the call go on)"),
+        ('a', 1, false, "docs/th\\xe9 (its name is not UTF-8: you let the call go on)"),
+        ('n', 2, true, "docs/caf\\xe9 (its name is not UTF-8: the call was refused)"),
+    ] {
+        let world = world().approve("all").file("docs/plain", "plain\n").file("tool.sh", "rm -r docs");
+        let names = [&b"docs/caf\xe9"[..], b"docs/th\xe9"].map(|name| world.root().join(OsStr::from_bytes(name)));
+        for name in &names {
+            std::fs::write(name, "x").expect("written");
+        }
+        let mut live = runs(&world);
+        live.submit("go");
+        for _ in 0..questions {
+            let question = live.question().await;
+            assert!(question.text.contains("whose state cannot be kept: its name is not UTF-8"), "{}", question.text);
+            assert_eq!(question.hold.as_ref().map(|card| card.keys.iter().collect()), Some("gaxn".to_string()));
+            live.send(choice(&question, key));
+        }
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert!(result.contains(&format!("not archived: {noted}")), "{key}: {result}");
+        assert_eq!(names.map(|name| name.exists()), [left; 2], "{key}: {result}");
+        assert!(result.contains("D docs/plain"), "{key}: {result}");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        live.close().await;
+    }
 }
 
 #[test]

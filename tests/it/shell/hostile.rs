@@ -11,7 +11,7 @@ use std::thread;
 use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::tree::{Tree, difference, text, works};
+use super::tree::{Tree, difference, has_python, text, works};
 
 /// Starts a command of which something is done while it waits at a pipe of this name.
 fn start(tree: &Tree, command: &str) -> Child {
@@ -49,11 +49,7 @@ fn ended(child: Child) -> String {
 
 #[test]
 fn threads_that_race_for_one_path_leave_nothing_behind() {
-    if !works() {
-        return;
-    }
-    if std::process::Command::new("python3").arg("--version").output().is_err() {
-        assert!(std::env::var_os("NEBULA_NEEDS_SANDBOX").is_none(), "no python3 on the PATH");
+    if !works() || !has_python() {
         return;
     }
     let tree = Tree::new();

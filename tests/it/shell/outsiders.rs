@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::{Command, Output, Stdio};
 use std::time::SystemTime;
 
-use super::tree::{Tree, difference, text, works};
+use super::tree::{Tree, difference, has_python, text, works};
 
 fn run(tree: &Tree, flags: &[&str], command: &str) -> Output {
     tree.nebula(&[&["run"], flags, &["--", command]].concat())
@@ -18,11 +18,7 @@ fn both(output: &Output) -> String {
 
 /// Returns whether commands run under the guard here, and Python is there.
 fn usable() -> bool {
-    let python = Command::new("python3").arg("--version").output().is_ok();
-    if !python {
-        eprintln!("skipped: python3 is not installed");
-    }
-    works() && python
+    works() && has_python()
 }
 
 /// Runs a script in Python with `c`, a way to call the kernel, and `tried`, which prints how a call ended.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::{Duration, SystemTime};
 
-use super::tree::{Tree, text, works};
+use super::tree::{Tree, has_python, text, works};
 
 /// A folder that is neither the workspace's nor one for temporary files.
 fn outside() -> tempfile::TempDir {
@@ -22,14 +22,6 @@ fn foreign(outside: &tempfile::TempDir) -> (TcpListener, u16, UnixListener, Path
     let path = outside.path().join("s");
     let socket = UnixListener::bind(&path).expect("bound");
     (port, number, socket, path)
-}
-
-fn has_python() -> bool {
-    let there = std::process::Command::new("python3").arg("--version").output().is_ok();
-    if !there {
-        eprintln!("skipped: python3 is not installed");
-    }
-    there
 }
 
 fn run(tree: &Tree, flags: &[&str], command: &str) -> Output {

@@ -162,3 +162,10 @@ pub fn must_work(works: bool, doctor: &str) {
         eprintln!("skipped: {doctor}");
     }
 }
+
+/// Returns whether python3 is there, with the same exception.
+pub fn has_python() -> bool {
+    let there = Command::new("python3").arg("--version").output().is_ok();
+    must_work(there, "python3 is not on the PATH");
+    there
+}

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use super::super::hold::{CallConsent, HoldQuestion, lock};
-use super::{Keeping, Refusal, Verdict, copy_file, number};
+use super::{Keeping, NOT_TEXT, Refusal, Verdict, number};
 use crate::proposal::acts_later;
 use crate::shell::message::{HoldAnswer, HoldReason};
 
@@ -72,25 +72,27 @@ impl Keeping {
         path: &Path,
         may_go_unkept: bool,
     ) -> Result<bool, Refusal> {
-        if !self.is_within_limits(meta) {
+        let unasked = self.is_within_limits(meta);
+        if !unasked {
             let question =
                 HoldQuestion { bytes: Some(meta.len()), may_go_unkept, ..self.about(HoldReason::TooLarge, path) };
             if self.decide(question, "too large to be copied")? == HoldAnswer::Unkept {
                 return Ok(false);
             }
-        } else {
-            self.bytes += meta.len();
         }
-        match copy_file(from, to, meta) {
-            Ok(()) => Ok(true),
+        let staging = &mut self.staging;
+        match self.copies.copy_or_take((from, to), meta, || staging.new_name().0) {
+            // Its call is looked at again.
+            Ok(false) => Err(libc::EAGAIN),
+            Ok(true) => {
+                self.bytes += if unasked { meta.len() } else { 0 };
+                Ok(true)
+            }
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 let why = Some(error.to_string());
                 let bytes = Some(meta.len());
                 let question = HoldQuestion { why, bytes, may_go_unkept, ..self.about(HoldReason::Unkeepable, path) };
-                match self.decide(question, "it cannot be read")? {
-                    HoldAnswer::Unkept => Ok(false),
-                    _ => Err(number(&error)),
-                }
+                self.decide(question, "it cannot be read").map(|_| false)
             }
             Err(error) => Err(number(&error)),
         }
@@ -101,8 +103,16 @@ impl Keeping {
         meta.len() <= self.limits.file && self.bytes + meta.len() <= self.limits.total
     }
 
+    /// Lets a file whose name is no text, which no version can have, be changed only where the person lets it.
+    pub(super) fn ask_about_name(&mut self, path: &Path) -> Verdict {
+        let bytes = path.symlink_metadata().ok().filter(Metadata::is_file).map(|meta| meta.len());
+        let why = Some(NOT_TEXT.to_string());
+        let question = HoldQuestion { why, bytes, may_go_unkept: true, ..self.about(HoldReason::Unkeepable, path) };
+        self.decide(question, NOT_TEXT).map(drop)
+    }
+
     fn about(&self, reason: HoldReason, path: &Path) -> HoldQuestion {
-        HoldQuestion::new(reason, self.inside(path).display().to_string())
+        HoldQuestion::new(reason, self.listed(path))
     }
 
     /// Returns the person's decision, which lets the call go on, about a state that is not kept as others are: `why`. The
@@ -110,8 +120,12 @@ impl Keeping {
     fn decide(&mut self, question: HoldQuestion, why: &str) -> Result<HoldAnswer, Refusal> {
         let (reason, path) = (question.reason, question.path.clone());
         let number = if reason == HoldReason::TooLarge { libc::EDQUOT } else { libc::EACCES };
+        // Of what cannot be kept, all may go on unkept.
+        let all = reason == HoldReason::Unkeepable;
         match self.consent(reason, &path) {
-            CallConsent::Said(HoldAnswer::Unkept) if question.may_go_unkept => {
+            CallConsent::Said(answer)
+                if question.may_go_unkept && (answer == HoldAnswer::Unkept || all && answer == HoldAnswer::Allow) =>
+            {
                 self.unarchived(Path::new(&path), &format!("{why}: you let the call go on"))?;
                 Ok(HoldAnswer::Unkept)
             }

@@ -5,7 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::super::names::{has_others, inode, own_names};
-use super::{Keeping, Linked, Verdict, copy_file, number};
+use super::copies::copy_file;
+use super::{Keeping, Linked, Verdict, number};
 
 impl Keeping {
     /// Prepares the writing of a file wherever it lies now: the staged hard links to it get bytes of their own.
